@@ -17,10 +17,11 @@ from policy_engine.engines.samples import SampleFigures
 from policy_engine.kernels.binomial import is_plausible
 from policy_engine.kernels.estimates import Estimate
 from policy_engine.methods import Measurement
+from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.buckets import BOUNDS, ROWS, VALUES
-from policy_engine.methods.disclosure import DisclosureMeasurement
+from policy_engine.methods.disclosure import DisclosureMeasurement, InferenceMeasurement
 from policy_engine.plan.steps import Sample
 
 if TYPE_CHECKING:
@@ -114,7 +115,13 @@ def _risk_contradictions(certificate: "Certificate") -> Iterator[str]:
     planned = [key for m in methods if not isinstance(m, RecordLinkage) for key in m.keys]
     measured = [one for one in disclosures if not isinstance(one, DisclosureMeasurement)]
     keys = [one.key for one in measured]
-    if not set(keys) <= set(planned):
+    inferred = [one for one in measured if isinstance(one, InferenceMeasurement)]
+    learners = [one for one in methods if isinstance(one, AttributeInference)]
+    are_known = all(
+        any(one.key in other.keys and {*one.known} <= {*other.known} for other in learners)
+        for one in inferred
+    )
+    if not are_known or not set(keys) <= set(planned):
         yield "It has figures of risk that its plan does not bound."
     if any(keys.count(one) > planned.count(one) for one in keys):
         yield "It has several figures for one bound on the risk of the table."

@@ -171,16 +171,16 @@ class InferenceBound(_Bound):
 
 
 class InferenceKey(NamedTuple):
-    """What a measurement of what is learned is about."""
+    """What a measurement of what is learned is about, by whichever of the known columns."""
 
     bound: InferenceBound
     column: str
-    known: frozenset[str]
 
 
 class InferenceMeasurement(_Frozen):
     """For how many of the `records` of a release a `column` is guessed by the columns in `known`.
 
+    Of the columns that a policy says are known, these are those by which most are guessed.
     `reached` is a share of the records with its 95% interval, rounded, the interval outwards, or
     why there is none; the `baseline` is the share that the commonest released value gives.
     """
@@ -200,7 +200,7 @@ class InferenceMeasurement(_Frozen):
     @property
     def key(self) -> InferenceKey:
         """What it is about."""
-        return InferenceKey(self.bound, self.column, frozenset(self.known))
+        return InferenceKey(self.bound, self.column)
 
     @property
     def name(self) -> str:

@@ -2,13 +2,14 @@
 whose."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from policy_engine.audits.disclosure.axes import Axis, axis_of
 from policy_engine.audits.disclosure.numbers import match_numbers
 from policy_engine.audits.disclosure.other_tools.matching import match_cells
 from policy_engine.audits.disclosure.simulation import Simulation, masked_columns
@@ -33,7 +34,9 @@ class KnownColumn:
     them; `labels` (size,) are the texts of codes and `values` (size,) their places on an axis, for
     numbers. `masking` is how it was masked, if it was. The last `absent` persons were never in the
     original. Cells of classes that are a mean, a median or a mode make it `is_representative`. A
-    column is not `is_readable` if some released cells are labels that nobody can read.
+    column is not `is_readable` if some released cells are labels that nobody can read. Values are
+    counted from `origin`, or if they are `is_ranked` are ranks, as of an `Axis`. Where it
+    `keeps_missing`, a cell is missing where the person's value is, and nowhere else.
     """
 
     name: str
@@ -47,6 +50,14 @@ class KnownColumn:
     absent: int = 0
     is_representative: bool = False
     is_readable: bool = True
+    origin: Decimal = Decimal(0)
+    is_ranked: bool = False
+    keeps_missing: bool = False
+
+    @property
+    def axis(self) -> Axis:
+        """Where its values lie."""
+        return Axis(self.values, self.origin, self.is_ranked)
 
     @property
     def present(self) -> slice:
@@ -160,8 +171,8 @@ def known_columns(
     maskings = {one.name: one for one in plan.mask.columns} if plan and plan.mask else {}
     recoded = {one.name for one in plan.mask.recodings} if plan and plan.mask else set()
     spelled = {name for name, one in maskings.items() if one.is_of_categories}
-    if plan:
-        spelled |= set(plan.require_anonymize().columns.quasi_names)
+    quasi = set(plan.require_anonymize().columns.quasi_names) if plan else set()
+    spelled |= quasi
     numbers = {n: match_numbers(n, original, release) for n in names if n not in spelled}
     matched = {name: one for name, one in numbers.items() if one is not None}
     labelled: set[str] = set()
@@ -185,6 +196,7 @@ def known_columns(
             matched.get(name) or match_values(name, "insensitive", "kept", original, release),
             maskings.get(name),
             is_readable=name not in labelled,
+            keeps_missing=None if plan is None else name not in quasi,
         )
         for name in names
     )
@@ -215,25 +227,34 @@ def _select_roles(columns: Columns, names: Sequence[str]) -> Columns:
 
 
 def _known(
-    column: MatchedColumn, masking: ColumnMasking | None, *, is_readable: bool
+    column: MatchedColumn,
+    masking: ColumnMasking | None,
+    *,
+    is_readable: bool,
+    keeps_missing: bool | None,
 ) -> KnownColumn:
+    axis = axis_of(column)
     return KnownColumn(
         column.name,
         column.before.cell_of,
         column.after,
         column.labels,
-        _values(column),
+        axis.values,
         is_number=column.is_ordered,
         has_missing=column.has_missing,
         masking=masking,
         is_representative=column.kind == "representative",
         is_readable=is_readable,
+        origin=axis.origin,
+        is_ranked=axis.is_ranked,
+        keeps_missing=_are_as_many(column) if keeps_missing is None else keeps_missing,
     )
 
 
-def _values(column: MatchedColumn) -> Floats:
-    """Return the numbers of the codes; of dates and texts, their places on an axis."""
-    values, first = column.position.astype(np.float64), int(column.has_missing)
-    with suppress(ValueError):
-        values[first:] = column.labels[first:].astype(np.float64)
-    return values
+def _are_as_many(column: MatchedColumn) -> bool:
+    """Tell whether as many cells are missing in the release as in the original: as where missing
+    ones stay so, to anybody who does not know how it was made."""
+    if not (column.has_missing and column.after.is_exact):
+        return False
+    released = column.after.low[column.after.starts[:-1]][column.after.cell_of]
+    return bool((column.before.cell_of == 0).sum() == (released == 0).sum())

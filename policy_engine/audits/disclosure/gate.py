@@ -25,30 +25,38 @@ def disclosure_shortfalls(
     Every attack of a step must have been made or not apply, and one at least must apply. Every risk
     that is bounded must have been measured.
     """
+    # Several steps may ask for the same by other columns: each has a measurement of its own.
+    left: dict[object, list[Measured]] = {}
+    for one in measured:
+        left.setdefault(one.key, []).append(one)
     for step in steps:
         if isinstance(step.method, RecordLinkage):
-            yield from _unmeasured_attacks(step.method, measured)
+            yield from _unmeasured_attacks(step.method, left)
         else:
-            yield from _unmeasured(step.method, measured)
+            yield from _unmeasured(step.method, left)
     yield from (_shortfall(one) for one in measured if not one.holds)
 
 
-def _unmeasured_attacks(method: RecordLinkage, measured: Sequence[Measured]) -> Iterator[str]:
-    bound, attacks = method.bound, method.attacks
-    own = [one for one in measured if one.bound == bound and one.name in attacks]
-    for name in attacks:
-        if all(one.name != name for one in own):
-            yield f"Whether {bound} holds for the attack {name} was not measured."
+def _unmeasured_attacks(method: RecordLinkage, left: dict[object, list[Measured]]) -> Iterator[str]:
+    own = []
+    for name in method.attacks:
+        measurements = left.get((name, method.bound))
+        if measurements:
+            own.append(measurements.pop(0))
+        else:
+            yield f"Whether {method.bound} holds for the attack {name} was not measured."
     if own and all(isinstance(one.reached, NotApplicable) for one in own):
-        yield f"Whether {bound} holds is not shown by any attack: none applies."
+        yield f"Whether {method.bound} holds is not shown by any attack: none applies."
 
 
 def _unmeasured(
-    method: PopulationRisk | AttributeInference, measured: Sequence[Measured]
+    method: PopulationRisk | AttributeInference, left: dict[object, list[Measured]]
 ) -> Iterator[str]:
-    keys = {one.key for one in measured}
     for key in method.keys:
-        if key not in keys:
+        measurements = left.get(key)
+        if measurements:
+            measurements.pop(0)
+        else:
             of = f" of {key.column!r}" if isinstance(key, InferenceKey) else ""
             yield f"Whether {key.bound}{of} holds was not measured."
 

@@ -39,7 +39,8 @@ def match_numbers(name: str, original: pa.Table, release: pa.Table) -> MatchedCo
     position = np.concatenate([[0.0] * has_missing, values])
     labels: NDArray[Any] = np.concatenate([[np.nan] * has_missing, values])
     if len(labels) < LEAST_ROWS:
-        labels = np.array([""] * has_missing + [f"{one:.15g}" for one in values], dtype=object)
+        texts = [repr(one).removesuffix(".0") for one in values.tolist()]
+        labels = np.array([""] * has_missing + texts, dtype=object)
     return MatchedColumn(
         name=name,
         role="",

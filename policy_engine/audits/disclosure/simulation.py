@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.arrays import to_numpy, unchunk
+from policy_engine.engines.arrays import unchunk
 from policy_engine.engines.masking.whole_tables import mask_table
 from policy_engine.kernels.linkage.shifts import RankMoves, simulated_moves
 from policy_engine.methods.masking import ColumnMasking
@@ -45,24 +44,21 @@ def _is_joint(one: ColumnMasking, own: ColumnMasking) -> bool:
 
 def masked_again(
     table: pa.Table, step: Mask, taxonomies: Mapping[str, Taxonomy]
-) -> Callable[[str, int], Floats | None]:
-    """Return what gives the numbers of a column after another masking, (rows,), by its name and the
-    number of the draw: nan where there is none, None where they are not all numbers."""
+) -> Callable[[str, int], pa.Array]:
+    """Return what gives a column after another masking, (rows,), by its name and the number of the
+    draw."""
 
     @lru_cache(maxsize=_KEPT)
     def drawn(first: str, draw: int) -> dict[str, pa.ChunkedArray]:
         made = masked_columns(table, step, first, taxonomies, draw)
         return {name: made.column(name) for name in step.names}
 
-    def numbers(name: str, draw: int) -> Floats | None:
+    def column(name: str, draw: int) -> pa.Array:
         [own] = [one for one in step.columns if one.name == name]
         first = next(one.name for one in step.columns if one is own or _is_joint(one, own))
-        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            column = unchunk(drawn(first, draw)[name]).cast(pa.float64())
-            return np.asarray(to_numpy(column, missing=np.nan), dtype=np.float64)
-        return None
+        return unchunk(drawn(first, draw)[name])
 
-    return numbers
+    return column
 
 
 _KEPT = 256
@@ -70,15 +66,21 @@ _KEPT = 256
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A column of numbers, and what gives them after another masking, by the number of a draw."""
+    """A column of numbers, and what gives it after another masking, by the number of a draw."""
 
     column: "KnownColumn"
-    mask: Callable[[str, int], Floats | None]
+    mask: Callable[[str, int], pa.Array]
 
     @cached_property
     def made(self) -> Floats | None:
-        """What the values of the original become in the first draw, (persons,)."""
-        return self.mask(self.column.name, 0)
+        """What the values of the original become in the first draw, (persons,): nan where there is
+        none, None where they are not all numbers."""
+        return self._numbers(0)
+
+    def _numbers(self, draw: int) -> Floats | None:
+        if self.column.is_ranked:  # nobody can say where other values are among them
+            return None
+        return self.column.axis.placed(self.mask(self.column.name, draw))
 
     @cached_property
     def moves(self) -> RankMoves | None:
@@ -90,7 +92,7 @@ class Simulation:
             return None
 
         def again(draw: int) -> Floats:
-            made = self.mask(self.column.name, draw)
+            made = self._numbers(draw)
             assert made is not None  # noqa: S101 (as in the first draw)
             return made[present]
 

@@ -11,6 +11,7 @@ from policy_engine.kernels.linkage.tree import PointTree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 Shape = Literal["even", "normal", "laplace", "triangle", "transitions"]
 
 _CODES: dict[Shape, int] = {"even": 0, "normal": 1, "laplace": 2, "triangle": 3, "transitions": 4}
@@ -35,6 +36,25 @@ class CellTransitions:
     first: Ints
     last: Ints
 
+    def among(self, persons: Bools, records: Bools) -> "CellTransitions":
+        """Return the transitions of all persons, who become any cell if not among these."""
+        return CellTransitions(
+            np.append(self.logs, 0.0),
+            np.append(self.begins, len(self.logs) + 1),
+            np.append(self.beyond, 0.0),
+            _placed(self.row, persons, len(self.beyond)),
+            _placed(self.start, persons, 0),
+            _placed(self.first, records, 0),
+            _placed(self.last, records, 0),
+        )
+
+
+def _placed(values: NDArray[Any], chosen: Bools, other: float) -> NDArray[Any]:
+    """Return the values of those chosen, (all,), and another for the rest."""
+    placed = np.full(len(chosen), other, dtype=values.dtype)
+    placed[chosen] = values
+    return placed
+
 
 @dataclass(frozen=True)
 class ColumnLikelihood:
@@ -55,6 +75,22 @@ class ColumnLikelihood:
     high: Floats | None = None
     transitions: CellTransitions | None = None
     bonus: Floats | None = None
+
+    def among(self, persons: Bools, records: Bools) -> "ColumnLikelihood":
+        """Return the column of all persons and records, of whom it is about these, (all,) each.
+
+        Who is not among them, on either side, is told apart by another column.
+        """
+        low, high = self.low, self.high
+        return ColumnLikelihood(
+            self.shape,
+            _placed(self.known, persons, self.released[0]),
+            _placed(self.released, records, self.released[0]),
+            None if low is None else _placed(low, persons, -np.inf),
+            None if high is None else _placed(high, persons, np.inf),
+            None if self.transitions is None else self.transitions.among(persons, records),
+            None if self.bonus is None else _placed(self.bonus, records, 0.0),
+        )
 
 
 class LikelyPersons(NamedTuple):

@@ -10,7 +10,8 @@ from policy_engine.methods.disclosure import InferenceBound, InferenceKey
 class AttributeInference(BaseModel):
     """A guess at the columns `learned` by the columns `known`, and the bound on each of them.
 
-    A value is guessed as the commonest of the records nearest to what is known. The bound is on how
+    A value is guessed as the commonest of the records nearest to what is known, by those of the
+    columns that tell most. The bound is on how
     many of the persons whom the commonest value of the release does not give are guessed all the
     same, and holds where the upper end of the 95% interval does.
     Giomi, Boenisch, Wehmeyer, Tasnádi: A unified framework for quantifying privacy risk in
@@ -44,8 +45,7 @@ class AttributeInference(BaseModel):
     @property
     def keys(self) -> tuple[InferenceKey, ...]:
         """What its measurements are about, column by column."""
-        names = frozenset(self.known)
-        return tuple(InferenceKey(self.bound, name, names) for name in self.learned)
+        return tuple(InferenceKey(self.bound, name) for name in self.learned)
 
     def sorted_copy(self) -> "AttributeInference":
         """Return it with the columns in one order."""

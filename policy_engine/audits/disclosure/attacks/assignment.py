@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import TwoFiles
-from policy_engine.audits.disclosure.scales import distance_column
+from policy_engine.audits.disclosure.scales import distance_columns
 from policy_engine.audits.disclosure.settings import MOST_PERSONS_UNNAMED, AttackSettings
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.linkage.assignment import MOST_RECORDS, assignment_links
@@ -26,6 +26,6 @@ def assignment_linkage(
     if most > MOST_PERSONS_UNNAMED and not settings.names("assignment-linkage"):
         reason = f"it takes long for more than {MOST_PERSONS_UNNAMED:,} rows"
         return NotApplicable(reason=f"{reason}, unless it is asked for by name")
-    costs = -log_likelihoods([distance_column(one) for one in files.columns])
+    costs = -log_likelihoods([part for one in files.columns for part in distance_columns(one)])
     assignment = assignment_links(costs, files.own)
     return assignment if isinstance(assignment, NotApplicable) else assignment.linked

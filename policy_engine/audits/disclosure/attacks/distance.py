@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import TwoFiles
-from policy_engine.audits.disclosure.scales import are_points, distance_column, points
+from policy_engine.audits.disclosure.scales import are_points, distance_columns, points
+from policy_engine.kernels.linkage.column_likelihood import ColumnLikelihood
 from policy_engine.kernels.linkage.likelihood import greatest_likelihoods, links_by_likelihood
 from policy_engine.kernels.linkage.nearest import links, nearest_distances
 from policy_engine.kernels.linkage.tree import plant
@@ -23,7 +24,7 @@ def distance_linkage(files: TwoFiles, search: Search = search_here) -> Floats:
     if are_points(files):
         known_values, released = points(files)
         return links(plant(released), known_values, files.own, search=search)
-    return links_by_likelihood([distance_column(one) for one in files.columns], files.own, search)
+    return links_by_likelihood(_compared(files), files.own, search)
 
 
 def distance_taken(files: TwoFiles, persons: Ints) -> Floats:
@@ -31,4 +32,8 @@ def distance_taken(files: TwoFiles, persons: Ints) -> Floats:
     if are_points(files):
         known_values, released = points(files)
         return nearest_distances(plant(released), known_values, persons)
-    return -greatest_likelihoods([distance_column(one) for one in files.columns], persons)
+    return -greatest_likelihoods(_compared(files), persons)
+
+
+def _compared(files: TwoFiles) -> list[ColumnLikelihood]:
+    return [part for one in files.columns for part in distance_columns(one)]

@@ -22,7 +22,8 @@ def probabilistic_linkage(
     """Return for each person the probability of a right link, (persons,).
 
     Numbers agree by the `agreement` of the settings: in the same of some bins of equal frequency,
-    or where they are equal, as categories do; a cell of several values agrees with none.
+    or where they are equal, as categories do, and missing cells with missing ones alone; a cell of
+    several values agrees with none.
     """
     if len(files.columns) > MOST_COLUMNS:
         return NotApplicable(reason=f"it compares {MOST_COLUMNS} columns at most")
@@ -56,5 +57,6 @@ def _codes(column: KnownColumn, agreement: Agreement) -> tuple[Ints, Ints]:
 
 
 def _bin(values: NDArray[np.float64], ends: NDArray[np.float64]) -> Ints:
+    """Return the bin of each value, from 1 on; 0 is that of missing ones."""
     places = np.searchsorted(np.unique(ends), values, side="right")
-    return np.where(np.isnan(values), -1, places).astype(np.int64)
+    return np.where(np.isnan(values), 0, places + 1).astype(np.int64)

@@ -5,14 +5,20 @@ every published mechanism, which counts how near a value as well as whether it c
 """
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.audits.disclosure.result import Windows
-from policy_engine.audits.disclosure.scales import distance_column, released_scale, standardised
+from policy_engine.audits.disclosure.scales import (
+    distance_columns,
+    gaps,
+    points,
+    scales,
+)
+from policy_engine.engines.masking.cells import exact_arithmetic
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.linkage.column_likelihood import ColumnLikelihood
 from policy_engine.kernels.linkage.likelihood import (
@@ -29,12 +35,12 @@ from policy_engine.kernels.linkage.mechanisms import (
     rounded_at_random,
 )
 from policy_engine.kernels.linkage.nearest import links, nearest_distances
-from policy_engine.kernels.linkage.shifts import drawn_by_matrix, moved, rank_swaps
+from policy_engine.kernels.linkage.shifts import RankMoves, drawn_by_matrix, moved, rank_swaps
 from policy_engine.kernels.linkage.tree import plant
 from policy_engine.kernels.linkage.windows import records_within, windows
 from policy_engine.kernels.rank_swapping import most_ranks
 from policy_engine.kernels.searching import Search, search_here
-from policy_engine.methods.masking import CellMasking, ColumnMasking
+from policy_engine.methods.masking import CellMasking, ColumnMasking, Number
 from policy_engine.methods.maskings.correlated_noise import CorrelatedNoise
 from policy_engine.methods.maskings.microaggregation import Microaggregation
 from policy_engine.methods.maskings.multiplicative_noise import MultiplicativeNoise
@@ -95,17 +101,20 @@ def _why_no_windows(files: TwoFiles) -> str:
 
 def _windowed_numbers(files: TwoFiles) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the known and the released numbers, and between which the own record lies."""
-    known_values, released, _ = (np.column_stack(part) for part in
-                          zip(*map(standardised, files.columns), strict=True))  # fmt: skip
+    known_values, released = points(files)
     low, high = np.full(known_values.shape, -np.inf), np.full(known_values.shape, np.inf)
     for place, column in enumerate(files.columns):
         if isinstance(column.masking, RankSwapping):
             before, after = column.known_numbers(), column.released_numbers()[0]
+            scale, missing = scales(column)[1], np.isnan(before)
             ends = _window(before, after, column.masking, files.lost)
             # A missing value stays missing: nothing is known of its rank.
-            missing, (mean, scale) = np.isnan(before), released_scale(column)
-            low[:, place] = np.where(missing, -np.inf, (ends[0] - mean) / scale)
-            high[:, place] = np.where(missing, np.inf, (ends[1] - mean) / scale)
+            low[:, place] = np.where(missing, -np.inf, scale.scores(ends[0]))
+            high[:, place] = np.where(missing, np.inf, scale.scores(ends[1]))
+    apart = [one for one in files.columns if gaps(one) is not None]
+    for place, column in enumerate(apart, len(files.columns)):
+        if column.keeps_missing:
+            low[:, place] = high[:, place] = known_values[:, place]
     return known_values, released, low, high
 
 
@@ -113,6 +122,8 @@ def _window(
     before: Floats, after: Floats, masking: RankSwapping, lost: int
 ) -> tuple[Floats, Floats]:
     present = after[~np.isnan(after)]
+    if not len(present):
+        return np.full(len(before), -np.inf), np.full(len(before), np.inf)
     most = most_ranks(len(present), masking.p, masking.variant) + lost
     low, high = windows(before[:, None], present[:, None], most)
     return low[:, 0], high[:, 0]
@@ -150,14 +161,17 @@ def _groups(files: TwoFiles) -> list[list[KnownColumn]]:
 
 
 def _modelled(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
+    """Return columns that were masked together; a cell is missing where the person's value is."""
     column, masking = group[0], group[0].masking
-    for kind, model in LIKELIHOOD_MODELS.items():
-        if isinstance(masking, kind):
-            return model(group, files)
     if masking is not None:
-        return [_simulated(one, files) for one in group]
+        fitting = (model for kind, model in LIKELIHOOD_MODELS.items() if isinstance(masking, kind))
+        model = next(fitting, _simulated)
+        if any(one.is_ranked for one in group) and not isinstance(masking, _BY_ORDER):
+            model = _by_distance
+        missing = [became(*_missing(one)) for one in group if one.has_missing]
+        return [*model(group, files), *missing]
     if column.is_representative:
-        return [distance_column(one) for one in group]
+        return _by_distance(group, files)
     if column.is_exact:
         return _replaced(group, files)
     return [part for one in group for part in _cells(one)]
@@ -166,6 +180,17 @@ def _modelled(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikel
 def _replaced(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     """Return columns whose values become the cells that stand for them."""
     return [became(*_codes(one)) for one in group]
+
+
+def _by_distance(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
+    return [part for one in group for part in distance_columns(one)]
+
+
+def _missing(column: KnownColumn) -> tuple[Floats, Floats]:
+    """Return 1 for persons, and for records, whose value is missing, and else 0."""
+    first = 0 if column.has_missing else -2
+    before, after = column.before == first, column.released_codes() == first
+    return before.astype(np.float64), after.astype(np.float64)
 
 
 def _codes(column: KnownColumn) -> tuple[Floats, Floats]:
@@ -183,18 +208,44 @@ def _cells(column: KnownColumn) -> list[ColumnLikelihood]:
 
 
 def _numbers(column: KnownColumn) -> tuple[Floats, Floats]:
-    """Return the numbers known and released; those that are missing are the mean of all."""
+    """Return the numbers known and released; those that are missing are the mean of all, and told
+    apart by another column."""
     known_values, (released, _) = column.known_numbers(), column.released_numbers()
     middle = float(np.nanmean(released)) if not np.isnan(released).all() else 0.0
     return tuple(np.where(np.isnan(one), middle, one) for one in (known_values, released))  # type: ignore[return-value]
 
 
-def _simulated(column: KnownColumn, files: TwoFiles) -> ColumnLikelihood:
-    """Return a column by how ranks move when it is masked again, by distance if it cannot be."""
-    simulation = files.again.get(column.name)
-    if simulation is None or not column.is_exact or simulation.moves is None:
-        return distance_column(column)
-    return moved(*_numbers(column), simulation.moves, is_middle=True, missing=files.lost)
+def _present(column: KnownColumn) -> Floats:
+    """Return the released numbers that are not missing."""
+    released, _ = column.released_numbers()
+    return released[~np.isnan(released)]
+
+
+def _simulated(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
+    """Return columns by how ranks move when they are masked again, or else by distance."""
+    likelihoods = []
+    for column in group:
+        simulation = files.again.get(column.name)
+        if simulation is None or not column.is_exact or simulation.moves is None:
+            likelihoods += distance_columns(column)
+        else:
+            likelihoods.append(_moved(column, simulation.moves, files, is_middle=True))
+    return likelihoods
+
+
+def _moved(
+    column: KnownColumn, moves: RankMoves, files: TwoFiles, *, is_middle: bool
+) -> ColumnLikelihood:
+    """Return a column whose ranks moved among those of its values that are not missing."""
+    known_values, (released, _) = column.known_numbers(), column.released_numbers()
+    persons, records = ~np.isnan(known_values), ~np.isnan(released)
+    if not persons.any() or not records.any():
+        return became(*_missing(column))
+    lost = files.lost
+    likelihood = moved(
+        known_values[persons], released[records], moves, is_middle=is_middle, missing=lost
+    )
+    return likelihood if persons.all() and records.all() else likelihood.among(persons, records)
 
 
 def _swapped(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
@@ -202,10 +253,9 @@ def _swapped(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikeli
     masking = column.masking
     assert isinstance(masking, RankSwapping)  # noqa: S101 (by the table of models)
     if not column.is_number:
-        return [distance_column(column)]
-    known_values, released = _numbers(column)
-    moves = rank_swaps(len(released), masking.p, masking.variant)
-    return [moved(known_values, released, moves, is_middle=False, missing=files.lost)]
+        return distance_columns(column)
+    moves = rank_swaps(len(_present(column)), masking.p, masking.variant)
+    return [_moved(column, moves, files, is_middle=False)]
 
 
 def _noisy(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
@@ -215,7 +265,7 @@ def _noisy(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     known_values, released = _numbers(column)
     share = noise_variance(masking.sd_share, masking.variance_share)
     # The variance of the original is not published; that of the release is larger by the noise.
-    deviation = float(released.std() * np.sqrt(share / (1 + share))) or 1.0
+    deviation = float(_present(column).std() * np.sqrt(share / (1 + share))) or 1.0
     return [added_noise(known_values, released, deviation, masking.distribution)]
 
 
@@ -227,7 +277,8 @@ def _correlated(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelih
     )
     share = noise_variance(masking.sd_share, masking.variance_share)
     keeps = masking.variant == "kim"
-    covariance = np.atleast_2d(np.cov(released, rowvar=False)) / (1 if keeps else 1 + share)
+    present = released[~np.isnan(group[0].released_numbers()[0])]
+    covariance = np.atleast_2d(np.cov(present, rowvar=False)) / (1 if keeps else 1 + share)
     return correlated_noise(
         known_values,
         released,
@@ -242,7 +293,8 @@ def _correlated(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelih
 def _multiplied(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     [column] = group
     assert isinstance(column.masking, MultiplicativeNoise)  # noqa: S101 (likewise)
-    return [multiplied_noise(*_numbers(column), column.masking.log_sd)]
+    known_values, released = (one + float(column.origin) for one in _numbers(column))
+    return [multiplied_noise(known_values, released, column.masking.log_sd)]
 
 
 def _drawn(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
@@ -250,13 +302,15 @@ def _drawn(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikeliho
     [column] = group
     drawn = files.drawn.get(column.name)
     if drawn is None:
-        return [distance_column(column)]
+        return distance_columns(column)
     place = {label: at for at, label in enumerate(drawn.categories)}
     places = np.array([place.get(str(label), -1) for label in column.labels], dtype=np.int64)
     known_places, released = places[column.before], places[column.released_codes()]
-    if (known_places < 0).any() or (released < 0).any():
-        return [distance_column(column)]
-    return [drawn_by_matrix(known_places, released, np.array(drawn.matrix))]
+    persons, records = (one == 0 for one in _missing(column))
+    if (known_places[persons] < 0).any() or (released[records] < 0).any() or not records.any():
+        return distance_columns(column)
+    likelihood = drawn_by_matrix(known_places[persons], released[records], np.array(drawn.matrix))
+    return [likelihood if persons.all() and records.all() else likelihood.among(persons, records)]
 
 
 def _randomly_rounded(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
@@ -269,8 +323,9 @@ def _averaged(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihoo
     known_values, released = (
         np.column_stack(part) for part in zip(*map(_numbers, group), strict=True)
     )
-    scales = known_values[group[0].present].std(axis=0)
-    return nearest_means(known_values, released, np.where(scales > 0, scales, 1.0))
+    own = np.column_stack([one.known_numbers()[one.present] for one in group])
+    deviations = own[~np.isnan(own).any(axis=1)].std(axis=0)
+    return nearest_means(known_values, released, np.where(deviations > 0, deviations, 1.0))
 
 
 def _computed(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
@@ -278,23 +333,34 @@ def _computed(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikel
     [column] = group
     if not column.is_exact:
         return _cells(column)
+    if isinstance(column.masking, TailCoding):
+        return _coded(column, files)
+    return _recomputed(column)
+
+
+def _recomputed(column: KnownColumn) -> list[ColumnLikelihood]:
+    """Return a column by what masking makes of its values, exactly as they are written."""
     masking = column.masking
     assert isinstance(masking, CellMasking)  # noqa: S101 (likewise)
-    if isinstance(masking, TailCoding):
-        return [_coded(column, files)]
-    known_values, released = _numbers(column)
-    distinct, place = np.unique(known_values, return_inverse=True)
-    made = [float(masking.mask(Decimal(repr(float(one))))) for one in distinct]
-    return [became(np.array(made)[place.reshape(-1)], released)]
+    first = int(column.has_missing)
+    try:
+        numbers = [Decimal(str(one)) for one in column.labels[first:]]
+    except InvalidOperation:
+        return distance_columns(column)
+    place: dict[Number | str, int] = {one: first + at for at, one in enumerate(numbers)}
+    with exact_arithmetic():
+        made = [place.get(masking.mask(one), -1) for one in numbers]
+    codes = np.array([0] * first + made, dtype=np.float64)
+    return [became(codes[column.before], column.released_codes().astype(np.float64))]
 
 
-def _coded(column: KnownColumn, files: TwoFiles) -> ColumnLikelihood:
+def _coded(column: KnownColumn, files: TwoFiles) -> list[ColumnLikelihood]:
     """Return a column with coded tails, as the same coding makes them of the original."""
     simulation = files.again.get(column.name)
     if simulation is None or simulation.made is None:
-        return distance_column(column)
+        return distance_columns(column)
     known_values, released = _numbers(column)
-    return became(_nearest_masked(known_values, column.present, simulation.made), released)
+    return [became(_nearest_masked(known_values, column.present, simulation.made), released)]
 
 
 def _nearest_masked(known_values: Floats, present: slice, made: Floats) -> Floats:
@@ -324,3 +390,5 @@ LIKELIHOOD_MODELS: dict[
 }
 """How each masking makes values likely; those that are not here have no likelihood of their own,
 and are compared by masking the original again, or by distance."""
+_BY_ORDER = (RankSwapping, Pram, CellMasking, Recoding)
+"""The maskings whose models do not ask how far numbers are apart."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from policy_engine.audits.disclosure.files import KnownColumn
-from policy_engine.audits.disclosure.risks.attributes import inferred
-from policy_engine.audits.disclosure.risks.result import Risk
+from policy_engine.audits.disclosure.risks.attributes import inferences
+from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.disclosure import InferenceMeasurement
@@ -15,19 +15,40 @@ def bounded_inference(
 ) -> Iterator[InferenceMeasurement]:
     """Yield how well each column is guessed by the known ones; `columns` are both, of as many
     released `records`."""
-    known_columns = [one for one in columns if one.name in method.known]
-    for column in columns:
-        if column.name in method.learned:
-            risk = inferred(known_columns, column)
-            baseline, reached = 0.0, None
-            if isinstance(risk, Risk) and risk.low is not None and risk.high is not None:
-                baseline = risk.baseline or 0.0
-                reached = Estimate(value=risk.value, low=risk.low, high=risk.high)
-            yield InferenceMeasurement(
-                bound=method.bound,
-                column=column.name,
-                known=tuple(one.name for one in known_columns),
-                records=records,
-                baseline=baseline,
-                reached=reached or NotApplicable(reason=getattr(risk, "reason", "")),
-            )
+    by_name = {one.name: one for one in columns}
+    known_columns = [by_name[name] for name in method.known]
+    for name in method.learned:
+        risks = inferences(known_columns, by_name[name])
+        if isinstance(risks, NoRisk):
+            nothing = NotApplicable(reason=risks.reason)
+            yield _measurement(method, name, method.known, records, nothing)
+        else:
+            figures = [_figure(method, one, records) for one in risks]
+            yield max(figures, key=lambda one: one.most_learned)
+
+
+def _figure(method: AttributeInference, risk: Risk, records: int) -> InferenceMeasurement:
+    assert risk.low is not None and risk.high is not None  # noqa: S101, PT018 (an estimate)
+    reached = Estimate(value=risk.value, low=risk.low, high=risk.high)
+    return _measurement(
+        method, risk.column, risk.known, records, reached, baseline=risk.baseline or 0.0
+    )
+
+
+def _measurement(
+    method: AttributeInference,
+    column: str,
+    names: tuple[str, ...],
+    records: int,
+    reached: Estimate | NotApplicable,
+    *,
+    baseline: float = 0.0,
+) -> InferenceMeasurement:
+    return InferenceMeasurement(
+        bound=method.bound,
+        column=column,
+        known=names,
+        records=records,
+        baseline=baseline,
+        reached=reached,
+    )

@@ -8,6 +8,7 @@ from policy_engine.audits.disclosure.risks.attributes import (
     homogeneous,
     inferred,
     interval_disclosure,
+    known_sets,
 )
 from policy_engine.audits.disclosure.risks.classes import KnownClasses
 
@@ -92,3 +93,46 @@ def test_numbers_as_they_were_are_not_masked():
     known = columns({"pay": [1.0, 2, 3]})
     [none] = interval_disclosure(MaskedNumbers.of(known, np.arange(3)))
     assert none.reason == "no known column has masked numbers whose rows can be matched"
+
+
+YEARS = [20, 30, 40, 50] * 10
+
+
+@pytest.mark.parametrize("outlier", [2.0**70, 1e200, float("inf"), 10.0**12])
+def test_one_value_far_out_hides_not_that_others_are_learned(outlier):
+    pay = [outlier] + [1000.0 * age for age in YEARS[1:]]
+    age, column = columns({"age": YEARS, "pay": pay})
+    risk = inferred([age], column)
+    assert risk.value >= 0.97
+    assert risk.baseline < 0.3
+
+
+def test_integers_beyond_the_digits_of_floats_are_learned_exactly():
+    age, account = columns({"age": YEARS, "account": [2**62 + age for age in YEARS]})
+    risk = inferred([age], account)
+    assert (risk.value, risk.baseline) == (1, 0.25)
+
+
+def test_a_mark_for_many_unknown_values_does_not_make_all_others_equal():
+    ends = [999_999_999] * 12 + [1000 * age for age in YEARS[12:]]
+    age, column = columns({"age": YEARS, "end": ends})
+    risk = inferred([age], column)
+    assert (risk.value, risk.baseline) == (0.7, 0.3)
+
+
+def test_columns_that_say_nothing_do_not_hide_one_that_tells():
+    random = np.random.default_rng(2)
+    before = {"age": YEARS, "ill": [f"v{age}" for age in YEARS]}
+    noise = {f"n{place}": random.normal(0, 1, 40) for place in range(4)}
+    after = {f"n{place}": random.normal(0, 1, 40) for place in range(4)}
+    *known_columns, ill = columns({**noise, **before}, {**after, **before})
+    risk = inferred(known_columns, ill)
+    assert (risk.known, risk.value, risk.baseline) == (("age",), 1, 0.25)
+
+
+def test_values_are_guessed_by_each_column_the_first_ones_and_all():
+    names = "abc"
+    sets = known_sets(columns({name: [1, 2] for name in names}))
+    assert [tuple(one.name for one in some) for some in sets] == [
+        ("a",), ("b",), ("c",), ("a", "b"), ("a", "b", "c"),
+    ]  # fmt: skip
