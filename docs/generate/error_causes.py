@@ -210,5 +210,14 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
             "Write 10% as 0.1. If so much noise is intended, ignore the warning.",
         ),
     ),
+    "W009": (
+        (
+            (
+                "An audit such as `pe:recordLinkage` is an obligation, a remedy or a consequence. "
+                "The engine audits an output for a permission on it, before anybody may use it."
+            ),
+            "Make the audit the duty of a permission on the output.",
+        ),
+    ),
 }
 """The causes of a code, each with its remedy, in Markdown."""

@@ -1,11 +1,12 @@
 """Contradictions in a certificate: combinations that no release can have."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from policy_engine import terms
+from policy_engine.audits.disclosure.settings import MOST_PERSONS_UNNAMED
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import class_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
@@ -14,7 +15,7 @@ from policy_engine.data.bucket_tables import TABLES
 from policy_engine.data.storage import manifest_digest
 from policy_engine.data.table_files import FORMATS, match_format
 from policy_engine.engines.samples import SampleFigures
-from policy_engine.kernels.binomial import is_plausible
+from policy_engine.kernels.binomial import can_be_interval, is_plausible
 from policy_engine.kernels.estimates import Estimate
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.attribute_inference import AttributeInference
@@ -105,7 +106,47 @@ def _disclosure_contradictions(certificate: "Certificate") -> Iterator[str]:
             yield "It has several figures for one bound on an attack on the table."
         if one.records != certificate.rows_out or not _is_close(one.baseline, 1 / one.records):
             yield "Its figures of attacks on the table are not of its rows."
+        yield from _impossible_reach(one, [*planned_names])
     yield from _risk_contradictions(certificate)
+
+
+def _impossible_reach(
+    one: DisclosureMeasurement, planned_names: Sequence[set[str]]
+) -> Iterator[str]:
+    """Yield that an attack cannot have reached what is told, or that it must have been made."""
+    if isinstance(one.reached, Estimate):
+        if not one.known:
+            yield f"It does not say by which columns {one.attack} reached its figure."
+        yield from _narrow_interval(one.reached, one.records, one.last_digit, one.attack)
+        return
+    columns = min((len(names) for names in planned_names), default=0)
+    if _applies_always(one.attack, one.records, columns):
+        yield f"It says that {one.attack} does not apply, and it always does."
+
+
+def _applies_always(attack: str, records: int, columns: int) -> bool:
+    """Tell whether an attack is made on every release of so many records, by so many columns."""
+    if attack == "assignment-linkage":
+        return records <= MOST_PERSONS_UNNAMED
+    if attack == "probabilistic-linkage":
+        from policy_engine.kernels.linkage.fellegi_sunter import (  # noqa: PLC0415 (compiled)
+            MOST_COLUMNS,
+        )
+
+        return columns <= MOST_COLUMNS
+    return attack in ("distance-linkage", "likelihood-linkage")
+
+
+def _narrow_interval(
+    reached: Estimate, records: int, last_digit: float, name: str
+) -> Iterator[str]:
+    """Yield that an interval is too narrow for a share of so many records, rounded as it is."""
+    least, most = (
+        min(max(reached.value + change, 0.0), 1.0) * records for change in (-last_digit, last_digit)
+    )
+    if not can_be_interval(reached.low, reached.high, least, most, records):
+        interval = f"from {reached.low:g} to {reached.high:g}"
+        yield f"{records:,} records give no interval of {name} {interval} around {reached.value:g}."
 
 
 def _risk_contradictions(certificate: "Certificate") -> Iterator[str]:
@@ -127,6 +168,9 @@ def _risk_contradictions(certificate: "Certificate") -> Iterator[str]:
         yield "It has several figures for one bound on the risk of the table."
     if any(one.records != certificate.rows_out for one in measured):
         yield "Its figures of risk are not of its rows."
+    for one in inferred:
+        if isinstance(one.reached, Estimate):
+            yield from _narrow_interval(one.reached, one.records, one.last_digit, one.name)
 
 
 def _attempt_contradictions(certificate: "Certificate") -> Iterator[str]:

@@ -10,7 +10,7 @@ from policy_engine.engines.engine import WrittenTable
 from policy_engine.errors import CertificateError, Problem
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
-from policy_engine.methods.disclosure import DisclosureMeasurement, Measured
+from policy_engine.methods.disclosure import DisclosureMeasurement, Measured, RiskMeasurement
 
 FIGURES_OF_ROWS = (
     "unchanged",
@@ -120,18 +120,50 @@ def false_figures(stated: Sequence[MaskedColumn], actual: Sequence[MaskedColumn]
 
 
 def false_disclosures(stated: Sequence[Measured], actual: Sequence[Measured]) -> Iterator[str]:
-    """Yield what attacks on a table are told to reach, and do not, and false figures of risk."""
-    again = {one.key: one.reached for one in actual}
+    """Yield what attacks on a table are told to reach, and do not, false figures of risk, and what
+    is not told at all."""
+    left: dict[object, list[Measured]] = {}
     for one in stated:
-        other, reached = again.get(one.key, one.reached), one.reached
-        what = "the attack " if isinstance(one, DisclosureMeasurement) else ""
-        if isinstance(reached, NotApplicable) != isinstance(other, NotApplicable):
-            yield f"The certificate is wrong about whether {what}{one.name} applies."
-        elif not isinstance(reached, NotApplicable) and not isinstance(other, NotApplicable):
-            difference = abs(reached.value - other.value)
-            message = f"The certificate says that {one.bound.measure} of {one.name} is "
-            message += f"{reached.value:g}; measured again, it is {other.value:g}."
-            yield from [message] * (difference > one.last_digit)
+        left.setdefault(one.key, []).append(one)
+    for other in actual:
+        same = left.get(other.key)
+        if same:
+            yield from _false_disclosure(same.pop(0), other)
+        else:
+            yield f"The certificate does not tell what {_subject(other)} reaches."
+
+
+def _subject(one: Measured) -> str:
+    return f"the attack {one.name}" if isinstance(one, DisclosureMeasurement) else one.name
+
+
+def _false_disclosure(one: Measured, other: Measured) -> Iterator[str]:
+    """Yield what is told of a measurement, and is not what was measured again."""
+    if isinstance(one.reached, NotApplicable) != isinstance(other.reached, NotApplicable):
+        yield f"The certificate is wrong about whether {_subject(one)} applies."
+        return
+    figures, again = _figures(one), _figures(other)
+    for name, value in figures.items():
+        if abs(value - again[name]) > one.last_digit:
+            message = f"The certificate says that {_PARTS[name]}{one.bound.measure} of {one.name}"
+            yield f"{message} is {value:g}; measured again, it is {again[name]:g}."
+    if figures == again and {*one.known} != {*other.known}:
+        yield f"The certificate names other columns than those by which {_subject(one)} reaches it."
+
+
+_PARTS = {
+    "value": "",
+    "low": "the lower end of ",
+    "high": "the upper end of ",
+    "baseline": "the baseline of ",
+}
+
+
+def _figures(one: Measured) -> dict[str, float]:
+    """Return the figures of a measurement by what they are."""
+    ends = {} if isinstance(one.reached, NotApplicable) else one.reached.model_dump()
+    baseline = {} if isinstance(one, RiskMeasurement) else {"baseline": one.baseline}
+    return ends | baseline
 
 
 def _differences(

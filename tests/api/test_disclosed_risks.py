@@ -211,7 +211,16 @@ def test_weights_that_are_no_numbers_above_zero_are_refused(original, cell):
     text = release.read_text()
     other = original.parent / "other.csv"
     other.write_text(text[: text.rindex("3")] + cell + text[text.rindex("3") + 3 :])
-    with pytest.raises(PolicyEngineError, match=r"A025 1 row of 'weight' have no weight"):
+    with pytest.raises(PolicyEngineError, match=r"A025 1 row of 'weight' has no weight"):
+        audit_disclosure(original, other, known=["city"], weights="weight")
+
+
+def test_weights_of_more_persons_than_there_can_be_are_refused(original):
+    release = released(original, insensitive=["weight"])
+    other = original.parent / "other.csv"
+    head, _, tail = release.read_text().rpartition("3")
+    other.write_text(f"{head}1e308{tail[2:]}")
+    with pytest.raises(PolicyEngineError, match=r"A025 The rows stand for 1e\+15 persons or more"):
         audit_disclosure(original, other, known=["city"], weights="weight")
 
 

@@ -9,12 +9,13 @@ from attacked import NOISY, attacked, bounded, by, known
 from building import ANALYST, DATASET, OUTPUT, column
 
 from policy_engine import apply_policy, audit_disclosure, certify_output, query_data
+from policy_engine.audits.disclosure.gate import disclosure_shortfalls
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.certificate.page import certificate_html
 from policy_engine.cli.tables.certificates import certificate_table
 from policy_engine.cli.tables.plans import plan_table
 from policy_engine.errors import CertificateError, DataError
-from policy_engine.kernels.estimates import Estimate
+from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 ROWS = 300
 KEY = b"k" * 32
@@ -284,6 +285,57 @@ def test_figures_that_no_such_release_has_are_refused(made, old, new):
     assert old in facts
     with pytest.raises(CertificateError, match="V005"):
         read_certificate(head + mark + facts.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"known": ()}, "It does not say by which columns likelihood-linkage"),
+        (
+            {"reached": NotApplicable(reason="no")},
+            "likelihood-linkage does not apply, and it always",
+        ),
+        ({"reached": Estimate(value=0.023, low=0.022, high=0.024)}, "300 records give no interval"),
+    ],
+    ids=["columns", "not applicable", "narrow"],
+)
+def test_figures_that_no_attack_reaches_are_refused(made, changes, said):
+    likelihood = next(one for one in made.certificate.disclosures if one.name.startswith("like"))
+    other = made.certificate.model_copy(
+        update={"disclosures": (likelihood.model_copy(update=changes),)}
+    )
+    with pytest.raises(CertificateError, match=f"V005 .*{said}"):
+        read_certificate(other.to_jsonld())
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"high": 0.5}, "the upper end of linked of distance-linkage is 0.5"),
+        ({"low": 0.0}, "the lower end of linked of distance-linkage is 0;"),
+        (None, "does not tell what the attack distance-linkage reaches"),
+    ],
+    ids=["upper", "lower", "none"],
+)
+def test_ends_of_intervals_and_attacks_left_out_are_not_found_again(made, data, part, said):
+    distance, *others = made.certificate.disclosures
+    changed = (
+        ()
+        if part is None
+        else (distance.model_copy(update={"reached": distance.reached.model_copy(update=part)}),)
+    )
+    other = made.certificate.model_copy(update={"disclosures": (*changed, *others)})
+    (made.path.parent / "certificate.jsonld").write_text(other.to_jsonld())
+    with pytest.raises(CertificateError, match=f"V018 .*{said}"):
+        certified(made, attacked(bounded(0.5)), {DATASET: data})
+
+
+def test_two_duties_with_one_bound_need_a_figure_each(made):
+    certificate = made.certificate
+    [step] = certificate.plan.disclosures
+    assert not [*disclosure_shortfalls([step], certificate.disclosures)]
+    sentences = [*disclosure_shortfalls([step, step], certificate.disclosures)]
+    assert len(sentences) == len(step.method.attacks)
 
 
 def test_a_certificate_that_lacks_a_figure_does_not_hold(made):

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.kernels.binomial import is_plausible
+from policy_engine.kernels.binomial import can_be_interval, is_plausible
+from policy_engine.kernels.estimates import clopper_pearson
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,15 @@ def test_numbers_that_do_not_happen_are_told(successes, draws, probability, plau
 @given(st.integers(1, 10**6), st.floats(1e-6, 1 - 1e-6))
 def test_what_is_expected_happens(draws, probability):
     assert is_plausible(round(draws * probability), draws, probability)
+
+
+@given(st.integers(1, 100_000), st.data())
+def test_intervals_narrower_than_those_of_clopper_and_pearson_are_told(draws, data):
+    successes = data.draw(st.integers(0, draws))
+    share = clopper_pearson(successes, draws)
+    parts = (successes, successes, draws)
+    assert can_be_interval(share.low, share.high, *parts)
+    assert can_be_interval(share.low / 2, (1 + share.high) / 2, *parts)
+    width = share.high - share.low
+    assert not can_be_interval(share.low + width / 10, share.high, *parts)
+    assert not can_be_interval(share.low, share.high - width / 10, *parts)

@@ -134,12 +134,20 @@ def _foreign_release(name: str) -> PolicyEngineError:
 def match_values(
     name: str, role: str, kind: Kind, original: pa.Table, release: pa.Table
 ) -> MatchedColumn:
-    """Match a column whose cells are values, over those of both tables."""
+    """Match a column whose cells are values, over those of both tables.
+
+    Raises DataError (C009) where these are of types that cannot be compared, or as `encode` does.
+    """
     field, rows = original.schema.field(name), original.num_rows
     columns = [original.column(name), release.column(name)]
     held = columns[0].type
     if held != columns[1].type or pa.types.is_dictionary(held) or pa.types.is_null(held):
-        columns = [column.cast(pa.string()) for column in columns]
+        try:
+            columns = [column.cast(pa.string()) for column in columns]
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            message = f"The values of {name!r} are {held} in the original, and {columns[1].type} "
+            hint = "Give both tables texts or numbers."
+            raise DataError.of("C009", f"{message}in the release.", hint) from None
     values = encoded(name, field, pa.chunked_array([c for one in columns for c in one.chunks]))
     size = len(values.labels)
     before, after = exact(values.codes[:rows], size), exact(values.codes[rows:], size)

@@ -79,6 +79,7 @@ def with_warnings(policy: Policy) -> Policy:
     warnings = (
         *(*_ungoverned_outputs(policy), *_uncovered_assets(policy)),
         *(*_unbounded(policy), *_overlapping(policy), *_exact(policy), *_loud(policy)),
+        *_unmade_audits(policy),
     )
     return replace(policy, hints=(*policy.hints, *warnings))
 
@@ -208,6 +209,23 @@ def _is_attacked(output: str, policy: Policy) -> bool:
     return any(action.iri in _ATTACKS for duty in duties for action in duty.actions)
 
 
+def _unmade_audits(policy: Policy) -> Iterator[Problem]:
+    """Yield the audits that are not duties of permissions: these alone are carried out."""
+    duties = [duty for rule in policy.permissions for duty in rule.duties]
+    others = [
+        *policy.obligations,
+        *(one for rule in policy.prohibitions for one in rule.remedies),
+        *(one for rule in (*policy.obligations, *duties) for one in rule.consequences),
+    ]
+    for rule in others:
+        for action in rule.actions:
+            if action.iri in _AUDITS:
+                name = terms.compact(action.iri)
+                message = f"{name} is never carried out for this {rule.kind}, and bounds nothing."
+                hint = "Make it the duty of a permission on the output."
+                yield Problem("W009", message, hint, action.place)
+
+
 def _overlapping(policy: Policy) -> Iterator[Problem]:
     """Yield that suppressed cells are to match any value, which makes classes overlap."""
     for options in _recodings(policy, "local-suppression"):
@@ -263,6 +281,7 @@ def _recodings(policy: Policy, algorithm: str) -> Iterator[dict[str, Value]]:
 _MASKED = f"{terms.PE}masked"
 _BOUNDING = ("recordLinkage", "populationRisk", "attributeInference")
 _ATTACKS = tuple(f"{terms.PE}{one}" for one in _BOUNDING)
+_AUDITS = {*_ATTACKS, *(f"{terms.PE}{one}" for one in ("audit", "membershipInference"))}
 _SPREADS = {"sdShare": "standard deviation", "varianceShare": "variance"}
 _ALGORITHM = f"{terms.PE}algorithm"
 _PRESENT = "Quasi-identifiers are released as they are: they show who is in the table."

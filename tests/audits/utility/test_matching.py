@@ -2,8 +2,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from policy_engine.audits.utility.matching import match
-from policy_engine.errors import CertificateError
+from policy_engine.audits.utility.matching import match, match_values
+from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.anonymization import Anonymization
 
 K = {"k-anonymity": {"k": 2}}
@@ -66,6 +66,11 @@ def test_columns_kept_are_the_same_whatever_their_type():
     )["pay"]
     assert pay.before.masses.tolist() == pay.after.masses.tolist() == [1, 1]
     assert not pay.is_changed
+
+
+def test_columns_that_are_nested_in_one_table_alone_are_refused():
+    with pytest.raises(DataError, match="C009 The values of 'x' are string in the original, and "):
+        match_values("x", "", "kept", pa.table({"x": ["a"]}), pa.table({"x": [[[1]]]}))
 
 
 def test_infinite_values_that_are_kept_have_a_rank():

@@ -260,3 +260,18 @@ def test_a_scale_of_noise_that_may_be_a_percentage_gives_a_warning(setting, scal
     found = warnings_of({"target": "ex:T", "action": made, "output": "ex:O"})
     assert [code for code, _ in found] == codes
     assert not found or found[0][1].endswith(f"/rightOperand/0/{setting}")
+
+
+def test_audits_that_are_no_duties_of_permissions_give_a_warning():
+    audit = {"action": "pe:recordLinkage", "target": "ex:O"}
+    duty = {"action": "inform", "consequence": audit}
+    rules = {
+        "permission": [{"target": "ex:O", "action": "use", "duty": duty}],
+        "prohibition": [{"target": "ex:O", "action": "sell", "remedy": audit}],
+        "obligation": [{**audit, "assignee": "ex:A"}],
+    }
+    for kind, given in rules.items():
+        hints = read(profile="mosaicrown:", **{kind: given}).hints
+        assert [hint.code for hint in hints] == ["W009"], kind
+    used = {"target": "ex:O", "action": "use", "duty": {"action": "pe:recordLinkage"}}
+    assert "W009" not in [code for code, _ in warnings_of(used)]

@@ -1,5 +1,6 @@
 """The tables beside original and release that risks are measured by: a population, and weights."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -98,10 +99,19 @@ def read_weights(table: pa.Table, name: str) -> NDArray[np.float64]:
     weights = _floats(column)
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if len(wrong):
-        count = format_count(len(wrong), "row")
-        message = f"{count} of {name!r} have no weight, such as {str(column[int(wrong[0])])!r:.60}."
+        count, verb = format_count(len(wrong), "row"), "has" if len(wrong) == 1 else "have"
+        example = f"{str(column[int(wrong[0])])!r:.60}"
+        message = f"{count} of {name!r} {verb} no weight, such as {example}."
         raise DataError.of("A025", message, "A weight is a finite number above 0.")
+    persons = math.fsum(weights.tolist()) if weights.max(initial=0) < _MOST_PERSONS else math.inf
+    if persons >= _MOST_PERSONS:
+        message = f"The rows stand for {_MOST_PERSONS:.1g} persons or more by {name!r}."
+        raise DataError.of("A025", message, "A weight is how many persons a row stands for.")
     return weights
+
+
+_MOST_PERSONS = 1e15
+"""No population has as many, and of more no float counts each."""
 
 
 def _floats(column: pa.Array) -> NDArray[np.float64]:
