@@ -10,8 +10,10 @@ from policy_engine import terms
 from policy_engine.api.suggesting import suggest_hierarchy
 from policy_engine.cli.answers import print_json
 from policy_engine.cli.options import Format, FormatOption, Kind, OverwriteOption, SampleKind
+from policy_engine.cli.parsing import usage_error
 from policy_engine.data import samples
 from policy_engine.data.atomic_file import write_file
+from policy_engine.errors import did_you_mean, join_names
 
 if TYPE_CHECKING:
     from policy_engine.methods.reference import Parameter
@@ -22,7 +24,12 @@ hierarchies = typer.Typer(
 )
 
 
-def methods(output_format: FormatOption = Format.TEXT) -> None:
+def methods(
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="The one method, masking or audit to show.")
+    ] = "",
+    output_format: FormatOption = Format.TEXT,
+) -> None:
     """List what a policy can ask for: methods, shared parameters, column settings, maskings,
     trainings, audits."""
     from policy_engine.methods import reference  # noqa: PLC0415 (slow to import)
@@ -39,6 +46,9 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
     maskings = {
         name: (term, reference.masking_parameters(name)) for name, term in terms.maskings().items()
     }
+    if name:
+        _print_one(name, methods_of_tables | maskings | trainings | audits, output_format)
+        return
     shared, columns = reference.shared_parameters(), reference.column_parameters()
     of_models = reference.model_parameters()
     if output_format is Format.JSON:
@@ -63,21 +73,38 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
     from policy_engine.cli.tables.methods import parameters_table  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
-    for name, (term, parameters_) in methods_of_tables.items():
-        print_fitting(console(), parameters_table(f"{name}: {term.definition}", parameters_))
+    for one, (term, parameters_) in methods_of_tables.items():
+        print_fitting(console(), parameters_table(f"{one}: {term.definition}", parameters_))
     print_fitting(console(), parameters_table("Every method", shared))
     print_fitting(console(), parameters_table("Every privacy model", of_models))
     for role, parameters in columns.items():
         print_fitting(console(), parameters_table(f"A column under {role}", parameters))
-    for name, (term, parameters_) in maskings.items():
-        title = f"{name}, a masking of a column: {term.definition}"
+    for one, (term, parameters_) in maskings.items():
+        title = f"{one}, a masking of a column: {term.definition}"
         print_fitting(console(), parameters_table(title, parameters_))
-    for name, (term, parameters_) in trainings.items():
-        title = f"pe:{name}, an action of a permission: {term.definition}"
+    for one, (term, parameters_) in trainings.items():
+        title = f"pe:{one}, an action of a permission: {term.definition}"
         print_fitting(console(), parameters_table(title, parameters_, with_engines=False))
-    for name, (term, parameters_) in audits.items():
-        title = f"{name}, by a duty to audit: {term.definition}"
+    for one, (term, parameters_) in audits.items():
+        title = f"{one}, by a duty to audit: {term.definition}"
         print_fitting(console(), parameters_table(title, parameters_, with_engines=False))
+
+
+def _print_one(
+    name: str, methods: Mapping[str, tuple[terms.Term, list["Parameter"]]], output_format: Format
+) -> None:
+    """Print what one method takes. Raises RequestError (U001) for a name that none has."""
+    from policy_engine.cli.tables.methods import parameters_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
+
+    if name not in methods:
+        hint = did_you_mean(name, methods) or f"There are {join_names(methods)}."
+        raise usage_error(f"There is no method {name!r}. {hint}")
+    if output_format is Format.JSON:
+        print_json(_listing({name: methods[name]}))
+        return
+    term, parameters = methods[name]
+    print_fitting(console(), parameters_table(f"{name}: {term.definition}", parameters))
 
 
 def _listing(methods: Mapping[str, tuple[terms.Term, list["Parameter"]]]) -> dict[str, Any]:

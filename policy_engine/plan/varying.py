@@ -111,9 +111,9 @@ def _unknown(plan: Plan, name: str) -> Problem:
     if plan.sample or plan.mask:
         owners = "What the policy makes"
         names += _numbers(_sampling_values(plan.sample)) if plan.sample else []
-        names += [
-            f"{one.name}:{parameter}" for one in _maskings(plan) for parameter in _numbers_of(one)
-        ]
+        by_column = [(one.name, name) for one in _maskings(plan) for name in _numbers_of(one)]
+        names += dict.fromkeys(parameter for _, parameter in by_column)
+        names += [f"{column}:{parameter}" for column, parameter in by_column]
     has = f"It has {join_names(names)}." if names else "It has none that is a number."
     return Problem("M004", f"{owners} has no parameter {name!r}. {has}", did_you_mean(name, names))
 

@@ -521,3 +521,11 @@ def test_a_page_of_a_comparison_ends_in_html(run, people):
 def test_hierarchy_suggest_names_the_nearest_column(run):
     with pytest.raises(PolicyEngineError, match=r"C005 .* Did you mean 'age'"):
         run("hierarchy", "suggest", "people.csv", "ages")
+
+
+def test_one_method_is_listed_by_its_name(people):
+    printed = command("methods", "rank-swapping", cwd=people)
+    assert printed.stdout.startswith("rank-swapping: ")
+    assert "k-anonymity" not in printed.stdout
+    refused = command("methods", "rank-swaping", cwd=people)
+    assert (refused.returncode, "rank-swapping" in refused.stderr) == (2, True)

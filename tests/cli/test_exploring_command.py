@@ -66,7 +66,10 @@ def test_the_map_is_drawn_as_a_page_and_a_picture(files):
         (["--vary", "p=x"], "U001 --vary takes numbers, separated by commas. 'x' was given."),
         (["--vary", "p=.1", "--vary", "p=.2"], "U001 Values of 'p' are given twice."),
         (["--vary", "k=2", "--k", "3"], "U001 Values of 'k' are given twice."),
-        (["--vary", "q=.1"], "M004 What the policy makes has no parameter 'q'. It has 'pay:p'."),
+        (
+            ["--vary", "q=.1"],
+            "M004 What the policy makes has no parameter 'q'. It has 'p' and 'pay:p'.",
+        ),
         (["--vary", "p=2"], "M003 'pay': p is not allowed to be 2."),
         (["--vary", "p=nan"], "M003 'pay': p is not allowed to be nan."),
         (["--vary", "p=inf"], "M003 'pay': p is not allowed to be infinite."),

@@ -159,7 +159,7 @@ def test_the_masking_of_a_column_is_not_a_method():
     [
         (None, "M004 masking alone bounds nothing"),
         ({}, "M004 masking alone bounds nothing"),
-        ({"k": [2, 4]}, "M004 .* has no parameter 'k'. It has 'pay:base'"),
+        ({"k": [2, 4]}, "M004 .* has no parameter 'k'. It has 'base' and 'pay:base'"),
     ],
 )
 def test_nothing_is_explored_but_parameters_of_maskings(data, choices, message):

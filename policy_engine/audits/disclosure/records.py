@@ -27,7 +27,7 @@ def check_private(path: Path, releases: Sequence[Path], inputs: Sequence[Path]) 
     for release in releases:
         folder = release.parent.resolve()
         if folder in path.resolve().parents:
-            message = f"Figures of single records would lie in the released folder {str(folder)!r}."
+            message = f"Figures of single records would lie beside the release, in {str(folder)!r}."
             raise OutputError.of("O001", message, "Give a path outside it.", source=str(path))
     if any(path.exists() and path.samefile(source) for source in inputs):
         message = f"The output {str(path)!r} is the input itself."
