@@ -57,9 +57,10 @@ def check_same_sample(earlier: Certificate, again: Certificate, source: str) -> 
 
 def check_kept_values(release: Release, engine: Engine, table: Any) -> None:
     """Raise CertificateError (V002) where rows have values, in columns that are released as they
-    are, that no row of the input has, or have them more often."""
+    are, that no row of the input has, or have them more often, and where columns have other types
+    than those of the input."""
     plan, output = release.plan, WrittenTable(release.output)
-    problems = []
+    problems = [*_type_problems(plan, output, engine, table)]
     for names, present in _kept_columns(plan):
         strange = engine.strange_rows(output, table, names, present) if names or present else 0
         if strange:
@@ -71,6 +72,17 @@ def check_kept_values(release: Release, engine: Engine, table: Any) -> None:
             problems.append(Problem("V002", f"{message}that the data do not have so often."))
     if problems:
         raise CertificateError(*problems, source=release.output.location)
+
+
+def _type_problems(
+    plan: Plan, output: WrittenTable, engine: Engine, table: Any
+) -> Iterator[Problem]:
+    masked, labelled = (plan.mask.names, plan.mask.labelled) if plan.mask else ((), ())
+    kept = (name for names, _ in _kept_columns(plan) for name in names)
+    names = tuple(dict.fromkeys((*kept, *masked)))
+    for name, kind in engine.other_types(output, table, names, labelled).items():
+        message = f"The column {name!r} of the output is of the type {kind}, which is not that of "
+        yield Problem("V002", f"{message}the data.", "Keep the types that apply writes.")
 
 
 def check_masked_sample(release: Release, engine: Engine, table: Any) -> None:

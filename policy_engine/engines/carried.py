@@ -1,11 +1,14 @@
 """What a file holds besides its values: metadata, unused dictionary values, bits of floats."""
 
 import base64
+import gzip
 import json
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import file_digest
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -36,7 +39,8 @@ def check_file_extras(path: Path) -> None:
     for file in list_table_files(path):
         kind = file_format(file)
         extras = _parquet_extras(file) if kind == "parquet" else ()
-        extras = _gzip_extras(file) if kind == "csv.gz" else extras
+        extras = chain(_mark_extras(file), _gzip_extras(file)) if kind == "csv.gz" else extras
+        extras = _mark_extras(file) if kind == "csv" else extras
         extras = _array_extras(file) if kind in ARRAY_FORMATS else extras
         problems = [extras_problem(description, hint) for description, hint in dict(extras).items()]
         if problems:
@@ -177,6 +181,13 @@ def _gzip_extras(path: Path) -> Iterator[tuple[str, str]]:
         yield "several times or systems in its gzip headers", _GZIP_HINT
     if len(members) > 1 and not all(size for *_, size in members):
         yield "gzip headers without rows", _GZIP_HINT
+
+
+def _mark_extras(path: Path) -> Iterator[tuple[str, str]]:
+    opener = gzip.open if path.name.lower().endswith(".gz") else open
+    with opener(path, "rb") as file:
+        if file.read(len(BOM_UTF8)) == BOM_UTF8:
+            yield "a byte-order mark", "Write UTF-8 without one."
 
 
 def _members(path: Path) -> Iterator[tuple[int, str, bytes, int]]:

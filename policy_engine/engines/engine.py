@@ -288,6 +288,17 @@ class Engine(Protocol):
         """Return how many cells of each column with a cap an input lacks."""
         ...
 
+    def other_types(
+        self,
+        written: WrittenTable,
+        table: Any,
+        names: Sequence[str],
+        labelled: Sequence[str] = (),
+    ) -> Mapping[str, str]:
+        """Return the types of those of some columns of a written table that do not keep those of
+        its input, by name; `labelled` columns may hold texts. Files without types have none."""
+        ...
+
     def mask(self, table: Any, step: Mask) -> tuple[Any, "MaskingEvidence"]:
         """Return the table with the columns of a step masked, and what was seen of them."""
         ...

@@ -170,6 +170,25 @@ class LocalEngine:
         """Return how many cells of each column with a cap an input lacks."""
         return missing_in_table(table, step.columns)
 
+    def other_types(
+        self,
+        written: WrittenTable,
+        table: pa.Table,
+        names: Sequence[str],
+        labelled: Sequence[str] = (),
+    ) -> Mapping[str, str]:
+        """Return the types of those of some columns of a written table that do not keep those of
+        its input."""
+        from policy_engine.engines.masking import kept_types, kept_values  # noqa: PLC0415
+
+        before, after = (
+            kept_values.stored_types(one.schema) for one in (table, self._read_stored(written))
+        )
+        if written.stored.location != MEMORY and is_in_buckets(Path(written.stored.location)):
+            after |= kept_values.stored_types(sensitive_rows(written).schema)
+        found = kept_types.other_types(before, after, names, labelled)
+        return {name: str(kind) for name, kind in found}
+
     def mask(self, table: pa.Table, step: Mask) -> tuple[pa.Table, "MaskingEvidence"]:
         """Return the table with columns masked, and what was seen of them.
 

@@ -114,8 +114,13 @@ def _numbers(table_name: str, table: pa.Table, name: str, least: int) -> Ints:
     try:
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        numbers = unchunk(pc.cast(column, pa.int64()))
-        if is_text(column.type) and not pc.all(pc.equal(numbers.cast(column.type), column)).as_py():
+        is_whole = is_text(column.type) or pa.types.is_integer(column.type)
+        numbers = unchunk(pc.cast(column, pa.int64())) if is_whole else None
+        if (
+            numbers is not None
+            and is_text(column.type)
+            and not pc.all(pc.equal(numbers.cast(column.type), column)).as_py()
+        ):
             numbers = None  # leading zeros, say, which could tell a reader something
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         numbers = None

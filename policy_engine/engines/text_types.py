@@ -199,6 +199,14 @@ def parse_times_of_day(texts: pa.Array) -> pa.Array:
     return stamps.cast(pa.timestamp("ns")).cast(pa.time64("ns"))
 
 
+def spell_times(values: pa.Array) -> pa.Array:
+    """Return times of day or points in time as texts, each in the one way that its value has: with
+    seconds, and no more digits behind the point than it needs."""
+    texts = values.cast(pa.string())
+    texts = pc.replace_substring_regex(texts, r"(\.[0-9]*?)0+(Z?)$", r"\1\2")
+    return pc.replace_substring_regex(texts, r"\.(Z?)$", r"\1")
+
+
 def to_inferred_type(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a text column as numbers or times if all of its values are, else as text."""
     indices, values = index_distinct("", column)

@@ -93,6 +93,11 @@ class ColumnMasking(Column, ABC):
         return ""
 
     @property
+    def makes_labels(self) -> bool:
+        """Whether texts may stand for values of any type."""
+        return False
+
+    @property
     def is_public(self) -> bool:
         """Whether what becomes of a value depends neither on chance nor on other rows."""
         return True

@@ -132,6 +132,11 @@ class TailCoding(CellMasking, ABC):
         return self
 
     @property
+    def makes_labels(self) -> bool:
+        """Whether a text may stand for the values of the tail."""
+        return self.replacement == "label"
+
+    @property
     def keeps_order(self) -> bool:
         """Whether a greater value never becomes a smaller one than a lesser value does."""
         return self.replacement != "label"

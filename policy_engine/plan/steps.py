@@ -167,6 +167,11 @@ class Mask(_Frozen, Step):
         """The maskings by the labels of a taxonomy."""
         return tuple(one for one in self.columns if isinstance(one, Recoding))
 
+    @property
+    def labelled(self) -> tuple[str, ...]:
+        """The columns in which texts may stand for values of any type."""
+        return tuple(one.name for one in self.columns if one.makes_labels)
+
     def single_values(self) -> "Mask":
         """Return the step with those columns alone in which equal values become equal cells,
         whatever other rows there are."""

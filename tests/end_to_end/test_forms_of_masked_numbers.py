@@ -19,6 +19,7 @@ KIM = [
 ]
 FACTORS = column("pay", masking="multiplicative-noise", logSd=0.2)
 MEANS = column("pay", masking="microaggregation", groupSize=3)
+OTHER_TYPE = "V002 The column 'pay' of the output is of the type"
 MASKED = [[NOISE], KIM, [FACTORS], [MEANS]]
 
 
@@ -54,7 +55,8 @@ def test_decimals_of_masked_integers_are_refused(masked, unmatched, kind, tmp_pa
     changed = with_decimals(
         release.path, lambda pay: f"{pay}.008011" if kind == ".csv" else pay + 0.25
     )
-    with pytest.raises(CertificateError, match="V001 60 cells of 'pay' do not keep its"):
+    said = "V001 60 cells of 'pay' do not keep its" if kind == ".csv" else OTHER_TYPE
+    with pytest.raises(CertificateError, match=said):
         certified(changed, data, **asked)
 
 
@@ -100,7 +102,8 @@ def test_finer_times_than_those_of_the_data_are_refused(before, unit, step, tmp_
     finer = pa.array([one + dt.timedelta(**step) for one in times], pa.timestamp(unit))
     (tmp_path / "copy").mkdir()
     pq.write_table(made.set_column(1, "pay", finer), tmp_path / "copy" / "a.parquet")
-    with pytest.raises(CertificateError, match="V001 60 cells of 'pay' do not keep its noise"):
+    said = "V001 60 cells of 'pay' do not keep its noise" if before else OTHER_TYPE
+    with pytest.raises(CertificateError, match=said):
         certified(tmp_path / "copy" / "a.parquet", tmp_path / "in.parquet", **asking([NOISE]))
 
 

@@ -84,16 +84,14 @@ class _CellColumn(SingleColumn[CellPairs, Any]):
 
     def compare(self, before: pa.ChunkedArray, after: pa.ChunkedArray) -> CellPairs:
         """Return what the same rows show before and after masking."""
-        return CellPairs(*count_unchanged(before, after), column_mark(after, self.kind, self.key))
+        return CellPairs(*count_unchanged(before, after), column_mark(after, None, self.key))
 
     def merge(self, one: CellPairs, other: CellPairs) -> CellPairs:
         """Return what the rows of two parts of a table show."""
         return one.merge(other)
 
-    def _see_output(
-        self, column: pa.ChunkedArray, rule: CellRule, kind: pa.DataType | None
-    ) -> OutputCells:
-        mark = column_mark(column, kind, self.key)
+    def _see_output(self, column: pa.ChunkedArray, rule: CellRule) -> OutputCells:
+        mark = column_mark(column, None, self.key)
         return OutputCells(*count_by_spelling(column, rule), mark)
 
 
@@ -106,11 +104,11 @@ class PlainColumn(_CellColumn):
         column, kind = exact_column(table, self.name, self.kind)
         return mask_column(column, self.masking, kind)
 
-    def output(self, kind: pa.DataType | None) -> Look[OutputCells]:
+    def output(self, kind: pa.DataType | None) -> Look[OutputCells]:  # noqa: ARG002 (of any type)
         """Return what of an output has to be seen to judge it."""
 
         def see(table: pa.Table) -> OutputCells:
-            return self._see_output(table.column(self.name), self.masking, kind)
+            return self._see_output(table.column(self.name), self.masking)
 
         return Look((self.name,), see, OutputCells.merge)
 
@@ -160,13 +158,16 @@ class TailColumn(_CellColumn):
         """Yield what the owner should know of the tail, classes having k rows or more."""
         yield from tail_doubts(self.tail, k) if self.tail else ()
 
-    def output(self, kind: pa.DataType | None) -> Look[tuple[OutputCells, CodedCells]]:
+    def output(
+        self,
+        kind: pa.DataType | None,  # noqa: ARG002 (of any type)
+    ) -> Look[tuple[OutputCells, CodedCells]]:
         """Return what of an output has to be seen to judge it."""
         code = self.code
 
         def see(table: pa.Table) -> tuple[OutputCells, CodedCells]:
             column = table.column(self.name)
-            return self._see_output(column, code, kind), look_at_coded(column, code)
+            return self._see_output(column, code), look_at_coded(column, code)
 
         def merge(
             one: tuple[OutputCells, CodedCells], other: tuple[OutputCells, CodedCells]

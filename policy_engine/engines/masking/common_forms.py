@@ -1,12 +1,13 @@
-"""The form in which the values of two tables are compared, however their files write them.
+"""The form in which the values of an input and of an output are compared.
 
-A file without types has texts of what another has as numbers, dates or times.
+A file without types has texts of what another has as numbers, dates or times. Those of an input may
+be written in any way; those of an output are compared as `apply` writes them, letter by letter:
+otherwise how a value is written could tell something of its row.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -18,43 +19,63 @@ from policy_engine.data.cells import read_cell
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, is_text, to_numpy
 from policy_engine.engines.arrays import value_type as type_of_values
 from policy_engine.engines.masking.numbers import plain_array
+from policy_engine.engines.masking.spellings import parse_moments, written_texts
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.text_types import STAMP, TIME_OF_DAY, ZONED, parse_times_of_day
 from policy_engine.kernels.siphash import Words, key_words
 from policy_engine.kernels.streams import mix_rows
 
-Form = Literal["stored", "cells", "moments", "days", "clock", "floats", "digits", "spelled"]
-"""`stored` values are compared as they are, `cells` are texts of which an empty one is missing."""
+Reading = Literal[
+    "stored", "cells", "written", "moments", "days", "clock", "floats", "digits", "spelled"
+]
+"""`stored` values are compared as they are, `cells` are texts of which an empty one is missing, and
+`written` values are compared as the texts that a file without types has of them."""
 Bools = NDArray[np.bool_]
 _FLOAT = r"(?i)^(-?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?|inf)|nan)$"
 _SCIENTIFIC = r"^-?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]{1,3}$"
 
 
+class Form(NamedTuple):
+    """How values are read to be compared; `is_trimmed` means without blanks around their texts, and
+    `zone` is the time zone in which points in time are written."""
+
+    reading: Reading
+    is_trimmed: bool = False
+    zone: str | None = None
+
+
 class StoredType(NamedTuple):
-    """The type of a column, and whether a file without types has it as texts."""
+    """The type of a column, whether a file without types has it as texts, and whether it was
+    inferred from values in memory."""
 
     type: pa.DataType
     is_untyped: bool
+    is_inferred: bool = False
 
 
 def common_forms(
     names: Sequence[str], before: Mapping[str, StoredType], after: Mapping[str, StoredType]
 ) -> dict[str, Form]:
-    """Return the form of those of some columns that two tables have."""
+    """Return the form of those of some columns that an input and an output have."""
     both = (name for name in names if name in before and name in after)
     return {name: _common_form(before[name], after[name]) for name in both}
 
 
-def _common_form(*columns: StoredType) -> Form:
-    kinds = [type_of_values(one.type) for one in columns]
+def _common_form(before: StoredType, after: StoredType) -> Form:
+    kinds = [type_of_values(one.type) for one in (before, after)]
     if all(map(is_text, kinds)):
-        return "cells" if any(one.is_untyped for one in columns) else "stored"
+        return Form("cells" if after.is_untyped else "stored")
     if kinds[0] == kinds[1] or any(map(pa.types.is_nested, kinds)):
-        return "stored"
-    return next((form for is_kind, form in _FORMS if any(map(is_kind, kinds))), "spelled")
+        return Form("stored")
+    if all(map(pa.types.is_timestamp, kinds)):
+        return Form("stored")  # in any unit
+    if after.is_untyped:
+        return Form("written", zone=kinds[0].tz if pa.types.is_timestamp(kinds[0]) else None)
+    readings = (reading for is_kind, reading in _READINGS if any(map(is_kind, kinds)))
+    return Form(next(readings, "spelled"), is_trimmed=before.is_untyped)
 
 
-_FORMS: tuple[tuple[Callable[[pa.DataType], bool], Form], ...] = (
+_READINGS: tuple[tuple[Callable[[pa.DataType], bool], Reading], ...] = (
     (pa.types.is_timestamp, "moments"),
     (pa.types.is_date, "days"),
     (pa.types.is_time, "clock"),
@@ -94,14 +115,19 @@ def _value_of_cell(cell: str) -> str:
 
 def _form_words(column: pa.ChunkedArray, form: Form, key: bytes) -> Words:
     """Return 128 bits for every value of a column, (rows, 2)."""
-    if form == "stored":
+    if form.reading == "stored":
         return row_keys([column], key)
-    if form == "cells":
+    if form.reading == "cells":
         return row_keys([_without_empty(column)], key)
+    if form.reading == "written":
+        return row_keys([written_texts(plain_array(column), form.zone)], key)
     plain = plain_array(column)
     words = np.zeros((len(plain), 2), dtype=np.uint64)
     places = np.flatnonzero(to_numpy(plain.is_valid()))
-    for are_read, values in _READERS[form](_trimmed(plain.drop_null())):
+    present = plain.drop_null()
+    if form.is_trimmed and is_text(present.type):
+        present = pc.utf8_trim_whitespace(present)
+    for are_read, values in _READERS[form.reading](present):
         if len(values):
             words[places[are_read]] = row_keys([values], key)
     return words
@@ -116,10 +142,6 @@ def _without_empty(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     plain = plain_array(column)
     is_empty = pc.equal(pc.binary_length(plain), pc.binary_length(constant("")))
     return pc.if_else(is_empty, pa.nulls(len(plain), plain.type), plain)
-
-
-def _trimmed(values: pa.Array) -> pa.Array:
-    return pc.utf8_trim_whitespace(values) if is_text(values.type) else values
 
 
 Read = Iterator[tuple[Bools, pa.Array]]
@@ -166,6 +188,8 @@ def _digits(values: pa.Array) -> Read:
     [(places, texts)] = _spelled(values)
     if pc.any(pc.match_substring(texts, "e", ignore_case=True)).as_py():
         texts = _written_out(texts)
+    if pc.any(pc.starts_with(texts, "-0")).as_py():
+        texts = pc.replace_substring_regex(texts, r"^-(0+(\.0*)?)$", r"\1")
     if pc.any(pc.match_substring(texts, ".")).as_py():
         texts = pc.replace_substring_regex(texts, r"^(-?[0-9]+\.[0-9]*?)0+$", r"\1")
         texts = pc.replace_substring_regex(texts, r"^(-?[0-9]+)\.$", r"\1")
@@ -180,38 +204,21 @@ def _written_out(texts: pa.Array) -> pa.Array:
 
 
 def _moments(values: pa.Array) -> Read:
-    """Yield points in time in microseconds."""
+    """Yield points in time, in any unit."""
     if pa.types.is_timestamp(values.type):
-        yield _all(_microseconds(values))
+        yield _all(values)
     elif is_text(values.type):
         zoned = to_numpy(pc.match_substring_regex(values, ZONED)).astype(np.bool_)
         for chosen, zone in ((zoned, "UTC"), (~zoned, None)):
             part = values.filter(from_numpy(chosen))
-            for places, parsed in _read(part, STAMP, partial(_parsed, zone=zone)):
-                where = chosen.copy()
-                where[chosen] = places
-                yield where, parsed
+            for places, texts in _read(part, STAMP, _all):
+                for is_one, parsed in parse_moments(texts, zone):
+                    where, which = chosen.copy(), places.copy()
+                    which[places] = is_one
+                    where[chosen] = which
+                    yield where, parsed
     else:
         yield from _spelled(values)
-
-
-def _parsed(texts: pa.Array, zone: str | None) -> tuple[Bools, pa.Array]:
-    """Return which texts are points in time, and these; there is no 30th of February."""
-    for unit in ("ns", "us"):  # not every year is one of nanoseconds
-        try:
-            return _all(_microseconds(texts.cast(pa.timestamp(unit, zone))))
-        except pa.ArrowInvalid:
-            continue
-    if len(texts) == 1:
-        return np.zeros(1, dtype=np.bool_), pa.nulls(0, pa.int64())
-    half = len(texts) // 2
-    parts = [_parsed(one, zone) for one in (texts[:half], texts[half:])]
-    return np.concatenate([one for one, _ in parts]), pa.concat_arrays([one for _, one in parts])
-
-
-def _microseconds(values: pa.Array) -> pa.Array:
-    unit = pa.timestamp("us", values.type.tz)
-    return values.cast(unit, safe=False).cast(pa.int64())
 
 
 def _days(values: pa.Array) -> Read:
@@ -236,7 +243,7 @@ def _spelled(values: pa.Array) -> Read:
     yield _all(values if is_bytes else values.cast(pa.string()))
 
 
-_READERS: Mapping[Form, Callable[[pa.Array], Read]] = {
+_READERS: Mapping[Reading, Callable[[pa.Array], Read]] = {
     "moments": _moments,
     "days": _days,
     "clock": _times,

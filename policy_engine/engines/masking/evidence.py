@@ -59,13 +59,15 @@ class Pairs:
 @dataclass(frozen=True)
 class GroupEvidence:
     """What is known of columns that were masked together: the facts and marks of the input, the
-    pairs of rows, if the columns were masked here, and the `forms` of its numbers, by column."""
+    pairs of rows, if the columns were masked here, and by column the `forms` of its numbers and the
+    `types` of its values, inferred in a file without types."""
 
     group: Group
     before: ColumnFacts
     marks: tuple[int, ...]
     pairs: Pairs | None = field(default=None, repr=False)
     forms: Mapping[str, NumberForm] = field(default_factory=dict)
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

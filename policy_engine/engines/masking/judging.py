@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from policy_engine.engines.arrays import is_text
 from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import (
     GroupEvidence,
@@ -22,6 +24,7 @@ from policy_engine.engines.masking.numbers import is_longer, number_form
 from policy_engine.engines.masking.parts import Faults, Look, Parts, side_by_side
 from policy_engine.engines.masking.published_forms import count_finer
 from policy_engine.engines.masking.recoding import Taxonomies
+from policy_engine.engines.masking.spellings import count_misspelled
 from policy_engine.engines.masking.surveys import (
     Group,
     Kinds,
@@ -81,13 +84,14 @@ def _judge_groups(
     groups = {name: one.group for name, one in known_groups.items()}
     key = evidence.key if evidence else b""
     seen = parts.look({name: _output(one, parts.kinds, key) for name, one in known_groups.items()})
-    surveys = {name: survey for name, (survey, _, _) in seen.items()}
+    surveys = {name: survey for name, (survey, *_) in seen.items()}
     moments = parts.look(moments_looks(surveys, groups))
     for name, one in known_groups.items():
-        survey, marks, finer = seen[name]
+        survey, marks, finer, misspelled = seen[name]
         after = facts_of_output(survey, moments.get(name), one.before)
         is_shared = one.group[0].shared_by > 1
         sizes = parts.class_sizes(one.group) if is_shared else SharedValues()
+        finer += np.array([counts.min() for counts in misspelled], dtype=np.int64)
         yield from judge(one, after, marks, sizes, finer)
 
 
@@ -112,14 +116,38 @@ def _is_longer(table: pa.Table, masking: Perturbation, seen: Survey) -> NDArray[
     return is_longer(table.column(masking.name), masking.decimals)
 
 
-def _output(
-    evidence: GroupEvidence, kinds: Kinds, key: bytes
-) -> Look[tuple[Survey, tuple[int, ...], NDArray[np.int64]]]:
+def _output(evidence: GroupEvidence, kinds: Kinds, key: bytes) -> Look[tuple[Any, ...]]:
+    """Return the look at the survey of a group, the marks of its columns, and how many cells of
+    each are written more finely, and spelled otherwise, than its masking writes them."""
     group = evidence.group
     names = tuple(one.name for one in group)
+    # Texts stay texts, though those that are drawn may all look like times.
+    texts = {name: pa.string() for name, kind in evidence.types.items() if is_text(kind)}
+    kinds = {**kinds, **texts}
     survey = Look(names, partial(survey_as_written, group=group, kinds=kinds), Survey.merge)
     finer = Look(names, partial(_count_finer, evidence=evidence, kinds=kinds), np.add)
-    return side_by_side(survey, marks_look(group, kinds, key), finer)
+    return side_by_side(survey, marks_look(group, kinds, key), finer, _misspelled(evidence))
+
+
+def _misspelled(evidence: GroupEvidence) -> Look[tuple[NDArray[np.int64], ...]]:
+    """Return the look at how many cells of each column are spelled otherwise than in each of the
+    ways that a release has."""
+    names = tuple(one.name for one in evidence.group)
+
+    def see(table: pa.Table) -> tuple[NDArray[np.int64], ...]:
+        return tuple(
+            count_misspelled(table.column(name), evidence.types[name])
+            if name in evidence.types
+            else np.zeros(1, dtype=np.int64)
+            for name in names
+        )
+
+    def merge(
+        one: tuple[NDArray[np.int64], ...], other: tuple[NDArray[np.int64], ...]
+    ) -> tuple[NDArray[np.int64], ...]:
+        return tuple(map(np.add, one, other))
+
+    return Look(names, see, merge)
 
 
 def _count_finer(table: pa.Table, evidence: GroupEvidence, kinds: Kinds) -> NDArray[np.int64]:

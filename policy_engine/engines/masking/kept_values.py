@@ -42,7 +42,10 @@ def strange_rows(table: pa.Table, output: pa.Table, names: Sequence[str], presen
 
 def stored_types(schema: pa.Schema) -> dict[str, StoredType]:
     """Return the types of the columns of a table in this process."""
-    return {one.name: StoredType(one.type, field_marks.is_untyped(one)) for one in schema}
+    return {
+        one.name: StoredType(one.type, field_marks.is_untyped(one), field_marks.is_inferred(one))
+        for one in schema
+    }
 
 
 def compare_sampled(output: pa.Table, plan: Plan, table: pa.Table | None) -> SampledOutput:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import value_type
+from policy_engine.engines.arrays import is_text, value_type
 from policy_engine.engines.masking.categories import check_matrices
 from policy_engine.engines.masking.cell_columns import PlainColumn, TailColumn
 from policy_engine.engines.masking.columns import SingleColumn
@@ -158,11 +158,19 @@ class KnownColumns:
         looks: Looks = {
             name: _comparison(column, is_masked=is_masked) for name, column in self.singles.items()
         }
-        looks |= {one.name: marks_look(one.group, parts.kinds, self.key) for one in self.groups}
+        kinds = _value_kinds(parts)
+        looks |= {one.name: marks_look(one.group, kinds, self.key) for one in self.groups}
         seen = parts.look(looks)
         pairs = self._pairs(parts) if is_masked else {}
         groups = (
-            GroupEvidence(one.group, one.facts, seen[one.name], pairs.get(one.name), one.seen.forms)
+            GroupEvidence(
+                one.group,
+                one.facts,
+                seen[one.name],
+                pairs.get(one.name),
+                one.seen.forms,
+                {name: kinds.get(name) or _type_of(parts, name) for name in columns_of(one.group)},
+            )
             for one in self.groups
         )
         singles = {n: SingleEvidence(one, seen[n]) for n, one in self.singles.items()}
@@ -178,7 +186,7 @@ class KnownColumns:
             groups = {one.name: one for one in self.groups if one.needs_all_rows == whole}
             limits = parts.look({n: _limits(one) for n, one in groups.items() if has_limits(one)})
             looks = {
-                name: _comparison_of_group(one, parts.kinds, self.key, limits.get(name))
+                name: _comparison_of_group(one, _value_kinds(parts), self.key, limits.get(name))
                 for name, one in groups.items()
             }
             pairs |= parts.look(looks, whole=whole)
@@ -188,6 +196,17 @@ class KnownColumns:
                 check_changed(one.group, pairs[one.name])
         faults.check()
         return pairs
+
+
+def _type_of(parts: Parts, name: str) -> pa.DataType:
+    return value_type(parts.schema.field(name).type)
+
+
+def _value_kinds(parts: Parts) -> Kinds:
+    """Return the types that texts are inferred to be of, also those of a file with types, where
+    they are texts of any form."""
+    names = (field.name for field in parts.schema if is_text(value_type(field.type)))
+    return {**{name: pa.string() for name in names}, **parts.kinds}
 
 
 def _survey(group: Group, kinds: Kinds) -> Look[Survey]:

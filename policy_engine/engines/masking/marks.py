@@ -23,8 +23,10 @@ Bools = NDArray[np.bool_]
 def typed_values(column: pa.ChunkedArray | pa.Array, inferred: pa.DataType | None) -> pa.Array:
     """Return the values of a column, its texts as values of the type that is inferred."""
     plain = plain_array(column)
-    is_typed = inferred is None or is_text(inferred) or pa.types.is_time(inferred)
-    return plain if is_typed else pc.utf8_trim_whitespace(plain).cast(inferred)
+    if inferred is None or is_text(inferred) or not is_text(plain.type):
+        return plain
+    texts = pc.utf8_trim_whitespace(plain)
+    return parse_times_of_day(texts) if pa.types.is_time(inferred) else texts.cast(inferred)
 
 
 def mark_key() -> bytes:
@@ -56,7 +58,11 @@ def cell_words(
     column: pa.ChunkedArray | pa.Array, inferred: pa.DataType | None, key: bytes
 ) -> Words:
     """Return 128 bits for every value of a column, (rows, 2), equal for equal values however a file
-    writes them, and 0 where a value is missing."""
+    writes them, and 0 where a value is missing.
+
+    Texts that are `inferred` to be of no other type are equal letter by letter; where nothing is
+    inferred, those of numbers are equal as numbers.
+    """
     plain = plain_array(column)
     words = np.zeros((len(plain), 2), dtype=np.uint64)
     places = np.flatnonzero(to_numpy(plain.is_valid()))
@@ -84,7 +90,9 @@ def _same_form(
         else:
             yield slice(None), _same_type(typed)
     elif inferred is not None and pa.types.is_time(inferred):
-        yield slice(None), parse_times_of_day(pc.utf8_trim_whitespace(plain))
+        yield slice(None), typed_values(plain, inferred)
+    elif inferred is not None and is_text(inferred):
+        yield slice(None), plain
     else:
         # By how each text is written, not by what all texts have in common, which masking changes.
         texts = pc.utf8_trim_whitespace(plain)
@@ -93,7 +101,7 @@ def _same_form(
             places = is_number.copy()
             places[is_number] = chosen
             yield places, numbers
-        yield ~is_number, texts.filter(from_numpy(~is_number))
+        yield ~is_number, plain.filter(from_numpy(~is_number))
 
 
 def _infinite_apart(values: pa.Array) -> Iterator[tuple[Bools, pa.Array]]:

@@ -32,6 +32,7 @@ from policy_engine.engines.masking.numbers import (
 )
 from policy_engine.engines.masking.parts import Look, Parts
 from policy_engine.engines.masking.perturbing import KnownGroup
+from policy_engine.engines.masking.recoding import LabelColumn
 from policy_engine.engines.masking.surveys import Kinds, columns_of, floats_of, is_present, ranks_of
 from policy_engine.kernels.moments import exponents
 from policy_engine.kernels.siphash import Words
@@ -70,8 +71,9 @@ class MatchedRows:
 
         def see(table: pa.Table) -> int:
             rows = table.filter(table.column(MATCHED))
-            expected = cell_words(column.mask(rows), None, key)
-            return int((expected != cell_words(rows.column(masked), None, key)).any(axis=1).sum())
+            kind = pa.string() if isinstance(column, LabelColumn) else None
+            expected = cell_words(column.mask(rows), kind, key)
+            return int((expected != cell_words(rows.column(masked), kind, key)).any(axis=1).sum())
 
         return Look((column.name, masked, MATCHED), see, int.__add__)
 

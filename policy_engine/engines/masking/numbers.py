@@ -20,6 +20,7 @@ from policy_engine.engines.arrays import (
     to_numpy,
     unchunk,
 )
+from policy_engine.engines.text_types import parse_times_of_day, spell_times
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.methods.masking import number_text
 
@@ -147,25 +148,28 @@ def plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def as_spelled(name: str, column: pa.ChunkedArray, inferred: pa.DataType | None) -> pa.Array:
-    """Return a column as one array; texts that are `inferred` to be numbers are all written in one
-    way, and those of dates and times without blanks around them.
+    """Return a column as one array; texts that are `inferred` to be numbers, dates or times are
+    written in the one way that each value has.
 
-    Otherwise the spelling of a number would tell where it comes from. Raises DataError (R013) for
+    Otherwise the spelling of a value would tell where it comes from. Raises DataError (R013) for
     what is not a finite number among numbers.
     """
     plain = plain_array(column)
     if inferred is None or is_text(inferred) or not is_text(plain.type):
         return plain
     distinct = pc.utf8_trim_whitespace(plain).dictionary_encode()
+    if pa.types.is_time(inferred):
+        return spell_times(parse_times_of_day(distinct.dictionary)).take(distinct.indices)
     if not (pa.types.is_integer(inferred) or pa.types.is_floating(inferred)):
-        return distinct.cast(pa.string())
+        return spell_times(distinct.dictionary.cast(inferred)).take(distinct.indices)
     numbers = [Decimal(text) for text in distinct.dictionary.to_pylist()]
     if not all(map(Decimal.is_finite, numbers)):
         raise not_numbers(name, "values that are not finite numbers")
-    return from_texts(list(map(_spelled, numbers))).take(distinct.indices)
+    return from_texts(list(map(spell_number, numbers))).take(distinct.indices)
 
 
-def _spelled(number: Decimal) -> str:
+def spell_number(number: Decimal) -> str:
+    """Return the text of a number among others in texts, with an exponent where it is long."""
     is_long = abs(number.adjusted()) > _LONGEST
     return str(number.normalize()).lower() if is_long else number_text(number)
 

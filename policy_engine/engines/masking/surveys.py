@@ -12,6 +12,7 @@ from policy_engine.data.catalog import INFERRED
 from policy_engine.data.transition_matrix import MOST_CATEGORIES
 from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, unchunk, value_type
 from policy_engine.engines.masking.categories import add_counts, sorted_counts, with_categories
+from policy_engine.engines.masking.marks import typed_values
 from policy_engine.engines.masking.numbers import (
     NumberForm,
     as_spelled,
@@ -340,8 +341,7 @@ def ranks_of(table: pa.Table, names: Sequence[str], kinds: Kinds) -> NDArray[np.
 
 def _ranks(column: pa.ChunkedArray, inferred: pa.DataType | None) -> NDArray[np.int64]:
     plain = plain_array(column)
-    is_plain = inferred is None or is_text(inferred) or pa.types.is_time(inferred)
-    typed = plain if is_plain else pc.utf8_trim_whitespace(plain).cast(inferred)
+    typed = typed_values(plain, inferred)
     if typed.null_count == len(typed):  # of types, too, whose values Arrow does not compare
         return np.zeros(len(typed), dtype=np.int64)
     return to_numpy(pc.rank(typed, tiebreaker="dense")).astype(np.int64)

@@ -11,6 +11,7 @@ from policy_engine.engines.masking.columns import SingleColumn
 from policy_engine.engines.masking.common_forms import Form, identifying_words
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.marks import cell_words
+from policy_engine.engines.masking.recoding import LabelColumn
 from policy_engine.kernels.siphash import Words, key_words
 from policy_engine.kernels.streams import mix_rows
 
@@ -48,12 +49,18 @@ class UnmatchedRows:
 
     def _masked_words(self, names: tuple[str, ...], table: pa.Table) -> Words:
         """Return the words that the rows of an input have once some columns are masked."""
-        return self._words(table, [self.singles[name].mask(table) for name in names])
+        return self._words(table, {name: self.singles[name].mask(table) for name in names})
 
     def _written_words(self, names: tuple[str, ...], output: pa.Table) -> Words:
-        return self._words(output, [output.column(name) for name in names])
+        return self._words(output, {name: output.column(name) for name in names})
 
-    def _words(self, table: pa.Table, masked: list[pa.ChunkedArray]) -> Words:
-        words = [cell_words(one, None, self.key) for one in masked]
+    def _words(self, table: pa.Table, masked: Mapping[str, pa.ChunkedArray]) -> Words:
+        key = self.key
+        words = [
+            cell_words(
+                one, pa.string() if isinstance(self.singles[name], LabelColumn) else None, key
+            )
+            for name, one in masked.items()
+        ]
         words.append(identifying_words(table, self.forms, self.key))
         return mix_rows(words, key_words(self.key))

@@ -133,10 +133,10 @@ def _single_field(field: pa.Field, column: SingleColumn[Any, Any], kind: pa.Data
 
 
 def _field(field: pa.Field, kind: pa.DataType) -> pa.Field:
+    if pa.types.is_decimal(kind) and not field_marks.is_untyped(field):
+        return field_marks.masked_field(field, kind)
     if field_marks.is_untyped(field) or field.type == kind:
         return field.with_type(kind)
-    if pa.types.is_decimal(kind):
-        return field_marks.masked_field(field, kind)
     return pa.field(field.name, kind)
 
 

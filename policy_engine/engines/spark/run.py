@@ -25,6 +25,7 @@ from policy_engine.engines.engine import (
 from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import MaskingEvidence
+from policy_engine.engines.masking.kept_types import other_types
 from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.missing_cells import count_missing
 from policy_engine.engines.preparation import unbounded_columns
@@ -38,7 +39,13 @@ from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.engine import SparkEngine
 from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.joining import join_frames
-from policy_engine.engines.spark.masking import StoredRows, judge_frame, look_at_masked, mask
+from policy_engine.engines.spark.masking import (
+    StoredRows,
+    judge_frame,
+    look_at_masked,
+    mask,
+    stored_types,
+)
 from policy_engine.engines.spark.measuring import cached_columns, measure
 from policy_engine.engines.spark.released_frames import (
     KeptRelease,
@@ -174,6 +181,23 @@ class SparkRun:
                 for one in step.columns.capped
             }
         return count_missing(step.columns, codes)
+
+    def other_types(
+        self,
+        written: WrittenTable,
+        table: InputFrame,
+        names: Sequence[str],
+        labelled: Sequence[str] = (),
+    ) -> Mapping[str, str]:
+        """Return the types of those of some columns of a written table that do not keep those of
+        its input."""
+        with running(self._engine.spark, "verifying"):
+            frame, kind = self._read_stored(written)
+            # JSON has texts of what has no type there.
+            output = StoredRows(frame, kind.startswith("csv") or kind == "json")
+            before = stored_types(StoredRows(table.frame, table.is_csv))
+            found = other_types(before, stored_types(output), names, labelled)
+            return {name: str(kind) for name, kind in found}
 
     def _stored_rows(self, written: WrittenTable) -> StoredRows:
         frame, kind = self._read_stored(written)

@@ -144,6 +144,8 @@ class Microaggregation(Perturbation):
             return ()
         means, covariance = moments.means, moments.covariance
         size = len(means) // 2
+        if not all(covariance[place, place] > 0 for place in range(size)):
+            return ()  # of numbers so small that they are written as 0
         losses = []
         for one, other in zip(range(size), range(size, 2 * size), strict=True):
             spread = covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]

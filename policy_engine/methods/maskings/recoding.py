@@ -25,6 +25,11 @@ class Recoding(ColumnMasking):
     level: Annotated[int, Field(ge=1, le=64, strict=True)]
 
     @property
+    def makes_labels(self) -> bool:
+        """Whether texts stand for values of any type: labels do."""
+        return True
+
+    @property
     def is_of_categories(self) -> bool:
         """Whether its values are categories: what the taxonomy lists."""
         return True
