@@ -23,6 +23,8 @@ from policy_engine.kernels.near_pairs import pairs_within
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+HEAVY = 5.0
+"""By a standard deviation so many times as large as others have it, most values may be equal."""
 FEWEST = 10
 """Of fewer persons no interval of a share says anything."""
 MOST_GUESSED = 200_000
@@ -165,7 +167,7 @@ def _tolerances(sensitive: KnownColumn) -> list[float]:
     if not sensitive.is_number:
         return [0.0]
     truth = sensitive.known_numbers()
-    deviations = dict.fromkeys(one.deviation for one in dispersions(truth))
+    deviations = dict.fromkeys(one.deviation for one in dispersions(truth, HEAVY))
     return [TOLERANCE * one for one in deviations]
 
 
