@@ -129,8 +129,8 @@ def _answers(path: Path, read: AttackedFiles) -> AnswersTogether:
     if read.unmatched:
         message = f"Answers cannot be put together with the release: {read.unmatched}."
         raise DataError.of("A023", message)
-    known, table = read.files.names, read.given.before
-    queries = answered_queries(read_text(path), table, known, str(path))
+    names, table = read.files.names, read.given.before
+    queries = answered_queries(read_text(path), table, names, str(path))
     return answers_together(read.given.path.name, read.files, queries)
 
 

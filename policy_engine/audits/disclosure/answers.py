@@ -108,14 +108,14 @@ def _differences(names: Sequence[str], sets: Sequence[Ints]) -> list[tuple[int, 
     alike = _numbered(np.column_stack(sets))
     _, first, persons = np.unique(alike, return_index=True, return_counts=True)
     few = [one[first] for one in sets]
-    found: list[tuple[int, str] | None] = []
+    differences: list[tuple[int, str] | None] = []
     for place in range(1, len(few)):
         excess = [
             (least_excess(few[place], one, persons), at) for at, one in enumerate(few[:place])
         ]
         least, at = min((one for one in excess if one[0]), default=(0, 0))
-        found.append((least, names[at]) if least else None)
-    return found
+        differences.append((least, names[at]) if least else None)
+    return differences
 
 
 def _numbered(sets: Ints) -> Ints:

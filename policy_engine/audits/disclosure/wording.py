@@ -153,11 +153,13 @@ def added_by_answers(audit: DisclosureAudit) -> tuple[str, ...]:
     if not answered.answers:
         return unused
     last = answered.answers[-1]
-    found = "With the answers, a choice at random among those of the same class and cells finds "
-    found += f"{_share_of(last.linked)} of the persons, {share_words(answered.linked.value)} before"
+    sentence = "With the answers, a choice at random among those of the same class and cells finds "
+    sentence += (
+        f"{_share_of(last.linked)} of the persons, {share_words(answered.linked.value)} before"
+    )
     alone = f"{last.uniques:,} of {audit.rows:,} persons are alone there, "
     alone += f"{answered.uniques:,} before: differences of what was published can be theirs alone."
-    return (f"{found}. {alone}", *unused)
+    return (f"{sentence}. {alone}", *unused)
 
 
 def _joined(before: ReleasesTogether, one: ReleasesTogether) -> str:

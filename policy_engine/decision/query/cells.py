@@ -45,24 +45,24 @@ _NAMES_OF_TODAY = frozenset({"now", "today"})
 
 
 def answered_queries(
-    sql: str, table: "pa.Table", known: Collection[str], source: str = ""
+    sql: str, table: "pa.Table", known_columns: Collection[str], source: str = ""
 ) -> tuple[AnsweredQuery, ...]:
     """Return the cells of queries in DuckDB's SQL, separated by semicolons, on the rows of a table.
 
-    Whatever a query calls its only table, that is this one. Who knows the `known` columns of a
+    Whatever a query calls its only table, that is this one. Who knows the `known_columns` of a
     person knows the cell, unless the query chooses rows by others. Raises QueryError with all
     queries, by number, that are not understood (Q001, Q002, Q004, Q005) or fail (Q008).
     """
-    original = _Original.of(table, tuple(known))
-    found, problems = [], list[Problem]()
+    original = _Original.of(table, tuple(known_columns))
+    answered, problems = [], list[Problem]()
     for number, (text, line) in enumerate(_statements(sql, source), 1):
         try:
-            found.append(original.answered(number, text))
+            answered.append(original.answered(number, text))
         except PolicyEngineError as error:
             problems += (_of_query(one, number, line) for one in error.problems)
     if problems:
         raise QueryError(*problems, source=source)
-    return tuple(found)
+    return tuple(answered)
 
 
 def _statements(sql: str, source: str) -> Iterator[tuple[str, int]]:
@@ -101,13 +101,13 @@ class _Original:
     known: tuple[str, ...]
 
     @classmethod
-    def of(cls, table: "pa.Table", known: tuple[str, ...]) -> "_Original":
+    def of(cls, table: "pa.Table", known_columns: tuple[str, ...]) -> "_Original":
         row, used = "row", {name.lower() for name in table.column_names}
         while row in used:
             row = f"{row}_"
         tables = Tables(make_catalog({_ORIGINAL: table}))
         numbered = tables.typed(table).append_column(row, [np.arange(table.num_rows)])
-        return cls(tables, numbered, row, known)
+        return cls(tables, numbered, row, known_columns)
 
     def answered(self, number: int, text: str) -> AnsweredQuery:
         """Return the cells of a query, or why the intruder cannot tell them."""
@@ -217,7 +217,7 @@ class _Choice:
             for one in _aggregates(entry)
         )
 
-    def columns(self, known: Collection[str]) -> frozenset[str]:
+    def columns(self, known_columns: Collection[str]) -> frozenset[str]:
         """Return the columns that a row's cell follows from.
 
         Of published rows, those that are known find the row, and the others are what is learned.
@@ -225,19 +225,19 @@ class _Choice:
         where, group = (self.reading.tree.args.get(one) for one in ("where", "group"))
         names = self._read_by(where.this) if where is not None else set()
         if not self._is_aggregate:
-            return frozenset(names).union(*(read for _, read in self._keys(known)))
+            return frozenset(names).union(*(read for _, read in self._keys(known_columns)))
         for one in group.expressions if group is not None else ():
             names |= self._read_by(one, is_group=True)
         if group is not None and group.args.get("all"):
             names.update(*(read for entry, read in self._entries if not _aggregates(entry)))
         return frozenset(names)
 
-    def _keys(self, known: Collection[str]) -> list[tuple[exp.Expr, frozenset[str]]]:
+    def _keys(self, known_columns: Collection[str]) -> list[tuple[exp.Expr, frozenset[str]]]:
         """Return what is published of rows and follows from known columns."""
         return [
             (entry, read)
             for entry, read in self._entries
-            if read and read <= {*known} and not entry.find(exp.Window)
+            if read and read <= {*known_columns} and not entry.find(exp.Window)
         ]
 
     def _read_by(self, clause: exp.Expr, *, is_group: bool = False) -> set[str]:
@@ -254,7 +254,7 @@ class _Choice:
                 names.update(*same)
         return names
 
-    def listing(self, row: exp.Expr, known: Collection[str]) -> exp.Query:
+    def listing(self, row: exp.Expr, known_columns: Collection[str]) -> exp.Query:
         """Return the query with the rows of each cell in its last column."""
         tree = self.reading.tree.copy()
         for part in ("order", "limit", "offset", "distinct"):
@@ -263,7 +263,7 @@ class _Choice:
         if self._is_aggregate:
             tree.set("expressions", [*tree.expressions, rows])
         else:
-            keys = [entry.copy() for entry, _ in self._keys(known)]
+            keys = [entry.copy() for entry, _ in self._keys(known_columns)]
             tree.set("expressions", [*keys, rows])
             plain = [one.unalias().copy() for one in keys]
             tree.set("group", exp.Group(expressions=plain) if plain else None)

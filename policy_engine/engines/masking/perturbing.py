@@ -138,8 +138,8 @@ class KnownGroup:
         masking = self.group[0]
         words = keys.words(self.label, len(self.group) * masking.words)[present]
         rows = table.select(columns_of(self.group)).filter(from_numpy(present))
-        values, given = self.values(rows, kinds), ranks_of(rows, masking.given_columns, kinds)
-        return MaskedRows(values, given, words, self.facts)
+        values, ranks = self.values(rows, kinds), ranks_of(rows, masking.given_columns, kinds)
+        return MaskedRows(values, ranks, words, self.facts)
 
     def values(self, table: pa.Table, kinds: Kinds) -> NDArray[np.float64] | NDArray[np.int64]:
         """Return the values of a table as the masking takes them, (rows, columns)."""

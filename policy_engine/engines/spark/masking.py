@@ -78,11 +78,11 @@ class FrameParts(Parts):
     def outcomes(self, looks: Mapping[str, Look[Any]], *, whole: bool) -> dict[str, Any]:
         """Return what each look sees of all rows, or the Faults that it meets; of a frame without
         rows, what it sees in none."""
-        found: dict[str, Any] = {}
+        outcomes: dict[str, Any] = {}
         for by in dict.fromkeys(look.by if whole else () for look in looks.values()):
             some = {name: look for name, look in looks.items() if not whole or look.by == by}
-            found |= self._outcomes(some, by, whole=whole)
-        return found
+            outcomes |= self._outcomes(some, by, whole=whole)
+        return outcomes
 
     def _outcomes(
         self, looks: Mapping[str, Look[Any]], by: Sequence[str], *, whole: bool

@@ -41,12 +41,12 @@ class NearRows:
     def __init__(
         self,
         frame: DataFrame,
-        known: KnownGroup,
+        columns: KnownGroup,
         kinds: Kinds,
         keys_of: Callable[[pa.Table], RowKeys],
     ) -> None:
-        self._frame, self._known = frame, known
-        self._placed = _placing(known, kinds, keys_of)
+        self._frame, self._known = frame, columns
+        self._placed = _placing(columns, kinds, keys_of)
 
     def cut(self, limit: int) -> FarBlocks:
         """Return parts of at most `limit` rows, or of one block, in which the groups of the table
@@ -89,11 +89,11 @@ class NearRows:
         return [pickle.loads(one) for one in replies.to_pylist()]  # noqa: S301 (our tasks')
 
 
-def _placing(known: KnownGroup, kinds: Kinds, keys_of: Callable[[pa.Table], RowKeys]) -> _Placed:
+def _placing(columns: KnownGroup, kinds: Kinds, keys_of: Callable[[pa.Table], RowKeys]) -> _Placed:
     def placed(table: pa.Table) -> tuple[NDArray[np.bool_], PlacedRows]:
         """Return which rows have a value, (rows,), and those as they are microaggregated."""
-        present = is_present(table, columns_of(known.group))
-        rows = known.masked_rows(table, present, kinds, keys_of(table))
+        present = is_present(table, columns_of(columns.group))
+        rows = columns.masked_rows(table, present, kinds, keys_of(table))
         return present, PlacedRows(rows.values, rows.words[:, 0])
 
     return placed

@@ -151,12 +151,12 @@ def _choose(
     for place in range(2 * columns + 1):
         sketches = ask(_Sketches(view, open_searches))
         for path, one in open_searches.items():
-            found = [reply[path] for reply in sketches if path in reply]
+            part = [reply[path] for reply in sketches if path in reply]
             if not place:
-                below = sum(sketch.below for sketch in found)
+                below = sum(sketch.below for sketch in part)
                 below = one.size // 2 if one.middle is None else below
                 one.left = one.before = left_rows(one.size, below, k)
-            one.bracket = _bracket(found, one.before)
+            one.bracket = _bracket(part, one.before)
         counts = ask(_Counts(view, open_searches))
         for path, one in open_searches.items():
             value, less = _at([reply[path] for reply in counts if path in reply], one.before)
@@ -244,12 +244,12 @@ class _Count(NamedTuple):
 def _at(counts: Sequence[_Count], before: int) -> tuple[Any, int]:
     """Return the value that has so many before it in order, and how many are less than it."""
     values = np.concatenate([one.values for one in counts])
-    distinct, place = np.unique(values, return_inverse=True)
+    distinct, places = np.unique(values, return_inverse=True)
     times = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(times, place, np.concatenate([one.times for one in counts]))
+    np.add.at(times, places, np.concatenate([one.times for one in counts]))
     ends = sum(one.below for one in counts) + np.cumsum(times)
-    found = int(np.searchsorted(ends, before, "right"))
-    return distinct[found].item(), int(ends[found] - times[found])
+    place = int(np.searchsorted(ends, before, "right"))
+    return distinct[place].item(), int(ends[place] - times[place])
 
 
 class _Ends(Question):
@@ -300,7 +300,7 @@ class _OfSearches(Question):
 
     def reply(self, rows: PlacedRows) -> dict[Path, Any]:
         """Return what is told of each part of which there are such rows."""
-        columns, told = len(self.view.scale.low), {}
+        columns, parts = len(self.view.scale.low), {}
         for path, keys in self.view.parts(rows):
             one = self.searches.get(path)
             if one is None:
@@ -310,8 +310,8 @@ class _OfSearches(Question):
             for key, value in zip(ordered, one.least, strict=False):
                 tied = tied[key.take(tied) == value]
             if len(tied):
-                told[path] = self.tell(one, ordered[len(one.least)].take(tied))
-        return told
+                parts[path] = self.tell(one, ordered[len(one.least)].take(tied))
+        return parts
 
     @abstractmethod
     def tell(self, search: _Search, numbers: NDArray[Any]) -> Any:
