@@ -186,8 +186,8 @@ class LocalEngine:
         )
         if written.stored.location != MEMORY and is_in_buckets(Path(written.stored.location)):
             after |= kept_values.stored_types(sensitive_rows(written).schema)
-        found = kept_types.other_types(before, after, names, labelled)
-        return {name: str(kind) for name, kind in found}
+        types = kept_types.other_types(before, after, names, labelled)
+        return {name: str(kind) for name, kind in types}
 
     def mask(self, table: pa.Table, step: Mask) -> tuple[pa.Table, "MaskingEvidence"]:
         """Return the table with columns masked, and what was seen of them.

@@ -21,7 +21,7 @@ _FAR = 2.0**20
 
 
 @dataclass(frozen=True)
-class Axis:
+class CodeAxis:
     """Where the values of a column lie, (size,), all of them finite, and from where they are
     counted.
 
@@ -48,7 +48,7 @@ class Axis:
         return None
 
 
-def axis_of(column: MatchedColumn) -> Axis:
+def axis_of(column: MatchedColumn) -> CodeAxis:
     """Return the numbers of the codes; of dates and texts, their places on an axis from 0 to 1."""
     first = int(column.has_missing)
     values = column.position.astype(np.float64)
@@ -56,11 +56,11 @@ def axis_of(column: MatchedColumn) -> Axis:
         values[first:] = column.labels[first:].astype(np.float64)
     present = values[first:]
     if not column.is_ordered or len(present) < _FEWEST:
-        return Axis(values)
+        return CodeAxis(values)
     if not (np.abs(present) <= _FARTHEST).all():
         return _ranked(column)
     if _are_told_apart(present) and np.abs(present).max() <= _FAR * np.ptp(present):
-        return Axis(values)
+        return CodeAxis(values)
     return _from_the_middle(column, values)
 
 
@@ -71,18 +71,18 @@ def _are_told_apart(present: Floats) -> bool:
     return bool((np.diff(present) > 0).all())
 
 
-def _ranked(column: MatchedColumn) -> Axis:
-    return Axis(np.arange(column.size, dtype=np.float64), is_ranked=True)
+def _ranked(column: MatchedColumn) -> CodeAxis:
+    return CodeAxis(np.arange(column.size, dtype=np.float64), is_ranked=True)
 
 
-def _from_the_middle(column: MatchedColumn, values: Floats) -> Axis:
+def _from_the_middle(column: MatchedColumn, values: Floats) -> CodeAxis:
     """Return numbers as exact differences from the one in their middle."""
     first = int(column.has_missing)
     try:
         numbers = [Decimal(str(one)) for one in column.labels[first:]]
     except InvalidOperation:  # times, of which there are too many to tell them apart
-        return _ranked(column) if not _are_told_apart(values[first:]) else Axis(values)
+        return _ranked(column) if not _are_told_apart(values[first:]) else CodeAxis(values)
     origin = numbers[len(numbers) // 2]
     with exact_arithmetic():
         values[first:] = [float(one - origin) for one in numbers]
-    return Axis(values, origin) if _are_told_apart(values[first:]) else _ranked(column)
+    return CodeAxis(values, origin) if _are_told_apart(values[first:]) else _ranked(column)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.audits.disclosure.axes import Axis, axis_of
+from policy_engine.audits.disclosure.axes import CodeAxis, axis_of
 from policy_engine.audits.disclosure.numbers import match_numbers
 from policy_engine.audits.disclosure.other_tools.matching import match_cells
 from policy_engine.audits.disclosure.simulation import Simulation, masked_columns
@@ -35,7 +35,7 @@ class KnownColumn:
     numbers. `masking` is how it was masked, if it was. The last `absent` persons were never in the
     original. Cells of classes that are a mean, a median or a mode make it `is_representative`. A
     column is not `is_readable` if some released cells are labels that nobody can read. Values are
-    counted from `origin`, or if they are `is_ranked` are ranks, as of an `Axis`. Where it
+    counted from `origin`, or if they are `is_ranked` are ranks, as of a `CodeAxis`. Where it
     `keeps_missing`, a cell is missing where the person's value is, and nowhere else.
     """
 
@@ -55,9 +55,9 @@ class KnownColumn:
     keeps_missing: bool = False
 
     @property
-    def axis(self) -> Axis:
+    def axis(self) -> CodeAxis:
         """Where its values lie."""
-        return Axis(self.values, self.origin, self.is_ranked)
+        return CodeAxis(self.values, self.origin, self.is_ranked)
 
     @property
     def present(self) -> slice:

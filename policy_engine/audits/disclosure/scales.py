@@ -70,7 +70,7 @@ def _shortest_half(ordered: Floats) -> Dispersion:
 
 
 @dataclass(frozen=True)
-class Scale:
+class ColumnScale:
     """Numbers as deviations from a middle, which keep their order."""
 
     dispersion: Dispersion
@@ -85,7 +85,7 @@ class Scale:
         return np.where(np.abs(scores) > _LINEAR, far, scores)
 
 
-def scales(column: KnownColumn) -> tuple[Scale, Scale]:
+def scales(column: KnownColumn) -> tuple[ColumnScale, ColumnScale]:
     """Return the scales of the known and of the released numbers: each file by itself, as an
     intruder does who has both."""
     before, after = column.known_numbers()[column.present], column.released_numbers()[0]
@@ -94,7 +94,7 @@ def scales(column: KnownColumn) -> tuple[Scale, Scale]:
         own, released = (_plain(one) for one in (before, after))
     if not released.deviation:
         released = Dispersion(released.middle, own.deviation, is_robust=own.is_robust)
-    return Scale(own), Scale(released)
+    return ColumnScale(own), ColumnScale(released)
 
 
 def standardised(

@@ -35,7 +35,7 @@ _FLOAT = r"(?i)^(-?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?|inf)|nan)$"
 _SCIENTIFIC = r"^-?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]{1,3}$"
 
 
-class Form(NamedTuple):
+class CommonForm(NamedTuple):
     """How values are read to be compared; `is_trimmed` means without blanks around their texts, and
     `zone` is the time zone in which points in time are written."""
 
@@ -55,24 +55,24 @@ class StoredType(NamedTuple):
 
 def common_forms(
     names: Sequence[str], before: Mapping[str, StoredType], after: Mapping[str, StoredType]
-) -> dict[str, Form]:
+) -> dict[str, CommonForm]:
     """Return the form of those of some columns that an input and an output have."""
     both = (name for name in names if name in before and name in after)
     return {name: _common_form(before[name], after[name]) for name in both}
 
 
-def _common_form(before: StoredType, after: StoredType) -> Form:
+def _common_form(before: StoredType, after: StoredType) -> CommonForm:
     kinds = [type_of_values(one.type) for one in (before, after)]
     if all(map(is_text, kinds)):
-        return Form("cells" if after.is_untyped else "stored")
+        return CommonForm("cells" if after.is_untyped else "stored")
     if kinds[0] == kinds[1] or any(map(pa.types.is_nested, kinds)):
-        return Form("stored")
+        return CommonForm("stored")
     if all(map(pa.types.is_timestamp, kinds)):
-        return Form("stored")  # in any unit
+        return CommonForm("stored")  # in any unit
     if after.is_untyped:
-        return Form("written", zone=kinds[0].tz if pa.types.is_timestamp(kinds[0]) else None)
+        return CommonForm("written", zone=kinds[0].tz if pa.types.is_timestamp(kinds[0]) else None)
     readings = (reading for is_kind, reading in _READINGS if any(map(is_kind, kinds)))
-    return Form(next(readings, "spelled"), is_trimmed=before.is_untyped)
+    return CommonForm(next(readings, "spelled"), is_trimmed=before.is_untyped)
 
 
 _READINGS: tuple[tuple[Callable[[pa.DataType], bool], Reading], ...] = (
@@ -85,7 +85,7 @@ _READINGS: tuple[tuple[Callable[[pa.DataType], bool], Reading], ...] = (
 )
 
 
-def identifying_words(table: pa.Table, forms: Mapping[str, Form], key: bytes) -> Words:
+def identifying_words(table: pa.Table, forms: Mapping[str, CommonForm], key: bytes) -> Words:
     """Return 128 bits for every row, (rows, 2), equal for rows with equal values of some columns in
     the form of each."""
     words = [_form_words(table.column(name), form, key) for name, form in forms.items()]
@@ -113,7 +113,7 @@ def _value_of_cell(cell: str) -> str:
     return cell
 
 
-def _form_words(column: pa.ChunkedArray, form: Form, key: bytes) -> Words:
+def _form_words(column: pa.ChunkedArray, form: CommonForm, key: bytes) -> Words:
     """Return 128 bits for every value of a column, (rows, 2)."""
     if form.reading == "stored":
         return row_keys([column], key)

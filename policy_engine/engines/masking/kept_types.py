@@ -38,20 +38,20 @@ def other_types(
 
 
 def _is_kept(before: StoredType, kind: pa.DataType) -> bool:
-    given = value_type(before.type)
+    original = value_type(before.type)
     if before.is_untyped:
         return not pa.types.is_timestamp(kind) or kind.tz in (None, "UTC")
-    if pa.types.is_null(kind) or pa.types.is_null(given) or kind == given:
+    if pa.types.is_null(kind) or pa.types.is_null(original) or kind == original:
         return True
-    if pa.types.is_timestamp(kind) and pa.types.is_timestamp(given):
+    if pa.types.is_timestamp(kind) and pa.types.is_timestamp(original):
         # A cluster keeps no other zones.
-        return kind.tz == given.tz or bool(given.tz and kind.tz == "UTC")
-    if pa.types.is_decimal(given) and before.is_inferred and is_text(kind):
+        return kind.tz == original.tz or bool(original.tz and kind.tz == "UTC")
+    if pa.types.is_decimal(original) and before.is_inferred and is_text(kind):
         return True
-    whole = [pa.types.is_integer(one) or _is_whole(one) for one in (given, kind)]
+    whole = [pa.types.is_integer(one) or _is_whole(one) for one in (original, kind)]
     if all(whole):
         return True  # a cluster has unsigned integers as decimals
-    families = [[is_one(one) for is_one in _FAMILIES] for one in (given, kind)]
+    families = [[is_one(one) for is_one in _FAMILIES] for one in (original, kind)]
     return families[0] == families[1] and any(families[0])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from policy_engine.engines.masking.columns import SingleColumn
-from policy_engine.engines.masking.common_forms import Form, identifying_words
+from policy_engine.engines.masking.common_forms import CommonForm, identifying_words
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.marks import cell_words
 from policy_engine.engines.masking.recoding import LabelColumn
@@ -24,7 +24,7 @@ class UnmatchedRows:
     published as they are, in these `forms`: which row is which need not be."""
 
     singles: Mapping[str, SingleColumn[Any, Any]]
-    forms: Mapping[str, Form]
+    forms: Mapping[str, CommonForm]
     key: bytes
 
     def add_to(

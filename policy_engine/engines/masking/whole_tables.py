@@ -12,7 +12,7 @@ import pyarrow as pa
 from policy_engine.engines import field_marks
 from policy_engine.engines.arrays import from_numpy, has_many_values, is_text, unchunk, value_type
 from policy_engine.engines.masking.columns import ColumnJudgement, SingleColumn
-from policy_engine.engines.masking.common_forms import Form, common_forms, identifying_words
+from policy_engine.engines.masking.common_forms import CommonForm, common_forms, identifying_words
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.judging import judge_columns
 from policy_engine.engines.masking.kept_values import stored_types
@@ -90,7 +90,7 @@ def look_at_table(
 
 
 def _side_by_side(
-    table: pa.Table, output: pa.Table, step: Mask, forms: Mapping[str, Form], key: bytes
+    table: pa.Table, output: pa.Table, step: Mask, forms: Mapping[str, CommonForm], key: bytes
 ) -> pa.Table | None:
     """Return an input with the masked columns of an output, None where rows do not match."""
     rows = match_rows(*(identifying_words(one, forms, key) for one in (table, output)))

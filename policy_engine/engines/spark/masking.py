@@ -17,7 +17,7 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.common_forms import (
-    Form,
+    CommonForm,
     StoredType,
     common_forms,
     identifying_words,
@@ -187,7 +187,7 @@ def look_at_masked(
 
 
 def _side_by_side(
-    table: DataFrame, output: DataFrame, step: Mask, forms: Mapping[str, Form], key: bytes
+    table: DataFrame, output: DataFrame, step: Mask, forms: Mapping[str, CommonForm], key: bytes
 ) -> DataFrame | None:
     """Return an input with the masked columns of an output, None where rows do not match."""
     words_of = partial(identifying_words, forms=forms, key=key)

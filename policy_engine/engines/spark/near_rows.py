@@ -20,7 +20,7 @@ from policy_engine.engines.spark.values import gather_tables, map_in_tasks
 from policy_engine.kernels.microaggregation import (
     FarBlocks,
     PlacedRows,
-    Question,
+    RowsQuestion,
     cut_far,
     default_block_size,
 )
@@ -74,7 +74,7 @@ class NearRows:
         schema = StructType([*self._frame.schema.fields, StructField(PART, IntegerType())])
         return map_in_tasks(self._frame, put, schema).repartition(blocks.count, PART)
 
-    def _ask(self, question: Question) -> list[Any]:
+    def _ask(self, question: RowsQuestion) -> list[Any]:
         placed = self._placed
 
         @carry_errors

@@ -196,8 +196,8 @@ class SparkRun:
             # JSON has texts of what has no type there.
             output = StoredRows(frame, kind.startswith("csv") or kind == "json")
             before = stored_types(StoredRows(table.frame, table.is_csv))
-            found = other_types(before, stored_types(output), names, labelled)
-            return {name: str(kind) for name, kind in found}
+            types = other_types(before, stored_types(output), names, labelled)
+            return {name: str(kind) for name, kind in types}
 
     def _stored_rows(self, written: WrittenTable) -> StoredRows:
         frame, kind = self._read_stored(written)

@@ -17,7 +17,7 @@ from policy_engine.kernels.microaggregation.code_blocks import CodeCut, choose_c
 from policy_engine.kernels.microaggregation.far_blocks import (
     FarBlocks,
     PlacedRows,
-    Question,
+    RowsQuestion,
     cut_far,
 )
 from policy_engine.kernels.microaggregation.loss import (
@@ -43,7 +43,7 @@ __all__ = [
     "FarBlocks",
     "PlacedRows",
     "Placement",
-    "Question",
+    "RowsQuestion",
     "Scale",
     "Scopes",
     "Space",

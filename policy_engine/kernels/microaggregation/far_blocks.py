@@ -42,7 +42,7 @@ class PlacedRows(NamedTuple):
         return (*self.values.T[::-1], self.words)
 
 
-class Question(ABC):
+class RowsQuestion(ABC):
     """What every place is asked of its rows."""
 
     @abstractmethod
@@ -50,7 +50,7 @@ class Question(ABC):
         """Return what the rows of one place tell, as values that can be pickled."""
 
 
-Ask = Callable[[Question], list[Any]]
+Ask = Callable[[RowsQuestion], list[Any]]
 """Returns the reply of each place that has rows."""
 
 
@@ -252,7 +252,7 @@ def _at(counts: Sequence[_Count], before: int) -> tuple[Any, int]:
     return distinct[place].item(), int(ends[place] - times[place])
 
 
-class _Ends(Question):
+class _Ends(RowsQuestion):
     """The least and greatest value of each column."""
 
     def reply(self, rows: PlacedRows) -> tuple[Floats, Floats]:
@@ -262,7 +262,7 @@ class _Ends(Question):
 
 
 @dataclass(frozen=True)
-class _ShareMoments(Question):
+class _ShareMoments(RowsQuestion):
     """The moments of values as shares of their columns' ranges."""
 
     low: Floats
@@ -274,7 +274,7 @@ class _ShareMoments(Question):
 
 
 @dataclass(frozen=True)
-class _Spans(Question):
+class _Spans(RowsQuestion):
     """The least and greatest point of each column in the open parts."""
 
     view: _View
@@ -292,7 +292,7 @@ class _Spans(Question):
 
 
 @dataclass(frozen=True)
-class _OfSearches(Question):
+class _OfSearches(RowsQuestion):
     """A question about the next key of rows that are equal to what was found so far."""
 
     view: _View
