@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
+from policy_engine.engines.arrays import from_numpy, is_nested_or_span, is_text, to_numpy
 from policy_engine.engines.masking.exact_numbers import numbers_apart
 from policy_engine.engines.masking.numbers import plain_array
 from policy_engine.engines.row_keys import row_keys
@@ -41,8 +41,7 @@ def column_mark(column: pa.ChunkedArray, inferred: pa.DataType | None, key: byte
     """Return a number that depends on the values of a column, and not on their order or on how a
     file writes them."""
     plain = plain_array(column)
-    first = plain.slice(0, _LOOKED_AT)
-    if pa.types.is_floating(plain.type) or 2 * pc.count_distinct(first).as_py() >= len(first):
+    if pa.types.is_floating(plain.type) or not _are_repeated(plain.slice(0, _LOOKED_AT)):
         return int(cell_words(plain, inferred, key)[:, 0].sum(dtype=np.uint64))
     encoded = plain.drop_null().dictionary_encode()
     words = cell_words(encoded.dictionary, inferred, key)[:, 0]
@@ -52,6 +51,14 @@ def column_mark(column: pa.ChunkedArray, inferred: pa.DataType | None, key: byte
 
 _LOOKED_AT = 50_000
 """Where half of so many values are different, it takes no less time to mark different ones only."""
+
+
+def _are_repeated(values: pa.Array) -> bool:
+    """Tell whether fewer than half of some values are different; of types, too, whose values Arrow
+    does not count."""
+    if pa.types.is_null(values.type) or is_nested_or_span(values.type):
+        return False
+    return bool(2 * pc.count_distinct(values).as_py() < len(values))
 
 
 def cell_words(
