@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from hashlib import sha256
 
 import pytest
-from decision.ruling import ANN, NOON, ODRL, READ, STAFF, TABLE, USE, policy, rule, where
 from everyday import everyday
 from places import ROOT
 from policy.owners.owning import attested
+from ruling import ANN, NOON, ODRL, READ, STAFF, TABLE, USE, policy, rule, where
 
 from policy_engine import terms
 from policy_engine.api.deciding import query_data

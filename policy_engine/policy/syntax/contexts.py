@@ -342,7 +342,7 @@ def has_space(iri: str) -> bool:
 
 def space_message(iri: str) -> str:
     """Return what is wrong with an IRI that has one."""
-    return f"White space is not allowed in an IRI. Given: {iri!r:.80}."
+    return f"White space is not allowed in an IRI: a blank is %20. Given: {iri!r:.80}."
 
 
 def name_like_text(text: str, prefix: str) -> tuple[str, str]:

@@ -57,7 +57,6 @@ QUERIES = """
     SELECT * FROM (SELECT * FROM (SELECT id, name AS n FROM People) AS a(x)) AS b(y, z)
     SELECT count(*) FROM People, Visits
     SELECT 1 AS one FROM People
-    SELECT id FROM (People)
     SELECT id, cost FROM Visits ORDER BY id, cost OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY
     SELECT format('{} {}', id, name), time_bucket(INTERVAL '7 days', DATE '2020-05-05') FROM People
     SELECT * EXCLUDE (name) REPLACE (id * 10 AS id) FROM People
