@@ -51,11 +51,13 @@ class ClusterFiles:
 
 @dataclass(frozen=True)
 class NeededRows:
-    """What an audit reads of the tables: the original, the release, and a population."""
+    """What an audit reads of the tables: the original, the release, and a population; the release
+    is `lacking` columns of the original, where no certificate says why."""
 
     files: ClusterFiles
     stored: "tuple[ClusterRows, ...]"
     unread: tuple[str, ...]
+    lacking: tuple[str, ...]
 
     def count(self) -> int:
         """Return the rows of all tables together. Raises DataError (R001) where one has none."""
@@ -104,4 +106,7 @@ def needed_rows(files: ClusterFiles, question: AuditQuestion) -> NeededRows:
         for one, columns in zip(files.locations, read, strict=False)
     )
     images = unread_columns(files.certificate)
-    return NeededRows(files, tuple(stored), tuple(name for name in before if name in images))
+    unread = tuple(name for name in before if name in images)
+    is_published = files.certificate is not None
+    lacking = () if is_published else tuple(name for name in before if name not in after)
+    return NeededRows(files, tuple(stored), unread, lacking)

@@ -78,6 +78,8 @@ def audit_on_cluster(
     if counted is not None:
         reason = f"the tables have {rows:,} rows, and the driver holds {spark.most_linked:,}"
         audit = audit_classes(counted, question, settings, reason)
+    # Of the columns, only those that are read were gathered.
+    audit = audit.model_copy(update={"lacking": needed.lacking})
     if out is not None:
         write_disclosure(audit, Path(out), *files.paths)
     return audit
