@@ -195,4 +195,6 @@ def test_what_is_taken_means_what_rdflib_says(part, mutations):
         found = read_rdf(text, "turtle", "", BOUNDS).items
     except DataError:
         return
-    assert isomorphic(as_graph(found), rdflib.Graph().parse(data=text, format="turtle"))
+    # Turtle has blanks between a string and its language, rdflib has none.
+    close = text.replace('" @', '"@')
+    assert isomorphic(as_graph(found), rdflib.Graph().parse(data=close, format="turtle"))
