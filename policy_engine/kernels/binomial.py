@@ -34,8 +34,8 @@ _MOST_TERMS = 100_000
 def can_be_interval(low: float, high: float, least: float, most: float, draws: int) -> bool:
     """Return whether an interval is no narrower than the 95% interval of Clopper and Pearson.
 
-    The successes, of `draws`, are known to be from `least` to `most`; they need not be whole. Ends
-    of the interval that are farther out than need be are no fault.
+    The successes, of `draws`, are known to be from `least` to `most`; they need not be whole. A
+    wider interval passes.
     """
     is_low = low <= 0 or (most > 0 and _beta_share(most, draws - most + 1, low) <= _TAIL + _CLOSE)
     is_high = high >= 1 or (

@@ -28,7 +28,7 @@ def distance_linkage(files: TwoFiles, search: Search = search_here) -> Floats:
 
 
 def distance_taken(files: TwoFiles, persons: Ints) -> Floats:
-    """Return how far the record is that is taken for some persons, (persons,)."""
+    """Return the distance of the record linked to each of some persons, (persons,)."""
     if are_points(files):
         known_values, released = points(files)
         return nearest_distances(plant(released), known_values, persons)

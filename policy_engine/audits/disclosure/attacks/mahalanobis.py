@@ -38,7 +38,7 @@ def mahalanobis_linkage(files: TwoFiles, search: Search = search_here) -> Floats
 
 
 def mahalanobis_taken(files: TwoFiles, persons: Ints) -> Floats:
-    """Return how far the record is that is taken for some persons, (persons,)."""
+    """Return the distance of the record linked to each of some persons, (persons,)."""
     known_values, released = _uncorrelated(files)
     return nearest_distances(plant(released), known_values, persons)
 
