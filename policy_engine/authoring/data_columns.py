@@ -21,7 +21,7 @@ class DataColumns:
         self._catalog = make_catalog(named_data(data, policies), in_buckets=True)
 
     def problems(self, policies: Iterable[Policy], among: Sequence[Policy]) -> list[Problem]:
-        """Return what policies name and the data lacks, other than outputs of those `among` them."""
+        """Return what policies name and the data lacks, but for outputs of those `among` them."""
         problems = (column_problems(policy, self._catalog, among) for policy in policies)
         return [problem for of_policy in problems for problem in of_policy]
 

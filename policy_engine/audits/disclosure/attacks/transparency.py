@@ -70,7 +70,7 @@ def intersection_linkage(files: TwoFiles, search: Search = search_here) -> Float
 
 
 def intersection_taken(files: TwoFiles, persons: Ints) -> Floats:
-    """Return the distance of the record linked to each of some persons, (persons,), inf for none."""
+    """Return the distance of the record linked to each of some persons, (persons,), or inf."""
     known_values, released, low, high = _windowed_numbers(files)
     return nearest_distances(plant(released), known_values, persons, low, high)
 
