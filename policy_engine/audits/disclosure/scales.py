@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
+from policy_engine.kernels.linkage.code_sets import fits, set_distances
 from policy_engine.kernels.linkage.column_likelihood import CellTransitions, ColumnLikelihood
 from policy_engine.kernels.linkage.likelihood import log_likelihoods
 
@@ -182,8 +183,10 @@ def differences(column: KnownColumn) -> Floats:
 
 
 def _categories(column: KnownColumn) -> ColumnLikelihood:
-    """Return a column of categories: cells of several are the runs from the first to the last."""
+    """Return a column of categories by the share of a cell's values that differ."""
     spread, size = column.after, column.after.size
+    if not spread.is_exact and fits(column.before, spread):
+        return set_distances(column.before, spread)
     first = spread.low[spread.starts[:-1]][spread.cell_of].astype(np.int64)
     ends = np.maximum.reduceat(spread.high, spread.starts[:-1])
     last = ends[spread.cell_of].astype(np.int64) - 1

@@ -20,7 +20,7 @@ NORMAL, LAPLACE, TRIANGLE, TRANSITIONS = 1, 2, 3, 4
 
 @dataclass(frozen=True)
 class CellTransitions:
-    """How likely each cell is that a value may become: rows of logarithms, the largest being 0.
+    """How likely each cell is that a value may become: rows of logarithms, none above 0.
 
     Row i is `logs[begins[i]:begins[i + 1]]`, for neighbouring cells; of all others, `beyond[i]`,
     (rows,), is the logarithm. A person's value has the row `row`, which begins at the cell

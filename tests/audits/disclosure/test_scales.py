@@ -64,3 +64,11 @@ def test_an_untouched_file_is_linked_and_ties_share():
     found = known_columns(table, table, ["age", "city"], None, {})
     own = pair_rows(known_columns(table, table, ["row"], None, {}), 4, 4)
     assert distance_linkage(TwoFiles(found, own, 4)).tolist() == [1, 0.5, 0.5, 1]
+
+
+def test_sets_with_gaps_are_not_read_as_runs():
+    # Of a, b and c, the first and the last are published as a set: b is not in it.
+    before = pa.table({"row": [0, 1, 2], "city": ["a", "b", "c"]})
+    after = pa.table({"row": [0, 1, 2], "city": ["{a, c}", "b", "{a, c}"]})
+    found = known_columns(before, after, ["city"], None, {})
+    assert distance_linkage(TwoFiles(found, np.arange(3), 3)).tolist() == [0.5, 1, 0.5]

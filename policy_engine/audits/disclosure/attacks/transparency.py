@@ -20,6 +20,7 @@ from policy_engine.audits.disclosure.scales import (
 )
 from policy_engine.engines.masking.cells import exact_arithmetic
 from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.kernels.linkage.code_sets import fits, has_gaps, set_likelihoods
 from policy_engine.kernels.linkage.column_likelihood import ColumnLikelihood
 from policy_engine.kernels.linkage.likelihood import (
     greatest_likelihoods,
@@ -198,9 +199,10 @@ def _codes(column: KnownColumn) -> tuple[Floats, Floats]:
 
 
 def _cells(column: KnownColumn) -> list[ColumnLikelihood]:
-    """Return generalised cells as runs of codes: a value is in its cell, and small ones are
-    likelier."""
+    """Return generalised cells: a value is in its cell, and small ones are likelier."""
     spread = column.after
+    if has_gaps(spread) and fits(column.before, spread):
+        return [set_likelihoods(column.before, spread)]
     low = spread.low[spread.starts[:-1]][spread.cell_of]
     high = np.maximum.reduceat(spread.high, spread.starts[:-1])[spread.cell_of] - 1
     known_codes = column.before.astype(np.float64)
