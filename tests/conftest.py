@@ -1,4 +1,5 @@
 import atexit
+import gc
 import os
 import shutil
 from pathlib import Path
@@ -36,6 +37,12 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("nightly") or _is_nightly_on_spark(item):
             item.add_marker(pytest.mark.skip("a nightly test: --hypothesis-profile=nightly"))
+
+
+def pytest_collection_finish():
+    """Leave tests and libraries, which stay to the end, out of garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 def _is_on_spark(nodeid):

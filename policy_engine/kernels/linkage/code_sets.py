@@ -36,7 +36,7 @@ def set_likelihoods(known_codes: NDArray[np.integer], released: Spread) -> Colum
     Of several cells with the value in them, those that few of the known values are in are the
     likelier, in inverse proportion, as those of `intervals`.
     """
-    present = np.bincount(known_codes, minlength=released.size)
+    present = np.bincount(known_codes, minlength=released.size).astype(np.float64)
     return _by_set(known_codes, released, -np.log(np.maximum(released.totals(present), 1)), -np.inf)
 
 
