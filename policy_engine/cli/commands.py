@@ -133,7 +133,8 @@ def run(app: typer.Typer) -> NoReturn:
     except PolicyEngineError as error:
         typer.echo(format_error(error), err=True)
         if "--format json" in " ".join(sys.argv).replace("--format=", "--format "):
-            print_json({"problems": [*map(problem_json, error.problems)]})
+            problems = [*map(problem_json, error.problems)]
+            print_json({"file": error.source, "problems": problems})
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         typer.echo("interrupted; nothing was written", err=True)

@@ -423,11 +423,18 @@ def test_our_own_bug_is_told_as_one(people):
     assert result.stderr.startswith("X001 This is a bug in the engine: ZeroDivisionError.")
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_an_answer_that_nobody_reads_is_not_a_denial(people, form):
-    command = [sys.executable, "-m", "policy_engine", "validate", "policy.jsonld"]
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["validate", "policy.jsonld"],
+        ["validate", "policy.jsonld", "--format", "json"],
+        ["methods"],
+    ],
+)
+def test_an_answer_that_nobody_reads_is_not_a_denial(people, arguments):
+    command = [sys.executable, "-m", "policy_engine", *arguments]
     with subprocess.Popen(
-        [*command, "--format", form], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=people
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=people
     ) as run:
         run.stdout.close()
         assert run.stderr.read() == b""

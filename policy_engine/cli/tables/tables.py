@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -27,6 +27,11 @@ class SafeConsole(Console):
     def render_str(self, text: str, **style: Any) -> Text:
         """Return a text to be printed, its control characters escaped as in JSON."""
         return super().render_str(_CONTROLS.sub(_escaped, text), **style)
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Raise BrokenPipeError: rich would exit with 1, which means that something fails."""
+        self.quiet = True
+        raise BrokenPipeError
 
 
 # Those that turn the direction of a text make it read as another one.
