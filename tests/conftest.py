@@ -24,7 +24,7 @@ ON_SPARK = (
 ON_THEIR_OWN = tuple(f"spark/test_{name}.py" for name in ("cluster", "connect"))
 
 # A busy machine is not a fault: no example has a deadline.
-settings.register_profile("everyday", max_examples=50, deadline=None)
+settings.register_profile("everyday", max_examples=25, deadline=None)
 settings.load_profile("everyday")
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
 

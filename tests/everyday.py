@@ -16,5 +16,5 @@ def everyday_on_spark(cases, *names):
 
 
 def examples(number, times=20):
-    """Return so many random examples, and in the nightly profile that many times as many."""
-    return times * number if settings.get_current_profile_name() == "nightly" else number
+    """Return half of so many random examples, and in the nightly profile so many times as many."""
+    return times * number if settings.get_current_profile_name() == "nightly" else -(-number // 2)
