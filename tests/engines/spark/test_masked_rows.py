@@ -71,7 +71,7 @@ MASKED = [
 ]
 
 
-@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+@pytest.mark.parametrize("unit", everyday(("s", "ms", "us"), "s"))
 def test_points_in_time_keep_the_decimals_of_their_seconds_on_both_engines(cluster, tmp_path, unit):
     import pyarrow.parquet as pq
 
@@ -86,8 +86,12 @@ def test_points_in_time_keep_the_decimals_of_their_seconds_on_both_engines(clust
     assert not (found % step).any()
 
 
+# What of tails is not in the first of them is in the tails of a file, below.
+MASKED_CASES = everyday(MASKED, *(one for one in MASKED if one not in MASKED[7:9]))
+
+
 @pytest.mark.parametrize("partitions", PARTITIONS)
-@pytest.mark.parametrize("masked", MASKED, ids=lambda masked: masked[0]["pe:masking"])
+@pytest.mark.parametrize("masked", MASKED_CASES, ids=lambda masked: masked[0]["pe:masking"])
 def test_masked_rows_are_those_of_the_local_engine(cluster, masked, partitions):
     made = both(cluster, people(), partitions, masked=masked, **PLAIN)
     assert made.local.table.num_rows == 60
@@ -163,7 +167,9 @@ def test_an_output_is_certified_on_a_cluster_by_its_data_alone(cluster, tmp_path
         certify_output(made.path, asking(**asked), data=data, engine=cluster)
 
 
-@pytest.mark.parametrize("replacement", ["threshold", "label", "mean"])
+@pytest.mark.parametrize(
+    "replacement", everyday(("threshold", "label", "mean"), "threshold", "mean")
+)
 def test_coded_tails_of_a_file_are_those_of_the_local_engine(cluster, tmp_path, replacement):
     import pyarrow.csv as pacsv
 
@@ -193,8 +199,8 @@ def test_categories_drawn_by_a_given_matrix_are_those_of_the_local_engine(
     assert made.local.release.doubts == made.spark.release.doubts
 
 
-@pytest.mark.parametrize("stored", [False, True])
-def test_recoded_columns_are_those_of_the_local_engine(cluster, tmp_path, stored):
+@pytest.mark.parametrize("given", everyday(("table", "file"), "file"))
+def test_recoded_columns_are_those_of_the_local_engine(cluster, tmp_path, given):
     import pyarrow.csv as pacsv
 
     ages = "".join(f"{age};{age // 10}0;*\n" for age in range(1, 60))
@@ -206,7 +212,7 @@ def test_recoded_columns_are_those_of_the_local_engine(cluster, tmp_path, stored
         for name in ("hours", "job")
     ]
     files = {name: tmp_path / name for name in ("hours.csv", "job.csv")}
-    table = tmp_path / "people.csv" if stored else people()
+    table = tmp_path / "people.csv" if given == "file" else people()
     made = both(cluster, table, masked=masked, taxonomies=files, **PLAIN)
     assert sorted(made.local.table.to_pylist(), key=repr) == sorted(
         (row.asDict() for row in made.spark.table.collect()), key=repr
@@ -285,7 +291,10 @@ def test_lists_without_a_value_are_certified_on_a_cluster_too(cluster, tmp_path)
     assert certify_output(made.path, text, data, engine=cluster).holds
 
 
-@pytest.mark.parametrize("masking", [{"masking": "rank-swapping", "p": 0.3}, {"masking": "pram"}])
+SWAPPED = {"masking": "rank-swapping", "p": 0.3}
+
+
+@pytest.mark.parametrize("masking", everyday((SWAPPED, {"masking": "pram"}), SWAPPED))
 def test_masked_nanoseconds_are_not_written_with_types_on_a_cluster(cluster, tmp_path, masking):
     masking = {"keep": 0.5} | masking if masking["masking"] == "pram" else masking
     lines = [f"{n},2020-02-03 04:05:06.0000{n:02}007" for n in range(40)]

@@ -61,7 +61,7 @@ def test_images_beside_noise_in_sampled_rows_are_those_of_the_local_engine(clust
     assert local.certificate.maskings == spark.certificate.maskings
 
 
-@pytest.mark.parametrize("parts", [ALONE, CLASSES], ids=["alone", "classes"])
+@pytest.mark.parametrize("parts", everyday((ALONE, CLASSES), CLASSES), ids=["alone", "classes"])
 def test_pixelated_images_of_files_are_certified_again_on_spark(cluster, place, tmp_path, parts):
     output, policy = tmp_path / "out" / "faces.parquet", asking(**parts)
     made = apply_policy(policy, {DATASET: place}, output, engine=cluster)

@@ -5,6 +5,7 @@ import pytest
 from applying import asking
 from both import both, check_same, csv_rows, released
 from building import column
+from everyday import everyday
 
 from policy_engine import certify_output
 from policy_engine.errors import DataError
@@ -23,7 +24,7 @@ TABLE = pa.table(
 )
 
 
-@pytest.mark.parametrize("partitions", [1, 3, 8])
+@pytest.mark.parametrize("partitions", everyday((1, 3, 8), 3))
 def test_all_rows_are_released_on_any_number_of_partitions(cluster, partitions):
     runs = both(cluster, TABLE, partitions, insensitive=["note", "rate"], **ALONE)
     check_same(runs)

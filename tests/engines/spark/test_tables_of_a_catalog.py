@@ -141,7 +141,10 @@ def test_nothing_is_left_where_a_release_is_refused(engine):
     assert names(engine) == ["folk"]
 
 
-@pytest.mark.parametrize("name", ["nothere.x", "a b", "x; DROP TABLE folk"])
+UNUSABLE = ("nothere.x", "a b", "x; DROP TABLE folk")
+
+
+@pytest.mark.parametrize("name", everyday(UNUSABLE, "x; DROP TABLE folk"))
 def test_a_name_that_spark_does_not_take_is_refused(engine, name):
     with pytest.raises(PolicyEngineError):
         apply(engine, f"table:{name}")
