@@ -6,6 +6,7 @@ import string
 import unicodedata
 from collections.abc import Container, Iterator, Mapping
 from functools import cache, lru_cache
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -51,6 +52,17 @@ _PORTS = {"http": "80", "https": "443"}
 _ESCAPE = re.compile("(%[0-9A-F]{2})")
 _ESCAPES = re.compile("(?:%[0-9A-Fa-f]{2})+|%")
 _SURROGATE = re.compile("[\udc00-\udcff]")
+MOST_CHARACTERS = 10_000
+"""How many characters a name may have."""
+MOST_MARKS = 30
+"""How many combining marks may follow one another (UAX #15, section 13, Stream-Safe Text)."""
+_LONGER_RUN = re.compile(f"[^\x00-\u02ff]{{{MOST_MARKS + 1}}}")
+_PLANES = "".join(
+    f"{chr(plane + (0x1000 if plane == 0xE0000 else 0))}-{chr(plane + 0xFFFD)}"
+    for plane in range(0x10000, 0x110000, 0x10000)
+)
+_NOT_IN_IRIS = re.compile(f"[^!-~\u00a0-\ud7ff\ue000-\ufdcf\ufdf0-\uffef{_PLANES}]")
+"""Blanks, control characters, and what RFC 3987 (section 2.2) allows nowhere beyond ASCII."""
 _STRUCK_SIGN = re.compile("[\udc3c-\udc3e](?=\u0338)")
 _OLD_MOSAICROWN = "http://localhost:8000/ns/mosaicrown/"
 _CORRECTIONS = {f"{ODRL}neg": f"{ODRL}neq", f"{ODRL}datatype": f"{ODRL}dataType"}
@@ -252,6 +264,27 @@ def relative_iri_problem(iri: str, hint: str = "") -> tuple[str, str]:
     return f"{iri!r} is a relative IRI; it would mean something else elsewhere.", hint
 
 
+def name_problem(name: str, most_characters: int = MOST_CHARACTERS) -> tuple[str, str] | None:
+    """Return the code and the message for a name that no IRI has or that is too long, else None.
+
+    Nothing is cut from names, so that none passes a rule about another.
+    """
+    character = _NOT_IN_IRIS.search(name)
+    if character and character[0] <= " ":
+        message = f"White space is not allowed in an IRI: a blank is %20. Given: {name!r:.80}."
+        return "F001", message
+    if character:
+        message = f"The character {character[0]!r} is not allowed in an IRI. Given: {name!r:.80}."
+        return "F001", message
+    if len(name) > most_characters:
+        message = f"The name {name[:40] + '...'!r} is too long."
+        return "J003", f"{message} {most_characters:,} characters are allowed."
+    if not (name.isascii() and "%" not in name) and _has_long_run(_decode(name)):
+        message = f"The name {name[:40] + '...'!r} has too many combining marks in a row."
+        return "J003", f"{message} {MOST_MARKS} are allowed."
+    return None
+
+
 MOST_LEVELS = 256
 """How many levels an asset's IRI may have: each is a name that it may be part of."""
 
@@ -326,10 +359,10 @@ def dataset_of(iri: str) -> str:
 
 
 def _normalize_spelling(iri: str) -> str:
-    iri = _normalize_unicode(iri.strip())
+    iri = _normalize_unicode(iri)
     scheme, colon, rest = iri.partition(":")
     if not colon or "/" in scheme:
-        return iri.strip()
+        return iri
     scheme = _lower(scheme)
     if rest.startswith("//"):
         end = re.search(r"[/?#]|$", rest[2:]).start() + 2  # type: ignore[union-attr]
@@ -347,7 +380,7 @@ def _lower(text: str) -> str:
         return text.lower()
     # At the end of a word, a capital sigma has another lower-case form than within it.
     parts = _ESCAPE.split(text.replace("\u03a3", "\u03c3"))
-    parts[::2] = [unicodedata.normalize("NFC", part.lower()) for part in parts[::2]]
+    parts[::2] = [compose(part.lower()) for part in parts[::2]]
     return "".join(parts)
 
 
@@ -384,11 +417,39 @@ def _normalize_unicode(iri: str) -> str:
     """
     if iri.isascii() and "%" not in iri:
         return iri
-    decoded = iri.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
-    text = unicodedata.normalize("NFC", _ESCAPES.sub(_decode_escapes, decoded))
+    text = compose(_decode(iri))
     # The three signs that compose with a stroke though they are not letters: <, = and >.
     struck = _STRUCK_SIGN.sub(lambda sign: chr(ord(sign[0]) - 0xDC00), text)
-    return _SURROGATE.sub(_escape_surrogate, unicodedata.normalize("NFC", struck))
+    return _SURROGATE.sub(_escape_surrogate, compose(struck))
+
+
+def _decode(iri: str) -> str:
+    decoded = iri.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
+    return _ESCAPES.sub(_decode_escapes, decoded)
+
+
+def compose(text: str) -> str:
+    """Return a text in Unicode's form C, in linear time whatever the text.
+
+    A long run of combining marks takes `unicodedata` quadratic time, unless it is in order.
+    """
+    if _has_long_run(text):
+        letters = [one for letter in text for one in unicodedata.normalize("NFD", letter)]
+        runs = groupby(letters, key=lambda one: unicodedata.combining(one) > 0)
+        ordered = (sorted(run, key=unicodedata.combining) for _, run in runs)
+        text = "".join(map("".join, ordered))
+    return unicodedata.normalize("NFC", text)
+
+
+def _has_long_run(text: str) -> bool:
+    """Tell whether more than MOST_MARKS combining marks follow one another."""
+    run = 0
+    for letter in text if _LONGER_RUN.search(text) else "":
+        first = unicodedata.normalize("NFD", letter)[0]
+        run = run + 1 if unicodedata.combining(first) else 0
+        if run > MOST_MARKS:
+            return True
+    return False
 
 
 def _decode_escapes(match: re.Match[str]) -> str:

@@ -1,3 +1,7 @@
+import unicodedata
+from time import process_time
+from urllib.parse import quote
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,7 +99,11 @@ def test_names_that_are_read_twice_are_those_read_once(name):
         *((f"HTTPS://[::1]{port}", "https://[::1]") for port in ("", ":", ":443")),
         ("<%b8:\u00c4", "%3C%B8:%C3%84"),
         ("|\u0301:", "%7C%CC%81:"),
-        ("a%C2%A0", "a"),
+        ("a%C2%A0", "a\xa0"),
+        *(
+            (f"http://a.org/X{blank}", f"http://a.org/X{quote(blank)}")
+            for blank in ("\xa0", "\u2003", "\u2028", "\u3000")
+        ),
     ],
 )
 def test_canonical_takes_one_of_the_spellings_of_an_iri(iri, one):
@@ -164,3 +172,36 @@ def test_actions_lead_to_use_or_transfer():
 )
 def test_dot_segments_lead_nowhere_without_a_host_either(iri, one):
     assert terms.canonical(iri) == one
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\x7f", "\x85", "\ufffe", "\U000e0001", "\ud800"])
+def test_name_with_a_character_that_no_iri_has_is_a_problem(blank):
+    assert terms.name_problem(f"http://a.org/X{blank}")[0] == "F001"
+
+
+@pytest.mark.parametrize("name", ["X\xa0", "X\u2003", "X\u3000", "\ue000", "\U0001f600", "\uac00"])
+def test_name_with_a_character_of_rfc_3987_is_no_problem(name):
+    assert terms.name_problem(f"http://a.org/{name}") is None
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "%CC%81", "\u0f73"])
+def test_name_with_more_than_thirty_marks_in_a_row_is_a_problem(mark):
+    assert terms.name_problem(f"http://a.org/e{30 * mark}X{mark}") is None
+    assert terms.name_problem(f"http://a.org/e{31 * mark}")[0] == "J003"
+
+
+def test_name_that_is_too_long_is_a_problem():
+    assert terms.name_problem("ex:T", 4) is None
+    assert terms.name_problem("ex:T", 3)[0] == "J003"
+
+
+def test_long_runs_of_marks_take_linear_time():
+    start = process_time()
+    name = terms.canonical("http://a.org/" + 50_000 * "\u0301\u0316")
+    assert process_time() - start < 5
+    assert name == terms.canonical("http://a.org/" + 50_000 * "\u0316" + 50_000 * "\u0301")
+
+
+@given(st.text(st.sampled_from("ae\u0301\u0316\u0344\u0f73\u1e69\uac00\u11a8"), min_size=30))
+def test_runs_of_marks_are_composed_as_by_unicode(text):
+    assert terms.compose(text) == unicodedata.normalize("NFC", text)

@@ -88,7 +88,7 @@ def attest(
     (V012) for an output that is certified instead, or that the policy does not have, RequestError
     (D001) for a person that is not an IRI, DataError if the output cannot be read.
     """
-    if not terms.has_known_scheme(by):
+    if not terms.has_known_scheme(by) or terms.name_problem(by):
         message = f"The person who attests must be named by an IRI. Given: {by!r}."
         raise RequestError.of("D001", message)
     rule = _rule(policy, asset)

@@ -177,7 +177,8 @@ LimitOption = Annotated[
         "--limit",
         metavar="NAME=NUMBER",
         help="How large a policy may be: bytes, depth, values, key_characters, contexts, "
-        "namespace_characters, constraints, condition_depth or inherited. Can be repeated.",
+        "namespace_characters, name_characters, constraints, condition_depth or inherited. "
+        "Can be repeated.",
     ),
 ]
 TaxonomyOption = Annotated[

@@ -142,6 +142,9 @@ def make_catalog(
         )
         raise DataError.of("C010", message)
     for name, source in data.items():
+        problem = terms.name_problem(name)
+        if problem:
+            raise DataError.of("C010", problem[1])
         iri = terms.canonical(name)
         if any(iri == dataset.iri for dataset in datasets):
             raise DataError.of("C010", f"Data for {iri!r} is given twice.")

@@ -1,7 +1,6 @@
 """The names of columns: as IRIs, which are too similar, and which a table lacks."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -9,6 +8,7 @@ from urllib.parse import quote, unquote
 
 from policy_engine import terms
 from policy_engine.errors import NOWHERE, DataError, Place, Problem, did_you_mean, join_names
+from policy_engine.terms import compose
 
 if TYPE_CHECKING:
     from policy_engine.data.catalog import Dataset
@@ -39,8 +39,8 @@ def missing_columns(names: tuple[str, ...], dataset: "Dataset") -> Iterator[Prob
     if missing and len(missing) == len(names):
         # The first line may be a person's data: it is not quoted.
         message = f"{dataset.iri} has none of the columns {join_names(names)}."
-        normalized = {*map(_normalize, dataset.columns)}
-        hint = _UNICODE_HINT if any(_normalize(name) in normalized for name in names) else ""
+        normalized = {*map(compose, dataset.columns)}
+        hint = _UNICODE_HINT if any(compose(name) in normalized for name in names) else ""
         yield Problem(
             "C005", message, hint or _separator_hint(dataset) or "Does the file have a header?"
         )
@@ -59,7 +59,7 @@ def missing_column(name: str, dataset: "Dataset", place: Place = NOWHERE) -> Pro
         column for column in dataset.columns if column and fold_name(column) == fold_name(name)
     ]
     hint = f"Did you mean {matches[0]!r}, {column_iri(dataset.iri, matches[0])}?" if matches else ""
-    if matches and _normalize(matches[0]) == _normalize(name):
+    if matches and compose(matches[0]) == compose(name):
         hint = _UNICODE_HINT
     return Problem("C005", message, hint or _similar_columns(name, dataset), place)
 
@@ -81,16 +81,12 @@ def fold_name(name: str) -> str:
 
     Case, blanks around it and the form of its accents (Unicode Standard Annex 15) are gone.
     """
-    return _normalize(_normalize(name).casefold()).strip()
+    return compose(compose(name).casefold()).strip()
 
 
 def lower_case(name: str) -> str:
     """Return a name in lower case, its accents in Unicode's form C."""
-    return _normalize(_normalize(name).lower())
-
-
-def _normalize(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
+    return compose(compose(name).lower())
 
 
 def _separator_hint(dataset: "Dataset") -> str:

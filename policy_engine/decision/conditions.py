@@ -51,7 +51,7 @@ _Rights: TypeAlias = Sequence[Value | None]
 """Right operands; None is an unknown one."""
 
 _ODRL, _XSD = terms.ODRL, terms.XSD
-_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20]+")
 _MOST_PAIRS = 250_000
 _NUMBERS = (f"{_XSD}decimal", f"{_XSD}double")
 _ALSO: Mapping[str, tuple[str, ...]] = MappingProxyType(

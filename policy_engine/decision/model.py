@@ -49,7 +49,8 @@ def expand_hierarchy(hierarchy: Hierarchy) -> Hierarchy:
     return Hierarchy(
         **{
             part: tuple(
-                (terms.expand_term(narrow), terms.expand_term(wide)) for narrow, wide in edges
+                (terms.expand_term(_checked(narrow)), terms.expand_term(_checked(wide)))
+                for narrow, wide in edges
             )
             for part, edges in vars(hierarchy).items()
             if part in (*PARTS, "implied", "perhaps")
@@ -69,6 +70,14 @@ def _moment(value: Any) -> Any:
         raise ValueError(
             f"a time is an ISO 8601 text such as 2026-06-01T12:00:00Z; given: {value!r:.40}"
         ) from None
+
+
+def _checked(name: str) -> str:
+    """Return a name. Raises ValueError for one that no IRI can have, or that is too long."""
+    problem = terms.name_problem(name)
+    if problem:
+        raise ValueError(problem[1].removesuffix("."))
+    return name
 
 
 def _check_places(values: Mapping[str, Any]) -> None:
@@ -101,14 +110,14 @@ Facts = Annotated[tuple[Fact, ...], BeforeValidator(_several)]
 
 
 def _expand_facts(values: Mapping[str, Facts]) -> dict[str, Facts]:
-    return each_once((terms.expand_term(name), facts) for name, facts in values.items())
+    return each_once((terms.expand_term(_checked(name)), facts) for name, facts in values.items())
 
 
 def _canonical_labels(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Return statements about rules by label, with uids in their canonical spelling."""
     return each_once(
         (
-            terms.canonical(label) if terms.has_known_scheme(label) else label,
+            terms.canonical(_checked(label)) if terms.has_known_scheme(label) else label,
             _canonical_labels(inner) if isinstance(inner, Mapping) else inner,
         )
         for label, inner in stated.items()
@@ -128,7 +137,7 @@ class Request(BaseModel):
     @field_validator("assignee", "action", "purpose")
     @classmethod
     def _one_spelling(cls, iri: str) -> str:
-        return terms.canonical(iri)
+        return terms.canonical(_checked(iri))
 
     @field_validator("targets")
     @classmethod
@@ -137,7 +146,7 @@ class Request(BaseModel):
             raise ValueError("a request names at least one target")
         if any(terms.count_levels(target) > terms.MOST_LEVELS for target in targets):
             raise ValueError(f"a target has at most {terms.MOST_LEVELS} levels")
-        return tuple(map(terms.canonical, targets))
+        return tuple(terms.canonical(_checked(target)) for target in targets)
 
 
 class World(BaseModel):
@@ -194,7 +203,8 @@ class World(BaseModel):
         cls, of: Mapping[str, Mapping[str, Facts]]
     ) -> Mapping[str, Mapping[str, Facts]]:
         expanded = each_once(
-            (terms.expand_term(about), _expand_facts(values)) for about, values in of.items()
+            (terms.expand_term(_checked(about)), _expand_facts(values))
+            for about, values in of.items()
         )
         for values in expanded.values():
             _check_places(values)

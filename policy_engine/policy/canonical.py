@@ -40,7 +40,7 @@ from policy_engine.policy.xsd.values import Literals, kind_of
 VERSION = 1
 """The version of the canonical form: it grows where one policy's text would become another."""
 _AND, _IN_ORDER = f"{terms.ODRL}and", f"{terms.ODRL}andSequence"
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20]+")
 _Form = Any
 
 

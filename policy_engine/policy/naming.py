@@ -49,9 +49,12 @@ class Names:
     def full(self, name: str, key: str = "") -> str:
         """Return the IRI of a name that is a value of a key, such as `action`.
 
-        A name without an IRI is returned as it is. Raises RequestError (D001) where it
-        is not the same in all policies that have it.
+        A name without an IRI is returned as it is. Raises RequestError (D001) for one that no IRI
+        can have, and where it is not the same in all policies that have it.
         """
+        problem = terms.name_problem(name)
+        if problem:
+            raise RequestError.of("D001", problem[1])
         uids: dict[str, str] = {}
         is_whole = terms.has_known_scheme(name)
         for uid, context in self.contexts.items():

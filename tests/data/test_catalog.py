@@ -37,7 +37,7 @@ def test_what_is_no_table_is_refused(source):
     assert problem.message.startswith(f"A {type(source).__name__} cannot be read as a table")
 
 
-@pytest.mark.parametrize("data", ["people.csv", None, [1], {IRI: 3}], ids=str)
+@pytest.mark.parametrize("data", ["people.csv", None, [1], {IRI: 3}, {f"{IRI} ": {}}], ids=str)
 def test_data_that_is_no_data_by_iri_is_refused(data):
     with pytest.raises(DataError, match="C010"):
         make_catalog(data)

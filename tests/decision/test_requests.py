@@ -1,12 +1,16 @@
 """Requests from what a person writes: which names are read how, and which are refused."""
 
+from urllib.parse import quote
+
 import pytest
 from building import people_policy
+from policy_texts import RULE, text
+from pydantic import ValidationError
 from ruling import ANN, ODRL, READ, TABLE
 
 from policy_engine import terms
 from policy_engine.decision import Request, read_request
-from policy_engine.errors import RequestError
+from policy_engine.errors import PolicyError, RequestError
 from policy_engine.policy import read_policy
 
 MARKETING = f"{terms.MOSAICROWN}marketing"
@@ -31,6 +35,10 @@ REFUSED = [
     ({"targets": [TABLE, "T"]}, "The target 'T' is neither a whole IRI nor a term"),
     ({"purpose": "marketting"}, "The purpose 'marketting' is neither a whole IRI nor a term"),
     ({"assignee": ""}, "The assignee '' is neither"),
+    ({"assignee": f"{ANN} "}, "White space is not allowed in an IRI"),
+    ({"targets": [f"{TABLE}\x85"]}, "The character .* is not allowed in an IRI"),
+    ({"purpose": f"http://p/{31 * '%CC%81'}"}, "The name .* has too many combining marks"),
+    ({"action": f"http://p/{10_000 * 'a'}"}, "The name .* is too long"),
     ({"assignee": "http://org/\udcff"}, r"The assignee .* cannot be encoded as UTF-8"),
     ({"purpose": "http://p/\ud800"}, r"The purpose .* cannot be encoded as UTF-8"),
     ({"purpose": "dpv:Marketting"}, "The purpose 'dpv:Marketting' is not in the Data Privacy"),
@@ -74,3 +82,23 @@ def test_a_purpose_may_be_left_out_and_targets_may_not():
     with pytest.raises(RequestError, match="D001 A request needs at least one target"):
         read_request(ANN, "read", [])
     assert read_request(ANN, READ, [TABLE]).action == f"{ODRL}read"
+
+
+def read_digest(target):
+    return read_policy(text(permission={**RULE, "target": target})).digest
+
+
+@pytest.mark.parametrize("blank", ["\xa0", "\u2003", "\u2028", "\u3000"])
+def test_blanks_beyond_ascii_are_part_of_a_name(blank):
+    name = f"{TABLE}{blank}"
+    assert read_request(ANN, "read", [name]).targets == (f"{TABLE}{quote(blank)}",)
+    digests = [read_digest(target) for target in (name, f"{TABLE}{quote(blank)}", TABLE)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize("blank", [" ", "\x85"])
+def test_blanks_that_no_iri_has_are_refused_in_every_request(blank):
+    with pytest.raises(ValidationError, match="not allowed in an IRI"):
+        Request(assignee=ANN, action=READ, targets=(f"{TABLE}{blank}",))
+    with pytest.raises(PolicyError, match=r"F001 .* not allowed in an IRI"):
+        read_digest(f"{TABLE}{blank}")

@@ -6,7 +6,7 @@ from decimal import Decimal
 import mypy.api
 import pytest
 from pydantic import ValidationError
-from ruling import ODRL, is_permitted, policy, rule
+from ruling import ANN, ODRL, is_permitted, policy, rule
 
 from policy_engine.authoring.policy_tests.reading import read_suite
 from policy_engine.decision import World, read_world
@@ -204,3 +204,20 @@ def test_a_world_that_says_what_an_action_implies_may_void_a_policy():
 
 def test_counts_are_found_in_every_spelling_of_a_rule():
     assert World(counts={"HTTP://x.org:80/%61": 2}).counts == {"http://x.org/a": 2}
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"values": {f"{ANN} ": 1}},
+        {"of": {f"{ANN}\x85": {"language": "de"}}},
+        {"counts": {f"{ANN} ": 1}},
+        {"memberships": {"party": [[f"{ANN} ", ANN]]}},
+    ],
+    ids=str,
+)
+def test_name_that_no_iri_has_is_refused(stated):
+    with pytest.raises(RequestError, match=r"D001 .* not allowed in an IRI"):
+        read_world(stated)
+    with pytest.raises(ValidationError, match="not allowed in an IRI"):
+        World.model_validate(stated)

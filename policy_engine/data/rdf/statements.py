@@ -17,7 +17,7 @@ Spot = tuple[int, int]
 """A line and a column, from 1; 0 is unknown."""
 UNKNOWN: Spot = (0, 0)
 
-_FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
+_FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?", re.DOTALL)
 
 
@@ -61,12 +61,13 @@ class Statements:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How deep a text may be nested, how many statements it may have, and how long its bases and
-    the namespaces of its prefixes may be, which every name repeats."""
+    """How deep a text may be nested, how many statements it may have, how long its bases and the
+    namespaces of its prefixes may be, which every name repeats, and how long a name may be."""
 
     depth: int
     statements: int
     namespace_characters: int = 2_000
+    name_characters: int = terms.MOST_CHARACTERS
 
 
 class Collector:
@@ -142,6 +143,7 @@ class Collector:
             reference_text = f"Given: {reference!r:.80}."
             message = f"The character {character[0]!r} is not allowed in an IRI. {reference_text}"
             self.fail("F001", message, spot)
+        self.check_name(reference, spot)
         if is_absolute(reference):
             return reference
         if ":" in re.split("[/?#]", reference, maxsplit=1)[0]:
@@ -152,6 +154,14 @@ class Collector:
             message, hint = relative_iri_problem(iri)
             self.fail("L006", message, spot, hint)
         return iri
+
+    def check_name(self, iri: str, spot: Spot) -> None:
+        """Raise the error for a character that no IRI has (F001), and for a name that is too long
+        or has too many combining marks in a row (J003)."""
+        problem = terms.name_problem(iri, self.bounds.name_characters)
+        if problem:
+            code, message = problem
+            self.fail(code, message, spot)
 
     def check_namespace(self, iri: str, spot: Spot) -> None:
         """Raise the error (J003) where a base or a namespace is too long to be repeated."""

@@ -272,6 +272,7 @@ class _Reader:
         namespace, separator, local = name.rpartition(" ")
         if not separator:
             self._fail(f"The name {name!r} has no namespace.")
+        self.collector.check_name(namespace + local, self._spot())
         return namespace + local
 
     def _iri(self, reference: str, element: _Element) -> str:

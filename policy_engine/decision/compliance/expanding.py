@@ -1,5 +1,6 @@
 """A graph of statements as the expanded nodes that policies are read from, all at the top level."""
 
+import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -54,6 +55,9 @@ _Expanded = dict[str, Any]
 class _Spotted(Document):
     """Nodes in place of a JSON text; `spots` are their positions in their own text."""
 
+    name_characters: int = field(
+        default=sys.maxsize, kw_only=True
+    )  # counted when its statements were read
     spots: Mapping[str, Spot] = field(default_factory=dict, repr=False)
 
     def place(self, pointer: str, *, of_key: bool = False) -> Place:

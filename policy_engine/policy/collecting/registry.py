@@ -156,7 +156,7 @@ class _Reader:
 
 
 def _uid(value: Any) -> str:
-    if not isinstance(value, str) or not is_absolute(value):
+    if not isinstance(value, str) or not is_absolute(value) or terms.name_problem(value):
         raise ValueError
     return terms.canonical(value)
 

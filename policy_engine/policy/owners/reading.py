@@ -160,6 +160,10 @@ class _Reader:
         if not isinstance(name, str):
             self._add("A name here is a text, an IRI.", f"Given: a {type(name).__name__}.", *way)
             return ""
+        problem = terms.name_problem(name)
+        if problem:
+            self._add(problem[1], "", *way, of_key=of_key)
+            return ""
         iri = self.names.full(name, role)
         if not terms.has_known_scheme(iri):
             message = f"{name!r} is neither a whole IRI nor a term of the contexts."

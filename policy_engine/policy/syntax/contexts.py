@@ -17,9 +17,9 @@ from policy_engine.errors import Fix, Place, Problem, did_you_mean, join_names, 
 from policy_engine.policy.syntax.json_text import Document, escape
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
+_IRIS = ("@id", "@type")
 _DEFINITION_KEYS = {"@id", "@type", "@container", "@context"}
-_COMPACT = re.compile(r"[A-Za-z][\w.-]*:[^\s/:]\S*")
-_SPACE = re.compile(r"[\x00-\x20]")
+_COMPACT = re.compile(r"[A-Za-z][\w.-]*:[^\x00-\x20/:][^\x00-\x20]*")
 _PREFIX_ENDS = (":", "/", "?", "#", "[", "]", "@")
 # A name such as `ex:T` is an IRI of the scheme `ex` by its form. These words before a colon are
 # prefixes wherever RDF is written, and no schemes.
@@ -285,7 +285,8 @@ def _unreadable_entries(url: str, entries: Any, place: Place) -> Iterator[Proble
             and entry.get("@container", "@list") == "@list"
         )
         plain = plain and not _is_iri_or_empty(name) and not _is_indirect(entry, entries)
-        plain = plain and not has_space(json.dumps(entry, separators=(",", ":")))
+        iris = (entry,) if isinstance(entry, str) else (entry.get(key, "") for key in _IRIS)
+        plain = plain and not any(map(terms.name_problem, iris))
         if (name.startswith("@") and name != "@version") or not (plain or name == "@version"):
             message = f"The context {url!r} defines {name!r} as {entry!r}, which is not read."
             yield Problem("L005", message, "Read are IRIs, @type and lists.", place)
@@ -296,9 +297,10 @@ def _own_context_problems(
 ) -> Iterator[Problem]:
     """Yield what a policy's own context does beyond declaring prefixes and new terms."""
     for name, entry in entries.items():
-        if isinstance(entry, str) and has_space(entry):
-            place = document.place(f"{pointer}/{escape(name)}")
-            yield Problem("F001", space_message(entry), "", place)
+        problem = terms.name_problem(entry) if isinstance(entry, str) else None
+        if problem:
+            code, message = problem
+            yield Problem(code, message, "", document.place(f"{pointer}/{escape(name)}"))
             continue
         if name.startswith("@") and name != "@version":
             message = f"The keyword {name!r} is not allowed in a context of the text."
@@ -333,16 +335,6 @@ def _is_indirect(entry: Any, entries: Mapping[str, Any]) -> bool:
     iri = entry.get("@id", "") if isinstance(entry, Mapping) else entry
     prefix_entry = entries.get(iri.partition(":")[0]) if isinstance(iri, str) else None
     return isinstance(prefix_entry, str) and prefix_entry.partition(":")[0] in entries
-
-
-def has_space(iri: str) -> bool:
-    """Tell whether an IRI has a blank or another character of control, which none may have."""
-    return bool(_SPACE.search(iri))
-
-
-def space_message(iri: str) -> str:
-    """Return what is wrong with an IRI that has one."""
-    return f"White space is not allowed in an IRI: a blank is %20. Given: {iri!r:.80}."
 
 
 def name_like_text(text: str, prefix: str) -> tuple[str, str]:

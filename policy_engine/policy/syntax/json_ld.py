@@ -18,12 +18,10 @@ from policy_engine.errors import Place, Problem, did_you_mean, join_names, neare
 from policy_engine.policy.syntax.contexts import (
     Context,
     Definition,
-    has_space,
     is_compact,
     name_like_text,
     read_contexts,
     replacement_fix,
-    space_message,
     undeclared_prefix,
 )
 from policy_engine.policy.syntax.json_text import Document, escape
@@ -293,9 +291,12 @@ def _check(
 def _name_problems(
     document: Document, name: str, pointer: str, context: Context, *, of_key: bool = False
 ) -> Iterator[Problem]:
-    """Yield what is wrong with a name: white space in it, or a prefix that is not declared."""
-    if has_space(name):
-        yield Problem("F001", space_message(name), "", document.place(pointer, of_key=of_key))
+    """Yield what is wrong with a name: a character or its length, or that its prefix is not
+    declared."""
+    problem = terms.name_problem(name, document.name_characters)
+    if problem:
+        code, message = problem
+        yield Problem(code, message, "", document.place(pointer, of_key=of_key))
         return
     prefix = context.undeclared(name)
     if prefix:

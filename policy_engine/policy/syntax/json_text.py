@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.xsd.values import read_float
+from policy_engine.terms import MOST_CHARACTERS
 
 MAX_DIGITS = 400
 
@@ -35,6 +36,8 @@ class Document:
     keys: dict[str, int]
     problems: tuple[Problem, ...]
     lines: list[int] = field(repr=False)
+    name_characters: int = field(default=MOST_CHARACTERS, kw_only=True)
+    """How many characters a name in it may have."""
 
     @property
     def has_contexts(self) -> bool:
@@ -83,7 +86,13 @@ def read_json(text: str | bytes, source: str = "", limits: Limits = DEFAULT_LIMI
     reader = _Reader(decoded(text, source, limits), source, limits)
     value = reader.document()
     return Document(
-        value, reader.text, reader.values, reader.keys, tuple(reader.problems), reader.lines
+        value,
+        reader.text,
+        reader.values,
+        reader.keys,
+        tuple(reader.problems),
+        reader.lines,
+        name_characters=limits.name_characters,
     )
 
 

@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from policy_engine.terms import MOST_CHARACTERS
+
 
 class Limits(NamedTuple):
     """What keeps the reading of a hostile text short; each of them can be set.
 
     `bytes` of the text, `depth` of nesting, `values` in it, `key_characters` on the way to one
     of them, `contexts` that it names, `namespace_characters` that a prefix, a term or a base stands
-    for and that every use of it repeats, `constraints` it states (refinements count too), how deep
-    these are nested, and rules that its policies have `inherited`.
+    for and that every use of it repeats, `name_characters` of a name, `constraints` it states
+    (refinements count too), how deep these are nested, and rules that its policies have
+    `inherited`.
     """
 
     bytes: int = 4_000_000
@@ -19,6 +22,7 @@ class Limits(NamedTuple):
     key_characters: int = 1_000
     contexts: int = 16
     namespace_characters: int = 2_000
+    name_characters: int = MOST_CHARACTERS
     constraints: int = 100_000
     condition_depth: int = 16
     inherited: int = 100_000

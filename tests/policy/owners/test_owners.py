@@ -189,6 +189,8 @@ def test_owners_without_a_file_are_an_error(tmp_path):
         (f'{{"{VISITS}": {{"owner": 7}}}}', "a text, an IRI"),
         (f'{{"{VISITS}": {{"regulator": "{R}"}}}}', "Did you mean 'regulators'"),
         (f'{{"{VISITS + "/" * 300}": "{H}"}}', "levels"),
+        (f'{{"{VISITS} ": "{H}"}}', "not allowed in an IRI"),
+        (f'{{"{VISITS}": "{H}\x85"}}', "not allowed in an IRI"),
     ],
 )
 def test_owners_that_cannot_be_understood_are_refused(given, told):

@@ -218,7 +218,7 @@ def test_name_has_one_spelling_only_with_its_prefix(prefix, name, iri):
     assert context({"h": prefix, "name": f"h:{name}"}).key("name").iri == iri
 
 
-@pytest.mark.parametrize("entry", [" http://a/", "http://a/ ", "http://a/b c#"])
+@pytest.mark.parametrize("entry", [" http://a/", "http://a/ ", "http://a/b c#", "http://a/\x85"])
 def test_white_space_in_a_prefix_is_refused(entry):
     assert problem({"h": entry}).code == "F001"
     url = "http://a/context"

@@ -7,6 +7,7 @@ from policy_texts import CONTEXT, COUNT, RULE, ex, text
 from policy_engine.errors import PolicyError
 from policy_engine.policy import Limits, load_policy, read_drafts, read_policies, read_policy
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, limits_with
+from policy_engine.policy.syntax.rdf import convert_text
 
 
 def refused(whole, read=read_policies, **limits):
@@ -41,6 +42,25 @@ def test_text_with_too_many_values_is_refused():
 
 def test_text_with_keys_that_are_too_long_is_refused():
     assert refused(text(**{f"ex:{'x' * 100}": 1}), key_characters=80)[0][0] == "J003"
+
+
+def test_name_that_is_too_long_is_refused_in_every_syntax(tmp_path):
+    whole = text(permission={**RULE, "target": f"http://example.com/{'x' * 90}"})
+    assert read_policies(whole, limits=Limits(name_characters=109))
+    assert refused(whole, name_characters=108) == [("J003", "/@graph/0/permission/target")]
+    for syntax, ending in (("turtle", "ttl"), ("n-triples", "nt"), ("rdf-xml", "rdf")):
+        path = tmp_path / f"p.{ending}"
+        path.write_text(convert_text(whole, "json-ld", syntax))
+        assert load_policy(path, limits=Limits(name_characters=109))
+        with pytest.raises(PolicyError, match=r"J003 The name .* is too long"):
+            load_policy(path, limits=Limits(name_characters=108))
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "%CC%81"])
+def test_name_with_too_many_marks_in_a_row_is_refused(mark):
+    assert read_policies(text(permission={**RULE, "target": f"ex:T{30 * mark}"}))
+    whole = text(permission={**RULE, "target": f"ex:T{31 * mark}"})
+    assert refused(whole) == [("J003", "/@graph/0/permission/target")]
 
 
 def test_text_with_too_many_contexts_is_refused():

@@ -67,7 +67,12 @@ def read_json_ld(text: str, source: str, contexts: Mapping[str, Any], limits: Li
 
 def bounds_of(limits: Limits) -> Bounds:
     """Return the bounds of statements: there may be half as many as values, each has one or two."""
-    return Bounds(limits.depth, limits.values // 2, limits.namespace_characters)
+    return Bounds(
+        limits.depth,
+        limits.values // 2,
+        limits.namespace_characters,
+        limits.name_characters,
+    )
 
 
 class _Reader:

@@ -1,6 +1,7 @@
 """Statements to the JSON-LD that a person would write (JSON-LD 1.1, section 4)."""
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,6 +39,9 @@ _RIGHT = f"{terms.ODRL}rightOperand"
 class Converted(Document):
     """The JSON-LD of a text in another syntax; its places are those of that text."""
 
+    name_characters: int = field(
+        default=sys.maxsize, kw_only=True
+    )  # counted when its statements were read
     spots: Mapping[str, Spot] = field(default_factory=dict, repr=False)
     key_spots: Mapping[str, Spot] = field(default_factory=dict, repr=False)
 
