@@ -6,7 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from policy_engine.certificate.attestation import Attestation, attest
-from policy_engine.certificate.beside import certificate_names, load_proofs, single_output
+from policy_engine.certificate.beside import (
+    certificate_names,
+    find_certificate,
+    load_proofs,
+    single_output,
+)
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.data.atomic_file import write_file
 from policy_engine.data.catalog import Catalog, make_catalog, parse_location
@@ -14,6 +19,7 @@ from policy_engine.data.storage import read_errors
 from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
 from policy_engine.decision.requests import check_name
+from policy_engine.errors import RequestError
 from policy_engine.plan.spelling import respell_hierarchies
 from policy_engine.policy import (
     Hierarchy,
@@ -115,18 +121,17 @@ def query_data(
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
 
-    `data` maps dataset IRIs to paths or tables; the key "" stands for the only dataset. The folder
-    of a release with its certificate is a path, too. A release
-    by buckets, given as its folder or as its `tables`, is the two tables "quasi-identifiers" and
-    sensitive, whose columns are those of its IRI. Any other table is
-    called by the last segment of its IRI, or by the whole IRI in quotes; `dialect` is any that
-    sqlglot knows. If the query is denied, the result says which columns under which rule, and which
-    smaller query would be permitted. The order of rows reveals nothing about how they are stored.
-    Without `run`, the query is only rewritten. With a `log`, it says how often rules were
-    exercised, and the decision is added to it before anything is read. `owners` are as for
-    `decide_request`. Raises QueryError for a query that cannot be parsed, DataError if a table
-    cannot be read, CertificateError (V004) if the data given for an output is not what was
-    certified.
+    `data` maps dataset IRIs to paths or tables; the key "" stands for the only dataset, which is
+    never an output. The folder of a release with its certificate is a path, too. A release by
+    buckets, given as its folder or as its `tables`, is the two tables "quasi-identifiers" and
+    sensitive, whose columns are those of its IRI. Any other table is called by the last segment of
+    its IRI, or by the whole IRI in quotes; `dialect` is any that sqlglot knows. If the query is
+    denied, the result says which columns under which rule, and which smaller query would be
+    permitted. The order of rows reveals nothing about how they are stored. Without `run`, the query
+    is only rewritten. With a `log`, it says how often rules were exercised, and the decision is
+    added to it before anything is read. `owners` are as for `decide_request`. Raises QueryError for
+    a query that cannot be parsed, DataError if a table cannot be read, CertificateError (V004) if
+    the data given for an output is not what was certified.
     """
     from policy_engine.decision.query.answering import query  # noqa: PLC0415 (slow to import)
 
@@ -136,7 +141,7 @@ def query_data(
         sql,
         in_force,
         assignee,
-        make_catalog(_outputs(named_data(data, in_force)), in_buckets=True),
+        make_catalog(_located(data, in_force), in_buckets=True),
         purpose,
         certificates=read_proofs(certificates),
         hierarchy=hierarchy,
@@ -148,15 +153,30 @@ def query_data(
     )
 
 
-def _outputs(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return data by IRI, the folder of a release as the output in it."""
-    outputs = dict(data)
-    for iri, source in data.items():
-        if isinstance(source, str | Path) and Path(source).is_dir():
-            with read_errors(Path(source)):
-                is_release = bool(certificate_names(Path(source)))
-            outputs[iri] = single_output(Path(source)) if is_release else source
-    return outputs
+def _located(data: Mapping[str, Any], policies: Sequence[Policy]) -> dict[str, Any]:
+    """Return data by whole IRIs, the folder of a release as the output in it.
+
+    Raises RequestError (D001) for an output of the policies that is given without its IRI, which
+    would be taken for the dataset that it was made from.
+    """
+    located = {iri: _output_in(source) for iri, source in named_data(data, policies).items()}
+    unnamed = _output_in(data.get(""))
+    found = find_certificate(unnamed) if isinstance(unnamed, str | Path) else None
+    asset = found[1].plan.publish.asset if found else ""
+    if asset in {rule.output for policy in policies for rule in policy.rules} - {""}:
+        [dataset] = named_data({"": unnamed}, policies)
+        message = f"Data without an IRI is that of {dataset}, and {str(data[''])!r} is the output "
+        raise RequestError.of("D001", f"{message}{asset}.", f"Give it as {asset}={unnamed}.")
+    return located
+
+
+def _output_in(source: Any) -> Any:
+    """Return the output in the folder of a release; other data as it is."""
+    if isinstance(source, str | Path) and Path(source).is_dir():
+        with read_errors(Path(source)):
+            is_release = bool(certificate_names(Path(source)))
+        return single_output(Path(source)) if is_release else source
+    return source
 
 
 def fulfil_duty(

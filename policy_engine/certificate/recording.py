@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from policy_engine.certificate.beside import certificate_names
 from policy_engine.certificate.record import Record, absolute_name, read_record
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE
 from policy_engine.data.storage import Location, write_errors
-from policy_engine.errors import CertificateError, OutputError
+from policy_engine.errors import CertificateError, OutputError, Problem
 from policy_engine.release.staging import RECORD, check_name
 
 _PRIVATE = 0o600
@@ -20,9 +21,9 @@ class RecordFile:
     """A file for the record of a release, which only its owner may read.
 
     It overwrites nothing except, if the release may be overwritten, the record of an earlier
-    release of the same place. It may not be in the shared folder: beside the `output`, or below the
-    folder that was `given` for it. Raises OutputError if the place is taken (O001) or invalid
-    (O002).
+    release of the same place. It may not be in a folder that is shared: beside the `output`, below
+    the folder that was `given` for it, or beside the certificate of another release. Raises
+    OutputError if the place is taken (O001) or invalid (O002).
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class RecordFile:
             self._check_file()
             if output is not None:
                 self._check_apart(output, output_folder)
+            self._check_unshared()
             if not self.file.parent.is_dir():
                 message = f"There is no folder {str(self.file.parent)!r} for the record."
                 raise OutputError.of("O002", message)
@@ -91,11 +93,19 @@ class RecordFile:
                 output_folder is not None and output_folder != output and folder in parent.parents
             )
             if parent == folder or is_below:
-                message = (
-                    f"The record {str(self.file)!r} is only for the owner, but would be in the "
-                )
-                message += f"folder of the release, {str(storage.parent(output))!r}."
-                raise OutputError.of("O002", message, "Give a path outside that folder.")
+                raise self._shared("the release", storage.parent(output))
+
+    def _check_unshared(self) -> None:
+        """Refuse a record in the folder of another release."""
+        if certificate_names(self.file.parent):
+            raise self._shared("another release", self.file.parent)
+
+    def _shared(self, release: str, folder: Location) -> OutputError:
+        message = (
+            f"The record {str(self.file)!r} is only for the owner, but would be in the "
+            f"folder of {release}, {str(folder)!r}."
+        )
+        return OutputError(Problem("O002", message, "Give a path outside that folder."))
 
     def _existing(self) -> bytes | None:
         """Return the content of the file, None if there is none. Raises OutputError (O001)."""

@@ -13,7 +13,6 @@ from policy_engine.cli.options import (
     HierarchyOption,
     LogKeyOption,
     PolicyOption,
-    TimeOption,
 )
 from policy_engine.cli.shared_options import with_reading_options
 
@@ -45,7 +44,10 @@ def fulfil(
     of: Annotated[
         str, typer.Option(metavar="IRI", help="The policy, if several have a duty of that name.")
     ] = "",
-    time: TimeOption = "",
+    time: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="When it was done (ISO 8601). Default: now."),
+    ] = "",
     hierarchy: HierarchyOption = [],  # noqa: B006
     log_key: LogKeyOption = None,
     output_format: FormatOption = Format.TEXT,
@@ -80,7 +82,10 @@ def fulfil(
 def duties(
     policy: PolicyOption,
     log: OfLogOption,
-    time: TimeOption = "",
+    time: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="List duties as of this time (ISO 8601). Default: now."),
+    ] = "",
     hierarchy: HierarchyOption = [],  # noqa: B006
     log_key: LogKeyOption = None,
     output_format: FormatOption = Format.TEXT,

@@ -18,7 +18,6 @@ from policy_engine.cli.options import (
     LogKeyOption,
     OwnersOption,
     PoliciesArgument,
-    TimeOption,
     WorldOption,
 )
 from policy_engine.cli.parsing import exit_with_two, usage_error
@@ -88,7 +87,10 @@ def graph(
     ] = None,
     certificate: CertificateOption = [],  # noqa: B006
     owners: OwnersOption = None,
-    time: TimeOption = "",
+    time: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="Draw what holds at this time (ISO 8601). Default: now."),
+    ] = "",
     world: WorldOption = None,
     log: ReadLogOption = None,
     log_key: LogKeyOption = None,

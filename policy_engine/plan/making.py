@@ -1,6 +1,7 @@
 """Derive plans from policies: which steps make an output, bound to data and an engine."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import get_args
 
 from policy_engine import terms
@@ -71,7 +72,8 @@ def plan_of(
     if catalog is not None and sanitised:
         digests |= catalog.taxonomy_digests(sanitised.taxonomies)
         digests |= catalog.matrix_digests(sanitised.matrices)
-    reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
+    with _placing_columns(policy, catalog):
+        reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
     reads = _add_generalised(reads, join, generalised)
     if sanitised is not None:
         parameters, assets = parameters_of(sanitised.action), [one.asset for one in reads]
@@ -101,6 +103,18 @@ def plan_of(
         engine=engine,
         steps=tuple(steps),
     )
+
+
+@contextmanager
+def _placing_columns(policy: Policy, catalog: Catalog | None) -> Iterator[None]:
+    """Say of columns that the data lacks where the policy names them, of all together."""
+    try:
+        yield
+    except DataError as error:
+        problems = column_problems(policy, catalog) if catalog is not None else []
+        if {one.message for one in error.problems} <= {one.message for one in problems}:
+            raise DataError(*problems, source=policy.source) from None
+        raise
 
 
 def _disclosure_steps(product: Product, catalog: Catalog | None) -> list[DisclosureStep]:

@@ -113,6 +113,14 @@ def test_a_record_does_not_lie_in_the_output(people):
     applied(people, "a.csv.json", output="out/a.csv")
 
 
+def test_a_record_does_not_lie_beside_another_certificate(people):
+    applied(people, "one.json", output="one")
+    for output in ("two", None):
+        with pytest.raises(OutputError, match=r"folder of another release, .*one'\. Give a path"):
+            applied(people, "one/two.json", output=output)
+    assert sorted(files(people / "one")) == ["anonPeople.csv", "certificate.jsonld"]
+
+
 def test_a_record_is_replaced_with_its_release_and_not_with_another(people):
     applied(people)
     first = load_record(people / "record.json")

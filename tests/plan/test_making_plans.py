@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from building import DATASET, OUTPUT, PEOPLE, anonymize, column, people_policy, permission, policy
 
@@ -22,6 +24,22 @@ def test_a_missing_column_is_named_with_its_neighbours(tmp_path):
         make_plan(read_policy(people_policy()), make_catalog({DATASET: path}))
     assert [problem.code for problem in caught.value.problems] == ["C005", "C005"]
     assert "Did you mean 'diseases'?" in str(caught.value)
+
+
+def test_columns_that_the_data_lacks_have_their_places_in_the_policy(tmp_path):
+    path, text = tmp_path / "people.csv", json.dumps(json.loads(people_policy()), indent=1)
+    path.write_text(PEOPLE.replace("age", "Age"))
+    with pytest.raises(DataError, match=r"policy\.jsonld:\d+:\d+: C005 .*'age'") as caught:
+        make_plan(read_policy(text, source="policy.jsonld"), make_catalog({DATASET: path}))
+    [problem] = caught.value.problems
+    assert f"{DATASET}/age" in text.splitlines()[problem.place.line - 1]
+
+
+def test_data_without_any_of_the_columns_is_wrong_itself(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"people\.csv: C005 .* has none of the columns"):
+        make_plan(read_policy(people_policy()), make_catalog({DATASET: path}))
 
 
 def test_a_column_that_the_data_lacks_counts_in_every_rule(catalog):

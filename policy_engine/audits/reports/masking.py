@@ -80,7 +80,7 @@ def _reasons(masking: MaskingLoss) -> list[str]:
 
 
 def _columns(columns: tuple[MaskedColumnLoss, ...]) -> Table:
-    head = ("column", "masking", "values shared", "IL1s", "mean", "variance", "quantiles")
+    head = ("column", "masking", "values shared", "IL1s", *_LOSSES)
     rows = [_column(one) for one in columns]
     caption = "Probabilistic loss of each column's mean, variance and quantiles, in percent"
     return Table(caption, head, rows, texts=(1,))
@@ -149,3 +149,6 @@ def _quantiles(one: MaskedColumnLoss, place: int) -> PagePicture:
     caption = "The value that so many rows are not above, from the least to the greatest."
     chart = quantiles_chart(one.quantiles, f"quantiles{place}")
     return picture(f"{one.name}: quantiles", chart, caption, table)
+
+
+_LOSSES = ("mean loss", "variance loss", "quantile loss")

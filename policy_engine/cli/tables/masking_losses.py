@@ -32,7 +32,7 @@ def masking_rows(masking: "MaskingLoss") -> Iterator[tuple[str, str]]:
 def masking_tables(masking: "MaskingLoss") -> Iterator[Table]:
     """Yield the figures of each masked column, and the counts of drawn categories."""
     if masking.columns:
-        names = ("column", "masking", "values shared", "IL1s", "mean", "variance", "quantiles")
+        names = ("column", "masking", "values shared", "IL1s", *_LOSSES)
         table = new_table("Masked columns: probabilistic loss in %", *names)
         for one in masking.columns:
             table.add_row(*map(escape, _column(one)))
@@ -70,14 +70,14 @@ def _loss(loss: "ProbabilisticLoss | NotApplicable") -> str:
     if isinstance(loss, NotApplicable):
         return loss.reason
     parts = {
-        "mean": loss.mean,
-        "variance": loss.variance,
-        "covariance": loss.covariance,
-        "correlation": loss.correlation,
+        "means": loss.mean,
+        "variances": loss.variance,
+        "covariances": loss.covariance,
+        "correlations": loss.correlation,
         "quantiles": loss.quantiles,
     }
     texts = (f"{name} {part:.1f}" for name, part in parts.items() if part is not None)
-    return f"{loss.total:.1f} % ({', '.join(texts)})"
+    return f"{loss.total:.1f} % (of {', '.join(texts)})"
 
 
 def _together(together: "MaskedTogether | NotApplicable") -> str:
@@ -94,4 +94,5 @@ def _eigenvalues(values: tuple[float, ...]) -> str:
     return f"{text}, ..." if len(values) > _MOST_SHOWN else text
 
 
+_LOSSES = ("mean loss", "variance loss", "quantile loss")
 _MOST_SHOWN = 4

@@ -13,6 +13,7 @@ from policy_engine.audits.utility import (
     Transitions,
     compare,
 )
+from policy_engine.cli.tables.masking_losses import masking_tables
 from policy_engine.errors import CertificateError
 from policy_engine.methods.masking import masking_class
 from policy_engine.plan.steps import Anonymize
@@ -232,6 +233,13 @@ def test_values_that_became_labels_have_no_distance_and_are_shared_no_more():
     [found] = lost({"pay": [1, 2, 5]}, {"pay": ["1", "2", ">2"]}, coded).columns
     assert found.il1s.reason == found.probabilistic.reason == "some of the values became labels"
     assert found.shared_values == pytest.approx(2 / 3)
+
+
+def test_columns_of_losses_are_called_losses():
+    found = lost({"pay": [1, 2, 5]}, {"pay": [0, 2, 4]}, ROUNDED)
+    [table] = masking_tables(found)
+    names = ["mean loss", "variance loss", "quantile loss"]
+    assert [one.header for one in table.columns][-3:] == names
 
 
 @pytest.mark.parametrize("shareable", [False, True])

@@ -20,13 +20,13 @@ from query_samples import (
     where,
 )
 
-from policy_engine import apply_policy
+from policy_engine import apply_policy, query_data
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.data.catalog import make_catalog
 from policy_engine.decision import World
 from policy_engine.decision.query import running
 from policy_engine.decision.query.running import run
-from policy_engine.errors import CertificateError, QueryError
+from policy_engine.errors import CertificateError, QueryError, RequestError
 from policy_engine.policy import load_policy
 
 MEN = where("sex", "eq", "male")
@@ -355,6 +355,14 @@ def test_data_of_an_output_is_what_was_certified(released):
     other = make_catalog({OUTPUT: released / "people.csv"})
     with pytest.raises(CertificateError, match="V004"):
         ask(sql, read, data=other, certificates=proof, **options)
+
+
+@pytest.mark.parametrize("given", ["release", "release/anonPeople.csv"])
+def test_an_output_is_given_by_its_iri(released, given):
+    data, policies = {"": released / given}, [released / "policy.jsonld"]
+    asked = rf"D001 .*that of {DATASET}, and .*is the output {OUTPUT}\. .*={released}/release/anon"
+    with pytest.raises(RequestError, match=asked):
+        query_data("SELECT age FROM anonPeople", policies, "http://x.org/analyst", data)
 
 
 def test_a_table_in_memory_is_what_was_certified(people):
