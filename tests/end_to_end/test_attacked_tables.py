@@ -63,6 +63,15 @@ def test_the_figures_of_the_certificate_are_those_of_the_audit(data):
 WITH_AGE = {"method": "masking", "insensitive": ["id", "age"]}
 
 
+def test_swapped_texts_are_attacked_by_their_ranks():
+    random = np.random.default_rng(1)
+    table = pa.table({x: [f"{x}{one:05d}" for one in random.permutation(90)] for x in "SP"})
+    masked = [column(x, masking="rank-swapping", p=0.03, order="lexicographic") for x in "SP"]
+    told = broken(table, bounded(0.4), method="masking", masked=masked)
+    for attack in ("distance", "intersection", "likelihood"):
+        assert f"the attack {attack}-linkage" in "".join(told)
+
+
 def test_a_bound_that_is_broken_lets_nothing_be_written_and_says_by_how_much(data):
     before = sorted(data.parent.rglob("*"))
     with pytest.raises(CertificateError) as caught:

@@ -13,6 +13,7 @@ from policy_engine.audits.disclosure.axes import CodeAxis, axis_of
 from policy_engine.audits.disclosure.numbers import match_numbers
 from policy_engine.audits.disclosure.other_tools.matching import match_cells
 from policy_engine.audits.disclosure.simulation import Simulation, masked_columns
+from policy_engine.audits.disclosure.text_orders import declared_orders, in_declared_order
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.audits.utility.matching import MatchedColumn, match, match_values
 from policy_engine.data.taxonomy import Taxonomy
@@ -35,8 +36,9 @@ class KnownColumn:
     numbers. `masking` is how it was masked, if it was. The last `absent` persons were never in the
     original. Cells of classes that are a mean, a median or a mode make it `is_representative`. A
     column is not `is_readable` if some released cells are labels that nobody can read. Values are
-    counted from `origin`, or if they are `is_ranked` are ranks, as of a `CodeAxis`. Where it
-    `keeps_missing`, a cell is missing where the person's value is, and nowhere else.
+    counted from `origin`, or if they are `is_ranked` are ranks, as of a `CodeAxis`. Texts in an
+    order are `is_ordinal`: numbers by their ranks, and nothing else. Where it `keeps_missing`, a
+    cell is missing where the person's value is, and nowhere else.
     """
 
     name: str
@@ -53,6 +55,7 @@ class KnownColumn:
     origin: Decimal = Decimal(0)
     is_ranked: bool = False
     keeps_missing: bool = False
+    is_ordinal: bool = False
 
     @property
     def axis(self) -> CodeAxis:
@@ -191,7 +194,7 @@ def known_columns(
         if plan.mask:
             for name in recoded.intersection(names):
                 matched[name] = _recoded(name, original, release, plan.mask, taxonomies)
-    return tuple(
+    columns = (
         _known(
             matched.get(name) or match_values(name, "insensitive", "kept", original, release),
             maskings.get(name),
@@ -199,6 +202,10 @@ def known_columns(
             keeps_missing=None if plan is None else name not in quasi,
         )
         for name in names
+    )
+    orders = declared_orders(plan, maskings) if plan else {}
+    return tuple(
+        in_declared_order(one, orders[one.name]) if one.name in orders else one for one in columns
     )
 
 

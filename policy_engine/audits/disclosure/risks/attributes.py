@@ -150,7 +150,7 @@ def _cells(columns: Sequence[KnownColumn]) -> ReleasedCells:
 
 def _compared(sensitive: KnownColumn) -> tuple[Floats, Floats]:
     """Return the released values, and the true ones; a missing one is far from all others."""
-    if not sensitive.is_number:
+    if not sensitive.is_number or sensitive.is_ordinal:
         return sensitive.released_codes().astype(float), sensitive.before.astype(float)
     present = sensitive.values[int(sensitive.has_missing) :]
     absent = present.min(initial=0.0) - 2 * np.ptp(np.append(present, 0.0)) - 1
@@ -164,7 +164,7 @@ def _compared(sensitive: KnownColumn) -> tuple[Floats, Floats]:
 def _tolerances(sensitive: KnownColumn) -> list[float]:
     """Return by how much a guess may differ: where a few values make the standard deviation, what
     is nearly everything by it may be little by that of the others."""
-    if not sensitive.is_number:
+    if not sensitive.is_number or sensitive.is_ordinal:
         return [0.0]
     truth = sensitive.known_numbers()
     deviations = dict.fromkeys(one.deviation for one in dispersions(truth, HEAVY))
@@ -200,7 +200,9 @@ class MaskedNumbers:
 
 
 def _is_masked_number(column: KnownColumn, own: Ints) -> bool:
-    if not (column.is_number and column.is_exact) or not np.isfinite(column.values).all():
+    if column.is_ordinal or not (column.is_number and column.is_exact):
+        return False
+    if not np.isfinite(column.values).all():
         return False
     paired = own >= 0
     return bool((column.released_codes()[own[paired]] != column.before[paired]).any())
