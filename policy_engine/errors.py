@@ -17,8 +17,9 @@ PolicyEngineError
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 CODES = {
@@ -444,15 +445,18 @@ def place_order(problem: Problem) -> tuple[int, int]:
     return problem.place.line, problem.place.column
 
 
-def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+def did_you_mean(
+    word: str, candidates: Iterable[str], written: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """Return `Did you mean ...?` with the nearest known names, or nothing where none is near.
 
-    The given name is never among them.
+    The given name is never among them. It is given as it is `written`, where that differs.
     """
     names = sorted({*candidates} - {word})
     best = nearest(word, names)
     matches = [best] if best else difflib.get_close_matches(word, names, n=3, cutoff=0.6)
-    return f"Did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+    texts = (repr(written.get(name, name)) for name in matches)
+    return f"Did you mean {' or '.join(texts)}?" if matches else ""
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str:

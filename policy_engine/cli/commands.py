@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from policy_engine import __version__
 from policy_engine.cli.answers import print_json, problem_json
@@ -52,7 +52,26 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 there, which is that of a function or of a group of commands."""
 
 
-class _Commands(TyperGroup):
+class _PlainHelp:
+    """A command whose `--help` is shown as a flag is, without a value."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option."""
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        if option is not None:
+            option.metavar = ""
+        return option
+
+
+class _Command(_PlainHelp, TyperCommand):
+    """A command."""
+
+
+class _Group(_PlainHelp, TyperGroup):
+    """Commands that share their first word."""
+
+
+class _Commands(_Group):
     """All commands; where nobody reads the output to its end, the status is that of SIGPIPE."""
 
     # typer would exit with 1, which means that a check failed, or that a request is denied.
@@ -86,10 +105,10 @@ def make_app(requested: str = "") -> typer.Typer:
         command = getattr(import_module(f"policy_engine.cli.{module}"), attribute)
         if isinstance(command, typer.Typer):
             for one in command.registered_commands:
-                one.help = _help_of(one.callback)
-            app.add_typer(command, name=name)
+                one.help, one.cls = _help_of(one.callback), _Command
+            app.add_typer(command, name=name, cls=_Group)
         else:
-            app.command(name, help=_help_of(command))(command)
+            app.command(name, cls=_Command, help=_help_of(command))(command)
     return app
 
 

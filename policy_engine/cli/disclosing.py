@@ -53,6 +53,7 @@ def disclosure(
         bool,
         typer.Option(
             "--same-order",
+            metavar="",
             help="The rows of all tables are in one order, which tells whose is whose.",
         ),
     ] = False,
@@ -128,7 +129,7 @@ def disclosure(
     records: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write the most exposed rows there, for its owner alone (0600)."
+            metavar="FILE", help="Write the most exposed rows there, readable by you alone."
         ),
     ] = None,
     output_format: FormatOption = Format.TEXT,

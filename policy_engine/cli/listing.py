@@ -26,7 +26,7 @@ hierarchies = typer.Typer(
 
 def methods(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="The one method, masking or audit to show.")
+        str, typer.Argument(metavar="NAME", help="The one method, masking or audit to show.")
     ] = "",
     output_format: FormatOption = Format.TEXT,
 ) -> None:

@@ -52,15 +52,16 @@ class SampleKind(StrEnum):
 
 
 _SYNTAXES = "JSON-LD, Turtle, N-Triples or RDF/XML; - is standard input."
-_POLICIES_HELP = f"Policies: {_SYNTAXES} Also a folder, or a registry of their versions."
+_REGISTRY = "a registry (a JSON file that lists versions of policies, and when each is in force)"
+_POLICIES_HELP = f"Policies: {_SYNTAXES} Also a folder, or {_REGISTRY}."
 PolicyArgument = Annotated[Path, typer.Argument(metavar="POLICY", help=f"A policy: {_SYNTAXES}")]
-PoliciesArgument = Annotated[list[Path], typer.Argument(metavar="POLICY...", help=_POLICIES_HELP)]
+PoliciesArgument = Annotated[list[Path], typer.Argument(metavar="POLICY", help=_POLICIES_HELP)]
 PolicyOption = Annotated[
     list[Path],
     typer.Option(
         "--policy",
         metavar="POLICY",
-        help="Policies: a file, a folder or a registry. Can be repeated.",
+        help=f"Policies: a file, a folder or {_REGISTRY}. Can be repeated.",
     ),
 ]
 AssigneeOption = Annotated[
@@ -148,7 +149,8 @@ WorldOption = Annotated[
     typer.Option(
         "--world",
         metavar="FILE",
-        help="The state of the world, in JSON: see docs/policy-language.md.",
+        help='The state of the world, in JSON: {"time": TIME, "values": {OPERAND: VALUE}}, also '
+        '"of", "counts", "duties" and "memberships".',
     ),
 ]
 TimeOption = Annotated[

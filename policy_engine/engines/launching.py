@@ -164,7 +164,8 @@ def read_key(key: Key) -> bytes | None:
     if isinstance(key, str | Path):
         path = Path(key)
         if not is_file(path):
-            raise DataError.of("C013", f"There is no key file {str(path)!r}.")
+            what = "is not a file" if path.exists() else "does not exist"
+            raise DataError.of("C013", f"The key file {str(path)!r} {what}.")
         try:
             key = path.read_bytes()
         except OSError as error:

@@ -17,7 +17,7 @@ from typing import (
 
 from pydantic import BaseModel
 
-from policy_engine.errors import join_names
+from policy_engine.errors import did_you_mean, join_names
 
 
 class Finding(NamedTuple):
@@ -77,6 +77,15 @@ def describe_allowed(field: Any) -> str:
     return "columns"
 
 
+def allowed_texts(field: Any) -> tuple[str, ...]:
+    """Return the texts that a parameter may be, none where it may be something else."""
+    kind, _ = _unwrap(field.annotation)
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+_FEW = 3
+"""Names among which the one that is meant is found at a glance."""
+
 _LIMITS = ("ge", "gt", "le", "lt", "max_length")
 
 
@@ -131,6 +140,9 @@ def parameter_finding(kind: type[BaseModel], notation: str, detail: Mapping[str,
     value = format_value(detail["input"])
     field = parameters(kind)[name]
     message = f"{name} is not allowed to be {value}. Allowed is {describe_allowed(field)}."
+    texts = allowed_texts(field)
+    near = did_you_mean(str(detail["input"]), texts) if len(texts) > _FEW else ""
+    message += f" {near}" if near else ""
     if _is_percentage(field, detail["input"]):
         message += f" It is a share: {value}% is {Decimal(str(detail['input'])) / 100}."
     return Finding("M003", name, message)

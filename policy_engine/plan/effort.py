@@ -43,7 +43,7 @@ class Effort(BaseModel):
         """Return it in a line."""
         words = f"{self.columns} quasi-identifier{'s' * (self.columns != 1)}"
         if self.rows is not None:
-            words += f" of about {self.rows:,} rows"
+            words += f" of about {_three_digits(self.rows):,} rows"
         if self.nodes is not None:
             words += f": at most {self.nodes:,} combinations of heights"
         if self.seconds is not None:
@@ -94,6 +94,11 @@ def _rows_of(plan: Plan, catalog: Catalog) -> int | None:
     """Return about how many rows a plan is about; of a join, how many there can be."""
     counts = [row_count(asset, catalog) for asset in plan.assets]
     return max((one for one in counts if one is not None), default=None)
+
+
+def _three_digits(rows: int) -> int:
+    """Return a count of which no more is known than its first three digits."""
+    return round(rows, min(0, 3 - len(str(rows))))
 
 
 def _rounded(seconds: float) -> float:

@@ -1,5 +1,6 @@
 """What the refinements of an action to anonymise ask for, checked as far as can be without data."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -310,10 +311,16 @@ def _column_problems(
                     else cell_conflicts(algorithm or "mondrian", settings_)
                 )
             for finding in wrong:
-                message = f"{name!r}: {finding.message}"
+                message = f"{name!r}: {_as_settings(finding)}"
                 place = value.settings.get(finding.parameter, value)
                 problem_list.append((finding._replace(message=message), place))
     return problem_list
+
+
+def _as_settings(finding: Finding) -> str:
+    """Return the message of a finding on settings: one that is missing, as a policy writes it."""
+    missing = finding.code == "M002" and " needs the parameter " in finding.message
+    return re.sub(r"'(\w+)'", r"'pe:\1'", finding.message) if missing else finding.message
 
 
 def _hint(finding: Finding) -> str:

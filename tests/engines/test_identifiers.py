@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from applying import applied, asking, refused, rows_of
@@ -75,7 +76,8 @@ def test_keys_come_from_anywhere(given, tmp_path, monkeypatch):
         (b"", "no key is given"),
         (KEY[:31], "The key has 31 bytes. A key has at least 32"),
         (KEY[:31] + b"\n ", "The key has 31 bytes"),
-        ("no such file", "There is no key file 'no such file'"),
+        ("no such file", "The key file 'no such file' does not exist"),
+        (Path(), "The key file '.' is not a file"),
     ],
 )
 def test_a_key_that_is_missing_or_too_short_is_refused(key, message, tmp_path):

@@ -74,6 +74,13 @@ def test_a_search_that_may_take_long_is_said_to():
     )
 
 
+@pytest.mark.parametrize(
+    ("rows", "told"), [(87, "87"), (20_026, "20,000"), (1_239_873, "1,240,000")]
+)
+def test_rows_are_told_as_exactly_as_they_are_known(rows, told):
+    assert str(Effort(columns=1, rows=rows)) == f"1 quasi-identifier of about {told} rows."
+
+
 def test_plan_tells_how_large_the_search_is_and_how_to_bound_it(tmp_path):
     (tmp_path / "policy.jsonld").write_text(of_lattice(*NAMES))
     told = CliRunner().invoke(app, ["plan", str(tmp_path / "policy.jsonld")]).output

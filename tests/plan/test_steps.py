@@ -87,15 +87,20 @@ def test_a_plan_that_masks_otherwise_is_none(change):
         Plan.model_validate_json(changed(change))
 
 
+def test_a_misspelt_masking_is_told_what_is_meant():
+    [(_, said)] = refusal(masked=[column("pay", masking="rankswap")])
+    assert said.endswith("Did you mean 'rank-swapping'?")
+
+
 @pytest.mark.parametrize(
     ("settings", "code", "message"),
     [
-        ({}, "M002", "'pay': masked needs the parameter 'masking'."),
+        ({}, "M002", "'pay': masked needs the parameter 'pe:masking'."),
         ({"masking": "mean"}, "M003", "'pay': masking is not allowed to be 'mean'."),
         (
             {"masking": "top-coding"},
             "M002",
-            "'pay': top-coding needs the parameter 'threshold' or 'tail'.",
+            "'pay': top-coding needs the parameter 'pe:threshold' or 'pe:tail'.",
         ),
         ({"masking": "rounding", "base": 0}, "M003", "'pay': base is not allowed to be 0."),
         ({"masking": "rounding", "base": 1e16}, "M003", "'pay': base is not allowed to be 1"),

@@ -18,7 +18,7 @@ def dues_table(dues: Sequence[Due]) -> Table:
     """Return what is violated, then what is outstanding, the soonest first, then what was done."""
     times = Counter(one.state for one in dues)
     title = ", ".join(f"{times[state]} {state}" for state in _ORDER)
-    table = new_table(title, "state", "by", "what", "until", "duty", "of")
+    table = new_table(title, "state", "party", "action", "due by", "duty", "rule")
     for one in sorted(dues, key=_urgency):
         actions = " and ".join(map(terms.compact, one.actions))
         of = f" of {', '.join(map(terms.compact, one.targets))}" if one.targets else ""

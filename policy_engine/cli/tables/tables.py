@@ -77,7 +77,7 @@ def print_fitting(out: Console, table: Table) -> None:
     """Print a table, its lines broken between words, or, where the terminal is too narrow for its
     words, the same row by row.
 
-    Then the first column is on a line of its own, and the others are below it, by name.
+    Then the first column is on a line of its own, and the others are below it, all by name.
     """
     endless = out.options.update(max_width=_ENDLESS)
     is_narrow = out.measure(table, options=endless).maximum <= out.width
@@ -90,16 +90,17 @@ def print_fitting(out: Console, table: Table) -> None:
     first, *others = table.columns
     if table.title:
         out.print(f"[bold]{table.title}[/]")
-    for name, *cells in zip(first.cells, *(one.cells for one in others), strict=True):
-        out.print(f"[bold]{_join_cell_lines(name)}[/]")
+    name = _join_cell_lines(first.header)
+    for title, *cells in zip(first.cells, *(one.cells for one in others), strict=True):
+        out.print(f"{name}{_NBSP}[bold]{_join_cell_lines(title)}[/]".removeprefix(_NBSP))
         parts = (
-            f"{_join_cell_lines(one.header)}\N{NO-BREAK SPACE}{_join_cell_lines(cell)}"
+            f"{_join_cell_lines(one.header)}{_NBSP}{_join_cell_lines(cell)}"
             for one, cell in zip(others, cells, strict=True)
         )
         out.print(Padding(", ".join(parts), (0, 0, 0, 2)))
 
 
-_ENDLESS = 10_000
+_ENDLESS, _NBSP = 10_000, "\N{NO-BREAK SPACE}"
 
 
 def _column_widths(out: Console, table: Table) -> list[int]:

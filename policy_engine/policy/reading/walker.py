@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import Any
 
 from policy_engine import terms
@@ -285,8 +286,18 @@ class Walker:
                     self.abbreviate_repeated(sentence, "allowed", node, prop) if names else sentence
                 )
                 message = f"{name!r} is not a property of {subject}. {sentence}"
-                word, locals_ = terms.local_name(prop), map(terms.local_name, properties)
-                self.add("P005", message, "", node, prop, of_key=True, word=word, allowed=locals_)
+                word, written = terms.local_name(prop), dict(map(_written, properties))
+                self.add(
+                    "P005",
+                    message,
+                    "",
+                    node,
+                    prop,
+                    of_key=True,
+                    word=word,
+                    allowed=written,
+                    written=written,
+                )
 
     def read_uid(self, node: Node) -> str:
         """Return the name of a node, empty where it has none or one for this text alone."""
@@ -362,18 +373,19 @@ class Walker:
         of_key: bool = False,
         word: str = "",
         allowed: Iterable[str] = (),
+        written: Mapping[str, str] = MappingProxyType({}),
         corrected: str = "",
     ) -> None:
         """Note a problem at a node, or at the nth value (or the key) of one of its properties.
 
         The fix replaces `word` by what is `corrected`, or by the nearest of the names that are
-        `allowed`. At most MAX_PROBLEMS are noted.
+        `allowed`, which the hint gives as they are `written`. At most MAX_PROBLEMS are noted.
         """
         if len(self.problems) >= MAX_PROBLEMS:
             return
         place = self.graph.place(node, prop, index, of_key=of_key)
         names = list(allowed) if word else []
-        hint = did_you_mean(word, names) or hint
+        hint = did_you_mean(word, names, written) or hint
         replacement = corrected or nearest(word, names)
         fix = self._fix(place.pointer, word, replacement, of_key=of_key) if replacement else None
         self.problems.append(Problem(code, message, hint, place, fix))
@@ -396,3 +408,9 @@ class Walker:
         """Return the fix that inserts a text as the first member of a node's object."""
         place = self.graph.document.opening(node.pointer)
         return Fix(place, place, f"{text}, ") if place else None
+
+
+def _written(prop: str) -> tuple[str, str]:
+    """Return the local name of a property, and how policies write it."""
+    name = terms.local_name(prop)
+    return name, name if prop.startswith(_ODRL) else terms.compact(prop)

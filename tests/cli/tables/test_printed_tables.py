@@ -1,7 +1,13 @@
 import pytest
 from rich.markup import escape
 
-from policy_engine.cli.tables.tables import console, new_table, print_fitting, table_without_dashes
+from policy_engine.cli.tables.tables import (
+    console,
+    new_table,
+    print_fitting,
+    rows_table,
+    table_without_dashes,
+)
 
 
 @pytest.mark.parametrize("text", ["\x1b[31mred", "a\rb", "\x9b31m", "\x07", "\u202edet"])
@@ -33,6 +39,13 @@ def test_no_word_is_broken_where_a_table_is_narrow(width, is_drawn, capsys, monk
     assert max(map(len, printed.splitlines())) <= width
     words = {*printed.replace("\N{NO-BREAK SPACE}", " ").split()}
     assert {"certainty", "variation", "marital-status", "sentence", "several"} <= words
+
+
+def test_the_first_column_of_a_wide_table_has_its_name(capsys, monkeypatch):
+    monkeypatch.setattr("policy_engine.cli.tables.tables.PIPED", 30)
+    names = ("CustomerID", "FirstName", "LastName")
+    print_fitting(console(), rows_table("customers.csv", names, [("C0000001", "Giulia", "Conti")]))
+    assert capsys.readouterr().out.splitlines()[:2] == ["customers.csv", "CustomerID\xa0C0000001"]
 
 
 def test_a_column_that_is_a_dash_in_every_row_is_left_out():
