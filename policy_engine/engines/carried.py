@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from policy_engine.data.table_files import ARRAY_FORMATS, file_format, list_table_files
 from policy_engine.engines.array_files import read_arrays, write_arrays
 from policy_engine.engines.arrays import is_text, unchunk
+from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.parquet_extras import HINT, extra_contents
 from policy_engine.engines.plain_floats import has_other_floats, holds_floats, plain_floats
 from policy_engine.errors import CertificateError, Problem
@@ -28,6 +29,8 @@ _MOST_UNPACKED = 1 << 24
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 _EXTRA, _NAME, _COMMENT = 4, 8, 16  # flags of RFC 1952
 _FIELD_ID = b"PARQUET:field_id"
+_LIST_NAMES = ("item", "element", "array", "array_element")
+"""How programs call what is in a list."""
 
 
 def check_file_extras(path: Path) -> None:
@@ -115,20 +118,28 @@ def _schema_extras(file: pq.ParquetFile) -> Iterator[tuple[str, str]]:
         is_version = key == b"org.apache.spark.version" and value.replace(b".", b"").isdigit()
         if not is_version and not (key in readers and readers[key](value, names)):
             yield "metadata", _METADATA_HINT
-    for field in file.schema_arrow:
-        if set(field.metadata or ()) - {_FIELD_ID}:
-            yield "metadata", _METADATA_HINT
+    if any(_has_metadata(field) for field in file.schema_arrow):
+        yield "metadata", _METADATA_HINT
     for group in range(file.metadata.num_row_groups):
         row_group = file.metadata.row_group(group)
         if any(row_group.column(place).metadata for place in range(row_group.num_columns)):
             yield "metadata", _METADATA_HINT
 
 
+def _has_metadata(field: pa.Field) -> bool:
+    """Tell whether a field, or one within it, has metadata or a name of its own for what is in a
+    list."""
+    kind, inner = field.type, (field.type.field(place) for place in range(field.type.num_fields))
+    is_named = is_array_of_numbers(kind) and kind.value_field.name not in _LIST_NAMES
+    has_own = bool(set(field.metadata or ()) - {_FIELD_ID})
+    return has_own or is_named or any(map(_has_metadata, inner))
+
+
 def _is_arrow(value: bytes, names: list[str]) -> bool:
     """Tell whether a serialised Arrow schema describes the columns and nothing else."""
     with suppress(ValueError, OSError):
         schema = pa.ipc.read_schema(pa.BufferReader(base64.b64decode(value)))
-        has_more = schema.metadata or any(field.metadata for field in schema)
+        has_more = schema.metadata or any(_has_metadata(field) for field in schema)
         return schema.names == names and not has_more
     return False
 

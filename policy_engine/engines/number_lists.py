@@ -26,6 +26,15 @@ def list_depth(kind: pa.DataType) -> int:
     return depth if pa.types.is_integer(kind) or pa.types.is_floating(kind) else 0
 
 
+def plain_list_type(kind: pa.DataType) -> pa.DataType:
+    """Return a type of lists of numbers without the names and the metadata of what is within."""
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(plain_list_type(kind.value_type), kind.list_size)
+    if pa.types.is_list(kind):
+        return pa.list_(plain_list_type(kind.value_type))
+    return pa.large_list(plain_list_type(kind.value_type)) if pa.types.is_nested(kind) else kind
+
+
 def from_lists(lists: pa.Array, missing: float | None = None) -> NDArray[Any]:
     """Return lists, none of which is missing, as an array, (lists, length, length within, ...).
 

@@ -34,6 +34,7 @@ from policy_engine.engines.field_marks import (
     untyped_field,
 )
 from policy_engine.engines.masking.cells import fitting_decimals
+from policy_engine.engines.number_lists import is_array_of_numbers, plain_list_type
 from policy_engine.engines.plain_floats import holds_floats, plain_floats
 from policy_engine.engines.text_types import to_inferred_type
 from policy_engine.errors import DataError, OutputError, PolicyEngineError, join_names
@@ -188,7 +189,8 @@ def with_inferred_marks(table: pa.Table, source: pa.Table) -> pa.Table:
 
 def plain_texts(table: pa.Table) -> pa.Table:
     """Return the table with all texts in one Arrow layout, which every operation supports, and so
-    with decimals and bytes; floats are as `plain_floats` has them.
+    with decimals and bytes; floats are as `plain_floats` has them. The types of lists of numbers
+    say nothing of their own: no name of what is within, no metadata.
 
     Raises DataError (C008) where a text is not UTF-8, which neither Parquet nor Arrow checks.
     """
@@ -207,6 +209,8 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
         return pa.decimal128(kind.precision, kind.scale)
     if pa.types.is_binary_view(kind):
         return pa.binary()
+    if is_array_of_numbers(kind):
+        return plain_list_type(kind)
     return pa.string() if is_text(kind) else kind
 
 
@@ -216,6 +220,8 @@ def _plain_text(name: str, chunk: pa.Array) -> pa.Array:
         return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), values)
     if pa.types.is_dictionary(chunk.type):
         return _plain_text(name, chunk.dictionary_decode())
+    if is_array_of_numbers(chunk.type):
+        chunk = chunk.cast(_plain_type(chunk.type))
     if holds_floats(chunk.type):
         return plain_floats(chunk)
     return _check_utf8(name, chunk) if is_text(chunk.type) else chunk.cast(_plain_type(chunk.type))

@@ -121,3 +121,39 @@ def test_an_output_that_carries_more_is_not_certified(tmp_path):
     parquet.write_table(made.replace_schema_metadata({"note": "Ann"}), tmp_path / "a.parquet")
     with pytest.raises(CertificateError, match="V002 The file holds metadata"):
         certify_output(tmp_path / "a.parquet", asked)
+
+
+LAYOUTS = {
+    "list": pa.list_,
+    "large list": pa.large_list,
+    "list of one size": lambda field: pa.list_(field, 1),
+    "list of lists": lambda field: pa.large_list(pa.field("Ann", pa.list_(field))),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_the_types_of_lists_carry_nothing(tmp_path, layout, is_stored):
+    field = pa.field("Ann", pa.int8(), nullable=False, metadata={"note": "Ann"})
+    image = [[1]] if layout == "list of lists" else [1]
+    given = TABLE.append_column("image", pa.array([image] * 3, LAYOUTS[layout](field)))
+    parquet.write_table(given, tmp_path / "a.parquet")
+    asked = asking(method="k-anonymity", k=3, quasi=["age"], insensitive=["image"])
+    source = tmp_path / "a.parquet" if is_stored else given
+    made = apply_policy(asked, {DATASET: source}, tmp_path / "out" / "b.parquet")
+    kind = parquet.read_schema(made.path).field("image").type
+    while pa.types.is_nested(kind):
+        assert (kind.value_field.name, kind.value_field.metadata) == ("element", None)
+        kind = kind.value_type
+    assert certify_output(made.path, asked).holds
+    assert "Ann" not in str(apply_policy(asked, {DATASET: source}).table.schema)
+
+
+@pytest.mark.parametrize(
+    "field", [pa.field("Ann", pa.int8()), pa.field("item", pa.int8(), metadata={"note": "Ann"})]
+)
+def test_metadata_within_a_list_is_refused(tmp_path, field):
+    table = pa.table({"image": pa.array([[[1]]], pa.large_list(pa.field("item", pa.list_(field))))})
+    parquet.write_table(table, tmp_path / "a.parquet", use_compliant_nested_type=False)
+    with pytest.raises(CertificateError, match="V002 The file holds metadata"):
+        check_file_extras(tmp_path / "a.parquet")
