@@ -13,6 +13,7 @@ from policy_engine.engines import field_marks
 from policy_engine.engines.arrays import cell_array, from_numpy, is_text, value_type
 from policy_engine.engines.encoding import ColumnCodes
 from policy_engine.engines.preparation import PreparedTable
+from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import classes_of, first_rows
 from policy_engine.kernels.local_suppression import Suppression, suppress_cells
@@ -121,7 +122,9 @@ def typed_values(kind: pa.DataType, texts: Sequence[str | None]) -> pa.Array | N
     if is_text(kind):
         return None
     with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        values = pa.array(texts, pa.string()).cast(kind)
+        cells = pa.array(texts, pa.string())
+        is_time = pa.types.is_time(kind)
+        values = (parse_times_of_day(cells) if is_time else cells).cast(kind)
         return values if len(values.unique()) == len(values) else None
     return None
 

@@ -5,7 +5,7 @@ import gzip
 import json
 import warnings
 from collections import Counter
-from datetime import date
+from datetime import date, time
 from decimal import Decimal
 
 import numpy as np
@@ -24,6 +24,7 @@ from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.shortcomings import lost_rows
 from policy_engine.cli.tables.certificates import certificate_table
 from policy_engine.decision import Decider, Request, World
+from policy_engine.engines.tables import read_table, write_table
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.making import make_plan
 from policy_engine.plan.plan import Plan
@@ -447,3 +448,26 @@ def test_adult8_loses_fewer_cells_than_by_one_column_at_a_time(missing, cells, o
     assert suppressed <= cells < of_greedy
     assert measured(made)["k", ""] == least_matches_of_tuples(made.path, quasi, missing) >= 5
     assert certify_output(made.path, asking(**asked)).measurements == made.certificate.measurements
+
+
+TIMES = {
+    "of a type": pa.array([time(9), time(9), None, time(10)], pa.time32("s")),
+    "in several ways": pa.array(["10:00", "10:00:00", " 10:00", "11:00"]),
+    "with a zone": pa.array(["2020-01-01T10:00Z", "2020-01-01T11:00+01:00"] * 2),
+}
+
+
+@pytest.mark.parametrize("name", TIMES)
+@pytest.mark.parametrize("given", ["parquet", "csv"])
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_times_that_are_kept_are_those_of_the_data(name, given, ending, tmp_path):
+    source, asked = tmp_path / f"in.{given}", {"quasi": ["at"], "insensitive": ["id"], **ASKED}
+    write_table(pa.table({"at": TIMES[name], "id": [1, 2, 3, 4]}), source)
+    made = applied(source, tmp_path / f"out.{ending}", **asked)
+    assert certify_output(made.path, asking(**asked), {DATASET: source}).holds
+    table = read_table(made.path)
+    names = table["at"].cast(pa.string()).to_pylist()
+    changed = pa.table({"at": ["10:01" if one else None for one in names], "id": table["id"]})
+    write_table(changed, tmp_path / f"other.{ending}")
+    with pytest.raises(CertificateError, match=r"do not have so often|of the type"):
+        certify_output(tmp_path / f"other.{ending}", asking(**asked), {DATASET: source})

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from policy_engine.data.cells import read_cell
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, is_text, to_numpy
 from policy_engine.engines.arrays import value_type as type_of_values
+from policy_engine.engines.encoding import encode
 from policy_engine.engines.masking.numbers import plain_array
 from policy_engine.engines.masking.spellings import parse_moments, written_texts
 from policy_engine.engines.row_keys import row_keys
@@ -92,6 +93,29 @@ def identifying_words(table: pa.Table, forms: Mapping[str, CommonForm], key: byt
     return mix_rows(words, key_words(key))
 
 
+def representative_texts(name: str, column: pa.ChunkedArray, *, numbers: bool) -> dict[str, str]:
+    """Return the texts of a column that local suppression shows as another, with that one: of equal
+    numbers and times it shows one, and no blanks around them."""
+    if not is_text(type_of_values(column.type)):
+        return {}
+    texts = pa.chunked_array([plain_array(column).drop_null().unique()])
+    codes = encode(name, texts, numbers=numbers, is_generalised=False)
+    representatives = codes.labels[codes.codes].tolist()
+    pairs = zip(texts.to_pylist(), representatives, strict=True)
+    return {text: other for text, other in pairs if text != other}
+
+
+def with_texts(table: pa.Table, name: str, others: Mapping[str, str]) -> pa.Table:
+    """Return a table with some texts of a column replaced by others."""
+    if not others:
+        return table
+    encoded = plain_array(table.column(name)).dictionary_encode()
+    texts = [others.get(text, text) for text in encoded.dictionary.to_pylist()]
+    replaced = pa.array(texts, encoded.type.value_type).take(encoded.indices)
+    field = table.field(name).with_type(replaced.type)
+    return table.set_column(table.column_names.index(name), field, [replaced])
+
+
 def values_of_cells(table: pa.Table, name: str) -> pa.Table:
     """Return a table with the values that the cells of a column of texts were written from.
 
@@ -100,11 +124,8 @@ def values_of_cells(table: pa.Table, name: str) -> pa.Table:
     column = table.column(name)
     if not is_text(type_of_values(column.type)):
         return table
-    encoded = plain_array(column).dictionary_encode()
-    values = [_value_of_cell(cell) for cell in encoded.dictionary.to_pylist()]
-    written = pa.array(values, encoded.type.value_type).take(encoded.indices)
-    field = table.field(name).with_type(written.type)
-    return table.set_column(table.column_names.index(name), field, [written])
+    cells = plain_array(column).drop_null().unique().to_pylist()
+    return with_texts(table, name, {cell: _value_of_cell(cell) for cell in cells})
 
 
 def _value_of_cell(cell: str) -> str:

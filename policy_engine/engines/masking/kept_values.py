@@ -13,7 +13,9 @@ from policy_engine.engines.masking.common_forms import (
     StoredType,
     common_forms,
     identifying_words,
+    representative_texts,
     values_of_cells,
+    with_texts,
 )
 from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.masking.sampling import units_of
@@ -33,6 +35,9 @@ def strange_rows(table: pa.Table, output: pa.Table, names: Sequence[str], presen
     if present:
         output = output.filter(pc.is_valid(output.column(present)))
         output = values_of_cells(output, present)
+        numbers = field_marks.is_untyped(table.schema.field(present))
+        representatives = representative_texts(present, table.column(present), numbers=numbers)
+        table = with_texts(table, present, representatives)
     both = (stored_types(one.schema) for one in (table, output))
     forms, key = common_forms([*names, *filter(None, [present])], *both), mark_key()
     if not forms:

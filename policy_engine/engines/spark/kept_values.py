@@ -1,6 +1,6 @@
 """Values that an output has as they are in its input, on Spark: `masking/kept_values.py`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,9 @@ from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.masking.common_forms import (
     common_forms,
     identifying_words,
+    representative_texts,
     values_of_cells,
+    with_texts,
 )
 from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.masking.sampling import MOST_STRATA
@@ -21,7 +23,12 @@ from policy_engine.engines.masking.stratum_words import stratum_words
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.masking import ROW_WORDS, StoredRows, count_strange, stored_types
 from policy_engine.engines.spark.sampling import counted_units
-from policy_engine.engines.spark.values import gather_tables, map_in_tasks, quote_name
+from policy_engine.engines.spark.values import (
+    distinct_values,
+    gather_tables,
+    map_in_tasks,
+    quote_name,
+)
 from policy_engine.engines.strata import InputStrata, SampledOutput, SampledRows
 from policy_engine.kernels.siphash import Words
 from policy_engine.plan.plan import Plan
@@ -39,20 +46,42 @@ def compare_sampled(output: StoredRows, plan: Plan, table: StoredRows | None) ->
 
 
 def strange_rows(
-    table: StoredRows, output: StoredRows, names: Sequence[str], key: bytes, present: str = ""
+    table: StoredRows, output: StoredRows, names: Sequence[str], limit: int, present: str = ""
 ) -> int:
-    """Return how many rows of an output have values that no row of its input has, or more often."""
-    both = (stored_types(one) for one in (table, output))
+    """Return how many rows of an output have values that no row of its input has, or more often.
+
+    The driver holds at most `limit` values of the `present` column.
+    """
+    both, key, representatives = (stored_types(one) for one in (table, output)), mark_key(), {}
     forms = common_forms([*names, *filter(None, [present])], *both)
     if not forms:
         return 0
     if present:
         is_present = F.col(quote_name(present)).isNotNull()
         output = output._replace(frame=output.frame.where(is_present))
+        values = distinct_values(table.frame, [present], limit).values[present].values
+        representatives = representative_texts(
+            present, pa.chunked_array([values]), numbers=table.is_csv
+        )
     columns = [quote_name(name) for name in forms]
     words_of = partial(identifying_words, forms=forms, key=key)
     rows, others = (one.frame.select(columns) for one in (table, output))
-    return count_strange(rows, others, words_of, partial(_words_of_cells, words_of, present))
+    words_of_representatives = partial(
+        _words_of_representatives, words_of, present, representatives
+    )
+    return count_strange(
+        rows, others, words_of_representatives, partial(_words_of_cells, words_of, present)
+    )
+
+
+def _words_of_representatives(
+    words_of: Callable[[pa.Table], Words],
+    present: str,
+    representatives: Mapping[str, str],
+    rows: pa.Table,
+) -> Words:
+    """Return the words of rows, of a column by what local suppression shows of its values."""
+    return words_of(with_texts(rows, present, representatives))
 
 
 def _words_of_cells(words_of: Callable[[pa.Table], Words], present: str, rows: pa.Table) -> Words:

@@ -26,7 +26,6 @@ from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.kept_types import other_types
-from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.missing_cells import count_missing
 from policy_engine.engines.preparation import unbounded_columns
 from policy_engine.engines.reading_back import end_columns
@@ -169,7 +168,7 @@ class SparkRun:
         with running(self._engine.spark, "verifying"):
             rows = StoredRows(table.frame, table.is_csv)
             output = self._stored_rows(written)
-            return kept_values.strange_rows(rows, output, names, mark_key(), present)
+            return kept_values.strange_rows(rows, output, names, self._engine.most_values, present)
 
     def missing_cells(self, table: InputFrame, step: Anonymize) -> dict[str, int]:
         """Return how many cells of each column with a cap an input lacks."""

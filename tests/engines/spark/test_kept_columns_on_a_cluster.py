@@ -65,6 +65,16 @@ def test_values_that_look_like_cells_are_of_the_data_on_a_cluster(cluster, tmp_p
     assert certified(cluster, path, data, asked).holds
 
 
+def test_times_in_several_ways_are_of_the_data_on_a_cluster(cluster, tmp_path):
+    data = tmp_path / "in.parquet"
+    names = ["10:00", "10:00:00", " 10:00", "11:00"]
+    write_table(pa.table({"id": range(8), "at": names * 2}), data)
+    asked = {"k": 2, "quasi": ["at"], "insensitive": ["id"], "algorithm": "local-suppression"}
+    asked |= {"method": "k-anonymity"}
+    path = applied(data, tmp_path / "out" / "a.parquet", **asked).path
+    assert certified(cluster, path, data, asked).holds
+
+
 @pytest.mark.parametrize("asked", everyday((SWAPPED, CLASSES), SWAPPED), ids=["swapped", "classes"])
 def test_rows_that_are_not_of_the_data_are_refused_on_a_cluster(cluster, asked, tmp_path):
     data = tmp_path / "in.parquet"
