@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policy_engine.api.acting import MakingRequest
 from policy_engine.api.inputs import Inputs
@@ -21,9 +21,6 @@ from policy_engine.plan.steps import CellStyle
 from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.naming import Names
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

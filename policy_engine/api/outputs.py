@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
 
 from policy_engine.api.binding import all_products, full_name
 from policy_engine.certificate.certificate import Certificate
@@ -25,9 +24,6 @@ from policy_engine.policy import (
     Policy,
 )
 from policy_engine.release.staging import guard_publication
-
-if TYPE_CHECKING:
-    pass
 
 
 def output_product(policy: Policy, asset: str, earlier: Certificate | None) -> Product:

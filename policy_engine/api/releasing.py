@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from policy_engine.api.acting import MakingRequest
 from policy_engine.api.binding import BoundPlan, bind_plans, permitted_makers
@@ -38,9 +38,6 @@ from policy_engine.plan.steps import CellStyle
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import Release, run_plan
 from policy_engine.terms import local_name
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,11 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from policy_engine.cli.parsing import parse_folder
-
-if TYPE_CHECKING:
-    pass
 
 
 class Domain(StrEnum):

@@ -87,7 +87,8 @@ def disclosure(
     population: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Everybody of whom the release is a part, with the known columns."
+            metavar="FILE",
+            help="The whole population from which the release was drawn, with the known columns.",
         ),
     ] = None,
     weights: Annotated[

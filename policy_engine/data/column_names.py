@@ -58,10 +58,15 @@ def missing_column(name: str, dataset: "Dataset", place: Place = NOWHERE) -> Pro
     matches = [
         column for column in dataset.columns if column and fold_name(column) == fold_name(name)
     ]
-    hint = f"Did you mean {matches[0]!r}, {column_iri(dataset.iri, matches[0])}?" if matches else ""
+    hint = f"Did you mean {matches[0]!r}{_iri_of(matches[0], dataset)}?" if matches else ""
     if matches and compose(matches[0]) == compose(name):
         hint = _UNICODE_HINT
     return Problem("C005", message, hint or _similar_columns(name, dataset), place)
+
+
+def _iri_of(column: str, dataset: "Dataset") -> str:
+    """Return a column's IRI behind a comma; nothing where the dataset is called by its file."""
+    return f", {column_iri(dataset.iri, column)}" if terms.is_absolute(dataset.iri) else ""
 
 
 def _similar_columns(name: str, dataset: "Dataset") -> str:
@@ -70,7 +75,7 @@ def _similar_columns(name: str, dataset: "Dataset") -> str:
     columns = [
         column for column in dataset.columns if repr(column) in hint and _ESCAPED.search(column)
     ]
-    if not columns:
+    if not columns or not terms.is_absolute(dataset.iri):
         return hint
     iris = [column_iri(dataset.iri, column) for column in columns]
     return f"{hint} As an IRI: {join_names(iris, 'or')}."

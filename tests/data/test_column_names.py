@@ -42,6 +42,14 @@ def test_missing_columns_are_told_as_iris_where_these_are_written_otherwise(name
     assert problem.hint == f"Did you mean {name!r}? As an IRI: '{IRI}/{iri}'."
 
 
+def test_columns_of_a_dataset_without_an_iri_have_none():
+    for columns, name in ((("FEDTAX", "b"), "fedtax"), (("1/2 name", "b"), "12name")):
+        [problem] = missing_columns(
+            (name, "b"), Dataset("census.csv", "census.csv", "csv", columns)
+        )
+        assert problem.hint == f"Did you mean {columns[0]!r}?"
+
+
 def test_missing_columns_tell_of_other_separators():
     [problem] = missing_columns(("age",), people_dataset("name;age;city"))
     assert "separated by commas" in problem.hint

@@ -386,7 +386,7 @@ def test_a_comparison_of_nothing_but_masked_columns_is_one(data):
 
 def test_a_policy_that_asks_for_masking_alone_is_warned_of():
     [hint] = [one for one in read_policy(asking(**KEPT)).hints if one.code == "W005"]
-    assert hint.message == "No syntactic guarantee is asked for: masking alone bounds nothing."
+    assert hint.message == "No privacy model is asked for: masking alone bounds nothing."
     assert asking(**KEPT).splitlines()[hint.place.line - 1].strip() == '"rightOperand": "masking"'
     assert all(one.code != "W005" for one in read_policy(asking(**BOTH)).hints)
 
@@ -394,7 +394,7 @@ def test_a_policy_that_asks_for_masking_alone_is_warned_of():
 def test_a_policy_that_asks_for_a_sample_alone_is_warned_of_it():
     asked = asking(method="masking", sampleSize=5, insensitive=["id"])
     [hint] = [one for one in read_policy(asked).hints if one.code == "W005"]
-    assert hint.message == "No syntactic guarantee is asked for: a sample alone bounds nothing."
+    assert hint.message == "No privacy model is asked for: a sample alone bounds nothing."
 
 
 def test_a_model_that_is_given_up_is_a_change():

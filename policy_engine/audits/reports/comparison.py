@@ -130,7 +130,7 @@ def _classes(comparison: Comparison) -> dict[str, str] | None:
         "median class": f"{sizes.median:,.0f}",
         "mean class": f"{sizes.mean:,.1f}",
         "largest class": f"{sizes.largest:,}",
-        "average over k (C_avg)": f"{comparison.average_class_ratio:.2f}",
+        "average class size over k": f"{comparison.average_class_ratio:.2f}",
         "discernability": f"{comparison.discernability:,}",
     }
 

@@ -169,7 +169,7 @@ def runs_table(runs: "Sequence[Run]") -> Table:
     names = (
         "setting",
         "certainty penalty",
-        "C_avg",
+        "average class size over k",
         "classes",
         "discernability",
         "suppressed",

@@ -191,7 +191,7 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
                 notation = others.get(str(value.value), str(value.value))
                 if notation in others.values():
                     alone = notation if notation != "masking" or _masks(action) else "a sample"
-                    message = f"No syntactic guarantee is asked for: {alone} alone bounds nothing."
+                    message = f"No privacy model is asked for: {alone} alone bounds nothing."
                     hint = "Ask for a privacy model as well, such as k-anonymity, or bound what "
                     hint += "attacks reach: add the duty pe:recordLinkage or pe:populationRisk "
                     hint += "to a permission on the output."

@@ -27,8 +27,8 @@ def joint_likelihood_linkage(releases: Sequence[TwoFiles]) -> Floats | NotApplic
     """Return for each person of one original the probability of a right link, (persons,).
 
     The intruder knows which rows of the releases are of one person, and how each was made. Draws of
-    different releases are independent, so that log-likelihoods add. Who is not in all releases is
-    not found.
+    different releases are independent, so that log-likelihoods add. A person missing from any
+    release is not found.
     """
     if not all(one.is_published for one in releases):
         return NotApplicable(reason="no certificate tells how each release was made")
