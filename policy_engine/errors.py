@@ -194,7 +194,6 @@ CODES = {
     "A028": "persons of a holdout who are in the original",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule but its own governs",
-    "W002": "a parent's prohibition that is undone",
     "W003": "a rule without effect, for its assigner does not own the asset",
     "W004": "an asset that may be read together with others under a rule that does not cover it",
     "W005": "a method that bounds nothing, without a privacy model beside it",

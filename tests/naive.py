@@ -117,7 +117,7 @@ class Facts:
             return None
         if left == f"{ODRL}count":
             count = self.case.said(world.counts, self.policy, self.rule)
-            return None if count is None else (count,)
+            return None if count is None else (count + 1,)
         return world.values.get(left)
 
     def referenced(self, iri):

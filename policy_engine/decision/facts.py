@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from decimal import Decimal
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -53,11 +54,12 @@ class RequestFacts:
 
     `own_closures` are the closures of the rule's policy. `all_closures` are those of every policy
     for a prohibition, and equal to `own_closures` for a permission. `policy` and `rule` say whose
-    executions are counted, from `history`; the requested execution counts as one more, unless it
-    `was_done` and is already among them. `digest` is that of the policy if the rule has no uid, and
-    both are `counted` then. `about` is the party, asset or action (`part`) that a refinement
-    describes; its values are those that the world states for it, for the requested action
-    (`is_act`) also those of the request, and a party or an asset has its own count. Columns of the
+    executions are counted, from `history` or else by the world; the requested execution counts as
+    one more, unless it `was_done` and is already among them. `digest` is that of the policy if the
+    rule has no uid, and both are `counted` then. `about` is the party, asset or action (`part`)
+    that a refinement describes; its values are those that the world states for it, for the
+    requested action (`is_act`) also those of the request, and a party or an asset has its own
+    count. Columns of the
     targets, or of the datasets in `rows`, have no value here, since each row has its own; left
     operands defined by the vocabulary (`defined`) are not columns. Labels in `unclear` may belong
     to several rules, so values stated under them are unknown. `together` is what is read at once
@@ -139,7 +141,10 @@ class RequestFacts:
             return self._read_so_far()
         if self.history is not None and left_operand in COUNTS:
             return self._counted(left_operand, self.history)
-        return self._stated(left_operand)
+        stated = self._stated(left_operand)
+        if stated is None or left_operand not in COUNTS or not self.world.is_before_request:
+            return stated
+        return self._count_request(stated)
 
     def _stated(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return the value of a left operand as stated by the world."""
@@ -220,6 +225,13 @@ class RequestFacts:
                 for asset in assets
             )
         return (self._count_this(sum(history.count(*one, making=making) for one in rules)),)
+
+    def _count_request(self, stated: tuple[Literals, ...]) -> tuple[Literals, ...] | None:
+        """Return counts stated by the world, with the requested execution; None for no numbers."""
+        counts = [one for one in stated if isinstance(one, int | float | Decimal)]
+        if len(counts) < len(stated):
+            return None
+        return tuple(max(one, 1) if self.was_done else one + 1 for one in counts)
 
     def _count_this(self, count: int) -> int:
         return max(count, 1) if self.was_done else count + 1

@@ -1,11 +1,12 @@
 """Requests, states of the world, and decisions with everything that led to them."""
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
 from decimal import Decimal
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
@@ -16,12 +17,14 @@ from policy_engine.policy import Hierarchy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
 from policy_engine.policy.model import JOINTLY, Kind, Strategy
 from policy_engine.policy.naming import each_once
+from policy_engine.policy.xsd.literals import FINE_TIME, check_time
 
 _OWN_PLACES = {
     f"{terms.ODRL}dateTime": "the time of the world",
     f"{terms.ODRL}purpose": "the purpose of the request",
     JOINTLY: "the targets of the request",
 }
+_FINE_FRACTION = re.compile("[.,][0-9]{6}[0-9]*[1-9]")
 Effect = Literal["permit", "deny"]
 Fact = str | bool | int | float | Decimal | datetime | date | time
 Performance = Literal["fulfilled", "violated"]
@@ -34,6 +37,7 @@ def _several(value: Any) -> Any:
         is_finite = one.is_finite() if isinstance(one, Decimal) else _is_finite(one)
         if not is_finite:
             raise ValueError(f"a number must be finite; given: {one!r:.40}")
+        check_time(one)
     return facts
 
 
@@ -64,6 +68,8 @@ def _moment(value: Any) -> Any:
         return value
     if isinstance(value, date):  # as YAML reads a day without quotes
         return datetime.combine(value, time())
+    if isinstance(value, str) and _FINE_FRACTION.search(value):
+        raise ValueError(FINE_TIME.format(repr(value)[:60]))
     try:
         return datetime.fromisoformat(value)
     except (TypeError, ValueError):
@@ -155,7 +161,8 @@ class World(BaseModel):
     `time` is the moment, in UTC if it has no time zone; if it is missing, the clock is used, and
     the decision says so. `values` has the values of left operands, by IRI or short name; `of` has
     those of a single party, asset or action, by its IRI: refinements of a party or an asset see
-    only these. `counts` says how often rules were exercised, and `duties` the state of duties, by
+    only these. `counts` says how often rules were exercised before the request, which counts as one
+    more (so do counts in `values` and `of`), and `duties` the state of duties, by
     the uid of the rule or, if it has none, by its label. A label that rules of several policies
     share is ignored unless it is given under the uid of its policy: {policy: {rule: 2}}.
     `memberships` is added to what the policies say about who and what belongs to what.
@@ -164,6 +171,9 @@ class World(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", defer_build=True, arbitrary_types_allowed=True
     )
+
+    is_before_request: ClassVar[bool] = True
+    """Whether the requested execution is still to be added to its counts."""
 
     time: Annotated[datetime | None, BeforeValidator(_moment)] = None
     values: Mapping[str, Facts] = Field(default_factory=dict)

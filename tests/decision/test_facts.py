@@ -88,11 +88,25 @@ def test_of_rows_the_columns_of_their_datasets_have_no_value():
 
 @pytest.mark.parametrize(
     ("stated", "count"),
-    [({"r": 3}, (3,)), ({"p": {"r": 4}, "r": 3}, (4,)), ({"q": {"r": 4}}, None), ({}, None)],
+    [({"r": 3}, (4,)), ({"p": {"r": 4}, "r": 3}, (5,)), ({"q": {"r": 4}}, None), ({}, None)],
     ids=str,
 )
-def test_without_a_log_a_count_is_what_the_world_says(stated, count):
+def test_without_a_log_a_count_is_what_the_world_says_and_the_request(stated, count):
     assert facts(counts=stated).values(COUNT) == count
+
+
+@pytest.mark.parametrize(("stated", "count"), [(1, (2,)), (1.0, (2.0,)), ("1", None)])
+def test_what_is_asked_for_is_added_to_every_count_of_the_world(stated, count):
+    found = facts(values={BY_PARTY: stated}, of={ANN: {COUNT: stated}})
+    assert found.values(BY_PARTY) == count
+    found.about, found.part = ANN, "party"
+    assert found.values(COUNT) == count
+
+
+def test_what_was_done_is_among_the_counts_of_the_world():
+    found = facts(counts={"r": 3})
+    found.was_done = True
+    assert found.values(COUNT) == (3,)
 
 
 USED = [(ANN, READ, NAME), (ANN, READ, OTHER), (BOB, READ, TABLE), (ANN, ANONYMIZE, NAME)]

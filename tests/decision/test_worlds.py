@@ -221,3 +221,22 @@ def test_name_that_no_iri_has_is_refused(stated):
         read_world(stated)
     with pytest.raises(ValidationError, match="not allowed in an IRI"):
         World.model_validate(stated)
+
+
+FINE = "2026-06-01T12:00:00.0000001Z"
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"time": FINE},
+        {"time": "20260601T120000,0000001"},
+        {"values": {"event": [FINE]}},
+        {"of": {ANN: {"event": FINE}}},
+    ],
+    ids=str,
+)
+def test_time_finer_than_microseconds_is_refused(stated):
+    with pytest.raises(RequestError, match=r"D003 .* is finer than microseconds"):
+        read_world(stated)
+    assert read_world({"time": "2026-06-01T12:00:00.0000000Z"}).time

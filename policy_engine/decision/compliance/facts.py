@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import chain
-from typing import Any, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term
@@ -36,6 +36,12 @@ _PURPOSE_CLASSES = (f"{terms.SKOS}Concept", f"{terms.MOSAICROWN}purpose")
 """Classes that say of something that it is a purpose, and not of which kind."""
 _SCHEMES = (terms.DPV, terms.MOSAICROWN, terms.ODRL, terms.PE)
 """The namespaces of purposes that are known without being told."""
+
+
+class ReportedWorld(World):
+    """A state of the world as reports are about it: its counts are compared as they are."""
+
+    is_before_request: ClassVar[bool] = False
 
 
 def operand_values_of(
@@ -89,7 +95,7 @@ def world_of(graph: StatementGraph) -> World:
     of = {name: _facts(one) for name, one in values_by_node.items()}
     referenced = {name: facts[VALUE] for name, facts in of.items() if VALUE in facts}
     # Unlike those of JSON, the values here may be durations.
-    return World.model_construct(values=cast("Any", referenced), of=cast("Any", of))
+    return ReportedWorld.model_construct(values=cast("Any", referenced), of=cast("Any", of))
 
 
 def with_operands(

@@ -14,17 +14,12 @@ from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.syntax.rdf import read_statements
 from policy_engine.policy.syntax.rdf.repeated_operands import refuse_repeated_operands
-from policy_engine.policy.xsd.literals import NUMERIC_TYPES, read_literal
+from policy_engine.policy.xsd.literals import NUMERIC_TYPES, check_time, read_literal
 
 _COMMENT = re.compile(rb"#[^\r\n]*")
 _NUMBER = re.compile(
     r"[-+]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf(?:inity)?)|nan", re.IGNORECASE
 )
-_FINE_TIME = re.compile(
-    r"\s*(-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T)?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}[0-9]*[1-9][0-9]*"
-    r"(Z|[-+][0-9]{2}:[0-9]{2})?\s*"
-)
-"""A time with digits beyond microseconds, which would be cut."""
 _NUMERIC = {f"{terms.XSD}{name}" for name in NUMERIC_TYPES}
 _LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
@@ -73,9 +68,11 @@ def _number_problems(items: Iterable[Statement]) -> Iterator[Problem]:
 def _time_problems(items: Iterable[Statement]) -> Iterator[Problem]:
     """Yield the times that are finer than microseconds: compared without that, some are equal."""
     for one in items:
-        if isinstance(one.value, Literal) and _FINE_TIME.fullmatch(one.value.text):
-            message = f"{one.value.text!r:.60} is finer than microseconds, to which times are read."
-            yield Problem("P007", message, place=Place("", *one.spot))
+        if isinstance(one.value, Literal):
+            try:
+                check_time(one.value.text)
+            except ValueError as error:
+                yield Problem("P007", f"{error}.", place=Place("", *one.spot))
 
 
 def _check_language(tag: str, place: Place, source: str) -> None:

@@ -22,7 +22,6 @@ from policy_engine.policy.model import (
 from policy_engine.policy.reading.rules import members, with_shared
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
-from policy_engine.policy.validation.conflicts import Overlaps
 
 Places = Mapping[tuple[str, str], Place]
 """Where a policy names a parent, by the uids of both."""
@@ -204,9 +203,12 @@ def _excess_rules(policies_by_uid: Mapping[str, Policy], limits: Limits) -> Iter
 def _conflicting_strategies(
     policy: Policy, parents: Sequence[Policy], places: Places
 ) -> Iterator[Problem]:
-    """Yield the parents that name another conflict strategy (section 2.10)."""
-    named = [one for one in (policy, *parents) if one.names_conflict]
-    for first, other in ((named[0], one) for one in named[1:]):
+    """Yield the parents under another conflict strategy, said or by default (section 2.10).
+
+    A child that names none has that of its parents.
+    """
+    all_policies = [*([policy] if policy.names_conflict else []), *parents]
+    for first, other in ((all_policies[0], one) for one in all_policies[1:]):
         if other.conflict != first.conflict:
             message = (
                 f"Inherited together, {first.uid!r} has the conflict strategy {first.conflict!r} "
@@ -223,7 +225,7 @@ def _with_parents(
     permitted_issuers: frozenset[str] | None,
 ) -> Policy:
     shared = _shared_rule(policy, inherited_shares)
-    strategist = next((one for one in (policy, *parents) if one.names_conflict), policy)
+    conflict = policy.conflict if policy.names_conflict else parents[0].conflict
     hierarchy = policy.hierarchy.joined(parent.hierarchy for parent in parents)
     kinds: dict[str, Any] = {
         kind: tuple(_merged_rules(kind, policy, parents, inherited_shares, permitted_issuers))
@@ -232,19 +234,16 @@ def _with_parents(
     complete = replace(
         policy,
         shared=shared,
-        conflict=strategist.conflict,
-        names_conflict=strategist.names_conflict,
+        conflict=conflict,
         hierarchy=hierarchy,
         ends_with=tuple(
             dict.fromkeys(name for one in (policy, *parents) for name in one.ends_with)
         ),
-        digest=digest_of_heir(policy, parents, strategist.conflict),
+        digest=digest_of_heir(policy, parents, conflict),
         text=policy,
         **kinds,
     )
-    return labelled(
-        replace(complete, hints=(*policy.hints, *_undone_prohibitions(complete, parents)))
-    )
+    return labelled(complete)
 
 
 def _shared_rule(
@@ -260,24 +259,6 @@ def _shared_rule(
         if issuers is None or share_issuers is None or issuers <= share_issuers:
             shared = with_shared(shared, _renamed_for_child(part, policy, policy))
     return shared
-
-
-def _undone_prohibitions(policy: Policy, parents: Sequence[Policy]) -> Iterator[Problem]:
-    """Yield the parents whose prohibitions yield to permissions, which they themselves did not."""
-    for parent in parents if policy.conflict == "perm" else ():
-        prohibitions = parent.prohibitions if parent.conflict != "perm" else ()
-        overlaps = Overlaps(policy.permissions, prohibitions, policy.hierarchy)
-        first = next(overlaps.pairs(), None)
-        if first:
-            permission, prohibition = first
-            count = overlaps.count()
-            message = (
-                f"{policy.uid!r} undoes what {parent.uid!r} prohibits, by the conflict strategy "
-                f"'perm': {permission.where()} permits what {prohibition.where()} prohibits"
-                + (f", the first of {count:,} such pairs." if count > 1 else ".")
-            )
-            hint = 'Say "conflict": "prohibit", or separate the rules, unless this is meant.'
-            yield Problem("W002", message, hint, policy.place)
 
 
 def _merged_rules(

@@ -6,7 +6,13 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.policy.vocabulary import NONE, Vocabulary
-from policy_engine.policy.xsd.literals import NUMERIC_TYPES, lexical, read_literal
+from policy_engine.policy.xsd.literals import (
+    NUMERIC_TYPES,
+    TEXT_TYPES,
+    check_time,
+    lexical,
+    read_literal,
+)
 from policy_engine.policy.xsd.values import Literals
 
 _ODRL = terms.ODRL
@@ -69,6 +75,8 @@ def read_operand(
     `names_type` stays one where decimals are taken. Raises ValueError with a sentence for what is
     not a value of these types.
     """
+    if datatype not in TEXT_TYPES:
+        check_time(raw)
     value = read_literal(raw, datatype)
     is_integer = names_type and type(value) is int
     term = terms.vocabulary().get(operand) or vocabulary.operands.get(operand)

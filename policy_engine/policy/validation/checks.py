@@ -177,13 +177,22 @@ def _uncovered_assets(policy: Policy) -> Iterator[Problem]:
 
 
 def _unbounded(policy: Policy) -> Iterator[Problem]:
-    """Yield the methods that bound nothing, of permissions that ask for no privacy model."""
+    """Yield the methods that bound nothing, of permissions that ask for no privacy model.
+
+    Outputs of which a duty bounds what attacks reach are bounded.
+    """
     models = {
         name for notation, term in terms.privacy_models().items() for name in (notation, term.iri)
     }
     others = {term.iri: notation for notation, term in terms.methods().items()}
+    attacked = {
+        target.iri
+        for rule in policy.permissions
+        if any(action.iri in _ATTACKS for duty in rule.duties for action in duty.actions)
+        for target in rule.targets
+    }
     for rule in policy.permissions:
-        if _is_attacked(rule.output, policy):
+        if rule.output in attacked:
             continue
         for action in rule.actions if any(one.iri == ANONYMIZE for one in rule.actions) else ():
             named = _methods(action)
@@ -196,17 +205,6 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
                     hint += "attacks reach: add the duty pe:recordLinkage or pe:populationRisk "
                     hint += "to a permission on the output."
                     yield Problem("W005", message, hint, value.place)
-
-
-def _is_attacked(output: str, policy: Policy) -> bool:
-    """Tell whether a duty bounds what attacks on an output reach."""
-    duties = (
-        duty
-        for rule in policy.permissions
-        if output in [target.iri for target in rule.targets]
-        for duty in rule.duties
-    )
-    return any(action.iri in _ATTACKS for duty in duties for action in duty.actions)
 
 
 def _unmade_audits(policy: Policy) -> Iterator[Problem]:

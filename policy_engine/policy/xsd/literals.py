@@ -22,6 +22,7 @@ from policy_engine.policy.xsd.values import (
 )
 
 __all__ = [
+    "FINE_TIME",
     "NUMERIC_TYPES",
     "TEXT_OF_A_LANGUAGE",
     "TEXT_TYPES",
@@ -29,6 +30,7 @@ __all__ = [
     "Literals",
     "ZonedDate",
     "can_be_read",
+    "check_time",
     "equal",
     "lexical",
     "order",
@@ -64,6 +66,12 @@ _OF_DAYS = f"-?P(?=[0-9T]){_DAYS}"
 _OF_MONTHS = f"-?P(?=[0-9]){_YEARS}"
 _MOST_DIGITS = 400
 _MOST_BITS = (10**_MOST_DIGITS).bit_length()
+FINE_TIME = "{} is finer than microseconds, to which times are read"
+_FINE_TIME = re.compile(
+    r"\s*(-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T)?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}[0-9]*[1-9][0-9]*"
+    r"(Z|[-+][0-9]{2}:[0-9]{2})?\s*"
+)
+"""A time with digits beyond microseconds."""
 _LONGEST = 80
 _TOO_LONG = f"it has more than {_MOST_DIGITS} digits"
 _NONE = timedelta()
@@ -95,18 +103,29 @@ NUMERIC_TYPES = frozenset({"decimal", "double", "float", *_RANGES})
 """The local names of the data types of numbers."""
 
 
+def check_time(literal: Any) -> None:
+    """Raise ValueError for a time with digits beyond microseconds: it would equal others without.
+
+    Anything else passes.
+    """
+    if isinstance(literal, str) and _FINE_TIME.fullmatch(literal):
+        raise ValueError(FINE_TIME.format(_shortened(literal)))
+
+
 def read_literal(literal: Any, kind: str) -> Literals:
     """Return the value of a literal under the IRI of its data type; without one, as it is.
 
-    Follows the lexical and value spaces of XSD 1.1 part 2. Digits of seconds beyond
-    microseconds are cut. A decimal is a float where that prints as the same number, and exact
-    otherwise. Raises ValueError, with a text for users, for an unknown data type and for what
-    is not a value of its type; NaN, which cannot be compared, infinity and the numbers that would
-    become it, and years outside 1 to 9999 too.
+    Follows the lexical and value spaces of XSD 1.1 part 2. A decimal is a float where that prints
+    as the same number, and exact otherwise. Raises ValueError, with a text for users, for an
+    unknown data type and for what is not a value of its type; NaN, which cannot be compared,
+    infinity and the numbers that would become it, years outside 1 to 9999, and times that
+    are finer than microseconds too.
     """
     reader = _READERS.get(kind)
     if reader is None:
         raise ValueError(f"{terms.compact(kind)} is not a data type that can be read")
+    if kind and kind not in TEXT_TYPES:
+        check_time(literal)
     try:
         return reader(literal)
     except (ValueError, OverflowError) as error:
@@ -120,6 +139,7 @@ def read_moment(literal: Any) -> datetime:
 
     Raises ValueError.
     """
+    check_time(literal)
     try:
         moment = _moment(literal)
     except ValueError:
@@ -265,9 +285,10 @@ def _year_month_day(match: re.Match[str]) -> tuple[int, int, int]:
 
 def _clock(match: re.Match[str]) -> tuple[time, bool]:
     """Return the time of day, and whether it is that of the next day (24:00:00)."""
-    microseconds = int(f"{match['fraction'] or '':0<6.6}")
+    fraction = (match["fraction"] or "").rstrip("0")
+    microseconds = int(fraction.ljust(6, "0"))  # of no more digits: such times were refused
     minute, second = int(match["minute"]), int(match["second"])
-    if match["hour"] == "24" and not (minute or second or int(match["fraction"] or "0")):
+    if match["hour"] == "24" and not (minute or second or fraction):
         return time(), True
     return time(int(match["hour"]), minute, second, microseconds), False
 

@@ -156,18 +156,35 @@ def test_conflict_strategy_is_inherited(other):
         policy("grandparent", permission=OTHER, conflict="perm"),
     )
     assert [one.conflict for one in found.values()] == ["perm"] * 3
-    assert found["child"].names_conflict
 
 
-def test_conflict_strategies_that_differ_are_refused_where_the_parent_is_named():
+@pytest.mark.parametrize("of_father", [{}, {"conflict": "prohibit"}])
+def test_conflict_strategies_that_differ_are_refused_where_the_parent_is_named(of_father):
     text = json.dumps(
         [
             policy("child", "mother", "father", permission=RULE),
             policy("mother", permission=OTHER, conflict="perm"),
-            policy("father", permission=OTHER, conflict="prohibit"),
+            policy("father", permission=OTHER, **of_father),
         ]
     )
     assert refused(text) == [("P011", "/0/inheritFrom/1")]
+
+
+@pytest.mark.parametrize("said", [{}, {"conflict": "prohibit"}])
+def test_default_conflict_strategy_of_a_parent_is_as_if_it_said_so(said):
+    parent = policy("parent", prohibition={**RULE, "uid": "ex:no"}, **said)
+    child = policy("child", "parent", permission={**RULE, "uid": "ex:yes"}, conflict="perm")
+    assert refused(json.dumps([child, parent])) == [("P011", "/0/inheritFrom/0")]
+    found = family(policy("child", "parent", permission=RULE), parent)
+    assert found["child"].conflict == "prohibit"
+
+
+@pytest.mark.parametrize("said", [{}, {"conflict": "invalid"}])
+def test_child_under_the_profile_has_the_strategy_of_a_parent_in_plain_odrl(said):
+    plain = {"@context": [CONTEXT[0], CONTEXT[2]]}
+    parent = policy("parent", permission=OTHER, **said) | plain
+    found = family(policy("child", "parent", permission=RULE), parent)
+    assert found["child"].conflict == "invalid"
 
 
 # -- digests, hierarchies -----------------------------------------------------------------------
@@ -296,41 +313,3 @@ def test_family_is_complete_or_has_a_circle(parents):
         assert set(uids(one.permissions)) == {f"r{m}" for m in above[n] | {n}}
         assert len(one.permissions) == len(above[n] | {n})
     assert all(odrl("read") in iris(rule.actions) for one in found for rule in one.rules)
-
-
-def warnings_of(found):
-    told = [(hint.code, hint.message) for hint in found["child"].hints]
-    return [one for one in told if one[0].startswith("W")]
-
-
-@pytest.mark.parametrize(
-    ("of_parent", "of_child", "warned"),
-    [
-        ({}, {"conflict": "perm"}, True),
-        ({"conflict": "perm"}, {"conflict": "perm"}, False),
-        ({"conflict": "perm"}, {}, False),
-        ({"conflict": "prohibit"}, {}, False),
-    ],
-)
-def test_child_that_undoes_what_a_parent_prohibits_is_warned_of(of_parent, of_child, warned):
-    house = policy("house", prohibition={**RULE, "uid": "ex:no"}, **of_parent)
-    child = policy("child", "house", permission={**RULE, "uid": "ex:yes"}, **of_child)
-    message = (
-        f"{ex('child')!r} undoes what {ex('house')!r} prohibits, by the conflict strategy 'perm': "
-        f"{ex('yes')} permits what {ex('no')} prohibits."
-    )
-    assert warnings_of(family(child, house)) == ([("W002", message)] if warned else [])
-
-
-def test_prohibition_that_nothing_permits_is_not_undone():
-    house = policy("house", prohibition=OTHER)
-    child = policy("child", "house", permission=RULE, conflict="perm")
-    assert warnings_of(family(child, house)) == []
-
-
-def test_prohibition_of_one_parent_is_undone_by_the_strategy_of_another():
-    house = policy("house", prohibition=[{**RULE, "uid": "ex:no"}, {**RULE, "uid": "ex:never"}])
-    open_one = policy("open", permission={**RULE, "uid": "ex:yes"}, conflict="perm")
-    found = warnings_of(family(policy("child", "house", "open", permission=OTHER), house, open_one))
-    assert [code for code, _ in found] == ["W002"]
-    assert "the first of 2 such pairs" in found[0][1]

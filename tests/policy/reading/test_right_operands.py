@@ -54,6 +54,8 @@ def test_right_operand_without_a_type_is_what_the_left_operand_takes(left, given
         ("recipient", {"@value": "-1e309", "@type": "xsd:double"}),
         ("recipient", {"@value": "x", "@type": "xsd:date"}),
         ("recipient", {"@value": "x", "@type": "ex:type"}),
+        ("dateTime", "2026-01-01T00:00:00.0000009Z"),
+        ("ex:moment", {"@value": "2026-01-01T00:00:00.0000009Z", "@type": "xsd:dateTime"}),
     ],
 )
 def test_right_operand_of_the_wrong_kind_is_refused(left, given):

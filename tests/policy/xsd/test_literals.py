@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine import terms
-from policy_engine.policy.xsd.literals import Duration, ZonedDate, lexical, read_literal, type_of
+from policy_engine.policy.xsd.literals import (
+    Duration,
+    ZonedDate,
+    lexical,
+    read_literal,
+    read_moment,
+    type_of,
+)
 
 XSD = terms.XSD
 INDIA = timezone(timedelta(hours=5, minutes=30))
@@ -50,7 +57,7 @@ READ = [
     ("2026-01-02T03:04:05Z", "dateTime", LOCAL.replace(tzinfo=UTC)),
     ("2026-01-02T03:04:05-00:00", "dateTime", LOCAL.replace(tzinfo=UTC)),
     ("2026-01-02T03:04:05+05:30", "dateTimeStamp", LOCAL.replace(tzinfo=INDIA)),
-    ("2026-01-02T03:04:05.1234567", "dateTime", LOCAL.replace(microsecond=123456)),
+    ("2026-01-02T03:04:05.1234560", "dateTime", LOCAL.replace(microsecond=123456)),
     ("2026-12-31T24:00:00", "dateTime", LOCAL.replace(2027, 1, 1, 0, 0, 0)),
     ("24:00:00.000", "time", time(0)),
     ("03:04:05.5Z", "time", time(3, 4, 5, 500_000, UTC)),
@@ -127,6 +134,23 @@ REFUSED = [
 def test_a_literal_is_the_value_that_its_type_gives_it(text, name, value):
     read = read_literal(text, XSD + name)
     assert (read, type(read)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("2026-01-02T03:04:05.1234567", "dateTime"),
+        (" 2026-01-02T03:04:05.00000010Z ", "dateTimeStamp"),
+        ("03:04:05.0000001+05:30", "time"),
+        ("24:00:00.0000001", "time"),
+    ],
+)
+def test_time_finer_than_microseconds_is_refused(text, name):
+    with pytest.raises(ValueError, match="is finer than microseconds, to which times are read"):
+        read_literal(text, XSD + name)
+    with pytest.raises(ValueError, match="is finer than microseconds"):
+        read_moment(f"2026-01-02T{text.strip().rpartition('T')[2]}")
+    assert read_literal(text, f"{XSD}string") == text
 
 
 @pytest.mark.parametrize(("text", "name"), REFUSED)
