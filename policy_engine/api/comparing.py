@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from policy_engine.api.acting import read_making_policy
 from policy_engine.api.outputs import open_record, output_product, published_output
-from policy_engine.audits import utility
+from policy_engine.audits.utility.categories import Transitions
+from policy_engine.audits.utility.comparing import ComparisonSettings, Sampled, compare
+from policy_engine.audits.utility.masking import Masked
+from policy_engine.audits.utility.prediction import Task
 from policy_engine.certificate.beside import certificate_names, find_certificate, single_output
 from policy_engine.certificate.record import load_record
 from policy_engine.data import storage
@@ -23,7 +26,7 @@ from policy_engine.plan.steps import Anonymize, Mask, Sample
 from policy_engine.policy import Reading, ReadingOptions, Source
 
 if TYPE_CHECKING:
-    from policy_engine.audits.utility import Comparison, Masked
+    from policy_engine.audits.utility.model import Comparison
     from policy_engine.certificate.certificate import Certificate, MaskedColumn
     from policy_engine.certificate.record import Record
 
@@ -94,9 +97,9 @@ def compare_release(
         def anonymized(part: Any) -> Any:
             return engine.anonymize(part, anonymize, output).table
 
-        settings = utility.ComparisonSettings(
+        settings = ComparisonSettings(
             queries=queries,
-            task=utility.Task(anonymized if classifier else None, target=target),
+            task=Task(anonymized if classifier else None, target=target),
             seed=seed,
         )
         owner_record = None
@@ -104,7 +107,7 @@ def compare_release(
             owner_record = open_record(
                 load_record(parse_location(record)), certificate, path, str(record)
             )
-        return utility.compare(
+        return compare(
             Path(original),
             table,
             anonymize,
@@ -147,24 +150,24 @@ def _missing_certificate_error(original: str | Path, release: Path) -> PolicyEng
     return DataError.of("C002", message, hint)
 
 
-def _masked(mask: Mask | None, certificate: "Certificate | None") -> "Masked":
+def _masked(mask: Mask | None, certificate: "Certificate | None") -> Masked:
     """Return the masked columns, those that were drawn with the matrices of the certificate."""
     columns = mask.columns if mask else ()
     drawn_by_column = (
         {one.column: one for one in certificate.maskings if one.matrix} if certificate else {}
     )
     drawn = [one for one in columns if isinstance(one, Perturbation) and one.takes == "categories"]
-    return utility.Masked(columns, {one.name: _transitions(one, drawn_by_column) for one in drawn})
+    return Masked(columns, {one.name: _transitions(one, drawn_by_column) for one in drawn})
 
 
 def _transitions(
     masking: Perturbation, drawn_by_column: "Mapping[str, MaskedColumn]"
-) -> "utility.Transitions | None":
+) -> Transitions | None:
     """Return how a column was drawn by what the certificate tells, None where it does not."""
     one = drawn_by_column.get(masking.name)
     if one is None:
         return None
-    return utility.Transitions(one.categories, one.matrix, masking.keeps_counts)
+    return Transitions(one.categories, one.matrix, masking.keeps_counts)
 
 
 def _unknown_sample_error(hint: str) -> PolicyEngineError:
@@ -174,7 +177,7 @@ def _unknown_sample_error(hint: str) -> PolicyEngineError:
 
 def _sampled(
     sample: Sample | None, certificate: "Certificate | None", record: "Record | None"
-) -> "utility.Sampled | None":
+) -> Sampled | None:
     """Return how many rows were sampled. Raises PlanError (M004) where only the record tells."""
     if sample is None or certificate is None or certificate.sample is None:
         return None
@@ -182,7 +185,7 @@ def _sampled(
     if rows is None:
         hint = "Rows may have been suppressed, so only the record tells: record=FILE."
         raise _unknown_sample_error(hint)
-    return utility.Sampled(rows, sample.weight_column)
+    return Sampled(rows, sample.weight_column)
 
 
 def _check_taxonomies(catalog: Catalog, anonymize: Anonymize) -> None:

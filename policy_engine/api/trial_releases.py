@@ -8,9 +8,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from policy_engine.api.exploration import Draw, Outcome, Reached, SettingRisk, TableBound
-from policy_engine.audits import utility
 from policy_engine.audits.disclosure.gate import disclosure_shortfalls
+from policy_engine.audits.utility.comparing import Sampled, measure_losses
 from policy_engine.audits.utility.figures import Utility
+from policy_engine.audits.utility.masking import Masked
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
 from policy_engine.engines import tables
@@ -179,13 +180,13 @@ class TrialReleases:
         measured = certificate.disclosures
         made, columns = written.made_here(), plan.mask.columns if plan.mask else ()
         sampled = plan.sample and made.sample
-        losses = utility.measure_losses(
+        losses = measure_losses(
             self._original,
             written.table,
             plan.require_anonymize(),
             self.engine.taxonomies,
-            utility.Masked(columns),
-            utility.Sampled(sampled.rows, plan.sampling().weight_column) if sampled else None,
+            Masked(columns),
+            Sampled(sampled.rows, plan.sampling().weight_column) if sampled else None,
             made.origins,
         )
         masking = losses.masking

@@ -17,7 +17,6 @@ from policy_engine.data.table_files import FORMATS, match_format
 from policy_engine.engines.samples import SampleFigures
 from policy_engine.kernels.binomial import can_be_interval, is_plausible
 from policy_engine.kernels.estimates import Estimate
-from policy_engine.kernels.linkage.fellegi_sunter import MOST_COLUMNS
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
@@ -130,6 +129,10 @@ def _applies_always(attack: str, records: int, columns: int) -> bool:
     if attack == "assignment-linkage":
         return records <= MOST_PERSONS_UNNAMED
     if attack == "probabilistic-linkage":
+        from policy_engine.kernels.linkage.fellegi_sunter import (  # noqa: PLC0415 (compiled)
+            MOST_COLUMNS,
+        )
+
         return columns <= MOST_COLUMNS
     return attack in ("distance-linkage", "likelihood-linkage")
 

@@ -6,10 +6,10 @@ from policy_engine.api.drawing_exploration import trade_off_chart, trade_off_lin
 from policy_engine.api.exploration import Outcome, Run
 from policy_engine.api.exploring import combine_settings, explore, explore_policy
 from policy_engine.audits.reports.charts import canvas
-from policy_engine.audits.utility import NotApplicable
 from policy_engine.data.catalog import make_catalog
 from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import DataError, OutputError, PlanError
+from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.plan.making import make_plan
 from policy_engine.plan.varying import change_parameters
 from policy_engine.policy import read_policy

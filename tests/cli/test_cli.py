@@ -456,6 +456,12 @@ def test_validation_loads_no_heavy_library(people):
     assert not loaded & (heavy | {"rich.console", "pyld"})
 
 
+def test_a_decision_loads_nothing_that_is_compiled(people):
+    loaded = modules_loaded_by(*DECIDE, "--target", OUTPUT, cwd=people)
+    assert "policy_engine.decision" in loaded
+    assert not loaded & {"pyarrow", "numba", "scipy", "pandas", "rdflib"}
+
+
 def test_a_terminated_run_leaves_nothing(people):
     code = (
         "import os, signal\n"

@@ -12,6 +12,7 @@ import random
 from itertools import chain
 
 import pytest
+from everyday import examples
 
 from policy_engine.decision import Decider, World, read_request
 from policy_engine.policy import Hierarchy, read_policies
@@ -91,11 +92,11 @@ def answers(rng):
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(2), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 200))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 200))]
 )
 def test_decisions_are_those_of_cedar(seed):
     rng = random.Random(seed)
-    every = [one for _ in range(100) for one in answers(rng)]
+    every = [one for _ in range(examples(100, times=1)) for one in answers(rng)]
     assert [json.dumps(drawn) for ours, theirs, drawn in every if ours != theirs] == []
     assert len(every) / 20 < sum(ours for ours, _, _ in every) < len(every) / 2
 

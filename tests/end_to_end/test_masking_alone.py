@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from policy_engine import apply_policy, certify_output, compare_release, explore_policy, query_data
 from policy_engine.audits.reports.comparison import report_page
-from policy_engine.audits.utility import MaskingLoss
+from policy_engine.audits.utility.model import MaskingLoss
 from policy_engine.authoring.diagram import draw_policy
 from policy_engine.authoring.diff import compare_policies
 from policy_engine.authoring.policy_tests.running import run_policy_tests

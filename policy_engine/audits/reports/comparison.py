@@ -18,17 +18,17 @@ from policy_engine.audits.reports.html import (
     picture,
 )
 from policy_engine.audits.reports.masking import masking_part
-from policy_engine.audits.utility import (
+from policy_engine.audits.utility.model import (
     Classification,
     ColumnChange,
     Comparison,
-    NotApplicable,
     PairChange,
     QueryErrors,
     TableSide,
 )
 from policy_engine.data.atomic_file import write_file
 from policy_engine.errors import OutputError
+from policy_engine.kernels.estimates import NotApplicable
 
 _MOST_PAIRS = 30
 

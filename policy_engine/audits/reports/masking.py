@@ -5,16 +5,16 @@ from itertools import zip_longest
 
 from policy_engine.audits.reports.charts.comparison import marginal_chart, quantiles_chart
 from policy_engine.audits.reports.html import PagePicture, Table, number, percent, picture
-from policy_engine.audits.utility import (
+from policy_engine.audits.utility.model import (
     CategoryCounts,
     ColumnChange,
     Comparison,
     MaskedColumnLoss,
     MaskedTogether,
     MaskingLoss,
-    NotApplicable,
     ProbabilisticLoss,
 )
+from policy_engine.kernels.estimates import NotApplicable
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from policy_engine.methods import Measurement
 
 if TYPE_CHECKING:
     from policy_engine.api.exploration import Run
-    from policy_engine.audits.utility import Comparison
+    from policy_engine.audits.utility.model import Comparison
 
 
 def comparison_tables(comparison: "Comparison") -> Iterator[Table]:

@@ -10,7 +10,7 @@ from policy_engine.cli.tables.tables import new_table
 from policy_engine.kernels.estimates import NotApplicable
 
 if TYPE_CHECKING:
-    from policy_engine.audits.utility import (
+    from policy_engine.audits.utility.model import (
         CategoryCounts,
         MaskedColumnLoss,
         MaskedTogether,

@@ -1,9 +1,11 @@
 """Runs a query on the readable rows and columns, and on nothing else."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,11 @@ _CLOSED = {
     "python_enable_replacements": "false",
     "temp_directory": "",  # large data would be written to the working folder
 }
-_SETTINGS = ("TimeZone = 'UTC'", "enable_external_access = false", "lock_configuration = true")
+_SETTINGS = (
+    "GLOBAL TimeZone = 'UTC'",
+    "enable_external_access = false",
+    "lock_configuration = true",
+)
 _LONGEST = 600.0  # seconds
 _READS_ELSEWHERE = {"TABLE_FUNCTION", "SHOW_REF", "PIVOT", "COLUMN_DATA", "DELIM_GET"}
 
@@ -30,24 +36,40 @@ def run(texts: "Mapping[str, str]", tables: "Mapping[str, pa.Table]") -> "dict[s
     """Return the rows of queries in DuckDB's SQL, by name, over tables by name.
 
     The database is in memory, without files, network or extensions, and its settings are locked;
-    its time zone is UTC. It writes nothing anywhere, and takes at most ten minutes, unless a single
-    function call on a single value takes longer. DuckDB's own parser must see no other tables in
-    the queries. Raises QueryError (Q005, Q008) for a query that DuckDB does not understand, or that
-    fails on the data.
+    its time zone is UTC. Each call has a connection of its own, which alone sees its tables. It
+    writes nothing anywhere, and takes at most ten minutes, unless a single function call on a
+    single value takes longer. DuckDB's own parser must see no other tables in the queries.
+
+    Raises QueryError (Q005, Q008) for a query that DuckDB does not understand, or that fails on
+    the data.
     """
     if not texts:
         return {}
     import duckdb  # noqa: PLC0415 (slow to import)
 
-    with duckdb.connect(":memory:", config=dict(_CLOSED)) as connection, _time_limit(connection):
-        for setting in _SETTINGS:
-            connection.execute(f"SET {setting}")
+    with closing(_database(os.getpid()).cursor()) as connection, _time_limit(connection):
         try:
             for name, table in tables.items():
                 connection.register(name, table)
             return {name: _run_one(text, connection, set(tables)) for name, text in texts.items()}
         except duckdb.Error as error:
+            if isinstance(error, duckdb.FatalException | duckdb.InternalException):
+                _database.cache_clear()  # DuckDB answers no more queries after such an error
             raise _query_error(error) from None
+
+
+@cache
+def _database(process: int) -> "duckdb.DuckDBPyConnection":  # noqa: ARG001
+    """Return the empty database of a process, of which a forked one has not the threads.
+
+    It takes longer to open than most queries to run.
+    """
+    import duckdb  # noqa: PLC0415 (slow to import)
+
+    database = duckdb.connect(":memory:", config=dict(_CLOSED))
+    for setting in _SETTINGS:
+        database.execute(f"SET {setting}")
+    return database
 
 
 def _run_one(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]) -> "pa.Table":

@@ -5,17 +5,17 @@ import pytest
 
 from policy_engine.audits.reports.charts import canvas
 from policy_engine.audits.reports.comparison import report_page, write_report
-from policy_engine.audits.utility import (
+from policy_engine.audits.utility.model import (
     Classification,
     ClassSizes,
     ColumnChange,
     Comparison,
-    NotApplicable,
     PairChange,
     QueryErrors,
     TableSide,
 )
 from policy_engine.errors import DataError, OutputError
+from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 
 EVIL = '<script>alert("$x^2$ & _")</script>'

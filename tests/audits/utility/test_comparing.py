@@ -5,16 +5,11 @@ from building import DATASET, PEOPLE, people_policy
 from building import column as coded
 
 from policy_engine import apply_policy, compare_release
-from policy_engine.audits.utility import (
-    Comparison,
-    ComparisonSettings,
-    NotApplicable,
-    QueryErrors,
-    Sampled,
-    compare,
-)
+from policy_engine.audits.utility.comparing import ComparisonSettings, Sampled, compare
+from policy_engine.audits.utility.model import Comparison, QueryErrors
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.errors import CertificateError, DataError
+from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.plan.making import make_plan
 from policy_engine.policy import read_policy
 

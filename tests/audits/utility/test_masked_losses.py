@@ -5,16 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.audits.reports.comparison import report_page
-from policy_engine.audits.utility import (
-    Masked,
-    MaskingLoss,
-    NotApplicable,
-    Sampled,
-    Transitions,
-    compare,
-)
+from policy_engine.audits.utility.categories import Transitions
+from policy_engine.audits.utility.comparing import Sampled, compare
+from policy_engine.audits.utility.masking import Masked
+from policy_engine.audits.utility.model import MaskingLoss
 from policy_engine.cli.tables.masking_losses import masking_tables
 from policy_engine.errors import CertificateError
+from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.masking import masking_class
 from policy_engine.plan.steps import Anonymize
 

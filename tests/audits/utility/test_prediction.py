@@ -2,9 +2,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from policy_engine.audits.utility import Classification, NotApplicable, Task, prediction
-from policy_engine.audits.utility.prediction import classification
+from policy_engine.audits.utility import prediction
+from policy_engine.audits.utility.model import Classification
+from policy_engine.audits.utility.prediction import Task, classification
 from policy_engine.errors import DataError
+from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.plan.anonymization import Anonymization
 
 COLUMNS = {"quasi-identifier": [{"name": "age"}, {"name": "city"}], "insensitive": ["rich"]}

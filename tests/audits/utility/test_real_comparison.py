@@ -4,7 +4,8 @@ import pytest
 from places import ROOT
 
 from policy_engine import apply_policy
-from policy_engine.audits.utility import ComparisonSettings, Task, compare
+from policy_engine.audits.utility.comparing import ComparisonSettings, compare
+from policy_engine.audits.utility.prediction import Task
 from policy_engine.engines.local import LocalEngine
 
 DATA = ROOT.parent / "shared" / "data" / "adult.csv.gz"

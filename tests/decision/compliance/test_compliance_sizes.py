@@ -10,6 +10,7 @@ from compliance_texts import (
     request,
     world,
 )
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -161,7 +162,7 @@ def test_purposes_as_many_as_a_text_may_have_are_quickly_compared():
 
 
 def test_kinds_of_own_purposes_are_quickly_followed():
-    kinds = " ".join(f":own{at} a :own{at + 1} ." for at in range(10 * MANY))
+    kinds = " ".join(f":own{at} a :own{at + 1} ." for at in range(3 * MANY))
     text = policy(f"{PARTS} ; <https://www.mosaicrown.eu/ns/mosaicrown/1/purpose> :other")
     assert active(text, for_purpose(":own0", more=kinds), world()) == [False]
 
@@ -209,7 +210,7 @@ def product(index, _names):
     return index._members
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(100, times=40))
 @given(
     kind=st.sampled_from(["permission", "prohibition"]),
     targets=members("Asset"),

@@ -1,5 +1,8 @@
 """What is run on the rows that may be read: nothing but these, and what fails says so."""
 
+import os
+
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -138,3 +141,23 @@ def test_database_is_closed_to_everything_outside():
     names |= {name: value for name, value in running._CLOSED.items() if value == "false"}
     asked = ", ".join(f"current_setting('{name}')::VARCHAR AS \"{name}\"" for name in names)
     assert ran(f"SELECT {asked}") == [{name: [value] for name, value in names.items()}]
+
+
+def test_tables_of_one_query_are_not_seen_by_the_next(monkeypatch):
+    monkeypatch.setattr(running, "_check", lambda *_: None)
+    assert ran("SELECT count(*) AS n FROM t") == [{"n": [2]}]
+    with pytest.raises(QueryError, match="Table with name t does not exist"):
+        run({"": "SELECT 1 AS n FROM t"}, {"u": TABLES["u"]})
+
+
+def test_a_database_that_failed_is_not_asked_again(monkeypatch):
+    def broken(*_):
+        raise duckdb.InternalException("INTERNAL Error: Attempted to access index 0")
+
+    before = running._database(os.getpid())
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "_check", broken)
+        with pytest.raises(QueryError, match="The query fails: INTERNAL Error"):
+            ran("SELECT 1 AS n")
+    assert ran("SELECT 1 AS n") == [{"n": [1]}]
+    assert running._database(os.getpid()) is not before

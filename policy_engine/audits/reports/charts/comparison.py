@@ -13,7 +13,7 @@ from policy_engine.audits.reports.charts.canvas import (
     render_svg,
     shorten,
 )
-from policy_engine.audits.utility import ClassSizes, ColumnChange, Quantile, QueryErrors
+from policy_engine.audits.utility.model import ClassSizes, ColumnChange, Quantile, QueryErrors
 
 
 def class_sizes_chart(sizes: ClassSizes) -> str:
