@@ -38,7 +38,7 @@ def certified(policy, *before, **changes):
         ),
         attempts=len(plan.audits),
         files=found,
-        utility=NotApplicable(reason="made by hand"),
+        utility=NotApplicable(reason="nothing was generalised"),
         upstream=tuple(map(as_upstream, before)),
         made_by="owner",
         time=datetime(2026, 1, 1, tzinfo=UTC),

@@ -14,6 +14,12 @@ from policy_engine.certificate.class_figures import ClassFigures, have_figures
 from policy_engine.certificate.record import Input, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
 from policy_engine.certificate.suppressed_shares import measure_caps
+from policy_engine.certificate.wording import (
+    NETWORK_PACKAGES,
+    NOT_RELEASED,
+    PACKAGES,
+    without_loss,
+)
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.column_names import column_name
 from policy_engine.data.commitment import new_nonce
@@ -92,19 +98,14 @@ def certify(
     caps: tuple[Measurement, ...] = ()
     if measured and anonymize:
         caps = (*measure_caps(anonymize, measured, written, is_shown=not release.sanitised),)
-    full_utility: Utility | NotApplicable = NotApplicable(reason="nothing was generalised")
-    if anonymize and anonymize.is_in_buckets:
-        full_utility = NotApplicable(reason="quasi-identifiers are released as they are")
+    full_utility: Utility | NotApplicable = without_loss(plan)
     public_utility = full_utility
     if measured and measured.totals and anonymize and anonymize.models:
         full_utility = Utility.of(measured.totals, anonymize.k, release.suppressed)
         public_utility = Utility.of(measured.totals, anonymize.k)
     figures = _class_figures(written, measured) if have_figures(anonymize) and measured else None
     if release.sanitised and anonymize:
-        figures, public_utility = (
-            None,
-            NotApplicable(reason="the table that the model learnt from is not released"),
-        )
+        figures, public_utility = None, NOT_RELEASED
     record = _record(release, full_utility, location) if release.sources else None
     certificate = Certificate(
         plan=plan.public(),
@@ -231,16 +232,12 @@ def _check_columns(
 
 
 def _versions(plan: Plan) -> dict[str, str]:
-    packages = ["policy-engine", "numpy", "numba", "pyarrow"]
+    packages = [*PACKAGES]
     packages += ["pyspark"] * (plan.engine == "spark")
-    packages += ["scikit-learn", *_NETWORK_PACKAGES] * bool(plan.train or plan.audits)
+    packages += ["scikit-learn", *NETWORK_PACKAGES] * bool(plan.train or plan.audits)
     versions = {name: version_of(name) for name in packages}
     installed = {name: version for name, version in versions.items() if version != NOT_INSTALLED}
     return {**installed, "python": platform.python_version()}
-
-
-_NETWORK_PACKAGES = ("keras", "tensorflow", "tensorflow-cpu")
-"""The packages that train networks; TensorFlow is installed under one of two names."""
 
 
 def check_bounds(release: CertifiedRelease, source: str = "") -> None:

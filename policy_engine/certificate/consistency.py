@@ -11,6 +11,7 @@ from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import class_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
 from policy_engine.certificate.suppressed_shares import cap_contradictions
+from policy_engine.certificate.wording import wording_contradictions
 from policy_engine.data.bucket_tables import TABLES
 from policy_engine.data.storage import manifest_digest
 from policy_engine.data.table_files import FORMATS, match_format
@@ -51,6 +52,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     yield from _attack_contradictions(certificate)
     yield from _attempt_contradictions(certificate)
     yield from _file_contradictions(certificate)
+    yield from wording_contradictions(certificate)
     if not certificate.output_digest:
         if certificate != certificate.as_refusal():
             yield "It has no output, but has measurements of one."

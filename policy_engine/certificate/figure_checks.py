@@ -7,7 +7,7 @@ from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import check_figures
 from policy_engine.engines.engine import WrittenTable
-from policy_engine.errors import CertificateError, Problem
+from policy_engine.errors import CertificateError, Problem, format_count
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.disclosure import DisclosureMeasurement, Measured, RiskMeasurement
@@ -67,14 +67,21 @@ def check_figures_again(
 
 def check_bounds_again(earlier: Certificate, again: Certificate) -> None:
     """Raise CertificateError (V018) for what an `earlier` certificate of the same output tells of
-    its bounds and of what is lost in its classes, and is not found `again`."""
+    its rows, its bounds and what is lost in its classes, and is not found `again`."""
     differences = [
+        *_false_rows(earlier.rows_out, again.rows_out),
         *_false_bounds(earlier.measurements, again.measurements),
         *_false_losses(earlier.utility, again.utility),
     ]
     if differences:
         problems = [Problem("V018", one, "Certify the output anew.") for one in differences]
         raise CertificateError(*problems, source=again.file)
+
+
+def _false_rows(stated: int, actual: int) -> Iterator[str]:
+    if stated != actual:
+        rows = format_count(stated, "row")
+        yield f"The certificate says that the output has {rows}, and it has {actual:,}."
 
 
 def _false_bounds(stated: Sequence[Measurement], actual: Sequence[Measurement]) -> Iterator[str]:
@@ -142,6 +149,8 @@ def _false_disclosure(one: Measured, other: Measured) -> Iterator[str]:
     if isinstance(one.reached, NotApplicable) != isinstance(other.reached, NotApplicable):
         yield f"The certificate is wrong about whether {_subject(one)} applies."
         return
+    if isinstance(one.reached, NotApplicable) and one.reached != other.reached:
+        yield f"The certificate is wrong about why {_subject(one)} does not apply."
     figures, again = _figures(one), _figures(other)
     for name, value in figures.items():
         if abs(value - again[name]) > one.last_digit:

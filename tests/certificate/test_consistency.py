@@ -10,6 +10,7 @@ from modelled import of_raw, of_release
 from policy_engine import apply_policy
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.certificate.consistency import contradictions
+from policy_engine.certificate.wording import NOT_GENERALISED
 from policy_engine.engines.engine import EarlyStop
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
@@ -151,6 +152,8 @@ FEW = "Its figures do not match its number of attempts."
 NO_MODELS = "It gives no number of attempts, or gives one although no model is attacked."
 SPEAKS = "It has no output, but has measurements of one."
 NO_QUASI = "It lists approximated columns that are not quasi-identifiers."
+REASON = "It gives another reason than there is for not telling how much was lost."
+VERSIONS = "It names versions of programs that there are not."
 NO_STAGE = "It says that a search was stopped early, but its plan has no such search."
 
 
@@ -161,7 +164,11 @@ NO_STAGE = "It says that a search was stopped early, but its plan has no such se
         ({"time": datetime(2020, 1, 1)}, ["Its time has no time zone."]),  # noqa: DTZ001
         ({"rows_out": 0}, ["Its output has no rows."]),
         ({"output_digest": ""}, [SPEAKS]),
-        ({"utility": NONE}, ["It does not say how much information was lost."]),
+        ({"utility": NOT_GENERALISED}, ["It does not say how much information was lost."]),
+        ({"utility": NONE}, [REASON, "It does not say how much information was lost."]),
+        ({"versions": {"numpy": "2.4.0rc1", "tensorflow-cpu": "2.20.0.dev20260101+cpu.1"}}, []),
+        ({"versions": {"numpy": "Ann earns 41250"}}, [VERSIONS]),
+        ({"versions": {"Ann": "1.0"}}, [VERSIONS]),
         ({"approximated": ("city", "age")}, []),
         ({"approximated": ("age", "age")}, [NO_QUASI]),
         ({"approximated": ("disease",)}, [NO_QUASI]),

@@ -78,7 +78,11 @@ def of_a_model(folder):
     attack = AttackMeasurement(attack="loss", bound=bound, reached=reached)
     told = ModelFigures(on_members=reached, on_others=reached, baseline=reached)
     proven = Measurement(bound="k", asked=plan.anonymize.k, achieved=6)
-    facts = {"plan": plan, "attacks": (attack,), "utility": NotApplicable(reason="none")}
+    facts = {
+        "plan": plan,
+        "attacks": (attack,),
+        "utility": NotApplicable(reason="nothing was generalised"),
+    }
     facts |= {"measurements": (proven,), "attempts": 1, "models": (told,)}
     made = load_certificate(folder / "release").model_copy(update=facts)
     return json.loads(made.to_jsonld())
@@ -245,7 +249,7 @@ WHY = {
     "loss of another column": "It does not give exactly one loss for each quasi-identifier.",
     "no discernability": "The discernability of 3 classes cannot be 0.",
     "discernability above all rows": "The discernability of 3 classes cannot be 37.",
-    "no utility": "It does not say how much information was lost.",
+    "no utility": "It gives another reason than there is for not telling how much was lost.",
     "measured twice": "It does not have exactly one measurement for each bound of its plan.",
     "not measured": "It does not have exactly one measurement for each bound of its plan.",
     "another bound": "It does not have exactly one measurement for each bound of its plan.",

@@ -97,7 +97,9 @@ def number_form(
     plain = plain_array(column)
     kind = plain.type if inferred is None else inferred
     for is_kind, named in _KINDS:
-        if is_kind(kind) and not (is_text(plain.type) and named == "timestamp"):
+        if is_kind(kind):
+            if is_text(plain.type) and named == "timestamp":
+                raise _untyped_moments(name)
             return replace(_form(named, kind, plain), is_declared=is_declared)
     if plain.null_count == len(plain) and not is_nested_or_span(kind):
         return NumberForm("decimal", plain.type)
@@ -138,6 +140,12 @@ def not_numbers(name: str, content: str) -> PolicyEngineError:
     """Return the error for a column that holds other things than numbers."""
     message = f"The column {name!r} holds {content}. Its masking needs numbers."
     return DataError.of("R013", message, "Give the column another masking, or another role.")
+
+
+def _untyped_moments(name: str) -> PolicyEngineError:
+    message = f"The column {name!r} holds points in time in a file without types, as which its "
+    message += "masking cannot measure them."
+    return DataError.of("R013", message, "Read and write Parquet, or give it another masking.")
 
 
 def plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:

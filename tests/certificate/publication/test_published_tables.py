@@ -119,7 +119,9 @@ def test_a_table_is_published_with_its_certificate_and_nothing_else_stays(views)
 
 
 def test_a_certificate_is_quoted_as_sql_takes_it():
-    session, facts = Catalog(), {"versions": {"policy-engine": 'it\'s \\ "this"'}}
+    output = CERTIFICATE.plan.publish.model_copy(update={"columns": ('it\'s \\ "this"',)})
+    facts = {"plan": CERTIFICATE.plan.model_copy(update={"publish": output})}
+    session = Catalog()
     with TablePublication(session, "table:a", overwrite=False) as place:
         session.tables[unquoted(place.staged.removeprefix("table:"))] = {"kind": "TABLE"}
         place.publish(CERTIFICATE.model_copy(update=facts))

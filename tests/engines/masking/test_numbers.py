@@ -135,7 +135,7 @@ def test_decimals_are_written_as_python_writes_them(numbers, decimals):
     ("array", "inferred", "told"),
     [
         (pa.array(["a"]), pa.string(), "holds texts"),
-        (pa.array(["2020-01-01 10:00"]), pa.timestamp("ns"), "holds values of the type timestamp"),
+        (pa.array(["2020-01-01 10:00"]), pa.timestamp("ns"), "holds points in time in a file"),
         (pa.array(["1", "12345678901234567890"]), pa.float64(), "integers of more than 53 bits"),
         (pa.array([True]), None, "holds values of the type bool"),
         (pa.array([[1]]), None, "holds values of the type list"),
