@@ -111,10 +111,10 @@ def test_limits_that_are_set_leave_the_others():
 
 
 def test_many_properties_of_one_node_are_each_read_once():
-    many = {f"http://purl.org/dc/terms/{n}": "x" for n in range(50_000)}
+    many = {f"http://purl.org/dc/terms/{n}": "x" for n in range(20_000)}
     start = process_time()
     assert read_policy(text(permission={**RULE, **many})).permissions
-    assert process_time() - start < 15
+    assert process_time() - start < 5
 
 
 def test_an_asset_of_too_many_levels_is_refused():
