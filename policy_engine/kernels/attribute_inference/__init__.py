@@ -1,7 +1,36 @@
 """What a release tells of a sensitive value to an intruder who knows others of the same person."""
 
-from policy_engine.kernels.attribute_inference.guesses import Guesses, guess_values
+from policy_engine.kernels.attribute_inference.associations import (
+    category_bins,
+    grown_sets,
+    information,
+    number_bins,
+    telling_pairs,
+)
+from policy_engine.kernels.attribute_inference.guesses import (
+    Guesses,
+    guess_by_part,
+    guess_others,
+    guess_values,
+)
 from policy_engine.kernels.attribute_inference.homogeneity import Homogeneity, homogeneity
 from policy_engine.kernels.attribute_inference.neighbours import ReleasedCells
+from policy_engine.kernels.attribute_inference.smoothing import Split, best_split, chosen_count
 
-__all__ = ["Guesses", "Homogeneity", "ReleasedCells", "guess_values", "homogeneity"]
+__all__ = [
+    "Guesses",
+    "Homogeneity",
+    "ReleasedCells",
+    "Split",
+    "best_split",
+    "category_bins",
+    "chosen_count",
+    "grown_sets",
+    "guess_by_part",
+    "guess_others",
+    "guess_values",
+    "homogeneity",
+    "information",
+    "number_bins",
+    "telling_pairs",
+]

@@ -54,28 +54,64 @@ def guess_values(
     then its probability is their share that is right. For the risk beyond what a release tells of
     anybody, compare persons of the original with others (`excess`). No order of rows matters.
     """
+    value_codes, truth_codes, reach = _coded(values, truth, tolerance)
+    near = nearest_points(known_values, released, least)
+    informed = _guess_by_set(near, _occurrences(near.point_of, value_codes), reach, truth_codes)
+    rows, persons = (np.zeros(len(one), dtype=np.int64) for one in (values, truth))
+    return Guesses(informed, _guess_by_part(rows, persons, value_codes, truth_codes, reach))
+
+
+def guess_by_part(
+    part_of_row: Ints, part_of_person: Ints, values: Floats, truth: Floats, tolerance: float = 0.0
+) -> Floats:
+    """Return how probably values are guessed as the commonest of a part of the release, (persons,).
+
+    Parts are numbered from 0, and each has a row; otherwise as by `guess_values`.
+    """
+    value_codes, truth_codes, reach = _coded(values, truth, tolerance)
+    return _guess_by_part(part_of_row, part_of_person, value_codes, truth_codes, reach)
+
+
+def guess_others(
+    released: ReleasedCells, values: Floats, rows: Ints, tolerance: float = 0.0, least: int = 1
+) -> Floats:
+    """Return how probably the values of `rows` are guessed as those of the others nearest.
+
+    What a release tells of persons who are not in it, as far as it can tell by itself how well
+    `guess_values` does by `least` records.
+    """
+    codes, own, reach = _coded(values, values[rows], tolerance)
+    near = nearest_points(released.middle()[rows], released, least + 1)
+    occurrences = _occurrences(near.point_of, codes)
+    return _right(
+        _Sets(near.points, near.starts), occurrences, reach, np.arange(len(rows)), own, omits=True
+    )
+
+
+class _Reach(NamedTuple):
+    """The first and the last value that is within the tolerance of each, (values,) each."""
+
+    first: Ints
+    last: Ints
+
+
+def _coded(values: Floats, truth: Floats, tolerance: float) -> tuple[Ints, Ints, _Reach]:
+    """Return the codes of the released and of the true values, and how far a guess reaches."""
     domain, codes = np.unique(np.concatenate([values, truth]), return_inverse=True)
     codes = codes.reshape(-1)
     reach = _Reach(
         np.searchsorted(domain, domain - tolerance, side="left"),
         np.searchsorted(domain, domain + tolerance, side="right") - 1,
     )
-    value_codes, truth_codes = codes[: len(values)], codes[len(values) :]
-    anyone = np.zeros(len(truth), dtype=np.int64)
-    alike = _Sets(anyone[:1], np.array([0, 1]))
-    overall = _occurrences(np.zeros(len(values), dtype=np.int64), value_codes)
-    blind = _right(alike, overall, reach, anyone, truth_codes)
-    near = nearest_points(known_values, released, least)
-    informed = _guess_by_set(near, _occurrences(near.point_of, value_codes), reach, truth_codes)
-    return Guesses(informed, blind)
+    return codes[: len(values)], codes[len(values) :], reach
 
 
-@dataclass(frozen=True)
-class _Reach:
-    """The first and the last value that is within the tolerance of each, (values,) each."""
-
-    first: Ints
-    last: Ints
+def _guess_by_part(
+    part_of_row: Ints, part_of_person: Ints, codes: Ints, truth_codes: Ints, reach: _Reach
+) -> Floats:
+    parts = int(part_of_row.max()) + 1
+    sets = _Sets(np.arange(parts), np.arange(parts + 1))
+    return _right(sets, _occurrences(part_of_row, codes), reach, part_of_person, truth_codes)
 
 
 class _Occurrences(NamedTuple):
@@ -133,11 +169,23 @@ def _runs(begins: Ints, lengths: Ints) -> tuple[Ints, Ints]:
 
 
 def _right(
-    sets: _Sets, occurrences: _Occurrences, reach: _Reach, set_of: Ints, truth_codes: Ints
+    sets: _Sets,
+    occurrences: _Occurrences,
+    reach: _Reach,
+    set_of: Ints,
+    truth_codes: Ints,
+    *,
+    omits: bool = False,
 ) -> Floats:
-    """Return the share of each person's best guesses that are right, given the set of each."""
+    """Return the share of each person's best guesses that are right, given the set of each.
+
+    If it `omits` them, each set is without one true value of its person, of whom it is.
+    """
     size = len(reach.first)
     keys, counts = _counted(sets, occurrences, size)
+    if omits:
+        counts[np.searchsorted(keys, set_of * size + truth_codes)] -= 1
+        keys, counts = keys[counts > 0], counts[counts > 0]
     numbers, values = np.divmod(keys, size)
     sums = np.append(0, np.cumsum(counts))
     low = np.searchsorted(keys, numbers * size + reach.first[values], side="left")

@@ -33,6 +33,10 @@ class ReleasedCells:
     high: Floats
     widths: Floats
 
+    def middle(self) -> Floats:
+        """Return the middles of cells of numbers, and the first categories of others."""
+        return np.where(self.widths == 0, self.low, (self.low + self.high) / 2)
+
 
 class Neighbours(NamedTuple):
     """The points nearest to persons: `points[starts[i]:starts[i + 1]]` are those of person i.

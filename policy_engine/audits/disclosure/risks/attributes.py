@@ -1,4 +1,4 @@
-"""What a release tells of values: of a sensitive column, and of numbers that were masked."""
+"""What classes tell of a sensitive column, and intervals of numbers that were masked."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.disclosure.files import KnownColumn
 from policy_engine.audits.disclosure.risks.classes import KnownClasses
 from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
-from policy_engine.audits.disclosure.scales import dispersion_of, dispersions
-from policy_engine.kernels.attribute_inference import ReleasedCells, guess_values, homogeneity
+from policy_engine.kernels.attribute_inference import homogeneity
 from policy_engine.kernels.estimates import share_of_parts
 from policy_engine.kernels.interval_disclosure import (
     deviation_interval_disclosure,
@@ -23,22 +22,12 @@ from policy_engine.kernels.near_pairs import pairs_within
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-HEAVY = 5.0
-"""By a standard deviation so many times as large as others have it, most values may be equal."""
 FEWEST = 10
 """Of fewer persons no interval of a share says anything."""
-MOST_GUESSED = 200_000
-"""Values of so many persons are guessed, at most."""
-MOST_GUESSED_IN_STEPS, MOST_STEPS = 50_000, 12
-"""Of so many persons at most, values are also guessed by the first columns known, the first two and
-so on, up to so many."""
 DEVIATIONS = 0.05
 """An interval reaches so many standard deviations to either side of a masked value."""
 RANKS = tuple(percent / 100 for percent in range(1, 11))
 """Shares of the records that intervals of ranks reach to either side."""
-TOLERANCE = 0.1
-"""A number is guessed if it differs by so many deviations at most: standard deviations, where these
-are not those of a few values."""
 
 
 def homogeneous(classes: KnownClasses, sensitive: KnownColumn) -> Iterator[Risk | NoRisk]:
@@ -58,117 +47,6 @@ def homogeneous(classes: KnownClasses, sensitive: KnownColumn) -> Iterator[Risk 
     yield Risk.of("homogeneity", classes.known, figures.certain / figures.rows, alone, **words)
     expected, overall = figures.expected / figures.rows, figures.baseline / figures.rows
     yield Risk.of("commonest-of-class", classes.known, expected, overall, **words)
-
-
-def inferred(columns: Sequence[KnownColumn], sensitive: KnownColumn) -> Risk | NoRisk:
-    """Return for how many persons a value is guessed as that of the nearest records.
-
-    By those of the columns that tell most beyond the baseline, that of who guesses from all values
-    that the release has.
-    """
-    guesses = inferences(columns, sensitive)
-    return guesses if isinstance(guesses, NoRisk) else max(guesses, key=lambda one: one.excess)
-
-
-def inferences(columns: Sequence[KnownColumn], sensitive: KnownColumn) -> list[Risk] | NoRisk:
-    """Return for how many persons a value is guessed, by every set of columns that is tried."""
-    persons = len(sensitive.before)
-    if persons < FEWEST or persons > MOST_GUESSED:
-        few = f"{persons:,} persons are too few for an interval"
-        many = f"{persons:,} persons are more than the {MOST_GUESSED:,} whose values are guessed"
-        reason = few if persons < FEWEST else many
-        return NoRisk(measure="attribute-inference", column=sensitive.name, reason=reason)
-    values, truth = _compared(sensitive)
-    return [
-        _inferred(some, sensitive.name, values, truth, tolerance)
-        for tolerance in _tolerances(sensitive)
-        for some in known_sets(columns)
-    ]
-
-
-def known_sets(columns: Sequence[KnownColumn]) -> list[tuple[KnownColumn, ...]]:
-    """Return the sets of columns by which values are guessed, since more may mislead an intruder.
-
-    Each column alone, the first, the first two and so on, those that are not masked at random, and
-    all; of many persons, no first ones.
-    """
-    kept = [one for one in columns if not (one.masking and one.masking.is_perturbation)]
-    steps = range(2, min(len(columns), MOST_STEPS) + 1)
-    if len(columns[0].before) > MOST_GUESSED_IN_STEPS:
-        steps = range(0)
-    sets = [*((one,) for one in columns), *(columns[:count] for count in steps), kept, columns]
-    return list({tuple(c.name for c in one): tuple(one) for one in sets if one}.values())
-
-
-def _inferred(
-    columns: Sequence[KnownColumn], name: str, values: Floats, truth: Floats, tolerance: float
-) -> Risk:
-    points = np.column_stack([_places(column)[column.before] for column in columns])
-    guesses = guess_values(points, _cells(columns), values, truth, tolerance)
-    reached = share_of_parts(math.fsum(guesses.informed.tolist()), len(truth))
-    baseline = math.fsum(guesses.blind.tolist()) / len(truth)
-    names = tuple(column.name for column in columns)
-    detail = f"within {tolerance:.3g}" if tolerance else ""
-    return Risk.of("attribute-inference", names, reached, baseline, column=name, detail=detail)
-
-
-def _places(column: KnownColumn) -> Floats:
-    """Return the place of each code, finite: a missing number is farther away than any other."""
-    if not column.is_number:
-        return np.arange(len(column.labels), dtype=np.float64)
-    placed = _axis(column)
-    if column.has_missing:
-        low, high = _ends(column)
-        placed[0] = low - (high - low or 1.0)
-    return placed
-
-
-def _axis(column: KnownColumn) -> Floats:
-    """Return the numbers of the codes; their ranks, where the range is that of a few of them."""
-    if dispersion_of(column.known_numbers()).is_robust:
-        return np.arange(len(column.values), dtype=np.float64)
-    return column.values.astype(np.float64).copy()
-
-
-def _ends(column: KnownColumn) -> tuple[float, float]:
-    present = _axis(column)[int(column.has_missing) :]
-    return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
-
-
-def _cells(columns: Sequence[KnownColumn]) -> ReleasedCells:
-    low, high, widths = [], [], []
-    for column in columns:
-        spread, places = column.after, _places(column)
-        first = np.minimum.reduceat(spread.low, spread.starts[:-1])[spread.cell_of]
-        last = np.maximum.reduceat(spread.high, spread.starts[:-1])[spread.cell_of] - 1
-        low.append(places[first])
-        high.append(places[last])
-        least, most = _ends(column)
-        widths.append((most - least or 1.0) if column.is_number else 0.0)
-    return ReleasedCells(np.column_stack(low), np.column_stack(high), np.array(widths))
-
-
-def _compared(sensitive: KnownColumn) -> tuple[Floats, Floats]:
-    """Return the released values, and the true ones; a missing one is far from all others."""
-    if not sensitive.is_number or sensitive.is_ordinal:
-        return sensitive.released_codes().astype(float), sensitive.before.astype(float)
-    present = sensitive.values[int(sensitive.has_missing) :]
-    absent = present.min(initial=0.0) - 2 * np.ptp(np.append(present, 0.0)) - 1
-    values, truth = (
-        np.where(np.isnan(one), absent, one)
-        for one in (sensitive.released_numbers()[0], sensitive.known_numbers())
-    )
-    return values, truth
-
-
-def _tolerances(sensitive: KnownColumn) -> list[float]:
-    """Return by how much a guess may differ: where a few values make the standard deviation, what
-    is nearly everything by it may be little by that of the others."""
-    if not sensitive.is_number or sensitive.is_ordinal:
-        return [0.0]
-    truth = sensitive.known_numbers()
-    deviations = dict.fromkeys(one.deviation for one in dispersions(truth, HEAVY))
-    return [TOLERANCE * one for one in deviations]
 
 
 @dataclass(frozen=True)

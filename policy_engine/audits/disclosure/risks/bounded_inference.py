@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from policy_engine.audits.disclosure.files import KnownColumn
-from policy_engine.audits.disclosure.risks.attributes import inferences
+from policy_engine.audits.disclosure.risks.inference import inferences
 from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.attribute_inference import AttributeInference

@@ -10,11 +10,11 @@ from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.audits.disclosure.risks.attributes import (
     MaskedNumbers,
     homogeneous,
-    inferred,
     interval_disclosure,
 )
 from policy_engine.audits.disclosure.risks.classes import KnownClasses, population_counts
 from policy_engine.audits.disclosure.risks.file_level import CountedPopulation, Share, file_risks
+from policy_engine.audits.disclosure.risks.inference import inferred
 from policy_engine.audits.disclosure.risks.result import FileRisks, NoRisk, Risk
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, Problem, format_count

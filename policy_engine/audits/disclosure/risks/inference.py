@@ -1,0 +1,150 @@
+"""What a release tells of a sensitive column to who guesses it from others of the same person."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.disclosure.files import KnownColumn
+from policy_engine.audits.disclosure.risks.attributes import FEWEST
+from policy_engine.audits.disclosure.risks.guessed_cells import known_points, released_cells
+from policy_engine.audits.disclosure.risks.known_sets import known_sets, most_telling, value_bins
+from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
+from policy_engine.audits.disclosure.scales import dispersions
+from policy_engine.kernels.attribute_inference import (
+    best_split,
+    chosen_count,
+    guess_by_part,
+    guess_values,
+)
+from policy_engine.kernels.estimates import share_of_parts
+
+Floats = NDArray[np.float64]
+
+HEAVY = 5.0
+"""By a standard deviation so many times as large as others have it, most values may be equal."""
+MOST_GUESSED = 200_000
+"""Values of so many persons are guessed, at most."""
+MOST_SMOOTHED = 3
+"""By so many of the sets that tell most, values are guessed from many records."""
+TOLERANCE = 0.1
+"""A number is guessed if it differs by so many deviations at most: standard deviations, where these
+are not those of a few values."""
+
+
+def inferred(columns: Sequence[KnownColumn], sensitive: KnownColumn) -> Risk | NoRisk:
+    """Return for how many persons a value is guessed from what is known of them.
+
+    In the way that tells most beyond the baseline, that of who guesses from all values that the
+    release has.
+    """
+    guesses = inferences(columns, sensitive)
+    return guesses if isinstance(guesses, NoRisk) else max(guesses, key=lambda one: one.excess)
+
+
+def inferences(columns: Sequence[KnownColumn], sensitive: KnownColumn) -> list[Risk] | NoRisk:
+    """Return for how many persons a value is guessed, in every way that is tried.
+
+    From the nearest records by every set of columns, from many by those that tell most in the
+    release, and from the half of the records that the best split of a column puts the person in.
+    """
+    persons = len(sensitive.before)
+    if persons < FEWEST or persons > MOST_GUESSED:
+        few = f"{persons:,} persons are too few for an interval"
+        many = f"{persons:,} persons are more than the {MOST_GUESSED:,} whose values are guessed"
+        reason = few if persons < FEWEST else many
+        return NoRisk(measure="attribute-inference", column=sensitive.name, reason=reason)
+    values, truth = _compared(sensitive)
+    bins = value_bins(values, is_number=sensitive.is_number and not sensitive.is_ordinal)
+    sets = known_sets(columns, bins)
+    telling = most_telling(sets, bins, MOST_SMOOTHED)
+    return [
+        risk
+        for tolerance in _tolerances(sensitive)
+        for risk in _Guesser(sensitive.name, values, truth, tolerance).risks(columns, sets, telling)
+    ]
+
+
+@dataclass(frozen=True)
+class _Guesser:
+    """Who guesses values of a column, right if they differ by the tolerance at most.
+
+    `values` (rows,) are those of the release, `truth` (persons,) what they are to be.
+    """
+
+    name: str
+    values: Floats
+    truth: Floats
+    tolerance: float
+
+    def risks(
+        self,
+        columns: Sequence[KnownColumn],
+        sets: Sequence[Sequence[KnownColumn]],
+        telling: Sequence[Sequence[KnownColumn]],
+    ) -> Iterator[Risk]:
+        """Yield how many are guessed by each set, by more records of those that are `telling`, and
+        by a split."""
+        for some in sets:
+            yield self._by_nearest(some, 1)
+        for some in telling:
+            cells = released_cells(some)
+            count = chosen_count(cells, self.values, self.tolerance, len(self.truth))
+            if count and count > 1:
+                yield self._by_nearest(some, count)
+        split = best_split(released_cells(columns), self.values, self.tolerance)
+        if split is not None:
+            [column] = columns[split.column : split.column + 1]
+            cells = released_cells([column])
+            parts = split.parts(cells.middle()[:, 0]), split.parts(known_points([column])[:, 0])
+            informed = guess_by_part(*parts, self.values, self.truth, self.tolerance)
+            yield self._risk([column], informed, "by the best split of its values in two")
+
+    def _by_nearest(self, columns: Sequence[KnownColumn], count: int) -> Risk:
+        points, cells = known_points(columns), released_cells(columns)
+        guesses = guess_values(points, cells, self.values, self.truth, self.tolerance, count)
+        detail = f"the commonest of the {count:,} nearest" if count > 1 else ""
+        return self._risk(columns, guesses.informed, detail)
+
+    def _risk(self, columns: Sequence[KnownColumn], informed: Floats, how: str) -> Risk:
+        within = f"within {self.tolerance:.3g}" if self.tolerance else ""
+        return Risk.of(
+            "attribute-inference",
+            tuple(column.name for column in columns),
+            share_of_parts(math.fsum(informed.tolist()), len(self.truth)),
+            self._baseline,
+            column=self.name,
+            detail=", ".join(one for one in (within, how) if one),
+        )
+
+    @cached_property
+    def _baseline(self) -> float:
+        rows, persons = (np.zeros(len(one), dtype=np.int64) for one in (self.values, self.truth))
+        blind = guess_by_part(rows, persons, self.values, self.truth, self.tolerance)
+        return math.fsum(blind.tolist()) / len(self.truth)
+
+
+def _compared(sensitive: KnownColumn) -> tuple[Floats, Floats]:
+    """Return the released values, and the true ones; a missing one is far from all others."""
+    if not sensitive.is_number or sensitive.is_ordinal:
+        return sensitive.released_codes().astype(float), sensitive.before.astype(float)
+    present = sensitive.values[int(sensitive.has_missing) :]
+    absent = present.min(initial=0.0) - 2 * np.ptp(np.append(present, 0.0)) - 1
+    values, truth = (
+        np.where(np.isnan(one), absent, one)
+        for one in (sensitive.released_numbers()[0], sensitive.known_numbers())
+    )
+    return values, truth
+
+
+def _tolerances(sensitive: KnownColumn) -> list[float]:
+    """Return by how much a guess may differ: where a few values make the standard deviation, what
+    is nearly everything by it may be little by that of the others."""
+    if not sensitive.is_number or sensitive.is_ordinal:
+        return [0.0]
+    truth = sensitive.known_numbers()
+    deviations = dict.fromkeys(one.deviation for one in dispersions(truth, HEAVY))
+    return [TOLERANCE * one for one in deviations]

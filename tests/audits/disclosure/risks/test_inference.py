@@ -1,0 +1,110 @@
+"""What of a sensitive column is guessed from the others known."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from policy_engine.audits.disclosure.files import known_columns
+from policy_engine.audits.disclosure.risks.inference import inferences, inferred
+
+PERSONS = {"city": ["Bern"] * 4 + ["Oslo"] * 6, "ill": ["flu"] * 4 + ["gout"] * 3 + ["flu"] * 3}
+
+
+def columns(before, after=None):
+    original, release = pa.table(before), pa.table(after or before)
+    return known_columns(original, release, original.column_names, None, {})
+
+
+def test_values_are_guessed_as_those_of_the_nearest_records():
+    city, ill = columns(PERSONS)
+    found = inferred([city], ill)
+    # All of Bern; of Oslo half, whichever of two equally frequent values is guessed.
+    assert (found.value, found.baseline) == (0.7, 0.7)
+    assert found.low < 0.7 < found.high
+    assert not found.beats_baseline
+
+
+def test_values_that_go_with_nothing_known_are_guessed_no_better_than_from_all():
+    random = np.random.default_rng(3)
+    before = {"age": random.integers(0, 5, 3000), "ill": random.choice(["a", "b"], 3000)}
+    age, ill = columns(before)
+    found = inferred([age], ill)
+    assert found.value == pytest.approx(found.baseline, abs=0.03)
+
+
+def test_numbers_are_guessed_within_a_tenth_of_a_deviation():
+    before = {"city": ["Bern"] * 5 + ["Oslo"] * 5, "pay": [100.0, 101, 102, 100, 101] + [900.0] * 5}
+    city, pay = columns(before)
+    found = inferred([city], pay)
+    assert (found.value, found.baseline) == (1, 0.5)
+
+
+def test_too_few_persons_for_an_interval_are_said():
+    city, ill = columns({"city": ["Bern"] * 9, "ill": ["flu"] * 9})
+    assert inferred([city], ill).reason == "9 persons are too few for an interval"
+
+
+YEARS = [20, 30, 40, 50] * 10
+
+
+@pytest.mark.parametrize("outlier", [2.0**70, 1e200, float("inf"), 10.0**12])
+def test_one_value_far_out_hides_not_that_others_are_learned(outlier):
+    pay = [outlier] + [1000.0 * age for age in YEARS[1:]]
+    age, column = columns({"age": YEARS, "pay": pay})
+    risk = inferred([age], column)
+    assert risk.value >= 0.97
+    assert risk.baseline < 0.3
+
+
+def test_integers_beyond_the_digits_of_floats_are_learned_exactly():
+    age, account = columns({"age": YEARS, "account": [2**62 + age for age in YEARS]})
+    risk = inferred([age], account)
+    assert (risk.value, risk.baseline) == (1, 0.25)
+
+
+def test_a_mark_for_many_unknown_values_does_not_make_all_others_equal():
+    ends = [999_999_999] * 12 + [1000 * age for age in YEARS[12:]]
+    age, column = columns({"age": YEARS, "end": ends})
+    risk = inferred([age], column)
+    assert (risk.value, risk.baseline) == (0.7, 0.3)
+
+
+def test_columns_that_say_nothing_do_not_hide_one_that_tells():
+    random = np.random.default_rng(2)
+    before = {"age": YEARS, "ill": [f"v{age}" for age in YEARS]}
+    noise = {f"n{place}": random.normal(0, 1, 40) for place in range(4)}
+    after = {f"n{place}": random.normal(0, 1, 40) for place in range(4)}
+    *known_columns, ill = columns({**noise, **before}, {**after, **before})
+    risk = inferred(known_columns, ill)
+    assert (risk.known, risk.value, risk.baseline) == (("age",), 1, 0.25)
+
+
+def test_many_records_tell_what_single_ones_hide():
+    # Ill are two of three of the old, one of three of the young: a nearest record copies chance.
+    random = np.random.default_rng(2)
+    age = random.permutation(1_200)
+    rare, common = random.random(1_200) < 1 / 3, random.random(1_200) < 2 / 3
+    ill = np.where(np.where(age >= 600, common, rare), "yes", "no")
+    known, column = columns({"age": age, "ill": ill}, {"age": age ^ 1, "ill": ill})
+    nearest, *others = inferences([known], column)
+    assert nearest.value < 0.58
+    assert max(one.value for one in others) > 0.62
+    assert {one.detail for one in others} >= {"by the best split of its values in two"}
+
+
+def test_many_records_are_not_asked_where_values_go_with_nothing_known():
+    before = {"age": [*range(400)], "ill": ["yes", "no", "no", "yes"] * 100}
+    age, ill = columns(before)
+    assert [one.detail for one in inferences([age], ill)] == [""]
+
+
+def test_two_columns_that_tell_together_alone_are_found_among_many():
+    random = np.random.default_rng(2)
+    known = {f"c{place}": random.permutation(400) for place in range(12)}
+    after = {name: random.permutation(one) for name, one in known.items()}
+    after |= {name: known[name] ^ 1 for name in ("c3", "c8")}
+    ill = (known["c3"] >= 200) ^ (known["c8"] >= 200)
+    *others, column = columns({**known, "ill": ill}, {**after, "ill": ill})
+    risk = inferred(others, column)
+    assert risk.known == ("c3", "c8")
+    assert risk.value > 0.9
