@@ -1,5 +1,6 @@
 """The command that answers SQL under policies."""
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -128,6 +129,8 @@ def _print_rows(
     if result.table is None:
         is_json = output_format is RowFormat.JSON
         print_json({"sql": result.sql}) if is_json else typer.echo(result.sql)
+        if _NAN_AS_NULL.search(result.sql):
+            typer.echo("note: CASE WHEN c <= 0 OR -c < 0 reads NaN as a missing value", err=True)
     elif output is not None:
         rows.write_rows(result.table, output, *inputs, overwrite=overwrite)
         typer.echo(f"{format_count(result.table.num_rows, 'row')} written: {output}", err=True)
@@ -137,6 +140,9 @@ def _print_rows(
         typer.echo(rows.as_csv(result.table).encode(), nl=False)
     else:
         _print_table(result.table)
+
+
+_NAN_AS_NULL = re.compile(r"CASE WHEN (\S+) <= 0 OR -\s*\1 < 0 THEN \1 END")
 
 
 def _print_table(table: Any) -> None:

@@ -102,6 +102,13 @@ def test_a_dry_run_prints_the_query_as_it_may_run(files):
     )
 
 
+def test_a_dry_run_says_how_it_reads_what_is_not_a_number(files):
+    (files / "people.csv").write_text("id,name,age\n1.5,Ann,40\n")
+    result = run(files, "SELECT id FROM People", "--dry-run")
+    assert 'CASE WHEN "People"."id" <= 0 OR' in result.stdout
+    assert "reads NaN as a missing value" in result.stderr
+
+
 def test_a_denial_ends_with_one_and_says_what_may_be_asked(files):
     result = run(files, "SELECT id, age FROM People")
     assert result.exit_code == 1
