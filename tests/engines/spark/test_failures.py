@@ -155,7 +155,8 @@ def test_what_a_task_has_imported_is_left_out_of_the_collections_after_it(spark)
     most()
     assert most() > 10_000
     list(carry_errors(iter)([]))
-    assert gc.get_freeze_count() == before  # in a process that Spark did not start
+    # Not in a process that Spark did not start, where what is left out may be freed meanwhile.
+    assert gc.get_freeze_count() <= before
 
 
 def test_running_names_a_path_that_does_not_exist(spark):
