@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
@@ -17,7 +17,9 @@ from policy_engine.engines.masking.cells import number_texts
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.engines.spark.failures import cause, explain_error
 from policy_engine.engines.spark.files import check_there, list_files, uri_path
+from policy_engine.engines.spark.jobs import is_connected
 from policy_engine.engines.spark.reading import column
+from policy_engine.engines.spark.session import session_master
 from policy_engine.engines.spark.values import Task, map_in_tasks
 from policy_engine.engines.tables import check_writable
 from policy_engine.errors import OutputError, PolicyEngineError
@@ -92,6 +94,8 @@ def write_table(frame: DataFrame, location: str) -> None:
 
 def has_large_files(session: SparkSession, location: str) -> bool:
     """Tell whether a location has files that are too large for a task to hash."""
+    if _is_small(session, location):
+        return False
     try:
         lengths = list_files(session, location).agg(F.max("length")).collect()
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
@@ -100,14 +104,31 @@ def has_large_files(session: SparkSession, location: str) -> bool:
 
 
 _LARGE = 2**29
+_SMALL = 2**26
+"""Files of fewer bytes together are hashed sooner than a job that hashes them starts."""
+
+
+def _is_small(session: SparkSession, location: str) -> bool:
+    """Tell whether all tasks run on this machine, and a location has a few bytes there."""
+    is_here = not is_connected(session) and session_master(session).startswith("local")
+    if not is_here or storage.is_remote(location):
+        return False
+    path = storage.local_path(location)
+    with suppress(OSError):
+        files = [path / file for file in storage.data_files(path)] if path.is_dir() else [path]
+        return bool(files) and sum(file.stat().st_size for file in files) < _SMALL
+    return False
 
 
 def manifest_digest(session: SparkSession, location: str) -> str:
     """Return the sha-256 of a file, or of a folder's manifest, like `storage.digest`.
 
-    The executors hash, so no content reaches the driver. Files must be smaller than 2 GiB. Raises
-    DataError where there are no files (C002) or they cannot be read (C003, C010).
+    The executors hash, so no content reaches the driver of a cluster. Files must be smaller than
+    2 GiB. Raises DataError where there are no files (C002) or they cannot be read (C003, C010).
     """
+    if _is_small(session, location):
+        with storage.read_errors(location):
+            return storage.digest(storage.local_path(location))
     root = uri_path(location) if storage.is_remote(location) else _absolute(location)
     try:
         check_there(session, location)

@@ -8,8 +8,14 @@ from everyday import everyday
 from pyarrow import parquet
 
 from policy_engine.data import storage
+from policy_engine.engines.spark import writing
 from policy_engine.engines.spark.reading import read
-from policy_engine.engines.spark.writing import manifest_digest, row_digest, write
+from policy_engine.engines.spark.writing import (
+    has_large_files,
+    manifest_digest,
+    row_digest,
+    write,
+)
 from policy_engine.engines.tables import plain_texts, read_table, write_table
 from policy_engine.errors import DataError, OutputError
 
@@ -86,7 +92,7 @@ def test_csv_of_other_types_is_that_of_the_local_engine(spark, tmp_path):
     assert file.read_text() == (tmp_path / "local.csv").read_text()
 
 
-@pytest.mark.parametrize("kind", ["parquet", "orc", "json"])
+@pytest.mark.parametrize("kind", everyday(("parquet", "orc", "json"), "parquet", "json"))
 def test_typed_formats_come_back_as_they_were(spark, tmp_path, kind):
     rows = [("x", 1, None), (None, 2, None)]
     frame = spark.createDataFrame(rows, "a string, n bigint, e string")
@@ -116,8 +122,13 @@ def test_what_is_there_is_never_written_over(spark, tmp_path):
         write(spark.range(1), str(tmp_path / "file" / "out"), "parquet")
 
 
-@pytest.mark.parametrize("name", ["out", "a b%20c.csv", "é#?&", "q[1]{*}"])
-def test_the_digest_by_the_executors_is_that_by_ourselves(spark, tmp_path, name):
+FOLDERS = ("out", "a b%20c.csv", "é#?&", "q[1]{*}")
+
+
+@pytest.mark.parametrize("name", everyday(FOLDERS, "a b%20c.csv", "q[1]{*}"))
+@pytest.mark.parametrize("few", [0, 1000], ids=["executors", "driver"])
+def test_the_digest_of_files_is_that_by_ourselves(spark, tmp_path, monkeypatch, name, few):
+    monkeypatch.setattr(writing, "_SMALL", few)
     folder = tmp_path / name
     (folder / "p=a%2Fb").mkdir(parents=True)
     for file in ("b 1.csv", "a%201.csv", "_SUCCESS", ".b.crc", "p=a%2Fb/ü#?.csv"):
@@ -126,6 +137,15 @@ def test_the_digest_by_the_executors_is_that_by_ourselves(spark, tmp_path, name)
         assert manifest_digest(spark, location) == storage.digest(folder)
     one = folder / "a%201.csv"
     assert manifest_digest(spark, str(one)) == storage.digest(one)
+
+
+def test_large_files_are_found_by_the_executors(spark, tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    assert not has_large_files(spark, str(tmp_path))
+    monkeypatch.setattr(writing, "_SMALL", 4)
+    assert not has_large_files(spark, str(tmp_path))
+    monkeypatch.setattr(writing, "_LARGE", 3)
+    assert has_large_files(spark, str(tmp_path))
 
 
 def test_the_digest_of_nothing_is_refused(spark, tmp_path):
