@@ -188,9 +188,7 @@ class Case:
         inside = set(chain(*(known.under(kind, low) for low in lower)))
         if kind == "asset":
             inside |= {one for one in self.names for low in inside if goes_on(low, one)}
-        found = {
-            one for one in inside if self.is_said(one, member) or not has_members(own, kind, one)
-        }
+        found = {one for one in inside if self.world.of.get(one) or not has_members(own, kind, one)}
         if name in lower:
             dataset = terms.dataset_of(name) if kind == "asset" else ""
             anything = {dataset, *chain(*known.edges[kind]), *self.names, *self.world.of}

@@ -68,8 +68,7 @@ class RefinedMembers:
         members = [
             one
             for one in below
-            if not own_closures.has_members(part, one)
-            or not operands.isdisjoint(self._stated_operands.get(one, ()))
+            if not own_closures.has_members(part, one) or self._stated_operands.get(one)
         ]
         if name in lowest:
             members += (

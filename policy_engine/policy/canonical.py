@@ -105,7 +105,7 @@ def _rule(rule: Rule) -> dict[str, _Form]:
         "assignee": _parts(rule.assignees),
         "target": _parts(rule.targets),
         "action": _parts(rule.actions),
-        "purpose": sorted(rule.purposes),
+        "purpose": sorted(set(rule.purposes)),
         "output": rule.output,
         "constraint": _conditions(rule.constraints, _operands),
         "duty": _sorted(map(_rule, rule.duties)),
@@ -117,7 +117,7 @@ def _rule(rule: Rule) -> dict[str, _Form]:
 
 
 def _parts(parts: Iterable[Action | Party | Asset]) -> list[_Form]:
-    return _sorted(map(_part, parts))
+    return _set(map(_part, parts))
 
 
 def _part(part: Action | Party | Asset) -> _Form:
@@ -156,7 +156,7 @@ def _condition(condition: Condition, operands: _Operands) -> dict[str, _Form]:
         "left": condition.left_operand,
         "operator": condition.operator,
         "right": operands(condition),
-        "reference": sorted(condition.references),
+        "reference": sorted(set(condition.references)),
         # The type of the right operand is in its value.
         "dataType": condition.data_type if condition.references else "",
         "unit": condition.unit,
@@ -166,7 +166,7 @@ def _condition(condition: Condition, operands: _Operands) -> dict[str, _Form]:
 
 
 def _operands(constraint: Constraint) -> list[_Form]:
-    return _sorted(_values(constraint))
+    return _set(_values(constraint))
 
 
 def _values(constraint: Constraint) -> list[_Form]:
@@ -239,6 +239,13 @@ def _without_empty(parts: Mapping[str, _Form]) -> dict[str, _Form]:
 def _sorted(forms: Iterable[_Form]) -> list[_Form]:
     sorted_forms = list(forms)
     return sorted_forms if len(sorted_forms) < 2 else sorted(sorted_forms, key=_text)
+
+
+def _set(forms: Iterable[_Form]) -> list[_Form]:
+    """Return forms in order, each once."""
+    sorted_forms = _sorted(forms)
+    pairs = zip([None, *sorted_forms], sorted_forms, strict=False)
+    return [one for before, one in pairs if before is None or _text(before) != _text(one)]
 
 
 def _text(form: _Form) -> str:

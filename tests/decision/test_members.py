@@ -121,7 +121,12 @@ def test_prohibition_of_documents_is_asked_of_each_document(target, of, permitte
 
 @pytest.mark.parametrize(
     ("of", "permitted"),
-    [({}, False), (languages(doc="de"), True), (languages(docs="de"), False)],
+    [
+        ({}, False),
+        (languages(doc="de"), True),
+        (languages(docs="de"), False),
+        (languages(doc="de") | {DOCS: {"http://e.org/sensitivity": 1}}, False),
+    ],
 )
 def test_permission_of_a_collection_needs_each_member(of, permitted):
     one = giving(DOCS, GERMAN, asset=((DOC, DOCS),))

@@ -230,6 +230,26 @@ def test_conditions_that_stand_side_by_side_are_as_if_joined_by_and():
     assert read(permission={**RULE, "constraint": [COUNT, day]}).digest == both.digest
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [*RULE.items(), ("assignee", "ex:A"), ("assigner", "ex:O"), ("purpose", "ex:study")],
+)
+def test_names_that_are_repeated_are_there_once(name, value):
+    once = read(permission={**RULE, name: value})
+    assert read(permission={**RULE, name: [value, value]}).digest == once.digest
+
+
+def test_right_operands_are_a_set():
+    limit = {"leftOperand": "language", "operator": "isAnyOf"}
+    rules = (
+        {**RULE, "constraint": {**limit, "rightOperand": of}}
+        for of in (["de", "it"], ["de", "it", "it"], {"@list": ["it", "de", "it"]})
+    )
+    texts = [text(permission=one) for one in rules]
+    assert len({read_policy(one).digest for one in texts}) == 1
+    assert '"de", "it"' in convert_text(texts[1], "json-ld", "turtle")
+
+
 # -- another meaning ----------------------------------------------------------------------------
 
 RULES = "@graph", 0, "permission"
