@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from applying import applied
 from building import column
+from everyday import everyday
 from masked_people import certified, stored
 
 from policy_engine.errors import CertificateError
@@ -121,10 +122,13 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("made", [".csv", ".parquet"])
-@pytest.mark.parametrize("given", [".csv", ".parquet"])
+FILES = [".csv .csv", ".csv .parquet", ".parquet .csv", ".parquet .parquet"]
+
+
+@pytest.mark.parametrize("files", everyday(FILES, ".csv .parquet", ".parquet .csv"))
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_a_masking_writes_is_never_too_fine(kind, given, made, tmp_path):
+def test_what_a_masking_writes_is_never_too_fine(kind, files, tmp_path):
+    given, made = files.split()
     for place, masked in enumerate(MASKED):
         table = workers().assign(pay=KINDS[kind](workers()["pay"]))
         data, asked = stored(table, tmp_path / f"in{given}"), asking(masked)

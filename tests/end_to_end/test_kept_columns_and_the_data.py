@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from applying import applied, asking
 from building import DATASET, column
+from everyday import everyday, examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -81,10 +82,13 @@ def copied(path, change):
     return folder / "a.csv"
 
 
+FILES = [".csv .csv", ".csv .parquet", ".parquet .csv", ".parquet .parquet"]
+
+
 @pytest.mark.parametrize("asked", POLICIES.values(), ids=POLICIES)
-@pytest.mark.parametrize("ending", [".csv", ".parquet"])
-@pytest.mark.parametrize("made", [".csv", ".parquet"])
-def test_every_release_is_of_its_data_whatever_the_files(ending, made, asked, tmp_path):
+@pytest.mark.parametrize("files", everyday(FILES, ".csv .parquet", ".parquet .csv"))
+def test_every_release_is_of_its_data_whatever_the_files(files, asked, tmp_path):
+    ending, made = files.split()
     path, certify = release(tmp_path, ending=ending, made=made, **asked)
     assert certify(path).holds
 
@@ -109,7 +113,10 @@ def releases(tmp_path_factory):
 CELLS = st.tuples(st.integers(0, 10), st.integers(0, 99), st.sampled_from(["zz", "1", "1e9"]))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(15, times=130),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(st.sampled_from(sorted({*POLICIES} - {"strata"})), CELLS)
 def test_a_cell_that_is_not_of_the_data_is_refused(releases, name, cell):
     path, certify = releases[name]
@@ -126,6 +133,7 @@ def test_a_cell_that_is_not_of_the_data_is_refused(releases, name, cell):
 
 
 @pytest.mark.parametrize("name", ["swapped", "rounded", "classes", "diverse", "both", "means"])
+@settings(max_examples=examples(8, times=250))
 @given(places=st.lists(st.integers(0, 29), min_size=2, max_size=2, unique=True))
 def test_cells_that_changed_places_are_found(releases, name, places):
     path, certify = releases[name]

@@ -51,7 +51,8 @@ def generated_trees(
     order = np.lexsort((*features.T, labels))
     features, labels = features[order], labels[order]
     samples = _samples(len(labels), k)
-    trees = [_levels(estimator, features[rows], labels[rows]) for rows in samples]
+    model = _grown_as(estimator)
+    trees = [_levels(model, features[rows], labels[rows]) for rows in samples]
     counts = Counter(tree for own in trees for tree in own)
     cells = features.astype(np.float64)
     accuracy = {
@@ -113,13 +114,17 @@ def _samples(records: int, k: int) -> list[Ints]:
     return [np.sort(rows) for own in dealt for rows in own if len(rows)]
 
 
-def _levels(estimator: Any, features: Floats, labels: Ints) -> set[Tree]:
-    """Return the tree that grows on a sample, and the trees that its first levels are."""
+def _grown_as(estimator: Any) -> Any:
+    """Return a classifier of its own that grows a tree as the estimator does, none too large."""
     from sklearn.base import clone  # noqa: PLC0415 (slow to import, an extra)
 
     depth = estimator.get_params()["max_depth"]
     model = clone(estimator)
-    model.set_params(max_depth=MOST_LEVELS if depth is None else depth, random_state=0)
+    return model.set_params(max_depth=MOST_LEVELS if depth is None else depth, random_state=0)
+
+
+def _levels(model: Any, features: Floats, labels: Ints) -> set[Tree]:
+    """Return the tree that grows on a sample, and the trees that its first levels are."""
     tree = model.fit(features, labels).tree_
     depths = _depths(tree)
     most = min(int(depths.max()), MOST_LEVELS)

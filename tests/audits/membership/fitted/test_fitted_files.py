@@ -16,6 +16,8 @@ from fitted_faults import Memory
 from policy_engine import FittedModel, audit_membership
 from policy_engine.audits.membership.fitted.answer_cache import AnswerCache, ViewAnswers
 from policy_engine.audits.membership.fitted.external import check_whole
+from policy_engine.audits.membership.fitted.kinds import fitted_file
+from policy_engine.audits.membership.fitted.loading import OpeningOptions, load
 from policy_engine.audits.membership.fitted.target import open_target
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.training.runtime import ignore_deprecations, need_keras
@@ -34,6 +36,11 @@ def Net():
 
 def found_in(records, path, **how):
     return audit_membership(records, fitted=FittedModel(path, **how))
+
+
+def loaded(path):
+    """Return the model of a file as its process would, but in this one."""
+    return load(fitted_file(path), OpeningOptions())[0]
 
 
 def assert_found(audit, library):
@@ -70,7 +77,7 @@ def test_functions_in_skops_are_refused(folder):
 
     skops.io.dump(FunctionTransformer(os.system), folder / "hostile.skops")
     with pytest.raises(AuditError, match=r"A015 .*types that are not known to be harmless"):
-        audit_membership((np.zeros((4, 1)), [0] * 4, [0, 0, 1, 1]), fitted=folder / "hostile.skops")
+        loaded(folder / "hostile.skops")
 
 
 def test_a_pipeline_that_fills_in_what_is_missing_is_opened_from_skops(records, folder):
@@ -82,7 +89,8 @@ def test_a_pipeline_that_fills_in_what_is_missing_is_opened_from_skops(records, 
     features, labels, is_member = records
     pipeline = make_pipeline(SimpleImputer(), GaussianNB())
     skops.io.dump(pipeline.fit(features[is_member], labels[is_member]), folder / "filled.skops")
-    assert found_in(records, folder / "filled.skops").target_train.accuracy > 0.9
+    said = loaded(folder / "filled.skops").answer(features[is_member])["probabilities"]
+    assert (said.argmax(axis=1) == labels[is_member]).mean() > 0.9
 
 
 @pytest.mark.parametrize(
@@ -234,11 +242,11 @@ def test_keras_is_asked_for_its_logits(weights, records, folder):
     np.testing.assert_allclose(said["logits"], 100 * records[0] @ weights, rtol=1e-3, atol=1e-2)
 
 
-def test_keras_runs_no_code_of_a_lambda(weights, records, folder):
+def test_keras_runs_no_code_of_a_lambda(weights, folder):
     path = folder / "lambda.keras"
     save_keras(weights, path, lambda keras: [keras.layers.Lambda(lambda x: x)])
-    with pytest.raises(AuditError, match="A014 The file cannot be opened by keras"):
-        found_in(records, path)
+    with pytest.raises(ValueError, match="Lambda"):
+        loaded(path)
 
 
 @needs_torch
@@ -293,7 +301,7 @@ def torch_net(weights, folder, name):
         (json.dumps({"layers": []}).encode(), "is not a fitted model"),
         (b"\x89HDF\r\n\x1a\n", "Keras before version 3"),
         (b"tree\nversion=v4\nnothing else", "cannot be opened by lightgbm"),
-        (b'{"learner": {}}', "cannot be opened by xgboost"),
+        pytest.param(b'{"learner": {}}', "cannot be opened by xgboost", marks=pytest.mark.nightly),
     ],
     ids=["empty", "table", "recipe", "hdf5", "lightgbm", "xgboost"],
 )
