@@ -114,7 +114,7 @@ CELLS = st.tuples(st.integers(0, 10), st.integers(0, 99), st.sampled_from(["zz",
 
 
 @settings(
-    max_examples=examples(15, times=130),
+    max_examples=examples(30, times=67),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.sampled_from(sorted({*POLICIES} - {"strata"})), CELLS)
@@ -133,7 +133,7 @@ def test_a_cell_that_is_not_of_the_data_is_refused(releases, name, cell):
 
 
 @pytest.mark.parametrize("name", ["swapped", "rounded", "classes", "diverse", "both", "means"])
-@settings(max_examples=examples(8, times=250))
+@settings(max_examples=examples(16, times=125))
 @given(places=st.lists(st.integers(0, 29), min_size=2, max_size=2, unique=True))
 def test_cells_that_changed_places_are_found(releases, name, places):
     path, certify = releases[name]

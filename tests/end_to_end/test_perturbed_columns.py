@@ -339,7 +339,7 @@ def written(value):
     return str(value + 0.0) if isinstance(value, float) else str(value)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(24, times=34))
 @given(NUMBERS, MASKINGS)
 def test_what_is_missing_stays_so_and_types_and_guarantees_are_kept(values, masking):
     column_given = pa.array(values)
@@ -369,7 +369,7 @@ WORDS = st.lists(st.none() | st.sampled_from(["a", "b", "c", "", "ü"]), min_siz
 NUMBERED = st.lists(st.none() | st.integers(0, 3), min_size=4, max_size=30)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(24, times=34))
 @given(WORDS | NUMBERED, st.floats(0.05, 0.95), st.sampled_from(["plain", "invariant"]))
 def test_drawn_categories_are_those_of_the_column_and_missing_ones_stay_so(values, keep, variant):
     assume(any(value is not None for value in values))
@@ -383,7 +383,7 @@ def test_drawn_categories_are_those_of_the_column_and_missing_ones_stay_so(value
     assert np.allclose(np.sum(made.certificate.maskings[0].matrix, axis=1), 1)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(24, times=34))
 @given(NUMBERS, st.sampled_from([{"sampleShare": 0.5}, {"sampleSize": 3}]), st.randoms())
 def test_a_sample_is_of_whole_rows_and_the_order_of_the_input_leaves_no_trace(
     values, amount, random
@@ -411,7 +411,7 @@ IMAGES = st.lists(
 )
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(24, times=34))
 @given(IMAGES, st.sampled_from([2, 3]), st.integers(0, 255))
 def test_pixelated_images_keep_their_shape_and_type_and_missing_ones_stay_so(images, size, fill):
     assume(any(image is not None for image in images))
@@ -434,7 +434,7 @@ def test_pixelated_images_keep_their_shape_and_type_and_missing_ones_stay_so(ima
             assert block[0, 0] == int(mean + 0.5)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(24, times=34))
 @given(st.data(), st.randoms())
 def test_no_masking_shows_the_order_of_the_input(data, random):
     rows = data.draw(st.integers(4, 12))

@@ -99,7 +99,7 @@ def test_a_rate_at_few_false_alarms_is_not_asked_of_an_attack_without_a_threshol
     ("attacks", "bounds", "more"),
     [
         (("loss", "entropy"), {"tprAtFpr": 0.08}, {"fpr": 0.02}),
-        (("label-only",), {"precision": 0.6}, {}),
+        pytest.param(("label-only",), {"precision": 0.6}, {}, marks=pytest.mark.nightly),
     ],
     ids=["loss and entropy", "label-only"],
 )

@@ -28,6 +28,7 @@ Codes = NDArray[np.int64]
 
 _SIDE = 1500
 _FOLDS = 5
+_TREES = 100
 _LEVEL = 0.05
 _DRAWS = 4
 """How often the sides are drawn for each that may differ as much by chance."""
@@ -136,7 +137,7 @@ def _classifier_auc(features: NDArray[np.float32], is_member: Bools) -> Estimate
         is_member_learnt = is_member[fold != one]
         if is_member_learnt.all() or not is_member_learnt.any() or not (fold == one).any():
             continue
-        forest = RandomForestClassifier(100, min_samples_leaf=5, random_state=0)
+        forest = RandomForestClassifier(_TREES, min_samples_leaf=5, random_state=0)
         forest.fit(features[fold != one], is_member_learnt)
         scores[fold == one] = forest.predict_proba(features[fold == one])[:, 1]
     order = falling_order(scores)

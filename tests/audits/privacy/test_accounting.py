@@ -14,12 +14,14 @@ from policy_engine.audits.privacy.accounting import (
 )
 from policy_engine.errors import AuditError
 
+nightly = pytest.mark.nightly
+
 # MOSAICrOWN D5.2, section 4.3.3 (epsilon 3.5, 1.6, 1, .8, .4 with N=10,000), the other figures as
 # its authors published them: batches of 100, 200 epochs, delta = 1/N.
 CLASSIC = [
     (10_000, {2: 3.55, 4: 1.61, 6: 1.05, 8: 0.78, 16: 0.38}),
-    (8_000, {2: 3.96, 4: 1.79, 6: 1.16, 8: 0.86, 16: 0.42}),
-    (50_000, {2: 1.63, 4: 0.76, 6: 0.50, 8: 0.37, 16: 0.22}),
+    pytest.param(8_000, {2: 3.96, 4: 1.79, 6: 1.16, 8: 0.86, 16: 0.42}, marks=nightly),
+    pytest.param(50_000, {2: 1.63, 4: 0.76, 6: 0.50, 8: 0.37, 16: 0.22}, marks=nightly),
 ]
 
 
@@ -62,7 +64,10 @@ def test_epsilon_of_one_step_on_all_records_is_that_of_the_gaussian_mechanism(no
     assert _exact_delta(spent.rdp, noise) < 1e-5
 
 
-@pytest.mark.parametrize(("noise", "rate", "steps"), [(2.0, 0.01, 500), (6.0, 0.1, 2_000)])
+@pytest.mark.parametrize(
+    ("noise", "rate", "steps"),
+    [(2.0, 0.01, 500), pytest.param(6.0, 0.1, 2_000, marks=nightly)],
+)
 def test_epsilon_falls_with_noise_and_rises_with_steps_and_rate(noise, rate, steps):
     spent = epsilon_of(noise, rate, steps, 1e-5).value
     assert epsilon_of(noise * 1.5, rate, steps, 1e-5).value < spent
@@ -123,13 +128,13 @@ def test_budget_that_never_ends():
     assert Budget(2.0, 1e-9, 1e-4).most_steps(1e6) >= 10**12
 
 
-def test_an_exchange_costs_what_two_steps_of_one_record_do_and_no_more():
+@pytest.mark.parametrize("noise", everyday((1.0, 4.0), 4.0))
+def test_an_exchange_costs_what_two_steps_of_one_record_do_and_no_more(noise):
     """Of the Gaussian mechanism, whose exchange has twice the sensitivity, it is known exactly."""
-    for noise in (1.0, 4.0):
-        spent = epsilon_of(noise, 1.0, 1, 1e-4)
-        exact = epsilon_of(noise / 2, 1.0, 1, spent.substitution_delta).value
-        assert exact <= spent.substitution <= 1.02 * exact
-        assert spent.substitution_delta == pytest.approx(1e-6)
+    spent = epsilon_of(noise, 1.0, 1, 1e-4)
+    exact = epsilon_of(noise / 2, 1.0, 1, spent.substitution_delta).value
+    assert exact <= spent.substitution <= 1.02 * exact
+    assert spent.substitution_delta == pytest.approx(1e-6)
 
 
 def test_an_exchange_is_no_worse_than_the_usual_bound_of_groups():

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from everyday import examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from places import SHARED_DATA
@@ -88,6 +89,7 @@ def test_what_rank_swapping_makes_is_possible(variant, table, share, seed):
     assert np.isfinite(found.log_likelihood).all()
 
 
+@settings(max_examples=examples(30, times=67))
 @given(
     arrays(np.float64, (17, 2), elements=st.integers(0, 9).map(float)),
     st.sampled_from([0.01, 0.1, 0.3, 0.9]),
@@ -99,6 +101,7 @@ def test_own_record_is_in_every_window_of_plain_rank_swapping(table, share, seed
     assert ((low <= released) & (released <= high)).all()
 
 
+@settings(max_examples=examples(30, times=67))
 @given(
     arrays(np.float64, (17, 2), elements=st.integers(0, 9).map(float)), st.permutations(range(17))
 )

@@ -3,8 +3,16 @@
 import numpy as np
 import pytest
 
+from policy_engine.audits.membership import member_differences
+
 MEMBERS = 40
 FEATURES = 60
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch):
+    """A tenth of the trees that compare two sides: sides of a few hundred differ for them too."""
+    monkeypatch.setattr(member_differences, "_TREES", 10)
 
 
 @pytest.fixture(scope="package")
