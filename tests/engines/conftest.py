@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from policy_engine.errors import EngineError
 
@@ -53,3 +54,29 @@ def cluster(spark):
     from policy_engine.engines.spark.engine import SparkEngine
 
     return SparkEngine(session=spark).started()
+
+
+# A few rows do not repay what Spark does for many: it generates and compiles code for each query,
+# and plans the rest of a query again after each of its stages.
+_FOR_FEW_ROWS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
+
+
+@pytest.fixture(scope="module")
+def few_rows(spark):
+    """Let Spark neither compile queries nor plan them again, except in the nightly profile.
+
+    Files that list tables of the catalog cannot use it: Spark lists them with compiled code alone.
+    """
+    is_nightly = settings.get_current_profile_name() == "nightly"
+    chosen = {} if is_nightly else _FOR_FEW_ROWS
+    before = {name: spark.conf.get(name, None) for name in chosen}
+    for name, value in chosen.items():
+        spark.conf.set(name, value)
+    yield
+    for name, value in before.items():
+        spark.conf.unset(name) if value is None else spark.conf.set(name, value)

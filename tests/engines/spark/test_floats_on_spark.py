@@ -12,6 +12,7 @@ from policy_engine import certify_output
 from policy_engine.engines.spark.reading import read
 from policy_engine.errors import CertificateError
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 OTHERS = pa.table({"x": [-0.0, math.nan, 1.0], "list": [[-0.0], None, [math.nan]]})
 PARTS = {
     "method": "masking",

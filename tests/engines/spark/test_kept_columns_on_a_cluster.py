@@ -14,6 +14,7 @@ from policy_engine import certify_output
 from policy_engine.engines.tables import write_table
 from policy_engine.errors import CertificateError
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 PAY = column("pay", masking="rank-swapping", p=0.3)
 KEPT = ["id", "ill", "since", "seen", "cost", "rate"]
 SWAPPED = {"method": "masking", "insensitive": KEPT, "masked": [PAY]}

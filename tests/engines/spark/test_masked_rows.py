@@ -15,6 +15,7 @@ from policy_engine import apply_policy, certify_output
 from policy_engine.engines.spark.near_rows import NearRows
 from policy_engine.errors import CertificateError, DataError, OutputError
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 KEY = b"\x07" * 32
 PARTITIONS = everyday((1, 3, 8), 3)
 PLAIN = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "insensitive": ["note"], "key": KEY}

@@ -12,6 +12,7 @@ from policy_engine.engines.spark.writing import manifest_digest
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import DataError
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 IRI = "http://x.org/People"
 
 

@@ -19,6 +19,7 @@ from policy_engine.engines.spark.writing import (
 from policy_engine.engines.tables import plain_texts, read_table, write_table
 from policy_engine.errors import DataError, OutputError
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 AWKWARD = [
     "plain",
     'say "hi"',
