@@ -10,6 +10,7 @@ from policy_engine.audits.disclosure.settings import MOST_PERSONS_UNNAMED
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import class_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
+from policy_engine.certificate.risk_arithmetic import impossible_figures
 from policy_engine.certificate.suppressed_shares import cap_contradictions
 from policy_engine.certificate.wording import wording_contradictions
 from policy_engine.data.bucket_tables import TABLES
@@ -173,6 +174,7 @@ def _risk_contradictions(certificate: "Certificate") -> Iterator[str]:
     for one in inferred:
         if isinstance(one.reached, Estimate):
             yield from _narrow_interval(one.reached, one.records, one.last_digit, one.name)
+    yield from impossible_figures(certificate)
 
 
 def _attempt_contradictions(certificate: "Certificate") -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
@@ -109,6 +109,12 @@ def check_column_names(names: tuple[str, ...], source: str) -> None:
     """
     if not names:
         raise DataError.of("C010", "The table has no columns.", source=source)
+    check_unique_names(names, source)
+    _check_distinguishable(names, source)
+
+
+def check_unique_names(names: Sequence[str], source: str) -> None:
+    """Raise DataError (C006) where two of the names of a table's columns are equal."""
     counts = Counter(names)
     repeated = [number for number, name in enumerate(names, start=1) if counts[name] > 1]
     if repeated:
@@ -117,7 +123,6 @@ def check_column_names(names: tuple[str, ...], source: str) -> None:
         more = ", and more" if len(repeated) > _MOST_PLACES else ""
         message = f"Column names must be unique. Columns {places}{more} share theirs with others."
         raise DataError.of("C006", message, "Does the file have a header?", source=source)
-    _check_distinguishable(names, source)
 
 
 def _check_distinguishable(names: tuple[str, ...], source: str) -> None:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from policy_engine.data import storage
 from policy_engine.data.catalog import make_catalog
+from policy_engine.data.column_names import check_unique_names
 from policy_engine.data.table_files import (
     ARRAY_FORMATS,
     Format,
@@ -45,10 +46,11 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
 
     Partition folders such as `year=2020/` are columns of text too. Cells of a CSV file are
     dictionary-encoded text, exactly as written; empty ones are missing.
-    Raises DataError where a row is ragged (C007), bytes are not UTF-8 (C008), or the file is
-    damaged (C003, C010).
+    Raises DataError where two columns have one name (C006), a row is ragged (C007), bytes are not
+    UTF-8 (C008), or the file is damaged (C003, C010).
     """
     parts = [_read_part(file, path, columns) for file in list_table_files(path)]
+    check_unique_names(parts[0].column_names, str(path))
     if len(parts) == 1:
         return parts[0]
     try:

@@ -139,6 +139,21 @@ def test_figures_of_other_columns_are_refused(independent):
             read_certificate(other.to_jsonld())
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"baseline": 0.5017}, "No value of 'ill' is that of 0.5017 of 200 records"),
+        ({"known": ("age", "age")}, "It names a column twice that attribute-inference knows"),
+    ],
+)
+def test_figures_that_no_release_has_are_refused(independent, changes, told):
+    made = apply_policy(learning(0.5), {DATASET: independent}).certificate
+    other = made.disclosures[0].model_copy(update=changes)
+    changed = made.model_copy(update={"disclosures": (other,)})
+    with pytest.raises(CertificateError, match=told):
+        read_certificate(changed.to_jsonld())
+
+
 def test_no_figure_is_no_valid_certificate(independent):
     made = apply_policy(learning(0.5), {DATASET: independent}).certificate
     [one] = made.disclosures

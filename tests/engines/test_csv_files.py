@@ -77,6 +77,12 @@ def test_read_table_names_the_line_that_is_not_utf_8(tmp_path, ending):
     assert (problem.code, problem.message) == ("C008", "Line 3 is not UTF-8.")
 
 
+def test_read_table_refuses_two_columns_of_one_name(tmp_path):
+    problem = problem_of(file_of(tmp_path, "row,age,age\n1,2,2\n", "data.csv"), "secret")
+    assert problem.code == "C006"
+    assert problem.message.endswith("Columns 2, 3 share theirs with others.")
+
+
 CELLS = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)
 
 

@@ -1,0 +1,90 @@
+"""Figures of risk in a certificate that no release of so many records can have."""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policy_engine.methods.disclosure import (
+    Figure,
+    InferenceMeasurement,
+    RiskMeasure,
+    RiskMeasurement,
+)
+
+if TYPE_CHECKING:
+    from policy_engine.certificate.certificate import Certificate
+    from policy_engine.plan.plan import Plan
+
+_ROUNDING = 1.1e-9
+"""By how much figures that are told to nine decimals may differ from what they are, and a bit."""
+
+
+def impossible_figures(certificate: "Certificate") -> Iterator[str]:
+    """Yield which figures of risk, and of what is learned, no release has, a sentence each."""
+    for one in certificate.disclosures:
+        if len({*one.known}) < len(one.known):
+            yield f"It names a column twice that {one.name} knows."
+    learned = [one for one in certificate.disclosures if isinstance(one, InferenceMeasurement)]
+    for one in learned:
+        is_kept = one.column in _kept_columns(certificate.plan)
+        if is_kept and not _is_part(one.baseline, one.records, least=1):
+            share = f"{one.baseline:g} of {one.records} records"
+            yield f"No value of {one.column!r} is that of {share}."
+    if any(isinstance(one, RiskMeasurement) for one in certificate.disclosures):
+        yield from _impossible_risks(certificate)
+
+
+def _kept_columns(plan: "Plan") -> set[str]:
+    """Return the columns that are released as they are: the commonest value is that of a number of
+    persons then."""
+    columns = plan.require_anonymize().columns
+    masked = plan.mask.names if plan.mask else ()
+    return {*columns.insensitive, *columns.sensitive_names} - {*masked}
+
+
+def _impossible_risks(certificate: "Certificate") -> Iterator[str]:
+    is_apart = not certificate.plan.require_anonymize().recoding.has_overlapping_classes
+    figures: dict[tuple[frozenset[str], str], dict[RiskMeasure, float]] = {}
+    for one in certificate.disclosures:
+        if not isinstance(one, RiskMeasurement) or not isinstance(one.reached, Figure):
+            continue
+        if not _is_possible(one, one.reached.value, is_apart=is_apart):
+            yield f"{one.name} cannot be {one.reached.value:g} of {one.records} records."
+            continue
+        classes = frozenset(one.known), one.population
+        figures.setdefault(classes, {})[one.bound.measure] = one.reached.value
+    for risks in figures.values():
+        if _contradict(risks, is_apart=is_apart):
+            yield "Its figures of the risk of the same classes contradict each other."
+
+
+def _is_possible(one: RiskMeasurement, value: float, *, is_apart: bool) -> bool:
+    """Tell whether the classes of so many records can have a risk."""
+    measure, is_alone = one.bound.measure, not one.population
+    if measure == "uniques":
+        return _is_part(value, one.records, least=0)
+    if measure == "meanRisk" and is_alone and is_apart:
+        return _is_part(value, one.records, least=1)  # the number of classes
+    if measure == "meanRisk" and is_alone:
+        return value >= 1 / one.records - _ROUNDING
+    if measure != "largestRisk":
+        return True
+    if value < _ROUNDING:
+        return not is_alone
+    size = round(1 / value)
+    return abs(1 / size - value) <= _ROUNDING and not (is_alone and size > one.records)
+
+
+def _is_part(value: float, records: int, least: int) -> bool:
+    count = round(value * records)
+    return math.isclose(count / records, value, abs_tol=_ROUNDING) and count >= least
+
+
+def _contradict(risks: dict[RiskMeasure, float], *, is_apart: bool) -> bool:
+    """Tell whether figures of the same classes cannot all be true."""
+    uniques, mean = risks.get("uniques", 0.0), risks.get("meanRisk", 0.0)
+    largest = risks.get("largestRisk", 1.0)
+    if mean > largest + _ROUNDING:
+        return True
+    is_told = "meanRisk" in risks
+    return is_apart and uniques > 0 and (largest < 1 or (is_told and uniques > mean + _ROUNDING))
