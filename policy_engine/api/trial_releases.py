@@ -43,6 +43,8 @@ from policy_engine.release.release import (
 
 CHEAP_ATTACKS = (
     "distance-linkage",
+    "value-linkage",
+    "exact-linkage",
     "mahalanobis-linkage",
     "probabilistic-linkage",
     "intersection-linkage",

@@ -88,6 +88,8 @@ def test_masking_without_a_bound_is_attacked_and_none_is_marked(data):
     [run] = explore_policy(asked, data, {"pay:p": (0.05,)}, draws=1)
     assert {one.attack for one in run.outcome.draws[0].attacks} == {
         "distance-linkage",
+        "value-linkage",
+        "exact-linkage",
         "mahalanobis-linkage",
         "probabilistic-linkage",
         "intersection-linkage",

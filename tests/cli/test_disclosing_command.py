@@ -67,7 +67,7 @@ def test_risks_are_told_where_no_row_can_be_matched(files, tmp_path):
     said = " ".join(told.output.split())
     assert "prosecutor-mean" in said
     assert "no figure: marketer, journalist, k-map, presence, since no population is given" in said
-    assert "not run: distance-linkage, mahalanobis-linkage," in said
+    assert "not run: distance-linkage, value-linkage, exact-linkage," in said
 
 
 def test_rows_are_matched_by_their_order(files):

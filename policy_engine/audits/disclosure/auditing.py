@@ -26,6 +26,12 @@ from policy_engine.audits.disclosure.attacks.transparency import (
     likelihood_taken,
     windows_left,
 )
+from policy_engine.audits.disclosure.attacks.value import (
+    exact_linkage,
+    exact_taken,
+    value_linkage,
+    value_taken,
+)
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.result import Attack, Linkage, NotRun
 from policy_engine.audits.disclosure.settings import DEFAULTS, AttackSettings
@@ -35,6 +41,8 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable
 Links: TypeAlias = NDArray[np.float64]
 ATTACKS: dict[Attack, Callable[[TwoFiles, AttackSettings], Links | NotApplicable]] = {
     "distance-linkage": lambda files, settings: distance_linkage(files, settings.search),
+    "value-linkage": lambda files, settings: value_linkage(files, settings.search),
+    "exact-linkage": exact_linkage,
     "mahalanobis-linkage": lambda files, settings: mahalanobis_linkage(files, settings.search),
     "probabilistic-linkage": probabilistic_linkage,
     "intersection-linkage": lambda files, settings: intersection_linkage(files, settings.search),
@@ -48,6 +56,8 @@ MOST_PERSONS_IN_STEPS = 50_000
 
 TAKEN: dict[Attack, Callable[[TwoFiles, NDArray[np.int64], AttackSettings], Links]] = {
     "distance-linkage": lambda files, persons, _: distance_taken(files, persons),
+    "value-linkage": lambda files, persons, _: value_taken(files, persons),
+    "exact-linkage": exact_taken,
     "mahalanobis-linkage": lambda files, persons, _: mahalanobis_taken(files, persons),
     "probabilistic-linkage": probabilistic_taken,
     "intersection-linkage": lambda files, persons, _: intersection_taken(files, persons),

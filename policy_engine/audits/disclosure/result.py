@@ -11,6 +11,8 @@ from policy_engine.kernels.estimates import Estimate, share_of_parts
 
 Attack: TypeAlias = Literal[
     "distance-linkage",
+    "value-linkage",
+    "exact-linkage",
     "mahalanobis-linkage",
     "probabilistic-linkage",
     "intersection-linkage",

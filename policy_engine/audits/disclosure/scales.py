@@ -147,14 +147,19 @@ def points(files: TwoFiles, *, scale_by_original: bool = False) -> tuple[Floats,
     return np.column_stack(known_values), np.column_stack(released)
 
 
-def distance_columns(column: KnownColumn) -> list[ColumnLikelihood]:
+def distance_columns(
+    column: KnownColumn, *, scale_by_original: bool = False
+) -> list[ColumnLikelihood]:
     """Return a column whose log-likelihoods are minus half of expected squared distances.
 
-    Those of numbers are in standard deviations. Two categories are at the distance 1, if they
-    differ; a cell of several is at the share of its values that differ. Missing cells are told
-    apart by a column of their own.
+    Those of numbers are in standard deviations, of each file or of the original. Two categories are
+    at the distance 1, if they differ; a cell of several is at the share of its values that differ.
+    Missing cells are told apart by a column of their own.
     """
-    values = _normal(*standardised(column)) if column.is_number else _categories(column)
+    if column.is_number:
+        values = _normal(*standardised(column, scale_by_original=scale_by_original))
+    else:
+        values = _categories(column)
     missing = gaps(column)
     return [values] if missing is None else [values, _normal(*missing)]
 

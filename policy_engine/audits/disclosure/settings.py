@@ -10,6 +10,8 @@ from policy_engine.kernels.searching import Search, search_here
 
 MOST_PERSONS_UNNAMED = 1_500
 """Attacks whose time grows fast with the persons are made on more only if they are named."""
+MOST_PERSONS_EXACT = 200_000
+"""Of more persons, equal values are not compared: columns of distinct numbers take long."""
 
 
 @dataclass(frozen=True)

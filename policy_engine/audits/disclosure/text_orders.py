@@ -31,8 +31,8 @@ def declared_orders(plan: Plan, maskings: Mapping[str, ColumnMasking]) -> dict[s
         for one in plan.require_anonymize().columns.quasi_identifier
         if one.order is not None
     }
-    swapped = (name for name, one in maskings.items() if isinstance(one, RankSwapping))
-    return orders | dict.fromkeys(swapped, "lexicographic")
+    swapped_names = (name for name, one in maskings.items() if isinstance(one, RankSwapping))
+    return orders | dict.fromkeys(swapped_names, "lexicographic")
 
 
 def in_declared_order(column: "KnownColumn", order: TextOrder) -> "KnownColumn":

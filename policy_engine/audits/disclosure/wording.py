@@ -20,6 +20,9 @@ from policy_engine.kernels.estimates import Estimate
 
 _WHO = {
     "distance-linkage": "knows {known} and takes the nearest record",
+    "value-linkage": "knows {known} and takes the record with the nearest values",
+    "exact-linkage": "knows {known} and takes the record with the same values in the most telling "
+    "columns",
     "mahalanobis-linkage": "knows {known} and how values were moved together",
     "probabilistic-linkage": "knows {known} and takes the record that agrees in the most telling "
     "columns",

@@ -8,6 +8,8 @@ from policy_engine.methods.disclosure import DisclosureBound
 
 DEFAULT_ATTACKS = (
     "distance-linkage",
+    "value-linkage",
+    "exact-linkage",
     "mahalanobis-linkage",
     "probabilistic-linkage",
     "intersection-linkage",

@@ -12,7 +12,8 @@ from policy_engine.audits.disclosure.attacks.transparency import (
     likelihood_linkage,
 )
 from policy_engine.audits.disclosure.files import TwoFiles, known_columns
-from policy_engine.audits.disclosure.risks.attributes import MaskedNumbers, inferences
+from policy_engine.audits.disclosure.risks.attributes import MaskedNumbers
+from policy_engine.audits.disclosure.risks.inference import inferences
 from policy_engine.audits.disclosure.text_orders import in_declared_order, in_order_of_codes
 from policy_engine.methods.maskings.rank_swapping import RankSwapping
 

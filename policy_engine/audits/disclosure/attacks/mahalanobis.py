@@ -48,7 +48,7 @@ def _why_not(files: TwoFiles) -> str:
     if not are_points(files):
         return "it compares numbers, each of which is one value"
     if columns == 1:
-        return "with one column known it is distance-linkage"
+        return "with one column known it is value-linkage"
     if paired < PERSONS_A_COLUMN * columns:
         least = PERSONS_A_COLUMN * columns
         return f"its covariance takes {least} persons at least, and {paired} are in the release"

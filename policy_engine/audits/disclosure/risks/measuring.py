@@ -16,10 +16,17 @@ from policy_engine.audits.disclosure.risks.classes import KnownClasses, populati
 from policy_engine.audits.disclosure.risks.file_level import CountedPopulation, Share, file_risks
 from policy_engine.audits.disclosure.risks.inference import inferred
 from policy_engine.audits.disclosure.risks.result import FileRisks, NoRisk, Risk
+from policy_engine.audits.disclosure.risks.suppressed import (
+    codes_like,
+    has_suppressed,
+    is_suppressed,
+    suppressing_marks,
+    with_marks_widened,
+    with_missing_widened,
+)
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, Problem, format_count
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.kernels.spread import Spread
 from policy_engine.methods.masking import CellMasking
 
 Floats = NDArray[np.float64]
@@ -98,12 +105,16 @@ def class_columns(files: TwoFiles) -> tuple[tuple[KnownColumn, ...], list[dict[s
     The value of a perturbed column does not tell its cell: classes by such cells mean nothing.
     Without a certificate, a column is perturbed if it has values of the original that are
     neither the persons' own nor always the same for one value; where nobody knows whose row is
-    whose, it may be if it has numbers that the original lacks.
+    whose, it may be if it has numbers that the original lacks. Marks such as -9 in a column that is
+    otherwise as it was are suppressed cells.
     """
     chosen, reasons = [], []
     for column in files.columns:
         reason = _perturbed(column, files)
-        if reason:
+        marks = suppressing_marks(column, files.own) if reason == _UNKNOWN_METHOD else _NO_MARKS
+        if len(marks):
+            chosen.append(with_marks_widened(column, marks))
+        elif reason:
             reasons.append({"column": column.name, "reason": reason})
         else:
             chosen.append(column)
@@ -122,6 +133,7 @@ def _perturbed(column: KnownColumn, files: TwoFiles) -> str:
     return _NOT_TRUE if column.is_number and _has_other_values(column) else ""
 
 
+_NO_MARKS = np.zeros(0, dtype=np.int64)
 _NO_CELL, _SEE = "a value does not tell its cell", "see the linkage figures"
 _UNKNOWN_METHOD = f"{_NO_CELL} (an unknown method): {_SEE}"
 _NOT_TRUE = (
@@ -165,30 +177,27 @@ def with_suppressed(
     """
     if files.is_published:
         return tuple(columns), inputs
-    wide = {column.name for column in columns if _is_suppressed(column)}
-    widened = tuple(_widened(one) if one.name in wide else one for one in columns)
-    population = tuple(_widened(one) if one.name in wide else one for one in inputs.population)
-    suppresses = inputs.suppresses or any(map(_has_suppressed, widened))
+    wide = {column.name for column in columns if is_suppressed(column)}
+    widened = tuple(with_missing_widened(one) if one.name in wide else one for one in columns)
+    by_name = {one.name: one for one in files.columns}
+    population = tuple(
+        _widened_as(by_name.get(one.name, one), one, files.own, is_wide=one.name in wide)
+        for one in inputs.population
+    )
+    suppresses = inputs.suppresses or has_suppressed(widened)
     return widened, replace(inputs, population=population, suppresses=suppresses)
 
 
-def _is_suppressed(column: KnownColumn) -> bool:
-    was_missing = (column.before[column.present] == 0).any()
-    return bool(column.has_missing and not was_missing and (column.after.cell_of == 0).any())
-
-
-def _widened(column: KnownColumn) -> KnownColumn:
-    """Return a column whose missing cells, which are those of the first code, may be any value."""
-    spread = column.after
-    high = spread.high.copy()
-    high[0] = spread.size
-    spread = Spread(spread.cell_of, spread.starts, spread.low, high, spread.size)
-    return replace(column, after=spread)
-
-
-def _has_suppressed(column: KnownColumn) -> bool:
-    widths = column.after.widths[column.after.cell_of]
-    return bool((widths == column.after.size).any() and (widths < column.after.size).any())
+def _widened_as(
+    column: KnownColumn, population: KnownColumn, own: Ints, *, is_wide: bool
+) -> KnownColumn:
+    """Return the same column beside a population, with the same cells suppressed."""
+    if is_wide:
+        population = with_missing_widened(population)
+    if not (own >= 0).any() or not _looks_perturbed(column, own):
+        return population
+    marks = codes_like(population, column, suppressing_marks(column, own))
+    return with_marks_widened(population, marks)
 
 
 def known_classes(columns: Sequence[KnownColumn], inputs: RiskInputs) -> KnownClasses:

@@ -73,7 +73,7 @@ def test_a_column_that_was_not_moved_decides():
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        (two_files(*moved_together()).first(1), "it is distance-linkage"),
+        (two_files(*moved_together()).first(1), "it is value-linkage"),
         (two_files(*(part[:19] for part in moved_together())), "takes 20 persons at least"),
     ],
 )
