@@ -1,46 +1,92 @@
 """What is written in a Parquet file around its values: pages, indexes, statistics, who wrote it.
 
-Read by the compact protocol of Thrift and the structures of parquet-format, since Arrow tells only
-some of it: https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift.
+Read by the structures of parquet-format, since Arrow tells only some of it, and lets through what
+belongs to no row: https://github.com/apache/parquet-format
 """
 
+import re
 import struct
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, NamedTuple
+
+from policy_engine.data.parquet_thrift import CompactReader, Fields
 
 _MAGIC = b"PAR1"
 _HEADER = 1 << 16
 """Bytes that are read for the header of a page, and doubled until it is complete."""
 _LARGEST = 1 << 24
-Fields = dict[int, Any]
-"""The fields of a structure by their numbers: integers, bytes, lists, and structures again."""
+_DATA, _DICTIONARY, _DATA_V2 = 0, 2, 3
+_HEADS = {_DATA: "data", _DICTIONARY: "dictionary", _DATA_V2: "data_v2"}
+_ROOTS = re.compile(r"schema|root|table|(spark|arrow|hive|duckdb)_schema")
+_GROUPS = re.compile(r"list|bag|array|element|item|array_element")
+_REPEATED, _OPTIONAL = 2, 1
+_FIXED = 7
+_NO_LENGTHS = (None, 0, -1)
+_MOST_OF_NOTHING = 16
+"""The most bytes of a page without values."""
+
+
+class Page(NamedTuple):
+    """A page of a column chunk: its header by kind, and where its content lies, in how many bytes
+    before they are packed."""
+
+    head: Fields
+    kind: int
+    place: int
+    size: int
+    unpacked: int
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A column of values: its path, its type, and how deep values may be missing and repeated."""
+
+    path: tuple[str, ...]
+    type: int
+    width: int
+    missing: int
+    repeated: int
 
 
 @dataclass(frozen=True)
 class ChunkNotes:
     """What is written about one column of one row group: the values that its statistics, those of
-    its pages and its index name, as they are stored."""
+    its pages and its index name, as they are stored, how many are said to be missing and to differ
+    (`counts`), its pages, and the bits of its Bloom filter."""
 
-    path: tuple[str, ...]
+    leaf: Leaf
     row_group: int
+    codec: int
     named: frozenset[bytes] = field(repr=False)
+    counts: tuple[int | None, int | None]
+    pages: tuple[Page, ...] = field(repr=False)
+    bloom_filter: bytes = field(repr=False)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The names of the column, and of the lists and values within."""
+        return self.leaf.path
 
 
 @dataclass(frozen=True)
 class FileNotes:
-    """What is written in a file besides its values; `unknown` bytes belong to no part of it."""
+    """What is written in a file besides its values; `unknown` bytes belong to no part of it, and
+    `metadata` are the keys and values that it has for programs."""
 
     created_by: str
     unknown: int
     chunks: tuple[ChunkNotes, ...]
+    metadata: tuple[tuple[bytes, bytes], ...]
 
 
 def read_notes(path: Path) -> FileNotes:
     """Return what a Parquet file holds around its values.
 
-    Raises ValueError, struct.error or IndexError where it is not laid out as parquet-format says.
+    Raises one of `parquet_thrift.ERRORS` where it is not laid out as parquet-format says, or has
+    parts that no table needs: pages of no rows, fields that are not known, texts of its own.
     """
     with path.open("rb") as file:
         size = file.seek(0, 2)
@@ -49,18 +95,21 @@ def read_notes(path: Path) -> FileNotes:
         if magic != _MAGIC or length + 12 > size:
             raise ValueError("not a Parquet file")
         file.seek(size - 8 - length)
-        footer = file.read(length)
-        reader = _Compact(footer)
-        meta = reader.struct()
+        reader = CompactReader(file.read(length))
+        meta = reader.structure("FileMetaData")
+        leaves = _leaves(meta["schema"])
         parts = [(0, 4), (size - 8 - length, size - 8 - length + reader.place), (size - 8, size)]
-        chunks = []
-        for number, group in enumerate(meta.get(4, [])):
-            for column in group[1]:
-                notes, used = _chunk(file, column, number)
+        groups, chunks = meta.get("row_groups", []), []
+        if sum(group["num_rows"] for group in groups) != meta["num_rows"]:
+            raise ValueError("other rows than those of its groups")
+        for number, group in enumerate(groups):
+            for column, leaf in zip(group["columns"], leaves, strict=True):
+                notes, used = _chunk(file, column, leaf, (number, group["num_rows"]))
                 chunks.append(notes)
                 parts += used
-    created = meta.get(6, b"").decode("utf-8", "replace")
-    return FileNotes(created, size - _covered(parts), tuple(chunks))
+    created = meta.get("created_by", b"").decode("utf-8", "replace")
+    metadata = tuple((one["key"], one.get("value", b"")) for one in meta.get("metadata", []))
+    return FileNotes(created, size - _covered(parts), tuple(chunks), metadata)
 
 
 def _covered(parts: list[tuple[int, int]]) -> int:
@@ -72,107 +121,199 @@ def _covered(parts: list[tuple[int, int]]) -> int:
     return covered
 
 
-def _chunk(file: IO[bytes], column: Fields, group: int) -> tuple[ChunkNotes, list[tuple[int, int]]]:
-    """Return what is written about a column chunk, and the parts of the file that are its own."""
-    meta: Fields = column[3]
-    named = [*_statistics(meta.get(12, {}))]
-    starts = [meta[one] for one in (9, 10, 11) if meta.get(one)]
-    start, stop = min(starts), min(starts) + meta[7]
-    parts = []
-    place = start
-    while place < stop:
-        header, length = _structure_at(file, place)
-        parts.append((place, place + length + header[3]))
-        place += length + header[3]
-        for kind in (5, 8):
-            named += _statistics(header.get(kind, {}).get(5 if kind == 5 else 8, {}))
-    for offset, size in ((4, 5), (6, 7)):
-        if column.get(offset):
-            metadata, length = _structure_at(file, column[offset])
-            parts.append((column[offset], column[offset] + min(length, column[size])))
-            if offset == 6:
-                named += [one for field_ in (2, 3) for one in metadata.get(field_, [])]
-    if meta.get(14):
-        header, length = _structure_at(file, meta[14])
-        parts.append((meta[14], meta[14] + length + header[1]))
-    path = tuple(one.decode("utf-8", "replace") for one in meta[3])
-    return ChunkNotes(path, group, frozenset(one for one in named if one)), parts
+def _leaves(schema: Sequence[Fields]) -> list[Leaf]:
+    """Return the columns of values of a schema. Raises ValueError for what it says besides."""
+    _check_ids(schema)
+    if not _ROOTS.fullmatch(schema[0]["name"].decode()):
+        raise ValueError("another name of a table")
+    elements = iter(schema[1:])
+    leaves = [leaf for _ in range(schema[0].get("num_children", 0)) for leaf in _within(elements)]
+    if next(elements, None) is not None:
+        raise ValueError("columns of no table")
+    return leaves
+
+
+def _check_ids(schema: Sequence[Fields]) -> None:
+    """Raise ValueError for numbers of columns other than those that count them."""
+    ids = [one["field_id"] for one in schema if one.get("field_id", -1) >= 0]
+    if len({*ids}) < len(ids) or any(one > len(schema) for one in ids):
+        raise ValueError("numbers of columns that do not count them")
+
+
+def _within(
+    elements: Iterator[Fields], path: tuple[str, ...] = (), missing: int = 0, repeated: int = 0
+) -> Iterator[Leaf]:
+    """Yield the columns of values in the next element of a schema."""
+    one = next(elements)
+    name, children = one["name"].decode(), one.get("num_children", 0)
+    missing += one.get("repetition", 0) in (_OPTIONAL, _REPEATED)
+    repeated += one.get("repetition", 0) == _REPEATED
+    if path and not _GROUPS.fullmatch(name):
+        raise ValueError("another name of what is in a list")
+    if children:
+        for _ in range(children):
+            yield from _within(elements, (*path, name), missing, repeated)
+        return
+    length = one.get("type_length")
+    is_plain = not one.get("scale") or one.get("logical_type", {}).get("decimal") or _is_old(one)
+    if (one["type"] != _FIXED and length not in _NO_LENGTHS) or not is_plain:
+        raise ValueError("a length or digits of a type without")
+    yield Leaf((*path, name), one["type"], length or 0, missing, repeated)
+
+
+def _is_old(one: Fields) -> bool:
+    """Tell whether an element is that of decimals, as old programs wrote them."""
+    return one.get("converted_type") == 5
+
+
+def _chunk(
+    file: IO[bytes], column: Fields, leaf: Leaf, group: tuple[int, int]
+) -> tuple[ChunkNotes, list[tuple[int, int]]]:
+    """Return what is written about a column chunk, and the parts of the file that are its own.
+
+    `group` is the number of its row group, and how many rows that has.
+    """
+    meta: Fields = column["meta"]
+    path = tuple(one.decode() for one in meta["path"])
+    if path != leaf.path or meta["type"] != leaf.type or meta.get("index_page"):
+        raise ValueError("a chunk of another column")
+    statistics = meta.get("statistics", {})
+    named = [*_statistics(statistics)]
+    starts = [meta[one] for one in ("data_page", "dictionary_page") if meta.get(one)]
+    start, size = min(starts, default=0), meta["compressed_size"]
+    pages, parts = _pages(file, start, start + size) if starts or size else ([], [])
+    _check_counts(meta, pages, leaf, group[1])
+    data = [one for one in pages if one.kind != _DICTIONARY]
+    for page in data:
+        named += _statistics(page.head.get("statistics", {}))
+    indexes, index_parts = _indexes(file, column, len(data))
+    _check_places(indexes, data, parts)
+    parts += [*index_parts, *_copy(file, meta, start + size)]
+    bloom_filter, filter_parts = _bloom_filter(file, meta)
+    parts += filter_parts
+    named += [one for key in ("min_values", "max_values") for one in indexes.get(key, [])]
+    missing, different = (statistics.get(one) for one in ("null_count", "distinct_count"))
+    if not _are_counts(statistics, meta["num_values"]):
+        raise ValueError("a column that counts more values than it has")
+    values = frozenset(one for one in named if one)
+    counts = (missing, different)
+    notes = ChunkNotes(leaf, group[0], meta["codec"], values, counts, tuple(pages), bloom_filter)
+    return notes, parts
+
+
+def _copy(file: IO[bytes], meta: Fields, place: int) -> list[tuple[int, int]]:
+    """Return where a copy of what the footer says of a chunk follows it, as some programs write."""
+    try:
+        fields, length = _structure_at(file, place, "ColumnMetaData")
+    except (ValueError, IndexError):
+        return []
+    is_copy = fields and all(meta.get(name) == value for name, value in fields.items())
+    return [(place, place + length)] if is_copy else []
+
+
+def _bloom_filter(file: IO[bytes], meta: Fields) -> tuple[bytes, list[tuple[int, int]]]:
+    """Return the bits of the Bloom filter of a chunk, none without one, and where it lies."""
+    if not meta.get("bloom_filter"):
+        return b"", []
+    place = meta["bloom_filter"]
+    header, length = _structure_at(file, place, "BloomFilter")
+    file.seek(place + length)
+    size = header["size"]
+    if size % 32 or meta.get("bloom_filter_length", length + size) != length + size:
+        raise ValueError("a Bloom filter of another size")
+    return file.read(size), [(place, place + length + size)]
 
 
 def _statistics(fields: Fields) -> Iterator[bytes]:
     """Yield the least and greatest values, old and new ones, of statistics."""
-    yield from (fields[one] for one in (1, 2, 5, 6) if one in fields)
+    yield from (fields[one] for one in ("max", "min", "max_value", "min_value") if one in fields)
 
 
-def _structure_at(file: IO[bytes], place: int) -> tuple[Fields, int]:
+def _pages(file: IO[bytes], place: int, stop: int) -> tuple[list[Page], list[tuple[int, int]]]:
+    """Return the pages between two places, and where each lies with its header."""
+    pages: list[Page] = []
+    parts: list[tuple[int, int]] = []
+    while place < stop:
+        header, length = _structure_at(file, place, "PageHeader")
+        kind, size = header["type"], header["compressed_size"]
+        if _HEADS.get(kind) not in header or sum(one in header for one in _HEADS.values()) != 1:
+            raise ValueError("a page of no known kind")
+        if kind == _DICTIONARY and pages:
+            raise ValueError("a second dictionary")
+        if size < 0 or place + length + size > stop:
+            raise ValueError("a page that is larger than its column")
+        head = header[_HEADS[kind]]
+        page = Page(head, kind, place + length, size, header["uncompressed_size"])
+        if not head["num_values"] and page.unpacked > _MOST_OF_NOTHING:
+            raise ValueError("a page of no values that has content")
+        if "crc" in header and (header["crc"] & 0xFFFFFFFF) != zlib.crc32(content_of(file, page)):
+            raise ValueError("a checksum of something else")
+        if not _are_counts(head.get("statistics", {}), head["num_values"]):
+            raise ValueError("a page that counts more values than it has")
+        pages.append(page)
+        parts.append((place, place + length + size))
+        place += length + size
+    return pages, parts
+
+
+def _are_counts(statistics: Fields, values: int) -> bool:
+    """Tell whether statistics count no more than there is, and no NaN, which no output has."""
+    counts = (statistics.get(one, 0) for one in ("null_count", "distinct_count"))
+    return all(0 <= one <= values for one in counts) and not statistics.get("nan_count")
+
+
+def content_of(file: IO[bytes], page: Page) -> bytes:
+    """Return the content of a page as it is stored."""
+    file.seek(page.place)
+    return file.read(page.size)
+
+
+def _check_counts(meta: Fields, pages: Sequence[Page], leaf: Leaf, rows: int) -> None:
+    """Raise ValueError where pages have more or fewer values than their column and its rows."""
+    values = sum(one.head["num_values"] for one in pages if one.kind != _DICTIONARY)
+    if values != meta["num_values"] or (not leaf.repeated and values != rows):
+        raise ValueError("pages of other rows")
+    if leaf.repeated and values < rows:
+        raise ValueError("pages of fewer rows")
+    counts = meta.get("encoding_stats", [])
+    if counts and sum(one["count"] for one in counts) != len(pages):
+        raise ValueError("a count of other pages")
+    encodings = meta.get("encodings", [])
+    if len({*encodings}) < len(encodings) or not {*encodings} <= {*range(10)}:
+        raise ValueError("encodings that there are not")
+
+
+def _indexes(file: IO[bytes], column: Fields, pages: int) -> tuple[Fields, list[tuple[int, int]]]:
+    """Return what the indexes of a column's pages say, and where they lie."""
+    parts, indexes = [], Fields()
+    for name, kind in (("offset_index", "OffsetIndex"), ("column_index", "ColumnIndex")):
+        if column.get(name):
+            fields, length = _structure_at(file, column[name], kind)
+            parts.append((column[name], column[name] + min(length, column[f"{name}_length"])))
+            indexes |= fields
+    lists = ("pages", "null_pages", "min_values", "max_values", "null_counts", "text_sizes")
+    if any(len(indexes[one]) != pages for one in lists if one in indexes):
+        raise ValueError("an index of other pages")
+    return indexes, parts
+
+
+def _check_places(indexes: Fields, data: Sequence[Page], parts: Sequence[tuple[int, int]]) -> None:
+    """Raise ValueError where an index has other places than those of the pages."""
+    places = [(one["offset"], one["size"]) for one in indexes.get("pages", [])]
+    last = parts[len(parts) - len(data) :]
+    if places and places != [(start, stop - start) for start, stop in last]:
+        raise ValueError("an index of other places")
+
+
+def _structure_at(file: IO[bytes], place: int, name: str) -> tuple[Fields, int]:
     """Return the structure at a place of a file, and its length."""
     size = _HEADER
     while True:
         file.seek(place)
-        reader = _Compact(file.read(size))
+        reader = CompactReader(file.read(size))
         try:
-            return reader.struct(), reader.place
-        except (IndexError, struct.error):
+            return reader.structure(name), reader.place
+        except IndexError:
             size *= 2
             if size > _LARGEST:
                 raise
-
-
-class _Compact:
-    """A reader of Thrift's compact protocol."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data, self.place = data, 0
-
-    def struct(self, depth: int = 0) -> Fields:
-        """Return the structure that begins here."""
-        if depth > 20:
-            raise ValueError("structures are nested too deep")
-        fields: Fields = {}
-        number = 0
-        while head := self._byte():
-            kind = head & 15
-            number = number + (head >> 4) if head >> 4 else self._signed()
-            # Truth values of fields are their types.
-            fields[number] = kind == 1 if kind in (1, 2) else self._value(kind, depth)
-        return fields
-
-    def _value(self, kind: int, depth: int) -> Any:
-        if kind in (1, 2, 3):
-            return self._byte()
-        if kind in (4, 5, 6):
-            return self._signed()
-        if kind == 7:
-            return struct.unpack("<d", self._bytes(8))[0]
-        if kind == 8:
-            return self._bytes(self._unsigned())
-        if kind in (9, 10):
-            head = self._byte()
-            size = head >> 4 if head >> 4 < 15 else self._unsigned()
-            return [self._value(head & 15, depth) for _ in range(size)]
-        if kind == 12:
-            return self.struct(depth + 1)
-        raise ValueError(f"unknown type {kind}")
-
-    def _byte(self) -> int:
-        self.place += 1
-        return self._data[self.place - 1]
-
-    def _bytes(self, size: int) -> bytes:
-        if self.place + size > len(self._data):
-            raise IndexError("the data end")
-        self.place += size
-        return self._data[self.place - size : self.place]
-
-    def _unsigned(self) -> int:
-        value = shift = 0
-        while True:
-            byte = self._byte()
-            value |= (byte & 127) << shift
-            if byte < 128:
-                return value
-            shift += 7
-
-    def _signed(self) -> int:
-        value = self._unsigned()
-        return (value >> 1) ^ -(value & 1)

@@ -222,6 +222,6 @@ def _parquet_columns(path: Path) -> tuple[str, ...]:
 
     try:
         return tuple(pq.read_schema(path).names)
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         message = f"The file is not Parquet: {str(error).splitlines()[0]}"
         raise DataError.of("C010", message, source=str(path)) from None

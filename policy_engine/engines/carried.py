@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -13,12 +14,11 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from policy_engine.data.table_files import ARRAY_FORMATS, file_format, list_table_files
 from policy_engine.engines.array_files import read_arrays, write_arrays
-from policy_engine.engines.arrays import is_text, unchunk
+from policy_engine.engines.arrays import unchunk
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.parquet_extras import HINT, extra_contents
 from policy_engine.engines.plain_floats import has_other_floats, holds_floats, plain_floats
@@ -27,6 +27,14 @@ from policy_engine.errors import CertificateError, Problem
 _CHUNK = 1 << 20
 _MOST_UNPACKED = 1 << 24
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+_SPARK = b"org.apache.spark.version"
+_VERSION = re.compile(rb"[0-9]{1,2}([.][0-9]{1,3}){1,3}")
+_SPARK_TYPES = re.compile(
+    r"string|long|integer|short|byte|double|float|boolean|date|timestamp(_ntz)?|void|null"
+    r"|decimal[(][0-9]{1,2},[0-9]{1,2}[)]"
+)
+_MORE_SCHEMA = 512
+"""By how many bytes another program may serialise a schema longer than Arrow does."""
 _EXTRA, _NAME, _COMMENT = 4, 8, 16  # flags of RFC 1952
 _FIELD_ID = b"PARQUET:field_id"
 _LIST_NAMES = ("item", "element", "array", "array_element")
@@ -61,24 +69,21 @@ def extras_problem(description: str, hint: str) -> Problem:
 
 
 _METADATA_HINT = "Write the table without metadata: in pyarrow, table.replace_schema_metadata()."
-_DICTIONARY_HINT = "Write texts as such: in pyarrow, cast dictionaries to string."
 _GZIP_HINT = "Pack it with gzip -n."
 _ARRAY_HINT = "Let policy-engine write it."
 
 
 def _parquet_extras(path: Path) -> Iterator[tuple[str, str]]:
+    extras = [*extra_contents(path)]
+    yield from ((one, HINT) for one in extras)
+    if not extras:  # else it may not be readable
+        yield from _extras_of_types(path)
+
+
+def _extras_of_types(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield what the types of a file and its texts hold besides the table."""
     with pq.ParquetFile(path) as file:
         yield from _schema_extras(file)
-        texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
-    # Text columns only: for other types Arrow does not expose the dictionary of the file.
-    with pq.ParquetFile(path, read_dictionary=texts) as file:
-        # Every row group may repeat the whole dictionary.
-        table = file.read(texts).unify_dictionaries()
-    for name in table.column_names:
-        if _has_unused(table.column(name)):
-            yield f"values in the dictionary of {name!r} that no row has", _DICTIONARY_HINT
-    for one in extra_contents(path):
-        yield one, HINT
     for name in _columns_of_other_floats(path):
         yield other_floats(name), FLOAT_HINT
 
@@ -97,26 +102,12 @@ def other_floats(name: str) -> str:
     return f"floats in {name!r} that are NaN, or zeros with a sign"
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return is_text(kind.value_type if pa.types.is_dictionary(kind) else kind)
-
-
-def _has_unused(column: pa.ChunkedArray) -> bool:
-    if not pa.types.is_dictionary(column.type) or not column.num_chunks:
-        return False
-    used_indices = pc.unique(
-        pa.chunked_array([chunk.indices for chunk in column.chunks])
-    ).drop_null()
-    return len(used_indices) < len(column.chunk(0).dictionary)
-
-
 def _schema_extras(file: pq.ParquetFile) -> Iterator[tuple[str, str]]:
     """Yield metadata other than what Arrow and Spark write about the types of the columns."""
     names = file.schema_arrow.names
-    readers = {b"ARROW:schema": _is_arrow, _SPARK_SCHEMA: _is_spark}
+    readers = {b"ARROW:schema": _is_arrow, _SPARK_SCHEMA: _is_spark, _SPARK: _is_version}
     for key, value in (file.metadata.metadata or {}).items():
-        is_version = key == b"org.apache.spark.version" and value.replace(b".", b"").isdigit()
-        if not is_version and not (key in readers and readers[key](value, names)):
+        if not (key in readers and readers[key](value, names)):
             yield "metadata", _METADATA_HINT
     if any(_has_metadata(field) for field in file.schema_arrow):
         yield "metadata", _METADATA_HINT
@@ -137,26 +128,46 @@ def _has_metadata(field: pa.Field) -> bool:
 
 def _is_arrow(value: bytes, names: list[str]) -> bool:
     """Tell whether a serialised Arrow schema describes the columns and nothing else."""
-    with suppress(ValueError, OSError):
-        schema = pa.ipc.read_schema(pa.BufferReader(base64.b64decode(value)))
+    with suppress(ValueError, OSError, pa.ArrowException):
+        content = base64.b64decode(value, validate=True)
+        reader = pa.BufferReader(content)
+        schema = pa.ipc.read_schema(reader)
+        size = 2 * len(schema.serialize()) + _MORE_SCHEMA
+        if content[reader.tell() :].strip(b"\0\xff") or len(content) > size:
+            return False
         has_more = schema.metadata or any(_has_metadata(field) for field in schema)
         return schema.names == names and not has_more
     return False
 
 
+def _is_version(value: bytes, _: list[str]) -> bool:
+    return _VERSION.fullmatch(value) is not None
+
+
 def _is_spark(value: bytes, names: list[str]) -> bool:
-    """Tell whether a serialised Spark schema describes the columns, without metadata on them."""
+    """Tell whether a serialised Spark schema describes the columns, without metadata on them, as
+    Spark itself writes it."""
     with suppress(ValueError, KeyError, TypeError):
-        schema = json.loads(value)
-        fields = schema["fields"]
-        parts = {"name", "type", "nullable", "metadata"}
-        has_only_types = all(set(field) == parts and not field["metadata"] for field in fields)
-        return (
-            set(schema) == {"type", "fields"}
-            and [field["name"] for field in fields] == names
-            and has_only_types
-        )
+        fields = json.loads(value)["fields"]
+        parts = [_spark_field(name, field) for name, field in zip(names, fields, strict=True)]
+        schema = {"type": "struct", "fields": parts}
+        return json.dumps(schema, separators=(",", ":"), ensure_ascii=False) == value.decode()
     return False
+
+
+def _spark_field(name: str, field: dict[str, object]) -> dict[str, object]:
+    """Return what Spark says of a column of this type. Raises ValueError for other types."""
+    kind, nullable = _spark_type(field["type"]), bool(field["nullable"])
+    return {"name": name, "type": kind, "nullable": nullable, "metadata": {}}
+
+
+def _spark_type(kind: object) -> object:
+    if isinstance(kind, dict):
+        inner, has_missing = _spark_type(kind["elementType"]), bool(kind["containsNull"])
+        return {"type": "array", "elementType": inner, "containsNull": has_missing}
+    if not isinstance(kind, str) or not _SPARK_TYPES.fullmatch(kind):
+        raise ValueError(kind)
+    return kind
 
 
 def _array_extras(path: Path) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,8 @@
 """What a Parquet file holds besides the values of its rows, around them."""
 
 import re
-import struct
 from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from policy_engine.data.parquet_footer import read_notes
+from policy_engine.data.parquet_footer import ChunkNotes, read_notes
+from policy_engine.data.parquet_thrift import ERRORS
 from policy_engine.engines.arrays import is_text, value_type
+from policy_engine.engines.parquet_pages import page_extras
 
 HINT = "Write the table again, such as with pyarrow.parquet.write_table()."
 _WRITERS = re.compile(
-    r"((parquet-(cpp-arrow|cpp|mr|rs)|fastparquet-python|DuckDB|[Pp]olars)?"
-    r"( version v?[0-9]{1,5}([.][0-9]{1,5}){0,3}(-SNAPSHOT)?)?( \(build [0-9a-f]{0,40}\))?)?"
+    r"((parquet-(cpp-arrow|cpp|mr|rs)|fastparquet-python|DuckDB|[Pp]olars( [(](python|rust)[)])?)?"
+    r"( version v?[0-9]{1,3}([.][0-9]{1,3}){0,3}(-SNAPSHOT)?)?( \(build [0-9a-f]{0,40}\))?)?"
 )
 """What programs that write Parquet say of themselves."""
 _SHORTENED = 16
@@ -28,21 +30,55 @@ def extra_contents(path: Path) -> Iterator[str]:
     of a writer, and statistics or indexes with values that no row has."""
     try:
         notes = read_notes(path)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, struct.error):
-        yield "parts that are not laid out as in a Parquet file"
+    except ERRORS:
+        yield _ODD
         return
     if notes.unknown:
         yield f"{notes.unknown:,} bytes that belong to no part of its table"
     if not _WRITERS.fullmatch(notes.created_by):
         yield "another name of what wrote it than programs have"
-    with pq.ParquetFile(path) as file:
-        kinds = {field.name: field.type for field in file.schema_arrow}
+    try:
+        with path.open("rb") as file:
+            for chunk in notes.chunks:
+                yield from page_extras(file, chunk, partial(_has_values, path))
+    except ERRORS:
+        yield _ODD
+        return
+    keys = [key for key, _ in notes.metadata]
+    if len({*keys}) < len(keys):
+        yield "metadata"
+    with pq.ParquetFile(path) as table:
         for chunk in notes.chunks:
-            name = chunk.path[0]
-            if len(chunk.path) == 1 and name in kinds and chunk.named:
-                column = file.read_row_group(chunk.row_group, [name]).column(name)
-                if not are_values_of(column, chunk.named):
-                    yield f"statistics of {name!r} with values that no row has"
+            yield from _statistics_extras(table, chunk)
+
+
+_ODD = "parts that are not laid out as in a Parquet file"
+
+
+def _has_values(path: Path, name: str, values: Collection[bytes]) -> bool:
+    """Tell whether a column of a file has some stored values, False for types that are not
+    compared."""
+    column = pq.read_table(path, columns=[name], partitioning=None).column(name)
+    kind = value_type(column.type)
+    return (is_text(kind) or _layout(kind) is not None) and are_values_of(column, values)
+
+
+def _statistics_extras(table: pq.ParquetFile, chunk: ChunkNotes) -> Iterator[str]:
+    """Yield that the statistics of a column, or its Bloom filter, are not those of its rows."""
+    name, (missing, different) = chunk.path[0], chunk.counts
+    is_flat = len(chunk.path) == 1
+    if not is_flat or not (chunk.named or chunk.bloom_filter or missing or different):
+        return
+    column = table.read_row_group(chunk.row_group, [name]).column(name)
+    if missing not in (None, column.null_count) or different not in (None, _distinct(column)):
+        yield f"statistics of {name!r} with counts that are not those of its rows"
+    if chunk.named and not are_values_of(column, chunk.named):
+        yield f"statistics of {name!r} with values that no row has"
+
+
+def _distinct(column: pa.ChunkedArray) -> int:
+    plain = column.cast(value_type(column.type)) if pa.types.is_dictionary(column.type) else column
+    return int(pc.count_distinct(plain, mode="only_valid").as_py())
 
 
 def are_values_of(column: pa.ChunkedArray, named: Collection[bytes]) -> bool:

@@ -60,6 +60,10 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
         raise DataError.of("C014", message) from None
 
 
+_UNREADABLE = (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowNotImplementedError, pa.ArrowIndexError)
+"""What pyarrow raises for files that are damaged."""
+
+
 def _read_part(file: Path, path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     """Read one of the files of a table, with the columns of its partition folders."""
     values = file_partition_values(file, path)
@@ -85,7 +89,7 @@ def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
         return read_csv(path, columns)
     except UnicodeEncodeError as error:  # pyarrow takes names in UTF-8 alone
         raise unreadable_file(path, error) from None
-    except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, csv.Error) as error:
+    except (*_UNREADABLE, ValueError, csv.Error) as error:
         if file_format(path) == "parquet" and "UTF" in str(error):
             message = "The file holds text that is not UTF-8."
             raise DataError.of("C008", message, source=str(path)) from None

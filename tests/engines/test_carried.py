@@ -21,7 +21,7 @@ def spark(**metadata):
         {"name": name, "type": "string", "nullable": True, "metadata": metadata}
         for name in TABLE.column_names
     ]
-    return {SPARK: json.dumps({"type": "struct", "fields": fields})}
+    return {SPARK: json.dumps({"type": "struct", "fields": fields}, separators=(",", ":"))}
 
 
 def with_field(**metadata):
@@ -155,5 +155,5 @@ def test_the_types_of_lists_carry_nothing(tmp_path, layout, is_stored):
 def test_metadata_within_a_list_is_refused(tmp_path, field):
     table = pa.table({"image": pa.array([[[1]]], pa.large_list(pa.field("item", pa.list_(field))))})
     parquet.write_table(table, tmp_path / "a.parquet", use_compliant_nested_type=False)
-    with pytest.raises(CertificateError, match="V002 The file holds metadata"):
+    with pytest.raises(CertificateError, match=r"V002 The file holds (metadata|parts)"):
         check_file_extras(tmp_path / "a.parquet")

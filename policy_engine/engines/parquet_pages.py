@@ -1,0 +1,220 @@
+"""Whether the pages of a Parquet file hold the values of its rows and nothing else.
+
+Readers take as many values from a page as its header counts, and leave what follows. Pages are
+unpacked and counted by https://parquet.apache.org/docs/file-format/data-pages/encodings/; those by
+differences (DELTA_*) and those packed by the old LZ4 or LZO are not looked into.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import IO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.data.parquet_footer import ChunkNotes, Leaf, Page, content_of
+from policy_engine.engines.parquet_blooms import bloom_filter
+
+_DICTIONARY, _DATA_V2 = 2, 3
+_CODECS = {0: "", 1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
+_WIDTHS = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8}
+"""The bytes of the values of physical types; booleans are bits, texts have their lengths before
+them, and fixed bytes the length of their type."""
+_BOOLEAN, _TEXTS, _FIXED = 0, 6, 7
+_PLAIN, _PLAIN_DICTIONARY, _RLE, _RLE_DICTIONARY, _SPLIT = 0, 2, 3, 8, 9
+Ints = NDArray[np.int64]
+
+
+HasValues = Callable[[str, frozenset[bytes]], bool]
+
+
+class _Content(NamedTuple):
+    """The values of a page as they are laid out, and how many are not missing."""
+
+    data: bytes
+    present: int
+
+
+def page_extras(file: IO[bytes], chunk: ChunkNotes, has_values: HasValues) -> Iterator[str]:
+    """Yield what the pages of a column hold besides the values of its rows.
+
+    A dictionary may be that of all row groups: `has_values` tells whether the column has some
+    stored values. Raises ValueError or IndexError where pages are not laid out as they say.
+    """
+    if chunk.codec not in _CODECS:
+        return
+    name, used, entries = chunk.path[0], set[int](), list[bytes]()
+    stored: set[bytes] | None = set()
+    for page in chunk.pages:
+        content = _unpacked(file, chunk, page)
+        indices, is_plain = None, True
+        if page.kind == _DICTIONARY:
+            values = _Content(content, page.head["num_values"])
+            entries = [*_split(values, chunk.leaf)]
+            are_values = _size_of_plain(chunk.leaf, values) == len(content)
+        else:
+            values = _values_of(content, chunk.leaf, page)
+            indices, is_plain = _indices(values, page), page.head["encoding"] == _PLAIN
+            used.update(() if indices is None else np.unique(indices).tolist())
+            are_values = indices is not None or _are_values(values, chunk.leaf, page)
+        if chunk.bloom_filter and indices is None:
+            is_split = is_plain and chunk.leaf.type != _BOOLEAN and stored is not None
+            stored = {*(stored or ()), *_split(values, chunk.leaf)} if is_split else None
+        if not are_values:
+            yield f"bytes in the pages of {name!r} that are no values"
+    unused = frozenset(one for place, one in enumerate(entries) if place not in used)
+    if max(used, default=-1) >= len(entries) or (unused and not has_values(name, unused)):
+        yield f"values in the dictionary of {name!r} that no row has"
+    size = len(chunk.bloom_filter)
+    if size and (stored is None or bloom_filter(stored, size) != chunk.bloom_filter):
+        yield f"a Bloom filter of {name!r} with values that no row has"
+
+
+def _split(values: _Content, leaf: Leaf) -> Iterator[bytes]:
+    """Yield values one by one, as they are stored."""
+    place, data = 0, values.data
+    size = _WIDTHS.get(leaf.type, leaf.width)
+    for _ in range(values.present):
+        if leaf.type == _TEXTS:
+            size = int.from_bytes(data[place : place + 4], "little")
+            place += 4
+        yield data[place : place + size]
+        place += size
+
+
+def _unpacked(file: IO[bytes], chunk: ChunkNotes, page: Page) -> bytes:
+    """Return the content of a page, unpacked; of the second version, with its levels before it."""
+    content, codec = content_of(file, page), _CODECS[chunk.codec]
+    levels = 0
+    if page.kind == _DATA_V2:
+        levels = page.head["definition_length"] + page.head["repetition_length"]
+        codec = codec if page.head.get("is_compressed", True) else ""
+    packed, size = content[levels:], page.unpacked - levels
+    if codec and packed:
+        try:
+            packed = pa.decompress(packed, size, codec, asbytes=True)
+        except (OSError, pa.ArrowException):
+            raise ValueError("not packed as said") from None
+    if len(packed) != size:
+        raise ValueError("of another size")
+    return content[:levels] + packed
+
+
+def _values_of(content: bytes, leaf: Leaf, page: Page) -> _Content:
+    """Return the values behind the levels of a page. Raises ValueError for other levels."""
+    count, place, present = page.head["num_values"], 0, page.head["num_values"]
+    for most, key in ((leaf.repeated, "repetition"), (leaf.missing, "definition")):
+        if page.kind == _DATA_V2:
+            size = page.head[f"{key}_length"]
+        elif most:
+            size = int.from_bytes(content[place : place + 4], "little")
+            place += 4
+        else:
+            size = 0
+        levels = content[place : place + size]
+        place += size
+        if len(levels) < size or (size and not most):
+            raise ValueError("levels of nothing")
+        if not most:
+            continue
+        depths, end = _hybrid(levels, count, most.bit_length())
+        if end != len(levels):
+            raise ValueError("bytes behind the levels")
+        present = int((depths == most).sum()) if key == "definition" else present
+    return _Content(content[place:], present)
+
+
+def _indices(values: _Content, page: Page) -> Ints | None:
+    """Return the places of values in a dictionary, None for a page without."""
+    if page.head["encoding"] not in (_PLAIN_DICTIONARY, _RLE_DICTIONARY):
+        return None
+    if not values.present and len(values.data) <= 1:
+        return np.zeros(0, np.int64)
+    width = values.data[0]
+    indices, end = _hybrid(values.data[1:], values.present, width)
+    if end + 1 != len(values.data):
+        raise ValueError("bytes behind the places in a dictionary")
+    return indices
+
+
+def _are_values(values: _Content, leaf: Leaf, page: Page) -> bool:
+    encoding = page.head["encoding"]
+    if encoding in (_PLAIN, _SPLIT):
+        return _size_of_plain(leaf, values) == len(values.data)
+    if encoding == _RLE and leaf.type == _BOOLEAN:
+        size = int.from_bytes(values.data[:4], "little")
+        return _hybrid(values.data[4:], values.present, 1)[1] == size == len(values.data) - 4
+    return True
+
+
+def _size_of_plain(leaf: Leaf, values: _Content) -> int:
+    """Return the bytes that so many values take."""
+    if leaf.type == _BOOLEAN:
+        return (values.present + 7) // 8
+    if leaf.type != _TEXTS:
+        width = leaf.width if leaf.type == _FIXED else _WIDTHS[leaf.type]
+        return values.present * width
+    place, data = 0, values.data
+    for _ in range(values.present):
+        place += 4 + int.from_bytes(data[place : place + 4], "little")
+    return place
+
+
+def _hybrid(data: bytes, count: int, width: int) -> tuple[Ints, int]:
+    """Return so many numbers of some bits, in runs or packed, and where they end."""
+    values, place, number = [np.zeros(0, np.int64)], 0, 0
+    while number < count:
+        head, place = _varint(data, place)
+        if head & 1:
+            size = (head >> 1) * width
+            packed = data[place : place + size]
+            # Some programs leave out the zeros at the end of the last group.
+            values.append(_unpack(packed.ljust(size, b"\0"), width, (head >> 1) * 8))
+            place = min(place + size, len(data))
+            number += (head >> 1) * 8
+        else:
+            size = (width + 7) // 8
+            value = int.from_bytes(data[place : place + size], "little")
+            values.append(np.full(head >> 1, value, np.int64))
+            place, number = place + size, number + (head >> 1)
+        if not head >> 1:
+            raise ValueError("a run of nothing")
+    numbers = np.concatenate(values)
+    if number - count >= max(len(values[-1]), 1) or not _is_padding(numbers, count):
+        raise ValueError("more numbers than values")
+    return numbers[:count], place
+
+
+def _is_padding(numbers: Ints, count: int) -> bool:
+    """Tell whether what follows some numbers fills their last group: zeros, or, as some programs
+    leave them there, numbers that came so far before."""
+    extra = numbers[count:]
+    if not extra.any():
+        return len(extra) < _MOST_PADDED
+    before = (numbers[count - far : len(numbers) - far] for far in range(1, min(count, _FAR) + 1))
+    return any(np.array_equal(extra, one) for one in before)
+
+
+_MOST_PADDED, _FAR = 504, 4096
+"""How many numbers fill a group at most, and how far away those are that are left in it."""
+
+
+def _unpack(packed: bytes, width: int, count: int) -> Ints:
+    if not width:
+        return np.zeros(count, np.int64)
+    bits = np.unpackbits(np.frombuffer(packed, np.uint8), bitorder="little")
+    rows = bits.reshape(count, width).astype(np.int64)
+    return np.asarray(rows @ (np.int64(1) << np.arange(width, dtype=np.int64)))
+
+
+def _varint(data: bytes, place: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[place]
+        place += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, place
+        if shift > 35:
+            raise ValueError("a number that is too long")

@@ -1,0 +1,156 @@
+"""Pages of Parquet files that hold more than the values of rows."""
+
+import struct
+from contextlib import suppress
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from thrift import (
+    BYTES,
+    I32,
+    I64,
+    STRUCT,
+    Reader,
+    last_column,
+    put_together,
+    struct_bytes,
+    taken_apart,
+)
+
+from policy_engine.data.table_files import read_header
+from policy_engine.engines.parquet_blooms import bloom_filter, xxh64
+from policy_engine.engines.parquet_extras import extra_contents
+from policy_engine.engines.tables import read_table
+from policy_engine.errors import DataError
+
+PAY = [900, 5, 5, 7]
+ODD = "parts that are not laid out as in a Parquet file"
+
+
+def changed(folder, change, **ways):
+    """Write a column of numbers, change its file, and return what else than it is found there."""
+    path = folder / "a.parquet"
+    pq.write_table(pa.table({"pay": PAY}), path, compression="none", **ways)
+    body, footer = taken_apart(path.read_bytes())
+    column = last_column(footer)
+    body = change(body, footer, column) or body
+    start = column.get(11, column[9])[1]
+    column[6] = column[7] = (I64, len(body) - start)
+    path.write_bytes(put_together(body, footer))
+    assert pq.read_table(path)["pay"].to_pylist() == PAY
+    return [*extra_contents(path)]
+
+
+def page(body, place):
+    """Return the header of the page at a place, its content, and where that ends."""
+    reader = Reader(body, place)
+    header = reader.struct()
+    end = reader.place + header[3][1]
+    return header, body[reader.place : end], end
+
+
+def resized(header, content):
+    header[2] = header[3] = (I32, len(content))
+    return struct_bytes(header) + content
+
+
+def second_page(body, _, column):
+    header, content, _ = page(body, column[9][1])
+    return body + resized(header, content[:-32] + struct.pack("<4q", 1, 2, 3, 4))
+
+
+def more_bytes(body, _, column):
+    header, content, _ = page(body, column[9][1])
+    return body[: column[9][1]] + resized(header, content + b"Ann")
+
+
+def unknown_field(body, _, column):
+    header, content, _ = page(body, column[9][1])
+    header[99] = (BYTES, b"Ann")
+    return body[: column[9][1]] + resized(header, content)
+
+
+def index_page(body, _, column):
+    hidden = struct_bytes({1: (I32, 1), 2: (I32, 3), 3: (I32, 3), 6: (STRUCT, {})}) + b"Ann"
+    return body[: column[9][1]] + hidden + body[column[9][1] :]
+
+
+def unused_number(body, _, column):
+    header, content, end = page(body, column[11][1])
+    header[7][1][1] = (I32, header[7][1][1][1] + 1)
+    entry = resized(header, content + struct.pack("<q", 41250))
+    column[9] = (I64, column[11][1] + len(entry))
+    return body[: column[11][1]] + entry + body[end:]
+
+
+def footer_field(_body, footer, _column):
+    footer[99] = (BYTES, b"Ann")
+
+
+def column_field(_body, _footer, column):
+    column[77] = (BYTES, b"Ann")
+
+
+def other_root(_body, footer, _column):
+    footer[2][1][1][0][4] = (BYTES, b"Ann")
+
+
+def other_id(_body, footer, _column):
+    footer[2][1][1][1][9] = (I32, 41250)
+
+
+def second_schema(_body, footer, _column):
+    footer[5][1][1].append({1: (BYTES, b"ARROW:schema"), 2: (BYTES, b"Ann")})
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda *_: None, []),
+        (second_page, [ODD]),
+        (more_bytes, ["bytes in the pages of 'pay' that are no values"]),
+        (unknown_field, [ODD]),
+        (index_page, [ODD]),
+        (footer_field, [ODD]),
+        (column_field, [ODD]),
+        (other_root, [ODD]),
+        (other_id, [ODD]),
+        (second_schema, ["metadata"]),
+    ],
+)
+def test_pages_hold_the_values_of_rows(tmp_path, change, told, version):
+    assert changed(tmp_path, change, use_dictionary=False, data_page_version=version) == told
+
+
+def test_a_dictionary_of_numbers_has_only_those_of_rows(tmp_path):
+    told = ["values in the dictionary of 'pay' that no row has"]
+    assert changed(tmp_path, unused_number) == told
+
+
+@pytest.mark.parametrize(
+    ("data", "number"),
+    [(b"", 0xEF46DB3751D8E999), (b"a", 0xD24EC4F1A98C6E5B), (b"abc", 0x44BC2CF5AD770999)],
+)
+def test_the_hash_is_that_of_xxhash(data, number):
+    assert xxh64(data) == number
+
+
+def test_a_bloom_filter_has_eight_bits_of_each_value():
+    bits = bloom_filter([b"a", b"b"], 32)
+    assert 8 < int.from_bytes(bits, "little").bit_count() <= 16
+    assert bloom_filter([b"b", b"a", b"a"], 32) == bits
+    assert bloom_filter([], 64) == bytes(64)
+
+
+def test_a_damaged_file_is_read_or_refused(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"pay": PAY, "job": ["a", None, "b", "a"]}), path)
+    content = path.read_bytes()
+    for place in range(4, len(content), 11):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 36]) + content[place + 1 :])
+        with suppress(DataError):
+            read_header(path)
+            read_table(path)
+            [*extra_contents(path)]
