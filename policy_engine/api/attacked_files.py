@@ -115,6 +115,8 @@ def match_files(disclosed: Disclosed, question: AuditQuestion) -> AttackedFiles:
     _check_matching(matching, certificate)
     problems = _problems(disclosed, names, matching, secret)
     problems += _order_problems(disclosed, question)
+    if certificate is None:
+        problems += disclosed.missing(tuple(question.taxonomies or {}), ())
     disclosed = disclosed.without_marks((*names, *matching, *secret))
     before, after = disclosed.before, disclosed.after
     problems += disclosed.cell_problems((*names, *matching, *secret))

@@ -42,7 +42,9 @@ def missing_columns(names: tuple[str, ...], dataset: "Dataset") -> Iterator[Prob
         normalized = {*map(compose, dataset.columns)}
         hint = _UNICODE_HINT if any(compose(name) in normalized for name in names) else ""
         yield Problem(
-            "C005", message, hint or _separator_hint(dataset) or "Does the file have a header?"
+            "C005",
+            message,
+            hint or separator_hint(dataset.columns) or "Does the file have a header?",
         )
         return
     for name in missing:
@@ -94,10 +96,12 @@ def lower_case(name: str) -> str:
     return compose(compose(name).lower())
 
 
-def _separator_hint(dataset: "Dataset") -> str:
-    header = dataset.columns[0] if len(dataset.columns) == 1 else ""
-    if ";" in header or "\t" in header:
-        return "The cells of a CSV file are separated by commas; these do not seem to be."
+def separator_hint(names: Sequence[str]) -> str:
+    """Return what to do with a table of one column whose name has the separators of others."""
+    header = names[0] if len(names) == 1 else ""
+    for mark, name in ((";", "semicolons"), ("\t", "tabs")):
+        if mark in header:
+            return f"The cells of a CSV file are separated by commas; these seem to be by {name}."
     return ""
 
 

@@ -188,6 +188,42 @@ def test_labels_are_read_by_a_taxonomy_alone(tmp_path, persons, audit):
     assert (linked(read), read.unread) == (0.02, ())
 
 
+def test_a_taxonomy_of_a_column_that_nobody_has_is_refused(tmp_path, persons, audit):
+    (tmp_path / "zone.csv").write_text("Bern;any\n")
+    trees = {"zone": tmp_path / "zone.csv"}
+    with pytest.raises(PolicyEngineError, match=r"C005.*'zone'"):
+        audit(persons, match=["row"], known=["city"], taxonomies=trees)
+
+
+def test_categories_in_another_case_or_between_blanks_are_the_same(persons, audit):
+    release = persons.assign(city=" " + persons.city.str.upper())
+    found = audit(release, match=["row"], known=["age", "city"])
+    same = audit(persons, match=["row"], known=["age", "city"])
+    assert linked(found) == linked(same)
+    assert found.unread == ()
+
+
+def test_categories_that_two_values_might_be_are_labels(persons, audit):
+    both = persons.assign(city=persons.city.replace("Oslo", "bern"))
+    release = both.assign(city=both.city.str.upper())
+    assert audit(release, original=both, match=["row"], known=["age", "city"]).unread == ("city",)
+
+
+def test_suppressed_cells_do_not_hide_that_records_are_alone(persons, audit):
+    found = audit(with_cell(persons, "age", "*"), match=["row"], known=["age"])
+    [one] = [one for one in found.risks if one.measure == "sample-uniques"]
+    assert one.value == 0
+    assert one.detail.endswith("no other record has the very cells of 100.0%")
+
+
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_cells_that_are_not_separated_by_commas_are_told(tmp_path, persons, mark, name):
+    persons.to_csv(tmp_path / "in.csv", index=False)
+    persons.to_csv(tmp_path / "out.csv", index=False, sep=mark)
+    with pytest.raises(PolicyEngineError, match=rf"A023.*these seem to be by {name}"):
+        audit_disclosure(tmp_path / "in.csv", tmp_path / "out.csv", known=["age"])
+
+
 def test_a_holdout_of_persons_who_are_there_is_refused(tmp_path, persons, audit):
     persons[:7].to_csv(tmp_path / "h.csv", index=False)
     asked = {"match": ["row"], "known": ["age", "pay"], "holdout": tmp_path / "h.csv"}

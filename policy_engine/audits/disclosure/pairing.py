@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn, known_columns
+from policy_engine.data.column_names import separator_hint
 from policy_engine.engines.masking.numbers import plain_array
 from policy_engine.errors import DataError, PolicyEngineError, Problem, format_count, join_names
 from policy_engine.kernels.estimates import NotApplicable
@@ -26,7 +27,9 @@ def table_problems(original: pa.Table, release: pa.Table, *, is_published: bool)
         message = (
             f"No column of the original, such as {lacked}, is in the release, which has {had}."
         )
-        hint = "Give the table that the release was made from, or its columns the same names."
+        hint = separator_hint(release.column_names) or (
+            "Give the table that the release was made from, or its columns the same names."
+        )
         problems.append(Problem("A023", message, hint))
     rows, released = original.num_rows, release.num_rows
     if released > rows:

@@ -62,6 +62,9 @@ def answered_queries(
             problems += (_of_query(one, number, line) for one in error.problems)
     if problems:
         raise QueryError(*problems, source=source)
+    if not answered:
+        message = "There is no query that was answered."
+        raise QueryError.of("Q002", message, "Give the queries, separated by semicolons.", source)
     return tuple(answered)
 
 

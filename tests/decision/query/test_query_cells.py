@@ -114,3 +114,9 @@ def test_every_query_that_is_not_understood_is_told_with_its_line():
 def test_a_quote_that_is_left_open_is_no_query():
     with pytest.raises(QueryError, match="Q001"):
         answered_queries("SELECT 'age FROM t", PERSONS, ["age"])
+
+
+@pytest.mark.parametrize("sql", ["", " ;;\n;", "-- none"])
+def test_no_query_at_all_is_told(sql):
+    with pytest.raises(QueryError, match="Q002 There is no query that was answered"):
+        answered_queries(sql, PERSONS, ["age"])

@@ -1,7 +1,7 @@
 """Cells of another tool's release over the values of its original."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from policy_engine.audits.disclosure.other_tools.missing_marks import (
 )
 from policy_engine.audits.utility.matching import MatchedColumn, match_values
 from policy_engine.data.cells import Cell
+from policy_engine.data.column_names import fold_name
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy, from_texts, is_nested_or_span
 from policy_engine.engines.encoding import ColumnCodes
@@ -166,10 +167,13 @@ def _code_finder(column: MatchedColumn, taxonomy: Taxonomy | None) -> Callable[[
         has_missing=column.has_missing,
     )  # fmt: skip
     below = taxonomies.code_finder(axis, taxonomy, "root") if taxonomy else None
+    alike = _by_folded_name(code_of)
 
     def codes(text: str) -> Runs:
         if is_mark(text) or not text.strip("* "):
             return _every(column)
+        if len(alike.get(fold_name(text), ())) == 1:
+            return _single_runs(alike[fold_name(text)])
         members = set_members(text)
         if members and all(one in code_of for one in members):
             return _single_runs(code_of[one] for one in members)
@@ -179,6 +183,14 @@ def _code_finder(column: MatchedColumn, taxonomy: Taxonomy | None) -> Callable[[
         masked = (c for v, c in code_of.items() if len(v) == len(text) and v.startswith(prefix))
         return _single_runs(masked) if prefix != text else ()
 
+    return codes
+
+
+def _by_folded_name(code_of: Mapping[str, int]) -> dict[str, list[int]]:
+    """Return the codes of values that differ in case, blanks around them or accents alone."""
+    codes: dict[str, list[int]] = {}
+    for value, code in code_of.items():
+        codes.setdefault(fold_name(value), []).append(code)
     return codes
 
 

@@ -130,7 +130,12 @@ def _record_risks(
 def sample_uniques(classes: KnownClasses) -> Risk:
     """Return the share of the records that are alone in their class."""
     uniques = int(classes.sizes[classes.frequencies == 1].sum())
-    return Risk.of("sample-uniques", classes.known, uniques / classes.records)
+    detail = ""
+    if classes.is_overlapping:  # the others may hide that most records are alone
+        alone = int((classes.sizes == 1).sum()) / classes.records
+        detail = "suppressed cells may be any value; no other record has the very cells of "
+        detail += f"{alone:.1%}"
+    return Risk.of("sample-uniques", classes.known, uniques / classes.records, detail=detail)
 
 
 def _uniques(
