@@ -156,9 +156,10 @@ def _ungoverned_outputs(policy: Policy) -> Iterator[Problem]:
     governed_iris = assets_with_rules(
         policy.rules if outputs else (), output_iris, policy.hierarchy
     )
+    attestable_iris = attestable(policy) if outputs else {}
     for rule in outputs:
         if rule.output not in governed_iris:
-            message, hint = _UNTIL_ATTESTED if rule.output in attestable(policy) else _NOT_GOVERNED
+            message, hint = _UNTIL_ATTESTED if rule.output in attestable_iris else _NOT_GOVERNED
             yield Problem("W001", message.format(rule.output), hint, rule.place)
 
 

@@ -1,4 +1,5 @@
 import json
+from time import process_time
 
 import pytest
 from policy_texts import CONTEXT, COUNT, DAY, RULE, ex, problems, read, refused
@@ -275,3 +276,12 @@ def test_audits_that_are_no_duties_of_permissions_give_a_warning():
         assert [hint.code for hint in hints] == ["W009"], kind
     used = {"target": "ex:O", "action": "use", "duty": {"action": "pe:recordLinkage"}}
     assert "W009" not in [code for code, _ in warnings_of(used)]
+
+
+@pytest.mark.parametrize("makes", [False, True])
+def test_many_rules_are_checked_in_about_linear_time(makes):
+    rules = [{"target": f"ex:T{n}", "action": "derive" if makes else "read"} for n in range(3_000)]
+    rules = [{**one, "output": f"ex:O{n}"} if makes else one for n, one in enumerate(rules)]
+    start = process_time()
+    assert len(read(permission=rules).permissions) == len(rules)
+    assert process_time() - start < 10
