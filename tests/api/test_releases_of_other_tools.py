@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from policy_engine import audit_disclosure
+from policy_engine.audits.disclosure.wording import notes
 from policy_engine.errors import PolicyEngineError
 
 ROWS = 100
@@ -214,6 +215,7 @@ def test_suppressed_cells_do_not_hide_that_records_are_alone(persons, audit):
     [one] = [one for one in found.risks if one.measure == "sample-uniques"]
     assert one.value == 0
     assert one.detail.endswith("no other record has the very cells of 100.0%")
+    assert f"Of sample-uniques: {one.detail} of the records." in notes(found)
 
 
 @pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])

@@ -91,6 +91,11 @@ def notes(audit: DisclosureAudit) -> tuple[str, ...]:
         sentences = (f"The release lacks {join_names(audit.lacking)} of the original.", *sentences)
     if audit.alike:
         sentences = (*sentences, _alike(audit))
+    sentences += tuple(
+        f"Of sample-uniques: {one.detail} of the records."
+        for one in audit.risks
+        if one.measure == "sample-uniques" and one.detail
+    )
     return (
         (*sentences, f"Read by no attack: {', '.join(audit.unread)}.")
         if audit.unread

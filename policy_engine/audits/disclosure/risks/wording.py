@@ -26,7 +26,7 @@ QUESTIONS = {
     "population-uniques": "records unique in the population, by a model",
     "homogeneity": "records whose class has a single value",
     "commonest-of-class": "records of the commonest value of their class",
-    "attribute-inference": "persons whose value is that of the nearest records",
+    "attribute-inference": "persons whose value is guessed from the records near to them",
     "interval-disclosure": "persons within an interval around their masked numbers",
     "rank-interval": "values within an interval of ranks around the masked one",
 }
