@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from policy_engine import terms
-from policy_engine.audits.disclosure.settings import MOST_PERSONS_EXACT, MOST_PERSONS_UNNAMED
+from policy_engine.audits.disclosure.settings import MOST_EXACT, MOST_PERSONS_UNNAMED
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import class_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
@@ -138,7 +138,7 @@ def _applies_always(attack: str, records: int, columns: int) -> bool:
 
         return columns <= MOST_COLUMNS
     if attack == "exact-linkage":
-        return columns <= MOST_COLUMNS and records <= MOST_PERSONS_EXACT
+        return columns <= MOST_COLUMNS and records <= MOST_EXACT >> columns
     return attack in ("distance-linkage", "value-linkage", "likelihood-linkage")
 
 

@@ -10,8 +10,9 @@ from policy_engine.kernels.searching import Search, search_here
 
 MOST_PERSONS_UNNAMED = 1_500
 """Attacks whose time grows fast with the persons are made on more only if they are named."""
-MOST_PERSONS_EXACT = 200_000
-"""Of more persons, equal values are not compared: columns of distinct numbers take long."""
+MOST_EXACT = 100_000 * 2**7
+"""Equal values are compared for so many persons times sets of columns, at most: those of distinct
+numbers take longer than bins."""
 
 
 @dataclass(frozen=True)

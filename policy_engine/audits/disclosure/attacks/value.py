@@ -15,8 +15,9 @@ from policy_engine.audits.disclosure.attacks.probabilistic import (
 )
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.scales import are_points, distance_columns, points
-from policy_engine.audits.disclosure.settings import MOST_PERSONS_EXACT, AttackSettings
+from policy_engine.audits.disclosure.settings import MOST_EXACT, AttackSettings
 from policy_engine.audits.disclosure.text_orders import in_order_of_codes
+from policy_engine.errors import format_count
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.linkage.column_likelihood import ColumnLikelihood
 from policy_engine.kernels.linkage.likelihood import greatest_likelihoods, links_by_likelihood
@@ -58,8 +59,10 @@ def exact_linkage(files: TwoFiles, settings: AttackSettings) -> Floats | NotAppl
     linkage weighs them.
     """
     persons = len(files.own)
-    if persons > MOST_PERSONS_EXACT:
-        reason = f"it compares {MOST_PERSONS_EXACT:,} persons at most, and there are {persons:,}"
+    most = MOST_EXACT >> len(files.columns)
+    if persons > most:
+        by = format_count(len(files.columns), "column")
+        reason = f"it compares {most:,} persons at most by {by}, and there are {persons:,}"
         return NotApplicable(reason=reason)
     return probabilistic_linkage(files, replace(settings, agreement="equal"))
 

@@ -81,6 +81,6 @@ def test_files_that_have_nothing_to_do_with_each_other_are_linked_by_chance():
 
 
 def test_equal_values_of_very_many_persons_are_not_compared(monkeypatch):
-    monkeypatch.setattr("policy_engine.audits.disclosure.attacks.value.MOST_PERSONS_EXACT", 3)
+    monkeypatch.setattr("policy_engine.audits.disclosure.attacks.value.MOST_EXACT", 6)
     reason = exact_linkage(files_of({"x": INCOMES}, {"x": INCOMES}), AttackSettings()).reason
-    assert reason == "it compares 3 persons at most, and there are 10"
+    assert reason == "it compares 3 persons at most by 1 column, and there are 10"
