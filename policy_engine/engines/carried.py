@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from policy_engine.data.table_files import ARRAY_FORMATS, file_format, list_table_files
 from policy_engine.engines.array_files import read_arrays, write_arrays
 from policy_engine.engines.arrays import unchunk
+from policy_engine.engines.folder_extras import check_folder
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.parquet_extras import HINT, extra_contents
 from policy_engine.engines.plain_floats import has_other_floats, holds_floats, plain_floats
@@ -47,7 +48,10 @@ def check_file_extras(path: Path) -> None:
     It would reach the reader with the rows, although no bound was measured on it. The file has to
     be one that can be read.
     """
-    for file in list_table_files(path):
+    files = list_table_files(path)
+    if path.is_dir():
+        check_folder(path, files)
+    for file in files:
         kind = file_format(file)
         extras = _parquet_extras(file) if kind == "parquet" else ()
         extras = chain(_mark_extras(file), _gzip_extras(file)) if kind == "csv.gz" else extras

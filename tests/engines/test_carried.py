@@ -157,3 +157,37 @@ def test_metadata_within_a_list_is_refused(tmp_path, field):
     parquet.write_table(table, tmp_path / "a.parquet", use_compliant_nested_type=False)
     with pytest.raises(CertificateError, match=r"V002 The file holds (metadata|parts)"):
         check_file_extras(tmp_path / "a.parquet")
+
+
+def in_two_parts(folder):
+    folder.mkdir()
+    parquet.write_table(TABLE, folder / "part-00000-1f-c000.snappy.parquet")
+    parquet.write_table(TABLE.slice(0, 0), folder / "part-00001.parquet")
+    return folder
+
+
+def test_a_folder_holds_parts_and_what_hadoop_leaves_beside_them(tmp_path):
+    folder = in_two_parts(tmp_path / "a.parquet")
+    (folder / "_SUCCESS").write_bytes(b"")
+    (folder / "._SUCCESS.crc").write_bytes(b"crc\0\0\0\2\0")
+    sums = -(-(folder / "part-00001.parquet").stat().st_size // 512)
+    (folder / ".part-00001.parquet.crc").write_bytes(b"crc\0\0\0\2\0" + bytes(4 * sums))
+    check_file_extras(folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["_SUCCESS", ".ann", "_ann.parquet", "_ann/a.parquet", ".part-00001.parquet.crc"]
+)
+def test_a_folder_holds_nothing_that_readers_pass_over(tmp_path, name):
+    folder = in_two_parts(tmp_path / "a.parquet")
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(b"Ann is the first")
+    with pytest.raises(CertificateError, match=f"V002 The folder holds '{name}'"):
+        check_file_extras(folder)
+
+
+def test_a_part_without_rows_has_no_name_of_its_own(tmp_path):
+    folder = in_two_parts(tmp_path / "a.parquet")
+    parquet.write_table(TABLE.slice(0, 0), folder / "part-Ann.parquet")
+    with pytest.raises(CertificateError, match=r"V002 The part 'part-Ann\.parquet' has no rows"):
+        check_file_extras(folder)
