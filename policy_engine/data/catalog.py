@@ -142,7 +142,7 @@ def make_catalog(
         )
         raise DataError.of("C010", message)
     for name, source in data.items():
-        problem = terms.name_problem(name)
+        problem = terms.name_problem(name) if ":" in name else None
         if problem:
             raise DataError.of("C010", problem[1])
         iri = terms.canonical(name)

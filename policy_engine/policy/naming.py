@@ -52,7 +52,7 @@ class Names:
         A name without an IRI is returned as it is. Raises RequestError (D001) for one that no IRI
         can have, and where it is not the same in all policies that have it.
         """
-        problem = terms.name_problem(name)
+        problem = terms.name_problem(name) if ":" in name else None
         if problem:
             raise RequestError.of("D001", problem[1])
         uids: dict[str, str] = {}

@@ -346,8 +346,8 @@ DOCUMENTS = {
     "V 4.5: a count is of how often the rule was exercised": (
         permitting(uid="ex:rule", constraint=when("count", "lteq", 3)),
         [
-            ("Ann read Visits", {"counts": {f"{E}rule": 3}}, "yes"),
-            ("Ann read Visits", {"counts": {f"{E}rule": 4}}, "no"),
+            ("Ann read Visits", {"counts": {f"{E}rule": 2}}, "yes"),
+            ("Ann read Visits", {"counts": {f"{E}rule": 3}}, "no"),
             ("Ann read Visits", {}, "no"),
         ],
     ),
@@ -736,8 +736,8 @@ DOCUMENTS = {
         permitting(uid="ex:rule", constraint=when("count", "lt", 3)),
         [
             ("Ann read Visits", {"values": {"count": 0}}, "no"),
-            ("Ann read Visits", {"counts": {f"{E}rule": 2}}, "yes"),
-            ("Ann read Visits", {"counts": {f"{E}rule": 3}, "values": {"count": 0}}, "no"),
+            ("Ann read Visits", {"counts": {f"{E}rule": 1}}, "yes"),
+            ("Ann read Visits", {"counts": {f"{E}rule": 2}, "values": {"count": 0}}, "no"),
         ],
     ),
     "PL Hierarchies: and lifts none": (
