@@ -24,7 +24,7 @@ def suggest_hierarchy(
     from policy_engine.data.taxonomy.suggestion import suggest  # noqa: PLC0415
     from policy_engine.engines.tables import count_values  # noqa: PLC0415 (slow to import)
 
-    catalog = make_catalog({"the table": table})
+    catalog = make_catalog({"table": table})
     [dataset] = catalog.datasets
     problems = list(missing_columns((column,), dataset))
     near = missing_column(column, dataset)
