@@ -161,8 +161,8 @@ def _located(data: Mapping[str, Any], policies: Sequence[Policy]) -> dict[str, A
     """
     located = {iri: _output_in(source) for iri, source in named_data(data, policies).items()}
     unnamed = _output_in(data.get(""))
-    found = find_certificate(unnamed) if isinstance(unnamed, str | Path) else None
-    asset = found[1].plan.publish.asset if found else ""
+    beside = find_certificate(unnamed) if isinstance(unnamed, str | Path) else None
+    asset = beside[1].plan.publish.asset if beside else ""
     if asset in {rule.output for policy in policies for rule in policy.rules} - {""}:
         [dataset] = named_data({"": unnamed}, policies)
         message = f"Data without an IRI is that of {dataset}, and {str(data[''])!r} is the output "

@@ -41,7 +41,7 @@ class Page(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Leaf:
+class LeafColumn:
     """A column of values: its path, its type, and how deep values may be missing and repeated."""
 
     path: tuple[str, ...]
@@ -57,7 +57,7 @@ class ChunkNotes:
     its pages and its index name, as they are stored, how many are said to be missing and to differ
     (`counts`), its pages, and the bits of its Bloom filter."""
 
-    leaf: Leaf
+    leaf: LeafColumn
     row_group: int
     codec: int
     named: frozenset[bytes] = field(repr=False)
@@ -121,7 +121,7 @@ def _covered(parts: list[tuple[int, int]]) -> int:
     return covered
 
 
-def _leaves(schema: Sequence[Fields]) -> list[Leaf]:
+def _leaves(schema: Sequence[Fields]) -> list[LeafColumn]:
     """Return the columns of values of a schema. Raises ValueError for what it says besides."""
     _check_ids(schema)
     if not _ROOTS.fullmatch(schema[0]["name"].decode()):
@@ -142,7 +142,7 @@ def _check_ids(schema: Sequence[Fields]) -> None:
 
 def _within(
     elements: Iterator[Fields], path: tuple[str, ...] = (), missing: int = 0, repeated: int = 0
-) -> Iterator[Leaf]:
+) -> Iterator[LeafColumn]:
     """Yield the columns of values in the next element of a schema."""
     one = next(elements)
     name, children = one["name"].decode(), one.get("num_children", 0)
@@ -158,7 +158,7 @@ def _within(
     is_plain = not one.get("scale") or one.get("logical_type", {}).get("decimal") or _is_old(one)
     if (one["type"] != _FIXED and length not in _NO_LENGTHS) or not is_plain:
         raise ValueError("a length or digits of a type without")
-    yield Leaf((*path, name), one["type"], length or 0, missing, repeated)
+    yield LeafColumn((*path, name), one["type"], length or 0, missing, repeated)
 
 
 def _is_old(one: Fields) -> bool:
@@ -167,7 +167,7 @@ def _is_old(one: Fields) -> bool:
 
 
 def _chunk(
-    file: IO[bytes], column: Fields, leaf: Leaf, group: tuple[int, int]
+    file: IO[bytes], column: Fields, leaf: LeafColumn, group: tuple[int, int]
 ) -> tuple[ChunkNotes, list[tuple[int, int]]]:
     """Return what is written about a column chunk, and the parts of the file that are its own.
 
@@ -268,7 +268,7 @@ def content_of(file: IO[bytes], page: Page) -> bytes:
     return file.read(page.size)
 
 
-def _check_counts(meta: Fields, pages: Sequence[Page], leaf: Leaf, rows: int) -> None:
+def _check_counts(meta: Fields, pages: Sequence[Page], leaf: LeafColumn, rows: int) -> None:
     """Raise ValueError where pages have more or fewer values than their column and its rows."""
     values = sum(one.head["num_values"] for one in pages if one.kind != _DICTIONARY)
     if values != meta["num_values"] or (not leaf.repeated and values != rows):

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.data.parquet_footer import ChunkNotes, Leaf, Page, content_of
+from policy_engine.data.parquet_footer import ChunkNotes, LeafColumn, Page, content_of
 from policy_engine.engines.parquet_blooms import bloom_filter
 
 _DICTIONARY, _DATA_V2 = 2, 3
@@ -70,7 +70,7 @@ def page_extras(file: IO[bytes], chunk: ChunkNotes, has_values: HasValues) -> It
         yield f"a Bloom filter of {name!r} with values that no row has"
 
 
-def _split(values: _Content, leaf: Leaf) -> Iterator[bytes]:
+def _split(values: _Content, leaf: LeafColumn) -> Iterator[bytes]:
     """Yield values one by one, as they are stored."""
     place, data = 0, values.data
     size = _WIDTHS.get(leaf.type, leaf.width)
@@ -100,7 +100,7 @@ def _unpacked(file: IO[bytes], chunk: ChunkNotes, page: Page) -> bytes:
     return content[:levels] + packed
 
 
-def _values_of(content: bytes, leaf: Leaf, page: Page) -> _Content:
+def _values_of(content: bytes, leaf: LeafColumn, page: Page) -> _Content:
     """Return the values behind the levels of a page. Raises ValueError for other levels."""
     count, place, present = page.head["num_values"], 0, page.head["num_values"]
     for most, key in ((leaf.repeated, "repetition"), (leaf.missing, "definition")):
@@ -137,7 +137,7 @@ def _indices(values: _Content, page: Page) -> Ints | None:
     return indices
 
 
-def _are_values(values: _Content, leaf: Leaf, page: Page) -> bool:
+def _are_values(values: _Content, leaf: LeafColumn, page: Page) -> bool:
     encoding = page.head["encoding"]
     if encoding in (_PLAIN, _SPLIT):
         return _size_of_plain(leaf, values) == len(values.data)
@@ -147,7 +147,7 @@ def _are_values(values: _Content, leaf: Leaf, page: Page) -> bool:
     return True
 
 
-def _size_of_plain(leaf: Leaf, values: _Content) -> int:
+def _size_of_plain(leaf: LeafColumn, values: _Content) -> int:
     """Return the bytes that so many values take."""
     if leaf.type == _BOOLEAN:
         return (values.present + 7) // 8

@@ -15,13 +15,17 @@ from policy_engine.kernels.attribute_inference.guesses import (
 )
 from policy_engine.kernels.attribute_inference.homogeneity import Homogeneity, homogeneity
 from policy_engine.kernels.attribute_inference.neighbours import ReleasedCells
-from policy_engine.kernels.attribute_inference.smoothing import Split, best_split, chosen_count
+from policy_engine.kernels.attribute_inference.smoothing import (
+    ColumnSplit,
+    best_split,
+    chosen_count,
+)
 
 __all__ = [
+    "ColumnSplit",
     "Guesses",
     "Homogeneity",
     "ReleasedCells",
-    "Split",
     "best_split",
     "category_bins",
     "chosen_count",

@@ -64,7 +64,7 @@ def telling_pairs(
         (one, other): _information(_crossed(columns[one], columns[other]), values)
         for one, other in combinations(range(len(columns)), 2)
     }
-    added = {pair: told - alone[pair[0]] - alone[pair[1]] for pair, told in both.items()}
+    added = {pair: nats - alone[pair[0]] - alone[pair[1]] for pair, nats in both.items()}
     return _greatest(both, most), _greatest(added, most)
 
 
@@ -77,15 +77,15 @@ def grown_sets(
     """
     chosen, sets = list(start), list[tuple[int, ...]]()
     cells = reduce(_crossed, [columns[place] for place in chosen])
-    told = _information(cells, values)
+    nats = _information(cells, values)
     while len(chosen) < most:
         others = [place for place in range(len(columns)) if place not in chosen]
         more = {place: _information(_crossed(cells, columns[place]), values) for place in others}
         best = max(others, key=lambda place: (round(more[place], 9), -place), default=None)
-        if best is None or more[best] <= told:
+        if best is None or more[best] <= nats:
             break
         chosen.append(best)
-        cells, told = _crossed(cells, columns[best]), more[best]
+        cells, nats = _crossed(cells, columns[best]), more[best]
         sets.append(tuple(chosen))
     return sets
 
@@ -97,6 +97,6 @@ def _crossed(cells: Ints, bins: Ints) -> Ints:
     return np.asarray((np.cumsum(is_used) - 1)[keys])
 
 
-def _greatest(told: dict[tuple[int, int], float], most: int) -> list[tuple[int, int]]:
-    pairs = [pair for pair, nats in told.items() if nats > 0]
-    return sorted(pairs, key=lambda pair: (-round(told[pair], 9), pair))[:most]
+def _greatest(information: dict[tuple[int, int], float], most: int) -> list[tuple[int, int]]:
+    pairs = [pair for pair, nats in information.items() if nats > 0]
+    return sorted(pairs, key=lambda pair: (-round(information[pair], 9), pair))[:most]

@@ -31,7 +31,7 @@ CUTS = 31
 """A column is split at one of so many quantiles."""
 
 
-class Split(NamedTuple):
+class ColumnSplit(NamedTuple):
     """A column that is split in two: its place, and the greatest number of the lower part."""
 
     column: int
@@ -63,13 +63,13 @@ def chosen_count(
     return best
 
 
-def best_split(released: ReleasedCells, values: Floats, tolerance: float) -> Split | None:
+def best_split(released: ReleasedCells, values: Floats, tolerance: float) -> ColumnSplit | None:
     """Return the split of a column of numbers by which values are guessed best.
 
     Each half of the records is guessed by the split that is best for the other one. None where the
     commonest value of all is as good, but for an error of one standard deviation.
     """
-    found, middles = dict[int, float](), released.middle()
+    scores, middles = dict[int, float](), released.middle()
     if len(values) < FEWEST:
         return None
     for column in np.flatnonzero(released.widths).tolist():
@@ -80,14 +80,14 @@ def best_split(released: ReleasedCells, values: Floats, tolerance: float) -> Spl
             _share_of_split(numbers, values, tolerance, fitted, guessed)
             for fitted, guessed in (halves, halves[::-1])
         ]
-        found[column] = round(math.fsum(shares) / 2, 9)
-    best = max(found, key=lambda column: (found[column], -column), default=None)
+        scores[column] = round(math.fsum(shares) / 2, 9)
+    best = max(scores, key=lambda column: (scores[column], -column), default=None)
     everybody = np.arange(len(values))
     blind = _blind(values, everybody, tolerance)
-    if best is None or not _exceeds(found[best], blind, len(values)):
+    if best is None or not _exceeds(scores[best], blind, len(values)):
         return None
     cut = _best_cut(middles[:, best], values, tolerance)
-    return None if cut is None else Split(best, cut)
+    return None if cut is None else ColumnSplit(best, cut)
 
 
 def _share_of_split(
@@ -96,7 +96,7 @@ def _share_of_split(
     cut = _best_cut(numbers[fitted], values[fitted], tolerance)
     if cut is None:
         return 0.0
-    split = Split(0, cut)
+    split = ColumnSplit(0, cut)
     parts = split.parts(numbers[fitted]), split.parts(numbers[guessed])
     return float(guess_by_part(*parts, values[fitted], values[guessed], tolerance).mean())
 
@@ -114,14 +114,14 @@ def _best_cut(numbers: Floats, values: Floats, tolerance: float) -> float | None
     last = np.searchsorted(domain, domain + tolerance, side="right")
     part_of = np.searchsorted(cuts, numbers, side="left")
     counts = np.zeros(size, dtype=np.int64)
-    overall, reached = np.bincount(codes, minlength=size), []
+    overall, right_guesses = np.bincount(codes, minlength=size), []
     order = np.argsort(part_of, kind="stable")
     ends = np.searchsorted(part_of[order], np.arange(len(cuts) + 1))
     for start, end in pairwise(ends.tolist()):
         counts = counts + np.bincount(codes[order[start:end]], minlength=size)
         sums = (np.append(0, np.cumsum(one)) for one in (counts, overall - counts))
-        reached.append(sum(int((one[last] - one[first]).max()) for one in sums))
-    return float(cuts[int(np.argmax(reached))])
+        right_guesses.append(sum(int((one[last] - one[first]).max()) for one in sums))
+    return float(cuts[int(np.argmax(right_guesses))])
 
 
 def _blind(values: Floats, rows: Ints, tolerance: float) -> float:

@@ -58,12 +58,12 @@ def most_telling(
 
     By tables: those of more columns than sets grow to have more cells than rows.
     """
-    found = list[tuple[float, tuple[KnownColumn, ...]]]()
+    candidates = list[tuple[float, tuple[KnownColumn, ...]]]()
     for some in sets:
         if len(some) <= MOST_GROWN:
-            told = information([_bins(one, BINS) for one in some], values)
-            found.append((round(told, 9), some))
-    best = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
+            nats = information([_bins(one, BINS) for one in some], values)
+            candidates.append((round(nats, 9), some))
+    best = sorted((one for one in candidates if one[0] > 0), key=lambda one: -one[0])
     return [some for _, some in best[:most]]
 
 
@@ -75,13 +75,13 @@ def value_bins(values: Floats, *, is_number: bool) -> Ints:
 def _telling(columns: Sequence[KnownColumn], values: Ints) -> Iterator[tuple[int, ...]]:
     """Yield the pairs that tell most, and what the best of them grow to."""
     first = columns[:MOST_PAIRED]
-    told, added = telling_pairs([_bins(one, BINS) for one in first], values, PAIRS)
+    together, more = telling_pairs([_bins(one, BINS) for one in first], values, PAIRS)
     if len(columns) <= MOST_IN_ALL_PAIRS:
         yield from combinations(range(len(columns)), 2)
-    yield from told
-    yield from added
+    yield from together
+    yield from more
     coarse = [_bins(one, COARSE_BINS) for one in first]
-    for pair in dict.fromkeys([*told[:1], *added[:1]]):
+    for pair in dict.fromkeys([*together[:1], *more[:1]]):
         yield from grown_sets(coarse, values, pair, MOST_GROWN)
 
 
