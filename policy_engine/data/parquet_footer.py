@@ -21,7 +21,8 @@ _LARGEST = 1 << 24
 _DATA, _DICTIONARY, _DATA_V2 = 0, 2, 3
 _HEADS = {_DATA: "data", _DICTIONARY: "dictionary", _DATA_V2: "data_v2"}
 _ROOTS = re.compile(r"schema|root|table|(spark|arrow|hive|duckdb)_schema")
-_GROUPS = re.compile(r"list|bag|array|element|item|array_element")
+_GROUPS = re.compile(r"list|bag|array|element|item|array_element|key_value|map|entries|key|value")
+_LISTS = (1, 2, 3)
 _REPEATED, _OPTIONAL = 2, 1
 _FIXED = 7
 _NO_LENGTHS = (None, 0, -1)
@@ -141,24 +142,41 @@ def _check_ids(schema: Sequence[Fields]) -> None:
 
 
 def _within(
-    elements: Iterator[Fields], path: tuple[str, ...] = (), missing: int = 0, repeated: int = 0
+    elements: Iterator[Fields],
+    path: tuple[str, ...] = (),
+    missing: int = 0,
+    repeated: int = 0,
+    *,
+    in_list: bool = False,
 ) -> Iterator[LeafColumn]:
-    """Yield the columns of values in the next element of a schema."""
+    """Yield the columns of values in the next element of a schema.
+
+    What is in a list or a map has a name that says so; the parts of a structure have names of their
+    own, as columns have.
+    """
     one = next(elements)
     name, children = one["name"].decode(), one.get("num_children", 0)
+    is_repeated = one.get("repetition", 0) == _REPEATED
     missing += one.get("repetition", 0) in (_OPTIONAL, _REPEATED)
-    repeated += one.get("repetition", 0) == _REPEATED
-    if path and not _GROUPS.fullmatch(name):
+    repeated += is_repeated
+    if in_list and not _GROUPS.fullmatch(name):
         raise ValueError("another name of what is in a list")
     if children:
+        is_list = is_repeated or _is_list(one)
         for _ in range(children):
-            yield from _within(elements, (*path, name), missing, repeated)
+            yield from _within(elements, (*path, name), missing, repeated, in_list=is_list)
         return
     length = one.get("type_length")
     is_plain = not one.get("scale") or one.get("logical_type", {}).get("decimal") or _is_old(one)
     if (one["type"] != _FIXED and length not in _NO_LENGTHS) or not is_plain:
         raise ValueError("a length or digits of a type without")
     yield LeafColumn((*path, name), one["type"], length or 0, missing, repeated)
+
+
+def _is_list(one: Fields) -> bool:
+    """Tell whether an element is that of lists or maps, as it is told today or by old programs."""
+    logical = one.get("logical_type", {})
+    return "list" in logical or "map" in logical or one.get("converted_type") in _LISTS
 
 
 def _is_old(one: Fields) -> bool:

@@ -96,7 +96,7 @@ def test_a_catalog_is_read_in_turtle():
         (dataset(**{"dct:publisher": "the hospital"}), "takes an IRI"),
         (dataset(**{"dct:publisher": {"foaf:name": "H"}}), "takes an IRI"),
         (dataset(**named(dct_publiser=H)), "not a term of DCMI.*Did you mean 'publisher'"),
-        (dataset(**named(pe_regulatr=R)), "Did you mean 'regulator'"),
+        (dataset(**named(pe_regulatr=R)), "Did you mean 'pe:regulator'"),
         (dataset(**{"dc:publisher": "the hospital"}), "named by dct:publisher"),
         (dataset(**{"dct:title": "Visits"}), "does not say who owns"),
         ({"@type": "dcat:Dataset", **named(dct_publisher=H)}, "blank node"),

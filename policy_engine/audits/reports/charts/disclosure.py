@@ -28,9 +28,9 @@ def linkage_chart(lines: Mapping[str, Sequence[tuple[int, Estimate]]], baseline:
                 [one.value - one.low for _, one in points],
                 [one.high - one.value for _, one in points],
             ]
-            axes.errorbar(
-                columns, values, yerr=ends, color=HUES[place], marker=_MARKERS[place], label=name
-            )
+            # Of more attacks than there are colours, those of one colour differ in their markers.
+            hue, marker = HUES[place % len(HUES)], _MARKERS[place % len(_MARKERS)]
+            axes.errorbar(columns, values, yerr=ends, color=hue, marker=marker, label=name)
         axes.axhline(baseline, color=INK, ls="--", lw=1, label="guessing")
         counts = sorted({count for points in lines.values() for count, _ in points})
         axes.set_xticks(counts)
@@ -46,7 +46,7 @@ def distribution_chart(lines: Mapping[str, tuple[Sequence[float], Sequence[float
     """Return the share of records whose risk is at least each, a line for each kind of intruder."""
     with canvas(3.2) as (figure, axes):
         for place, (name, (at, shares)) in enumerate(lines.items()):
-            axes.step(at, shares, where="pre", color=HUES[place], label=name)
+            axes.step(at, shares, where="pre", color=HUES[place % len(HUES)], label=name)
         points = [pair for line in lines.values() for pair in zip(*line, strict=True)]
         least = min((risk for risk, share in points if share < 1), default=0.01)
         axes.set_xscale("log")
