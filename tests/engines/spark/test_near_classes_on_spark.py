@@ -16,6 +16,8 @@ from policy_engine.engines import microaggregating
 from policy_engine.engines.spark import anonymizing
 from policy_engine.engines.spark.near_parts import first_parts
 
+pytestmark = pytest.mark.usefixtures("few_rows")
+
 PARTITIONS = everyday((1, 3, 8), 3)
 KEY = b"k" * 32
 ASKED = {"method": "k-anonymity", "k": 3, "algorithm": "microaggregation", "key": KEY}

@@ -9,6 +9,8 @@ from masked_people import CAP, MASKED, PAY, RENT, certified, people, stored
 
 from policy_engine.errors import CertificateError
 
+pytestmark = pytest.mark.usefixtures("few_rows")
+
 PLAIN = {"method": "masking", "insensitive": ["id", "age"]}
 KINDS = (".csv", ".parquet")
 

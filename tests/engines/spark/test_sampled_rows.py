@@ -11,6 +11,8 @@ from everyday import everyday
 
 from policy_engine.errors import DataError
 
+pytestmark = pytest.mark.usefixtures("few_rows")
+
 KEY = b"\x07" * 32
 PARTITIONS = everyday((1, 3, 8), 3)
 ALONE = {"method": "masking", "insensitive": ["pay", "sex"], "key": KEY}

@@ -20,6 +20,8 @@ from places import SHARED_DATA
 from policy_engine import certify_output
 from policy_engine.errors import PolicyEngineError
 
+pytestmark = pytest.mark.usefixtures("few_rows")
+
 PARTITIONS = everyday((1, 3, 8), 3)
 SENSES = ["category", "wildcard"]
 KEY = b"k" * 32
