@@ -57,12 +57,8 @@ MOST_CHARACTERS = 10_000
 MOST_MARKS = 30
 """How many combining marks may follow one another (UAX #15, section 13, Stream-Safe Text)."""
 _LONGER_RUN = re.compile(f"[^\x00-\u02ff]{{{MOST_MARKS + 1}}}")
-_PLANES = "".join(
-    f"{chr(plane + (0x1000 if plane == 0xE0000 else 0))}-{chr(plane + 0xFFFD)}"
-    for plane in range(0x10000, 0x110000, 0x10000)
-)
-_NOT_IN_IRIS = re.compile(f"[^!-~\u00a0-\ud7ff\ue000-\ufdcf\ufdf0-\uffef{_PLANES}]")
-"""Blanks, control characters, and what RFC 3987 (section 2.2) allows nowhere beyond ASCII."""
+_NOT_IN_ASCII_IRIS = re.compile("[^!-~]")
+"""Blanks, control characters, and all that is beyond ASCII."""
 _STRUCK_SIGN = re.compile("[\udc3c-\udc3e](?=\u0338)")
 _OLD_MOSAICROWN = "http://localhost:8000/ns/mosaicrown/"
 _CORRECTIONS = {f"{ODRL}neg": f"{ODRL}neq", f"{ODRL}datatype": f"{ODRL}dataType"}
@@ -264,12 +260,23 @@ def relative_iri_problem(iri: str, hint: str = "") -> tuple[str, str]:
     return f"{iri!r} is a relative IRI; it would mean something else elsewhere.", hint
 
 
+@cache
+def _not_in_iris() -> re.Pattern[str]:
+    """Return what matches blanks, control characters, and what no IRI has beyond ASCII (RFC 3987,
+    section 2.2). It takes long to compile, and few names need it."""
+    planes = "".join(
+        f"{chr(plane + (0x1000 if plane == 0xE0000 else 0))}-{chr(plane + 0xFFFD)}"
+        for plane in range(0x10000, 0x110000, 0x10000)
+    )
+    return re.compile(f"[^!-~\u00a0-\ud7ff\ue000-\ufdcf\ufdf0-\uffef{planes}]")
+
+
 def name_problem(name: str, most_characters: int = MOST_CHARACTERS) -> tuple[str, str] | None:
     """Return the code and the message for a name that no IRI has or that is too long, else None.
 
     Nothing is cut from names, so that none passes a rule about another.
     """
-    character = _NOT_IN_IRIS.search(name)
+    character = (_NOT_IN_ASCII_IRIS if name.isascii() else _not_in_iris()).search(name)
     if character and character[0] <= " ":
         message = f"White space is not allowed in an IRI: a blank is %20. Given: {name!r:.80}."
         return "F001", message
