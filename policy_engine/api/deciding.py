@@ -156,8 +156,8 @@ def query_data(
 def _located(data: Mapping[str, Any], policies: Sequence[Policy]) -> dict[str, Any]:
     """Return data by whole IRIs, the folder of a release as the output in it.
 
-    Raises RequestError (D001) for an output of the policies that is given without its IRI, which
-    would be taken for the dataset that it was made from.
+    Raises RequestError (D001) for an output of the policies that is given without its IRI: it would
+    be confused with its input dataset.
     """
     located = {iri: _output_in(source) for iri, source in named_data(data, policies).items()}
     unnamed = _output_in(data.get(""))

@@ -34,7 +34,7 @@ def probabilistic_linkage(
 def probabilistic_taken(
     files: TwoFiles, persons: Ints, settings: AttackSettings = DEFAULTS
 ) -> NDArray[np.float64]:
-    """Return minus the weight of the record that is taken for some persons, (persons,)."""
+    """Return the negative weight of the record linked to each of some persons, (persons,)."""
     known_codes, released = _compared(files, settings.agreement)
     _, agreement = probabilistic_links(known_codes, released, files.own)
     return -greatest_weights(known_codes[persons], released, agreement)

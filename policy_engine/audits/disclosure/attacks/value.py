@@ -68,7 +68,7 @@ def exact_linkage(files: TwoFiles, settings: AttackSettings) -> Floats | NotAppl
 
 
 def exact_taken(files: TwoFiles, persons: Ints, settings: AttackSettings) -> Floats:
-    """Return minus the weight of the record that is taken for some persons, (persons,)."""
+    """Return the negative weight of the record linked to each of some persons, (persons,)."""
     return probabilistic_taken(files, persons, replace(settings, agreement="equal"))
 
 
