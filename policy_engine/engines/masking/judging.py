@@ -20,7 +20,7 @@ from policy_engine.engines.masking.evidence import (
 )
 from policy_engine.engines.masking.known import marks_look, moments_looks, single_columns
 from policy_engine.engines.masking.marks import mark_key
-from policy_engine.engines.masking.numbers import is_longer, number_form
+from policy_engine.engines.masking.numbers import count_decimals, number_form
 from policy_engine.engines.masking.parts import Faults, Look, Parts, side_by_side
 from policy_engine.engines.masking.published_forms import count_finer
 from policy_engine.engines.masking.recoding import Taxonomies
@@ -113,7 +113,7 @@ def survey_as_written(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
 def _is_longer(table: pa.Table, masking: Perturbation, seen: Survey) -> NDArray[np.bool_]:
     if masking.decimals is None or seen.forms[masking.name].kind != "decimal":
         return np.zeros(table.num_rows, dtype=np.bool_)
-    return is_longer(table.column(masking.name), masking.decimals)
+    return np.asarray(count_decimals(table.column(masking.name)) > masking.decimals)
 
 
 def _output(evidence: GroupEvidence, kinds: Kinds, key: bytes) -> Look[tuple[Any, ...]]:

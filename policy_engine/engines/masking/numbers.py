@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
@@ -372,30 +372,34 @@ def decimal_texts(numbers: NDArray[np.float64], decimals: int) -> pa.Array:
 
 def _most_decimals(texts: pa.Array) -> int:
     """Return the most digits behind the point of any of the numbers, at most 15."""
-    trimmed = pc.utf8_trim_whitespace(texts.drop_null())
-    is_plain = pc.match_substring_regex(trimmed, _PLAIN_NUMBER)
-    plain = trimmed.filter(is_plain)
-    lengths, points = (
-        to_numpy(one).astype(np.int64)
-        for one in (pc.binary_length(plain), pc.find_substring(plain, "."))
-    )
-    places = np.where(points < 0, 0, lengths - points - 1)
-    others: Sequence[str] = trimmed.filter(pc.invert(is_plain)).unique().to_pylist()
-    most = max((int(places.max(initial=0)), *map(_decimals, others)))
-    return min(most, MOST_DECIMALS)
+    return min(int(_count_decimals(texts, with_zeros=True).max(initial=0)), MOST_DECIMALS)
+
+
+def count_decimals(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Return how many decimals each number has, in texts or decimals, without zeros at the end.
+
+    One per row; 0 for what is missing or not a number.
+    """
+    return _count_decimals(plain_array(column).cast(pa.string()), with_zeros=False)
+
+
+def _count_decimals(texts: pa.Array, with_zeros: bool) -> NDArray[np.int64]:
+    """Return how many digits each number has behind its point, (rows,), zeros at the end or not.
+
+    Numbers without an exponent, nearly all, are counted at once.
+    """
+    trimmed = pc.utf8_trim_whitespace(texts)
+    is_plain = to_numpy(pc.match_substring_regex(trimmed, _PLAIN_NUMBER), missing=1)
+    points = to_numpy(pc.find_substring(trimmed, "."), missing=-1).astype(np.int64)
+    ended = trimmed if with_zeros else pc.utf8_rtrim(trimmed, "0")
+    ends = to_numpy(pc.binary_length(ended)).astype(np.int64)
+    places = np.where(points < 0, 0, ends - points - 1)
+    others = trimmed.filter(from_numpy(~is_plain)).to_pylist()
+    places[~is_plain] = [_decimals(one if with_zeros else _shortest(one)) for one in others]
+    return places
 
 
 _PLAIN_NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)$"
-"""Without an exponent; others are read one by one."""
-
-
-def is_longer(column: pa.ChunkedArray, decimals: int) -> NDArray[np.bool_]:
-    """Return which numbers, in texts or decimals, have more decimals than some, (rows,)."""
-    distinct = plain_array(column).cast(pa.string()).dictionary_encode()
-    texts = distinct.dictionary.to_pylist()
-    longer = np.array([_decimals(_shortest(text)) > decimals for text in texts], dtype=np.bool_)
-    places = to_numpy(distinct.indices, missing=len(texts))
-    return np.asarray(np.append(longer, False)[places])
 
 
 def _shortest(text: str) -> str:

@@ -14,7 +14,7 @@ from policy_engine.engines.masking.numbers import (
     MOST_DECIMALS,
     MOST_EXACT,
     NumberForm,
-    is_longer,
+    count_decimals,
     plain_array,
     round_floats,
     to_floats,
@@ -60,8 +60,8 @@ def _count_longer(column: pa.ChunkedArray, decimals: int, is_exact: NDArray[np.b
     if decimals > MOST_DECIMALS:
         texts = plain_array(column).cast(pa.string()).to_pylist()
         return sum(_digits(text) > _DIGITS for text in texts)
-    longer = is_longer(column, decimals) & (is_exact | is_longer(column, decimals + 2))
-    return int(longer.sum())
+    counts = count_decimals(column)
+    return int(((counts > decimals) & (is_exact | (counts > decimals + 2))).sum())
 
 
 def _digits(text: str) -> int:
