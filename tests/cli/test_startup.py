@@ -22,6 +22,7 @@ NEEDLESS = {
     "policy_engine.plan.spelling",
     "policy_engine.policy.owners",
     "policy_engine.policy.syntax.rdf",
+    "importlib.metadata",
     *("numpy", "pandas", "pyarrow", "rdflib", "rich"),
 }
 
@@ -35,3 +36,16 @@ def test_validating_a_policy_loads_only_what_it_needs():
     assert "policy_engine.methods.privacy_models.l_diversity" in loaded
     assert NEEDLESS.isdisjoint(loaded)
     assert [one for one in loaded if one.startswith("policy_engine.methods.maskings.")] == []
+
+
+def test_pydantic_still_gets_what_else_its_loader_of_plugins_has():
+    code = """
+import sys
+from policy_engine.cli import _LOADER, _NoPlugins
+sys.modules[_LOADER] = stand_in = _NoPlugins(_LOADER)
+from pydantic.plugin._loader import get_plugins
+assert get_plugins() == () and sys.modules[_LOADER] is stand_in
+from pydantic.plugin._loader import PYDANTIC_ENTRY_POINT_GROUP
+assert PYDANTIC_ENTRY_POINT_GROUP == "pydantic" and sys.modules[_LOADER] is not stand_in
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
