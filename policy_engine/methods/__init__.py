@@ -6,6 +6,7 @@ a policy, is the class `LDiversity` in the file `l_diversity.py` of its family's
 list to edit: the vocabulary is the registry.
 """
 
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
@@ -51,6 +52,7 @@ def privacy_model_class(notation: str) -> type[PrivacyModel]:
     return kind
 
 
+@cache
 def class_of(notation: str) -> Any:
     """Return the class of a notation, from the file of its name.
 

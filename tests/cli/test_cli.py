@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ from building import ANALYST, DATASET, OUTPUT, modules_loaded_by
 from building import policy as text_of
 from typer.testing import CliRunner
 
-from policy_engine.cli import app
+from policy_engine.cli import app, main
 from policy_engine.errors import PolicyEngineError
 
 DECIDE = ["decide", "--policy", "policy.jsonld", "--assignee", ANALYST, "--purpose", "marketing"]
@@ -101,9 +102,9 @@ def test_validate_names_the_section_that_a_problem_is_about(run, people):
     assert lines[0].endswith("[RFC 8259, section 4]")
 
 
-def test_a_file_called_json_asks_for_no_json(people):
-    assert command("plan", "json", cwd=people).stdout == ""
-    assert json.loads(command("plan", "json", "--format", "json", cwd=people).stdout)["problems"]
+def test_a_file_called_json_asks_for_no_json(ended):
+    assert ended("plan", "json").stdout == ""
+    assert json.loads(ended("plan", "json", "--format", "json").stdout)["problems"]
 
 
 def test_validate_in_json(run, people):
@@ -362,19 +363,35 @@ def command(*arguments, **options):
     )
 
 
+@pytest.fixture
+def ended(people, monkeypatch, capsys):
+    """Return what runs the command line as its own process would, in this one."""
+    monkeypatch.chdir(people)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["policy-engine", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        printed = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, end.value.code, printed.out, printed.err)
+
+    return call
+
+
 def test_a_mistake_is_a_coded_line_and_never_a_traceback(people):
     result = command("apply", "none.jsonld", "--data", "a=b", "--output", "out", cwd=people)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == "C002 There is no file 'none.jsonld'.\n"
 
 
-def test_a_question_that_cannot_be_asked_is_not_answered_with_no(people):
+def test_a_question_that_cannot_be_asked_is_not_answered_with_no(people, ended):
     (people / "bad.jsonld").write_text("{}")
     asked = ["--policy", "bad.jsonld", "--assignee", ANALYST, "--target", DATASET]
-    result = command("decide", *asked, "--format", "json", cwd=people)
+    result = ended("decide", *asked, "--format", "json")
     assert result.returncode == 2
     assert json.loads(result.stdout)["problems"][0]["code"] == "P001"
-    result = command("certify", "people.csv", "--policy", "bad.jsonld", cwd=people)
+    result = ended("certify", "people.csv", "--policy", "bad.jsonld")
     assert (result.returncode, result.stdout) == (2, "")
 
 
@@ -388,8 +405,8 @@ def test_a_question_that_cannot_be_asked_is_not_answered_with_no(people):
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_a_name_that_no_disk_takes_is_told(people, arguments):
-    result = command(*arguments, cwd=people)
+def test_a_name_that_no_disk_takes_is_told(ended, arguments):
+    result = ended(*arguments)
     assert result.returncode == 2
     assert re.search(r"[A-Z]\d{3} ", result.stdout + result.stderr)
     assert "X001" not in result.stderr
@@ -536,9 +553,9 @@ def test_hierarchy_suggest_names_the_nearest_column(run):
         run("hierarchy", "suggest", "people.csv", "ages")
 
 
-def test_one_method_is_listed_by_its_name(people):
-    printed = command("methods", "rank-swapping", cwd=people)
+def test_one_method_is_listed_by_its_name(ended):
+    printed = ended("methods", "rank-swapping")
     assert printed.stdout.startswith("rank-swapping: ")
     assert "k-anonymity" not in printed.stdout
-    refused = command("methods", "rank-swaping", cwd=people)
+    refused = ended("methods", "rank-swaping")
     assert (refused.returncode, "rank-swapping" in refused.stderr) == (2, True)

@@ -102,7 +102,7 @@ def assert_cells_say_what_classes_hold(rows, inputs, names):
             assert cell.may_be_missing == missing
 
 
-@settings(deadline=None, max_examples=examples(30, times=35))
+@settings(deadline=None, max_examples=examples(16, times=65))
 @given(requests())
 def test_every_class_holds_the_bounds(request):
     _, names, k, l = request  # noqa: E741
@@ -112,7 +112,7 @@ def test_every_class_holds_the_bounds(request):
             assert len({row[name] for row in members} - {None}) >= l
 
 
-@settings(deadline=None, max_examples=examples(30, times=35))
+@settings(deadline=None, max_examples=examples(16, times=65))
 @given(requests())
 def test_every_row_is_released_and_no_column_that_the_policy_does_not_release(request):
     table, names, _, l = request  # noqa: E741
@@ -122,7 +122,7 @@ def test_every_row_is_released_and_no_column_that_the_policy_does_not_release(re
     assert "secret" not in str(released.to_pydict())
 
 
-@settings(deadline=None, max_examples=examples(30, times=35))
+@settings(deadline=None, max_examples=examples(16, times=65))
 @given(requests())
 def test_a_cell_says_what_its_class_holds_and_no_more(request):
     table, names, _, _ = request
@@ -130,7 +130,7 @@ def test_a_cell_says_what_its_class_holds_and_no_more(request):
     assert_cells_say_what_classes_hold(rows, table.to_pydict(), names)
 
 
-@settings(deadline=None, max_examples=examples(30, times=35))
+@settings(deadline=None, max_examples=examples(16, times=65))
 @given(requests())
 def test_kept_values_stay_with_their_row(request):
     table, _, _, l = request  # noqa: E741
@@ -140,7 +140,7 @@ def test_kept_values_stay_with_their_row(request):
         ]
 
 
-@settings(deadline=None, max_examples=examples(30, times=35))
+@settings(deadline=None, max_examples=examples(16, times=65))
 @given(requests())
 def test_a_csv_file_is_released_by_the_same_rules(tmp_path_factory, request):
     table, names, k, l = request  # noqa: E741
@@ -173,7 +173,7 @@ def is_text(values):
     return any(isinstance(value, str) for value in values)
 
 
-@settings(deadline=None, max_examples=examples(30, times=35))
+@settings(deadline=None, max_examples=examples(16, times=65))
 @given(
     requests(),
     st.randoms(use_true_random=False),
@@ -202,7 +202,7 @@ def test_the_output_is_the_same_bytes_in_any_order_of_the_input(
     assert one == other
 
 
-@settings(deadline=None, max_examples=examples(30, times=35))
+@settings(deadline=None, max_examples=examples(16, times=65))
 @given(requests())
 def test_an_output_is_certified_again_as_it_was(tmp_path_factory, request):
     _, names, k, l = request  # noqa: E741

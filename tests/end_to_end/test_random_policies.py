@@ -230,7 +230,7 @@ def in_classes(request, release):
 
 
 settled = settings(
-    deadline=None, max_examples=examples(20, times=30), suppress_health_check=[HealthCheck.too_slow]
+    deadline=None, max_examples=examples(12, times=50), suppress_health_check=[HealthCheck.too_slow]
 )
 
 

@@ -233,7 +233,7 @@ def test_classes_are_the_same_cut_in_parts_by_several_threads(table, threads):
         assert parts(table) == whole
 
 
-@settings(deadline=None, max_examples=examples(80))
+@settings(deadline=None, max_examples=examples(40))
 @given(tables(scores=("loss",), relaxed=(False,), persons=(False,), most_rows=60, widest=200))
 def test_a_summary_chooses_the_cut_that_the_rows_choose(table):
     by_rows = parts(table)

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from attacked import attacked, bounded
+from attacked import attacked, bounded, by
 from building import DATASET, column
 
 from policy_engine import apply_policy
@@ -78,6 +78,7 @@ def test_no_masking_hides_the_pattern_from_who_knows_the_method(masking):
         f"c{place}": pa.array(values[:, place], mask=is_missing[:, place]) for place in range(7)
     }
     masked = [column(name, **masking) for name in columns]
-    policy = attacked(bounded(0.999999), method="masking", masked=masked)
+    asked = bounded(0.999999), by("likelihood-linkage")
+    policy = attacked(*asked, method="masking", masked=masked)
     with pytest.raises(CertificateError, match="the attack likelihood-linkage links 1 "):
         apply_policy(policy, {DATASET: pa.table(columns)}, key=b"k" * 32)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from everyday import examples
 
 from policy_engine.audits.membership.epsilon_verdict import bounds_contradict
 from policy_engine.audits.privacy.accounting import epsilon_of
@@ -67,7 +68,7 @@ def test_a_few_sure_members_are_guessed_and_no_others():
 def test_randomized_response_shows_its_epsilon_in_no_more_than_one_run_of_twenty(epsilon, records):
     """Where each record's answer has an epsilon, an exchange, which changes two, has twice that."""
     random = np.random.default_rng([records, round(4 * epsilon)])
-    runs = 200
+    runs = examples(200, times=1)
     bounds = [
         shown("loss", *_randomized_response(records, epsilon, random), 0.0, run).value
         for run in range(runs)
@@ -113,8 +114,8 @@ def _contradictions(noise, counted, runs):
 
 def test_the_right_training_never_contradicts_its_accountant():
     """It may in one run of twenty at most, and does in far fewer: this attack is not the best."""
-    assert _contradictions(NOISE, NOISE, runs=200) == 0
-    assert _contradictions(1.0, 1.0, runs=200) == 0
+    assert _contradictions(NOISE, NOISE, runs=examples(200, times=1)) == 0
+    assert _contradictions(1.0, 1.0, runs=examples(200, times=1)) == 0
 
 
 def test_a_training_without_the_noise_that_is_counted_contradicts():

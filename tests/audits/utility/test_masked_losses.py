@@ -1,6 +1,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -254,7 +255,7 @@ def test_arrays_are_named_and_not_compared(shareable):
     assert "Arrays, and not compared: scan." in report_page(found)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(20))
 @given(st.lists(st.integers(-50, 50), min_size=2, max_size=20), st.randoms())
 def test_a_table_as_it_was_has_lost_nothing_in_any_order_of_rows(pay, random):
     rows = list(range(len(pay)))

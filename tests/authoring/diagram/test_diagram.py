@@ -300,7 +300,7 @@ def test_a_text_stays_in_its_label_in_mermaid(text):
         assert STATEMENT.fullmatch(LABEL.sub('"LABEL"', line)), line
 
 
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=examples(16, times=40), deadline=None)
 @given(st.text(max_size=30))
 def test_any_text_stays_in_its_label(text):
     lines = draw_policy(hostile(text), "mermaid").text.splitlines()

@@ -635,7 +635,7 @@ REQUESTS = [
 ]
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30, times=40), deadline=None)
 @given(edited())
 def test_what_is_said_to_narrow_never_widens(pair):
     old, new = pair

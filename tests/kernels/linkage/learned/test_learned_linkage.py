@@ -296,7 +296,7 @@ def test_the_weights_learned_are_those_of_a_family():
         pytest.param("M4-28", 68.0, 90.25, marks=pytest.mark.nightly),
         pytest.param("M4-82", 74.75, 90.5, marks=pytest.mark.nightly),
         ("M5-38", 40.75, 93.75),
-        ("M6-385", 78.0, 99.75),
+        pytest.param("M6-385", 78.0, 99.75, marks=pytest.mark.nightly),
         pytest.param("M6-853", 83.25, 98.75, marks=pytest.mark.nightly),
     ],
 )

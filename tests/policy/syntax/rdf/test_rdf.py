@@ -800,7 +800,7 @@ CHAINS = {
 
 @pytest.mark.parametrize("step", CHAINS.values(), ids=CHAINS.keys())
 def test_long_chain_is_not_nested_deeper_than_can_be_read(step):
-    text = HEAD + "".join(step.format(n, n + 1) for n in range(1_000)) + "_:n1000 ex:end 1 ."
+    text = HEAD + "".join(step.format(n, n + 1) for n in range(300)) + "_:n300 ex:end 1 ."
     found = json.dumps(to_json_ld(text, "turtle").value)
     depth = deepest = 0
     for mark in found:
