@@ -38,7 +38,7 @@ from policy_engine.methods.disclosure import Measured
 from policy_engine.plan.lineage import MadeBy, Maker, Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured
-from policy_engine.policy.syntax.json_text import read_json
+from policy_engine.policy.syntax.json_text import Document, read_json
 from policy_engine.release.staging import name_problem
 
 if TYPE_CHECKING:
@@ -204,13 +204,13 @@ def readable_text(certificate: Certificate) -> str:
     """
     text = certificate.to_jsonld()
     try:
-        read_json(text)
+        document = read_json(text)
     except PolicyError as error:
         subject = certificate.file or certificate.plan.publish.asset
         message = f"The certificate of {subject!r} could not be read. {error.problems[0].message}"
         hint = "Mask fewer columns by matrices, or shorten categories and names."
         raise CertificateError.of("V017", message, hint) from None
-    if read_certificate(text) != certificate:
+    if _in_document(document) != certificate:
         raise InternalError.of("X001", "A certificate is not what is read of it.")
     return text
 
@@ -224,10 +224,21 @@ def read_certificate(text: str | bytes, source: str = "") -> Certificate:
     """
     try:
         document = read_json(text)
+    except (ValueError, TypeError, PolicyError) as error:
+        raise CertificateError.of("V005", _unlike_ours(error), source=source) from None
+    return _in_document(document, source)
+
+
+def _unlike_ours(error: Exception) -> str:
+    return f"The text is not a certificate of this version ({type(error).__name__})."
+
+
+def _in_document(document: Document, source: str = "") -> Certificate:
+    """Return the certificate that a text holds, once it agrees with all that the text says."""
+    try:
         certificate = Certificate.model_validate_json(json.dumps(document.value["pe:certificate"]))
-    except (ValueError, KeyError, TypeError, PolicyError) as error:
-        message = f"The text is not a certificate of this version ({type(error).__name__})."
-        raise CertificateError.of("V005", message, source=source) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise CertificateError.of("V005", _unlike_ours(error), source=source) from None
     if document.problems or json.loads(certificate.to_jsonld()) != document.value:
         message = "The certificate contradicts itself, or has fields that certificates do not have."
         raise CertificateError.of("V005", message, source=source)
