@@ -48,8 +48,11 @@ Columns = dict[str, pa.ChunkedArray]
 
 
 def masked_name(name: str) -> str:
-    """Return the name of a masked column, while the original one is beside it."""
-    return f"\ufffd{name}"
+    """Return the name of a masked column, while the original one is beside it.
+
+    The blank tells it from columns for what tells rows apart: a masked column may be named `low`.
+    """
+    return f"\ufffd {name}"
 
 
 def single_columns(

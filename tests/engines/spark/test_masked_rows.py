@@ -72,7 +72,8 @@ MASKED = [
 ]
 
 
-@pytest.mark.parametrize("unit", everyday(("s", "ms", "us"), "s"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
 def test_points_in_time_keep_the_decimals_of_their_seconds_on_both_engines(cluster, tmp_path, unit):
     import pyarrow.parquet as pq
 
@@ -87,12 +88,9 @@ def test_points_in_time_keep_the_decimals_of_their_seconds_on_both_engines(clust
     assert not (found % step).any()
 
 
-# What of tails is not in the first of them is in the tails of a file, below.
-MASKED_CASES = everyday(MASKED, *(one for one in MASKED if one not in MASKED[7:9]))
-
-
+@pytest.mark.nightly
 @pytest.mark.parametrize("partitions", PARTITIONS)
-@pytest.mark.parametrize("masked", MASKED_CASES, ids=lambda masked: masked[0]["pe:masking"])
+@pytest.mark.parametrize("masked", MASKED, ids=lambda masked: masked[0]["pe:masking"])
 def test_masked_rows_are_those_of_the_local_engine(cluster, masked, partitions):
     made = both(cluster, people(), partitions, masked=masked, **PLAIN)
     assert made.local.table.num_rows == 60
@@ -101,6 +99,60 @@ def test_masked_rows_are_those_of_the_local_engine(cluster, masked, partitions):
     ]
     assert measured(made.local) == measured(made.spark)
     assert made.local.certificate.maskings == made.spark.certificate.maskings
+
+
+# One column of each masking, so that one release and its certificate show all of them. Points in
+# time cannot be masked in a file without types.
+EACH = {
+    "noise": column("noise", masking="noise", varianceShare=0.1, distribution="laplace"),
+    "kim": column("kim", masking="correlated-noise", sdShare=0.2, variant="kim"),
+    "since": column("since", masking="correlated-noise", sdShare=0.2, variant="kim"),
+    "times": column("times", masking="multiplicative-noise", logSd=0.2),
+    "rounded": column("rounded", masking="random-rounding", base=7),
+    "near": column("near", masking="microaggregation", groupSize=4, together="work"),
+    "hours": column("hours", masking="microaggregation", groupSize=4, together="work"),
+    "swapped": column("swapped", masking="rank-swapping", p=0.2, variant="distribution"),
+    "moved": column("moved", masking="rank-swapping", p=0.3, order="lexicographic"),
+    "pay": column("pay", masking="top-coding", tail=7, replacement="mean"),
+    "low": column("low", masking="bottom-coding", threshold=9, replacement="label"),
+    "shuffled": column("shuffled", masking="shuffling", given={"@id": f"{DATASET}/age"}),
+    "job": column("job", masking="pram", keep=0.6),
+    "drawn": column("drawn", masking="pram", matrix="drawn.csv"),
+    "coded": column("coded", masking="recoding", taxonomy="coded.csv", level=1),
+    "seen": column("seen", masking="noise", sdShare=0.2),
+}
+COPIES = {
+    **dict.fromkeys(("noise", "times", "swapped"), "pay"),
+    **dict.fromkeys(("kim", "rounded", "near", "low", "shuffled", "coded"), "hours"),
+    **dict.fromkeys(("moved", "drawn"), "job"),
+}
+
+
+def people_of_each(folder):
+    """Return rows with a column for each masking, and the files that those ask for."""
+    (folder / "coded.csv").write_text("".join(f"{n};{n // 10}0;*\n" for n in range(1, 60)))
+    (folder / "drawn.csv").write_text(",a,b,c\na,0.4,0.4,0.2\nb,0.2,0.6,0.2\nc,0.3,0.3,0.4\n")
+    table = people()
+    for name, copied in COPIES.items():
+        table = table.append_column(name, table[copied])
+    table = table.append_column("seen", pa.array(np.arange(60) * 7919, pa.timestamp("s")))
+    return table, {name: folder / name for name in ("coded.csv", "drawn.csv")}
+
+
+@pytest.mark.parametrize("given", ["table", "file"])
+def test_columns_of_each_masking_are_those_of_the_local_engine(cluster, tmp_path, given):
+    import pyarrow.csv as pacsv
+
+    table, files = people_of_each(tmp_path)
+    pacsv.write_csv(table, tmp_path / "people.csv")
+    read = table if given == "table" else tmp_path / "people.csv"
+    masked = [one for name, one in EACH.items() if given == "table" or name != "seen"]
+    made = both(cluster, read, 3, masked=masked, taxonomies=files, **PLAIN)
+    assert made.local.table.num_rows == 60
+    check_same(made)
+    assert measured(made.local) == measured(made.spark)
+    assert made.local.certificate.maskings == made.spark.certificate.maskings
+    assert made.local.release.doubts == made.spark.release.doubts
 
 
 @pytest.mark.parametrize("partitions", PARTITIONS)
@@ -139,6 +191,7 @@ def test_columns_microaggregated_together_in_parts_are_those_of_the_local_engine
     assert spark.release.doubts == local.release.doubts
 
 
+@pytest.mark.nightly
 def test_masked_rows_of_a_file_are_those_of_the_local_engine(cluster, tmp_path):
     import pyarrow.csv as pacsv
 
@@ -152,6 +205,7 @@ def test_masked_rows_of_a_file_are_those_of_the_local_engine(cluster, tmp_path):
     assert made.local.certificate.maskings == made.spark.certificate.maskings
 
 
+@pytest.mark.nightly
 def test_an_output_is_certified_on_a_cluster_by_its_data_alone(cluster, tmp_path):
     import pyarrow.csv as pacsv
 
@@ -168,9 +222,8 @@ def test_an_output_is_certified_on_a_cluster_by_its_data_alone(cluster, tmp_path
         certify_output(made.path, asking(**asked), data=data, engine=cluster)
 
 
-@pytest.mark.parametrize(
-    "replacement", everyday(("threshold", "label", "mean"), "threshold", "mean")
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("replacement", ["threshold", "label", "mean"])
 def test_coded_tails_of_a_file_are_those_of_the_local_engine(cluster, tmp_path, replacement):
     import pyarrow.csv as pacsv
 
@@ -186,7 +239,8 @@ def test_coded_tails_of_a_file_are_those_of_the_local_engine(cluster, tmp_path, 
     assert made.local.certificate.maskings == made.spark.certificate.maskings
 
 
-@pytest.mark.parametrize("variant", everyday(("plain", "invariant"), "plain"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("variant", ["plain", "invariant"])
 def test_categories_drawn_by_a_given_matrix_are_those_of_the_local_engine(
     cluster, tmp_path, variant
 ):
@@ -200,7 +254,8 @@ def test_categories_drawn_by_a_given_matrix_are_those_of_the_local_engine(
     assert made.local.release.doubts == made.spark.release.doubts
 
 
-@pytest.mark.parametrize("given", everyday(("table", "file"), "file"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("given", ["table", "file"])
 def test_recoded_columns_are_those_of_the_local_engine(cluster, tmp_path, given):
     import pyarrow.csv as pacsv
 
@@ -261,6 +316,7 @@ def test_texts_of_a_file_are_spelled_as_the_local_engine_spells_them(cluster, tm
     assert drawn.categories == ("1", "2.5", "3")
 
 
+@pytest.mark.nightly
 def test_categories_of_a_file_stay_texts_on_a_cluster_too(cluster, tmp_path):
     (tmp_path / "in.csv").write_text("id,job\n1, 3\n2,+4\n3,2\n4,5.50\n")
     asked = {"method": "masking", "insensitive": ["id"], "key": KEY}
@@ -280,6 +336,7 @@ def test_a_masking_that_changes_nothing_is_refused_on_a_cluster_too(cluster, tmp
         released(cluster, tmp_path / "people.parquet", masked=masked, **PLAIN)
 
 
+@pytest.mark.nightly
 def test_lists_without_a_value_are_certified_on_a_cluster_too(cluster, tmp_path):
     import pyarrow.parquet as pq
 
@@ -295,7 +352,18 @@ def test_lists_without_a_value_are_certified_on_a_cluster_too(cluster, tmp_path)
 SWAPPED = {"masking": "rank-swapping", "p": 0.3}
 
 
-@pytest.mark.parametrize("masking", everyday((SWAPPED, {"masking": "pram"}), SWAPPED))
+def test_masked_nanoseconds_are_not_written_to_parquet_on_a_cluster(cluster, tmp_path):
+    lines = [f"{n},2020-02-03 04:05:06.0000{n:02}007" for n in range(40)]
+    (tmp_path / "in.csv").write_text("\n".join(["id,seen", *lines]) + "\n")
+    asked = {"method": "masking", "insensitive": ["id"], "masked": [column("seen", **SWAPPED)]}
+    place = tmp_path / "a" / "a.parquet"
+    with pytest.raises(OutputError, match="O002 Masked times of 'seen' have nanoseconds"):
+        released(cluster, tmp_path / "in.csv", place, key=KEY, **asked)
+    assert not (tmp_path / "a").exists() or not [*(tmp_path / "a").iterdir()]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("masking", [SWAPPED, {"masking": "pram"}])
 def test_masked_nanoseconds_are_not_written_with_types_on_a_cluster(cluster, tmp_path, masking):
     masking = {"keep": 0.5} | masking if masking["masking"] == "pram" else masking
     lines = [f"{n},2020-02-03 04:05:06.0000{n:02}007" for n in range(40)]
@@ -327,6 +395,12 @@ def test_empty_texts_are_not_masked_into_csv_on_a_cluster(cluster, tmp_path):
     table = cluster.spark.createDataFrame([("",), ("a",), (None,)] * 4, "job string")
     with pytest.raises(OutputError, match="O002 A CSV file cannot tell the empty texts of 'job'"):
         released(cluster, table, tmp_path / "a.csv", method="masking", masked=masked)
+
+
+@pytest.mark.nightly
+def test_empty_texts_are_masked_into_parquet_on_a_cluster(cluster, tmp_path):
+    masked = [column("job", masking="pram", keep=0.5)]
+    table = cluster.spark.createDataFrame([("",), ("a",), (None,)] * 4, "job string")
     made = released(cluster, table, tmp_path / "a.parquet", method="masking", masked=masked)
     assert made.certificate.holds
 
