@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 OLDEST_SPARK, OLDEST_JAVA = (4, 1), 17
 _NO_CONF: Mapping[str, str] = MappingProxyType({})
-_QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Measured: an eighth of the driver's time goes to a description of each query for that page,
+    # and to where in Python each expression was made, which no error of ours quotes.
+    "spark.sql.ui.explainMode": "simple",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+}
 _UTC = {"spark.sql.session.timeZone": "UTC"}
 _LOCAL = {
     "spark.driver.host": "127.0.0.1",
