@@ -60,15 +60,13 @@ def _is_on_its_own(nodeid):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give each process whole files in their order, and to two of them what shares their session of
-    Spark: one of the two would work on when all else is done."""
+    """Give each process whole files in their order, and one of them all that shares a session of
+    Spark: to start another takes as long as many of those tests."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            file = nodeid.partition("::")[0]
-            is_early = Path(file).name < "test_n"
-            return ("spark, early" if is_early else "spark, late") if _is_on_spark(nodeid) else file
+            return "spark" if _is_on_spark(nodeid) else nodeid.partition("::")[0]
 
     config.option.loadscopereorder = False
     return ByFile(config, log)

@@ -13,6 +13,7 @@ from policy_engine.engines.spark import coded_frames
 from policy_engine.errors import DataError
 from policy_engine.kernels import summary
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 DIVERSE = {"method": "l-diversity", "k": 4, "l": 2, "sensitive": ["ill"]}
 
 

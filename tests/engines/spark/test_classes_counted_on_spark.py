@@ -11,6 +11,7 @@ from policy_engine import apply_policy, audit_disclosure
 from policy_engine.engines.spark.engine import SparkEngine
 from policy_engine.errors import DataError, PlanError
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 KNOWN = ["age", "city"]
 
 

@@ -14,6 +14,8 @@ from policy_engine.engines.spark.coding import Coding
 from policy_engine.errors import CertificateError, DeniedError, EngineError, PolicyEngineError
 from policy_engine.plan.lineage import Maker
 
+pytestmark = pytest.mark.usefixtures("few_rows")
+
 
 @pytest.fixture
 def stopped(java, monkeypatch):  # noqa: ARG001

@@ -54,6 +54,7 @@ def test_pixelated_rows_are_those_of_the_local_engine(cluster, place, parts, par
     assert local.certificate.maskings == spark.certificate.maskings
 
 
+@pytest.mark.nightly
 def test_images_beside_noise_in_sampled_rows_are_those_of_the_local_engine(cluster, place):
     noise = column("age", masking="noise", sdShare=0.5)
     policy = asking(**ALONE | {"masked": [*MASKED, noise], "sampleSize": 7})
@@ -63,40 +64,62 @@ def test_images_beside_noise_in_sampled_rows_are_those_of_the_local_engine(clust
     assert local.certificate.maskings == spark.certificate.maskings
 
 
-@pytest.mark.parametrize("parts", everyday((ALONE, CLASSES), CLASSES), ids=["alone", "classes"])
-def test_pixelated_images_of_files_are_certified_again_on_spark(cluster, place, tmp_path, parts):
-    output, policy = tmp_path / "out" / "faces.parquet", asking(**parts)
-    made = apply_policy(policy, {DATASET: place}, output, engine=cluster)
+@pytest.fixture(scope="module")
+def made(cluster, few_rows, tmp_path_factory):  # noqa: ARG001
+    """Return where the images are, and their release on Spark, made once."""
+    folder = tmp_path_factory.mktemp("faces")
+    pq.write_table(faces(), folder / "faces.parquet", row_group_size=5)
+    output, data = folder / "out" / "faces.parquet", {DATASET: folder / "faces.parquet"}
+    return data[DATASET], apply_policy(asking(**ALONE), data, output, engine=cluster)
+
+
+def check_certified_again(cluster, place, release, parts):
+    policy = asking(**parts)
     local = apply_policy(policy, {DATASET: place})
-    assert lists(pq.read_table(output)) == lists(pa.table(local.table))
-    alone = certify_output(output, policy, engine=cluster)
-    beside = certify_output(output, policy, data={DATASET: place}, engine=cluster)
-    for found in (made.certificate, alone, beside):
+    assert lists(pq.read_table(release.path)) == lists(pa.table(local.table))
+    alone = certify_output(release.path, policy, engine=cluster)
+    beside = certify_output(release.path, policy, data={DATASET: place}, engine=cluster)
+    for found in (release.certificate, alone, beside):
         told = [one.achieved for one in found.measurements if one.bound == "pixelation"]
         assert told == [0, 0, 0]
-    assert beside.maskings == made.certificate.maskings
+    assert beside.maskings == release.certificate.maskings
 
 
-@pytest.mark.parametrize(
-    "numbers",
-    [range(12), pytest.param([0] * 12, marks=pytest.mark.nightly)],
-    ids=["matched", "tied"],
-)
-def test_images_of_other_means_are_refused_on_spark(cluster, tmp_path, numbers):
-    output, policy = tmp_path / "out" / "faces.parquet", asking(**ALONE)
-    table = faces().set_column(0, "id", pa.array(numbers))
-    apply_policy(policy, {DATASET: other_file(table, tmp_path)}, output, engine=cluster)
+def test_pixelated_images_of_files_are_certified_again_on_spark(cluster, made):
+    check_certified_again(cluster, *made, ALONE)
+
+
+@pytest.mark.nightly
+def test_pixelated_images_beside_classes_are_certified_again_on_spark(cluster, place, tmp_path):
+    output = tmp_path / "out" / "faces.parquet"
+    release = apply_policy(asking(**CLASSES), {DATASET: place}, output, engine=cluster)
+    check_certified_again(cluster, place, release, CLASSES)
+
+
+def check_other_means_refused(cluster, output, table, folder):
     other = table.set_column(2, "face", table["face"].take(pa.array([2, *range(1, 12)])))
+    data = {DATASET: other_file(other, folder)}
     with pytest.raises(CertificateError, match="V001"):
-        certify_output(output, policy, data={DATASET: other_file(other, tmp_path)}, engine=cluster)
+        certify_output(output, asking(**ALONE), data=data, engine=cluster)
 
 
-def test_images_of_other_rows_are_refused_on_spark(cluster, place, tmp_path):
+def test_images_of_other_means_are_refused_on_spark(cluster, made, tmp_path):
+    check_other_means_refused(cluster, made[1].path, faces(), tmp_path)
+
+
+@pytest.mark.nightly
+def test_images_of_other_means_in_tied_rows_are_refused_on_spark(cluster, tmp_path):
     output, policy = tmp_path / "out" / "faces.parquet", asking(**ALONE)
-    apply_policy(policy, {DATASET: place}, output, engine=cluster)
+    table = faces().set_column(0, "id", pa.array([0] * 12))
+    apply_policy(policy, {DATASET: other_file(table, tmp_path)}, output, engine=cluster)
+    check_other_means_refused(cluster, output, table, tmp_path)
+
+
+def test_images_of_other_rows_are_refused_on_spark(cluster, made, tmp_path):
     other = faces().set_column(0, "id", pa.array(range(100, 112)))
+    data = {DATASET: other_file(other, tmp_path)}
     with pytest.raises(CertificateError, match="V002 12 rows of the output have values of 'id'"):
-        certify_output(output, policy, data={DATASET: other_file(other, tmp_path)}, engine=cluster)
+        certify_output(made[1].path, asking(**ALONE), data=data, engine=cluster)
 
 
 def other_file(table, folder):

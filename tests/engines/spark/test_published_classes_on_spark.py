@@ -1,8 +1,10 @@
 """Spark, as the local engine, holds bounds on the classes as they are published."""
 
+import pytest
 from both import both, check_same
 from building import column
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 TREE = {"http://x.org/t": "250.1;A;*\n250.10;B;*\n3;A;*\n4;B;*\n"}
 
 

@@ -11,6 +11,7 @@ from everyday import everyday
 from policy_engine import SparkEngine, apply_policy
 from policy_engine.api import verified_release
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 POLICY = asking(method="k-anonymity", k=2, quasi=["age"], insensitive=["row"])
 
 

@@ -7,6 +7,7 @@ import pytest
 from policy_engine.engines.spark.quantiles import Quantiles, compute_quantiles
 from policy_engine.errors import DataError
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 FOUR = Quantiles(np.array([10.0, 20.0, 30.0]), "0", "40", pa.int64(), has_missing=True)
 
 
@@ -35,7 +36,7 @@ def test_values_of_some_rows_are_placed_on_the_axis_of_all():
 @pytest.mark.parametrize(
     ("values", "kind", "low", "high"),
     [
-        (range(100), pa.int64(), "0", "99"),
+        pytest.param(range(100), pa.int64(), "0", "99", marks=pytest.mark.nightly),
         pytest.param(
             [number / 4 for number in range(100)],
             pa.float64(),

@@ -162,7 +162,7 @@ def first_of(files):
     return f"{len(files)} files, {files[0]!r}"
 
 
-@pytest.mark.parametrize("files", everyday([*FILES, *ALONE], *FILES), ids=first_of)
+@pytest.mark.parametrize("files", everyday([*FILES, *ALONE], *FILES[:4]), ids=first_of)
 def test_cells_of_csv_are_those_of_the_local_engine(spark, tmp_path, files):
     location = table_of(tmp_path, *files)
     tables = [read_table(tmp_path / "table.csv" / f"part-{n}.csv") for n in range(len(files))]
@@ -194,7 +194,7 @@ RAGGED = [("a,b", row) for row in ("secret", "1,2,secret", '"secret"', '1,"2",se
 RAGGED += [('"a\nz",b', row) for row in ('1,"2",secret', " ")]
 
 
-@pytest.mark.parametrize("ragged", everyday(RAGGED, RAGGED[0], RAGGED[4], RAGGED[5]), ids=repr)
+@pytest.mark.parametrize("ragged", everyday(RAGGED, RAGGED[4], RAGGED[5]), ids=repr)
 def test_a_ragged_row_is_refused_and_never_filled_up(spark, tmp_path, ragged):
     header, row = ragged
     location = table_of(tmp_path, f"{header}\n1,2\n", f"{header}\n1,2\n{row}\n")
@@ -227,7 +227,11 @@ def test_csv_that_spark_would_misread_is_refused(spark, tmp_path, text, words):
 
 
 @pytest.mark.parametrize(
-    "other", ["b,a\n1,2\n", "a,c\n1,2\n", "a\n1\n", "a,b,c\n1,2,3\n", "A,b\n", "\n"]
+    "other",
+    everyday(
+        ("b,a\n1,2\n", "a,c\n1,2\n", "a\n1\n", "a,b,c\n1,2,3\n", "A,b\n", "\n"),
+        *("b,a\n1,2\n", "A,b\n"),
+    ),
 )
 def test_csv_files_with_other_headers_are_refused(spark, tmp_path, other):
     problem = refused(spark, table_of(tmp_path, "a,b\n1,2\n", other))
@@ -260,7 +264,7 @@ def test_a_row_that_is_the_header_again_is_a_row(spark, tmp_path):
     assert all_of(spark, location) == [("1", "2"), ("a", "b")]
 
 
-@pytest.mark.parametrize("ending", ["parquet", "orc"])
+@pytest.mark.parametrize("ending", everyday(("parquet", "orc"), "orc"))
 def test_files_that_differ_in_type_or_lack_a_column_are_refused(spark, tmp_path, ending):
     whole = pa.table({"a": [1, 2], "b": ["x", None]})
     for number, other in enumerate([pa.table({"a": ["s"], "b": ["x"]}), pa.table({"a": [3]})]):
@@ -270,7 +274,7 @@ def test_files_that_differ_in_type_or_lack_a_column_are_refused(spark, tmp_path,
     assert rows(read(spark, location, ending, ("a",))) == [(1,), (2,), (3,)]
 
 
-@pytest.mark.parametrize("ending", ["parquet", "orc"])
+@pytest.mark.parametrize("ending", everyday(("parquet", "orc"), "parquet"))
 def test_a_column_may_be_missing_in_all_rows_of_a_file(spark, tmp_path, ending):
     empty = pa.table({"a": [3], "b": pa.array([None], pa.string())})
     location = table_of(tmp_path, pa.table({"a": [1], "b": ["x"]}), empty, ending=ending)
@@ -278,7 +282,7 @@ def test_a_column_may_be_missing_in_all_rows_of_a_file(spark, tmp_path, ending):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-@pytest.mark.parametrize("cell", ["x", "two\nlines"])
+@pytest.mark.parametrize("cell", everyday(("x", "two\nlines"), "two\nlines"))
 def test_columns_of_folders_are_text_as_written_on_both_engines(spark, tmp_path, kind, cell):
     place = tmp_path / f"t[1].{kind}"
     for value in ("007", "a%2Fb+é", "__HIVE_DEFAULT_PARTITION__"):

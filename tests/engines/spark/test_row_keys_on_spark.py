@@ -8,6 +8,7 @@ import pytest
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.tables import read_table
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 KEY = b"a key of 16 byte"
 NOON = dt.datetime(2020, 1, 1, 12, microsecond=5000, tzinfo=dt.UTC)
 COLUMNS = {

@@ -49,6 +49,7 @@ def test_too_little_masking_is_told_on_a_cluster(cluster, tmp_path):
     assert any(one.startswith("the noise of 300 values has a mean size of") for one in messages)
 
 
+@pytest.mark.nightly
 def test_cells_in_other_rows_are_broken_on_a_cluster(cluster, tmp_path):
     data, asked = stored(people(), tmp_path / "in.csv"), PLAIN | {"masked": [PAY, CAP]}
     release = applied(data, tmp_path / "out" / "a.csv", **asked)
@@ -60,6 +61,7 @@ def test_cells_in_other_rows_are_broken_on_a_cluster(cluster, tmp_path):
     assert columns == {"pay", "cap"}
 
 
+@pytest.mark.nightly
 def test_rows_that_no_columns_tell_apart_are_not_matched_on_a_cluster(cluster, tmp_path):
     data = stored(people(), tmp_path / "in.csv")
     asked = {"method": "masking", "masked": [PAY], "insensitive": ["age"]}
@@ -67,19 +69,28 @@ def test_rows_that_no_columns_tell_apart_are_not_matched_on_a_cluster(cluster, t
     assert certified(release.path, data, engine=cluster, **asked) == {"pay": {}}
 
 
-def test_masked_cells_of_tied_rows_are_beside_their_rows_on_a_cluster(cluster, tmp_path):
+TIED = {"method": "masking", "masked": [PAY, CAP, RENT], "insensitive": ["age"]}
+
+
+@pytest.mark.nightly
+def test_masked_cells_of_tied_rows_are_certified_on_a_cluster(cluster, tmp_path):
     data = stored(people(), tmp_path / "in.csv")
-    asked = {"method": "masking", "masked": [PAY, CAP, RENT], "insensitive": ["age"]}
-    release = applied(data, tmp_path / "out" / "a.csv", **asked)
-    assert certified(release.path, data, engine=cluster, **asked)
+    release = applied(data, tmp_path / "out" / "a.csv", **TIED)
+    assert certified(release.path, data, engine=cluster, **TIED)
+
+
+def test_masked_cells_of_tied_rows_beside_other_rows_are_refused_on_a_cluster(cluster, tmp_path):
+    data = stored(people(), tmp_path / "in.csv")
+    release = applied(data, tmp_path / "out" / "a.csv", **TIED)
     table = pd.read_csv(release.path, dtype=str, keep_default_na=False)
     table["rent"] = table["rent"].iloc[::-1].to_numpy()
     with pytest.raises(
         CertificateError, match=r"V001 [0-9]+ cells of 'rent' do not keep its round"
     ):
-        certified(stored(table, tmp_path / "copy" / "out.csv"), data, engine=cluster, **asked)
+        certified(stored(table, tmp_path / "copy" / "out.csv"), data, engine=cluster, **TIED)
 
 
+@pytest.mark.nightly
 def test_decimals_of_masked_integers_are_refused_on_a_cluster(cluster, tmp_path):
     table = pd.DataFrame({"id": range(60), "pay": range(0, 60_000, 1000)})
     noise = column("pay", masking="noise", sdShare=0.3)

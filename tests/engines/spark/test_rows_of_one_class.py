@@ -10,6 +10,7 @@ from everyday import everyday
 from policy_engine import certify_output
 from policy_engine.errors import DataError
 
+pytestmark = pytest.mark.usefixtures("few_rows")
 PAY = column("pay", masking="rounding", base=10)
 ALONE = {"method": "masking", "masked": [PAY]}
 KEY = b"k" * 32
@@ -48,6 +49,7 @@ def test_files_have_the_same_cells(cluster, tmp_path):
     assert certify_output(found[1].path, asking(**parts), engine=cluster).warning
 
 
+@pytest.mark.nightly
 def test_what_is_joined_to_a_model_is_the_same(cluster):
     runs = both(
         cluster, TABLE, 3, method=["masking", "k-anonymity"], k=2, quasi=["note"], masked=[PAY]

@@ -69,12 +69,12 @@ def check_same(made):
 
 
 @pytest.mark.parametrize("partitions", PARTITIONS)
-@pytest.mark.parametrize("asked", SAMPLES.values(), ids=SAMPLES)
-def test_sampled_rows_are_those_of_the_local_engine(cluster, asked, partitions):
-    check_same(both(cluster, people(), partitions, **asked))
+@pytest.mark.parametrize("name", everyday(SAMPLES, "strata", "personsInStrata", "classes"))
+def test_sampled_rows_are_those_of_the_local_engine(cluster, name, partitions):
+    check_same(both(cluster, people(), partitions, **SAMPLES[name]))
 
 
-@pytest.mark.parametrize("name", ["size", "personsInStrata"])
+@pytest.mark.parametrize("name", everyday(("size", "personsInStrata"), "size"))
 def test_sampled_rows_of_a_file_are_those_of_the_local_engine(cluster, tmp_path, name):
     pacsv.write_csv(people(), tmp_path / "people.csv")
     made = both(cluster, tmp_path / "people.csv", **SAMPLES[name])

@@ -67,6 +67,7 @@ def test_a_table_is_attacked_by_who_knows_its_certificate(engine):
     assert [(one.attack, one.linked.value) for one in audit.attacks] == [(a, 0.5) for a in attacks]
 
 
+@pytest.mark.nightly
 def test_the_making_of_a_table_without_a_certificate_is_not_known(engine):
     apply(engine, "table:anonymous")
     name = "policy_engine.certificate"
@@ -91,6 +92,7 @@ def test_a_table_is_certified_against_the_certificate_among_its_properties(engin
         certify_output("table:anonymous", POLICY, engine=engine)
 
 
+@pytest.mark.nightly
 def test_the_parts_of_a_name_are_quoted(engine):
     release = apply(engine, "table:`spark_catalog`.default.anonymous")
     assert release.table.count() == 4
