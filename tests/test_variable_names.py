@@ -28,7 +28,10 @@ def stores(function):
 
 def participles(text):
     """Return the functions of a module with their variables that are participles."""
-    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, FUNCTIONS)]
+    tree = ast.parse(text)
+    if PARTICIPLES.isdisjoint(stores(tree)):
+        return set()
+    functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
     pairs = ((getattr(one, "name", "lambda"), name) for one in functions for name in stores(one))
     return {pair for pair in pairs if pair[1] in PARTICIPLES}
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from applying import applied
 from building import DATASET, column
+from everyday import examples
 from masked_people import certified, stored
 
 from policy_engine.errors import CertificateError
@@ -135,7 +136,7 @@ def test_noise_that_is_not_correlated_is_told(variant, tmp_path):
 
 @pytest.mark.parametrize("masked", ALL, ids=lambda one: one["pe:masking"])
 def test_what_the_masking_makes_is_never_too_little(masked, tmp_path):
-    for seed, rows in enumerate((8, 30, 300, 300, 1000)):
+    for seed, rows in enumerate((8, 30, 300, 300, 1000)[: examples(6, times=1)]):
         table = people(seed, rows)
         if seed % 2:  # few distinct values
             table["pay"] //= 7_000

@@ -1,4 +1,5 @@
 import re
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -101,8 +102,13 @@ class Outline(HTMLParser):
         self.references += [value for name, value in attrs if name in ("href", "src", "xlink:href")]
 
 
+@cache
+def usual_page():
+    return report_page(comparison())
+
+
 def test_a_page_refers_to_nothing_outside_itself():
-    page = report_page(comparison())
+    page = usual_page()
     outline = Outline(page)
     assert "://" not in page
     assert not {"script", "link", "img", "iframe"} & set(outline.tags)
@@ -111,13 +117,13 @@ def test_a_page_refers_to_nothing_outside_itself():
 
 
 def test_ids_are_unique_and_what_is_referred_to_is_there():
-    outline = Outline(report_page(comparison()))
+    outline = Outline(usual_page())
     assert len(outline.ids) == len(set(outline.ids))
     assert {reference.removeprefix("#") for reference in outline.references} <= set(outline.ids)
 
 
 def test_pictures_take_their_colours_from_the_page():
-    page = report_page(comparison())
+    page = usual_page()
     assert page.count("<svg") == 5  # class sizes, losses, two marginals, query errors
     pictures = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))
     assert set(re.findall(r"#[0-9a-f]{6}\b", pictures)) <= {"#000000"}
@@ -141,7 +147,7 @@ def test_values_are_escaped_wherever_they_stand():
 
 
 def test_figures_stand_on_the_page():
-    page = report_page(comparison())
+    page = usual_page()
     for figure in ("0.3000", "l-diversity (k 2, l 2)", "b" * 64, "at least 2", "nobody asked"):
         assert figure in page
 
@@ -167,7 +173,7 @@ def test_another_input_than_the_certified_one_is_warned_of():
 
 
 def test_the_same_comparison_makes_the_same_page():
-    assert report_page(comparison()) == report_page(comparison())
+    assert report_page(comparison()) == usual_page()
 
 
 def test_a_report_is_written_where_it_is_asked_for(tmp_path):
@@ -202,7 +208,7 @@ SHARED = {
 
 
 def test_a_page_says_whether_it_may_be_shared():
-    assert "For the owner of the original alone" in report_page(comparison())
+    assert "For the owner of the original alone" in usual_page()
     shared = report_page(comparison(**SHARED))
     assert "To be shared" in shared
     assert "For the owner" not in shared

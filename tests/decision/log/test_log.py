@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 
 import pytest
-from everyday import examples
+from everyday import everyday, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import ROOT
@@ -830,7 +830,7 @@ def cut_off(path, rows=50):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no signals")
-@pytest.mark.parametrize("rows", [0, 50])
+@pytest.mark.parametrize("rows", everyday((0, 50), 50))
 def test_a_table_whose_writer_was_killed_is_read_and_goes_on(tmp_path, rows):
     path, entries = logged(tmp_path / "log.sqlite", 3)
     cut_off(path, rows)

@@ -1,5 +1,6 @@
 """The distance that is learned links as many as any of its family, and its bound holds for all."""
 
+from functools import cache
 from itertools import combinations
 from unittest.mock import patch
 
@@ -223,10 +224,16 @@ def test_what_is_found_in_little_time_has_a_bound_that_holds_for_the_optimum():
     assert found.linked <= best.linked <= found.bound
 
 
+@cache
+def best_mean():
+    """Return two files, and the weighted mean that links most of them."""
+    given_files = noisy(50, 4)
+    return given_files, learn(*given_files, weighted_mean(4), seconds=60)
+
+
 @pytest.mark.parametrize("family", [choquet, choquet_of_pairs, bilinear])
 def test_a_start_of_a_family_within_is_not_lost(family):
-    given_files = noisy(50, 4)
-    mean = learn(*given_files, weighted_mean(4), seconds=60)
+    given_files, mean = best_mean()
     start = (weighted_mean(4), mean.parameters)
     assert learn(*given_files, family(4), [start], seconds=0).linked >= mean.linked
 
