@@ -154,6 +154,16 @@ def instances(kind: str) -> Mapping[str, Term]:
     return MappingProxyType({iri: term for iri, term in vocabulary().items() if kind in term.types})
 
 
+@cache
+def settings() -> Mapping[str, frozenset[str]]:
+    """Return the properties of what stands under a parameter, by the parameter."""
+    properties: dict[str, set[str]] = {}
+    for iri, term in vocabulary().items():
+        for parameter in term.iris("domain"):
+            properties.setdefault(parameter, set()).add(iri)
+    return MappingProxyType({key: frozenset(iris) for key, iris in properties.items()})
+
+
 def names_columns(operand: str) -> bool:
     """Tell whether a left operand is a parameter that has columns on its right."""
     term = vocabulary().get(operand)

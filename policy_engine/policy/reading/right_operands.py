@@ -105,9 +105,7 @@ class RightOperandReader:
     def _settings(self, node: Node, parameter: str) -> dict[str, Value]:
         """Return the settings of a column: one literal or IRI for each property, or several IRIs
         for one that takes several."""
-        properties = {
-            iri for iri, term in terms.vocabulary().items() if parameter in term.iris("domain")
-        }
+        properties = terms.settings().get(parameter, frozenset())
         is_column = terms.names_columns(parameter)
         subject = f"a column under {terms.compact(parameter)}" if is_column else "a name"
         self.walker.check_properties(node, properties, subject)
