@@ -242,9 +242,19 @@ def test_keras_is_asked_for_its_logits(weights, records, folder):
     np.testing.assert_allclose(said["logits"], 100 * records[0] @ weights, rtol=1e-3, atol=1e-2)
 
 
-def test_keras_runs_no_code_of_a_lambda(weights, records, folder):
-    path = folder / "lambda.keras"
+def save_lambda(weights, path):
     save_keras(weights, path, lambda keras: [keras.layers.Lambda(lambda x: x)])
+    return path
+
+
+def test_keras_runs_no_code_of_a_lambda(weights, folder):
+    with pytest.raises(ValueError, match="disallowed by default"):
+        loaded(save_lambda(weights, folder / "lambda.keras"))
+
+
+@pytest.mark.nightly
+def test_a_lambda_in_keras_is_told_with_its_code(weights, records, folder):
+    path = save_lambda(weights, folder / "lambda.keras")
     with pytest.raises(AuditError, match="A014 The file cannot be opened by keras"):
         found_in(records, path)
 
