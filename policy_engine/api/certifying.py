@@ -41,7 +41,7 @@ from policy_engine.certificate.remaking import (
 from policy_engine.certificate.renewal import check_making, is_renewable, with_change
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE, make_catalog, parse_location
-from policy_engine.data.storage import Location
+from policy_engine.data.storage import Location, is_remote, local_path
 from policy_engine.engines.carried import check_file_extras
 from policy_engine.engines.engine import Engine
 from policy_engine.engines.launching import Launcher, launch_engine
@@ -240,10 +240,13 @@ def _check_renewable(output: Location) -> None:
 
 
 def _check_carried(launcher: Launcher, location: Location) -> None:
-    """Raise CertificateError (V002) if a file has more than its table, however it was made."""
-    if launcher.spark is None:
-        check_file_extras(Path(location))
-    else:
+    """Raise CertificateError (V002) if a file has more than its table, however it was made.
+
+    Of what lies on another machine or in a catalog, the cluster that reads it looks at floats only.
+    """
+    if not (is_remote(location) or str(location).startswith(TABLE)):
+        check_file_extras(local_path(location))
+    if launcher.spark is not None:
         launcher.spark.check_extras(str(location))
 
 

@@ -43,3 +43,10 @@ def test_an_output_with_other_floats_holds_more_than_its_values_on_a_cluster(clu
     parquet.write_table(made, tmp_path / "other" / "a.parquet")
     with pytest.raises(CertificateError, match="V002 The file holds floats in 'x'"):
         certify_output(tmp_path / "other" / "a.parquet", asking(**PARTS), data=data, engine=cluster)
+
+
+def test_an_output_with_metadata_holds_more_than_its_values_on_a_cluster(cluster, tmp_path):
+    table = pa.table({"id": [1, 2], "x": [0.5, 1.5], "list": [[1.0], [2.0]], "pay": [10, 20]})
+    parquet.write_table(table.replace_schema_metadata({"note": "Ann"}), tmp_path / "a.parquet")
+    with pytest.raises(CertificateError, match="V002 The file holds metadata"):
+        certify_output(tmp_path / "a.parquet", asking(**PARTS), engine=cluster)
