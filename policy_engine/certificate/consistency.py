@@ -131,14 +131,13 @@ def _applies_always(attack: str, records: int, columns: int) -> bool:
     """Tell whether an attack is made on every release of so many records, by so many columns."""
     if attack == "assignment-linkage":
         return records <= MOST_PERSONS_UNNAMED
-    if attack == "probabilistic-linkage":
+    if attack in ("probabilistic-linkage", "exact-linkage"):
         from policy_engine.kernels.linkage.fellegi_sunter import (  # noqa: PLC0415 (compiled)
             MOST_COLUMNS,
         )
 
-        return columns <= MOST_COLUMNS
-    if attack == "exact-linkage":
-        return columns <= MOST_COLUMNS and records <= MOST_EXACT >> columns
+        is_exact = attack == "exact-linkage"
+        return columns <= MOST_COLUMNS and not (is_exact and records > MOST_EXACT >> columns)
     return attack in ("distance-linkage", "value-linkage", "likelihood-linkage")
 
 
