@@ -5,6 +5,7 @@ whose bounds both lie in an interval are no more than those that do, which are b
 """
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from statistics import NormalDist
@@ -28,7 +29,7 @@ def noise_shares(noise: Floats, errors: Floats | float, law: Sizes = "normal") -
     """
     edges = np.array(_edges(law))
     size = len(edges) + 1
-    around = np.broadcast_to(np.asarray(errors) * (1 + _SLACK) + _SLACK, noise.shape)
+    around = np.broadcast_to(_with_slack(errors), noise.shape)
     is_known = np.isfinite(noise) & np.isfinite(around)
     lower = np.where(is_known, noise, 0.0) - np.where(is_known, around, np.inf)
     upper = np.where(is_known, noise, 0.0) + np.where(is_known, around, np.inf)
@@ -37,6 +38,25 @@ def noise_shares(noise: Floats, errors: Floats | float, law: Sizes = "normal") -
     cells = first * size + last
     counts = [np.bincount(column, minlength=size * size) for column in cells.T]
     return np.array(counts, dtype=np.int64).reshape(noise.shape[1], size * size)
+
+
+def _with_slack(errors: Floats | float) -> Floats:
+    return np.asarray(errors) * (1 + _SLACK) + _SLACK
+
+
+def far_noise(
+    noise: Floats, errors: Floats | float, draws: int, law: Sizes = "normal"
+) -> NDArray[np.bool_]:
+    """Return which of some numbers of mean 0 and the standard deviation 1, (rows, columns), are so
+    far away that any of so many `draws` of a column would be with a probability below 1e-13;
+    `errors` as for `noise_shares`."""
+    logarithm = math.log(max(draws, 1)) - UNLIKELY
+    # A normal number is beyond z with the probability exp(-z**2 / 2) at most, one by Laplace's
+    # distribution with exp(-z * sqrt(2)).
+    most = math.sqrt(2 * logarithm) if law == "normal" else logarithm / math.sqrt(2)
+    # What is infinite is a difference of the largest floats, each of which is known.
+    sizes = np.minimum(np.abs(noise), sys.float_info.max)
+    return np.asarray(sizes - _with_slack(errors) > most)
 
 
 def noise_errors(roundings: Sequence[float], exponents: Sequence[int], sds: Floats) -> Floats:
@@ -80,6 +100,18 @@ def with_pairs(noise: Floats, errors: Floats, covariance: Floats) -> tuple[Float
 
 
 _LEAST_VARIANCE = 1e-3
+
+
+def in_pairs(is_found: NDArray[np.bool_], columns: int) -> NDArray[np.bool_]:
+    """Return in which cells of so many columns, (rows, columns), something is found, given where it
+    is found in those of `with_pairs`: what is in a pair is in both of its columns."""
+    found = is_found[:, :columns].copy()
+    for place, (one, other) in enumerate(noise_pairs(columns)):
+        start = columns + 2 * place
+        is_in_pair = is_found[:, start : start + 2].any(axis=1)
+        found[:, one] |= is_in_pair
+        found[:, other] |= is_in_pair
+    return found
 
 
 def noise_pairs(columns: int) -> list[tuple[int, int]]:

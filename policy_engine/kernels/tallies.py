@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.draw_tails import excess_tail
-from policy_engine.kernels.noise_shares import noise_shares
+from policy_engine.kernels.noise_shares import far_noise, noise_shares
 from policy_engine.kernels.pram import transition_counts
 from policy_engine.kernels.rank_swapping import (
     Variant,
@@ -49,9 +49,11 @@ def sign_tally(
     after: NDArray[np.float64],
     log_sd: float,
     roundings: Sequence[float],
+    draws: int,
 ) -> Tally:
     """Return the tally of a masking that keeps signs; a value rounded to zero keeps its sign.
 
+    So many `draws` were made in each column, of which some may be in other parts.
     `amount` is the sum of the sizes of the logarithms of what values were multiplied by, less their
     mean and at least, the values being rounded, in their standard deviations.
     """
@@ -69,9 +71,13 @@ def sign_tally(
     judged = _amount(np.where(is_judged, most, 0.0) / log_sd)["amount"]
     # Both values are rounded, and so are their logarithms.
     errors = 2 * rounding - np.log1p(-np.minimum(np.array(roundings) / one, _ALMOST_ALL))
-    errors = np.where(is_judged & is_there, errors + _LOGARITHM_ERROR, np.inf) / log_sd
+    least_known = np.maximum(np.array(roundings) / _ALMOST_ALL, _LEAST_VALUE)
+    is_known = is_there & (np.minimum(one, other) >= least_known)
+    errors = np.where(is_known, errors + _LOGARITHM_ERROR, np.inf) / log_sd
+    is_far = far_noise(logarithms / log_sd, errors, draws)
+    errors = np.where(is_judged & is_there, errors, np.inf)
     return {
-        "broken": broken,
+        "broken": broken + is_far.sum(axis=0),
         **_amount(sizes / log_sd),
         "shares": noise_shares(logarithms / log_sd, errors),
         "judged": is_judged.sum(axis=0),

@@ -62,6 +62,8 @@ CHANGES = [
     (MULTIPLIED, without_sign),
     (MULTIPLIED, lambda values: first(values, "")),
     (NOISY, one_missing),
+    (NOISY, lambda values: first(values, str(int(values[0]) - 3000))),
+    (MULTIPLIED, lambda values: first(values, str(int(values[0]) * 7))),
     (DRAWN, all_alike),
     (DRAWN, lambda values: first(values, "d")),
     (NEAREST, lambda values: first(values, "500")),

@@ -7,6 +7,8 @@ import pytest
 
 from policy_engine.kernels import noise_shares as kernel
 from policy_engine.kernels.noise_shares import (
+    far_noise,
+    in_pairs,
     noise_errors,
     noise_pairs,
     noise_shares,
@@ -91,3 +93,31 @@ def test_sums_and_differences_of_correlated_noise_have_its_law():
 def test_errors_are_of_writing_and_arithmetic():
     errors = noise_errors((0.5, 0.005, 0.5), (3, 3, 3), np.array([2.0, 1.0, 0.0]))
     assert errors == pytest.approx([0.25, 0.005, np.inf], abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("law", "draws", "most"),
+    [("normal", 1, 7.74), ("normal", 200, 8.40), ("laplace", 1, 21.17), ("laplace", 200, 24.92)],
+)
+def test_a_number_that_hardly_any_draw_exceeds_is_far(law, draws, most):
+    # exp(-7.74 ** 2 / 2) and exp(-21.17 * sqrt(2)) are 1e-13.
+    noise = np.array([[most - 0.01], [most + 0.01], [-most - 0.01], [np.nan]])
+    assert far_noise(noise, 0.0, draws, law)[:, 0].tolist() == [False, True, True, False]
+    assert not far_noise(noise, 0.02, draws, law).any()
+    ends = np.array([[np.inf], [-np.inf]])
+    assert far_noise(ends, 0.02, draws, law).all()
+    assert not far_noise(ends, np.inf, draws, law).any()
+
+
+@pytest.mark.parametrize("law", ["normal", "laplace"])
+def test_drawn_noise_is_far_as_rarely_as_is_said(law, monkeypatch):
+    monkeypatch.setattr(kernel, "UNLIKELY", math.log(0.1))
+    noise = drawn(np.random.default_rng(5), law, 40_000).reshape(20, 2000)
+    assert far_noise(noise, 0.0, 20, law).any(axis=0).mean() <= 0.12
+
+
+def test_what_is_far_in_a_pair_is_in_both_of_its_columns():
+    is_far = np.zeros((2, 3 + 2 * 3), dtype=bool)
+    is_far[0, 0] = is_far[1, 3 + 2 * 2 + 1] = True
+    assert noise_pairs(3)[2] == (1, 2)
+    assert in_pairs(is_far, 3).tolist() == [[True, False, False], [False, True, True]]

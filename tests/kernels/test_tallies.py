@@ -30,14 +30,21 @@ def test_noise_may_make_any_number_of_any_other_and_is_counted_where_it_turns_a_
 
 def test_a_sign_that_changes_is_counted():
     before, after = np.array([[1.0], [-2], [0.2]]), np.array([[-1.0], [-1], [0]])
-    assert sign_tally(before, after, 0.1, (0.0,))["broken"].tolist() == [1]
+    assert sign_tally(before, after, 0.5, (0.0,), 3)["broken"].tolist() == [1]
+
+
+def test_a_factor_is_too_large_if_writing_the_values_cannot_make_it():
+    # Of 3 factors, none is further than 7.9 standard deviations from its mean: e ** 0.79, or 2.2.
+    before, after = np.array([[1.0], [100.0], [100.0]]), np.array([[3.0], [300.0], [0.0]])
+    for rounding, broken in ((0.0, 2), (0.5, 1), (200.0, 0)):
+        assert sign_tally(before, after, 0.1, (rounding,), 3)["broken"].tolist() == [broken]
 
 
 def test_factors_are_counted_in_their_standard_deviations_but_for_rounding():
     before = np.array([[10.0], [10.0], [0.0]])
     after = np.array([[10 * np.exp(0.3 - 0.02)], [9.0], [0.0]])
     for rounding, second in ((0.0, abs(np.log(0.9) + 0.02)), (0.5, 0.028)):
-        tally = sign_tally(before, after, 0.2, (rounding,))
+        tally = sign_tally(before, after, 0.2, (rounding,), 3)
         first = 0.3 + np.log1p(-rounding / after[0, 0])
         assert tally["amount"][0] / 2**16 == pytest.approx((first + second) / 0.2, abs=1e-2)
     assert tally["rows"].tolist() == [3]

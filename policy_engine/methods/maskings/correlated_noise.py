@@ -105,9 +105,11 @@ class CorrelatedNoise(Perturbation):
         after: "NDArray[Any]",
         facts: ColumnFacts,
     ) -> Mapping[str, "NDArray[Any]"]:
-        """Return how much noise there is, how many values were negative, and how many of the others
-        became so."""
+        """Return how much noise there is, of how many values it is further than is likely, how many
+        were negative, and how many of the others became so."""
         from policy_engine.kernels.noise_shares import (  # noqa: PLC0415
+            far_noise,
+            in_pairs,
             noise_errors,
             noise_shares,
             with_pairs,
@@ -120,12 +122,18 @@ class CorrelatedNoise(Perturbation):
         errors = noise_errors(self._roundings(facts), facts.moments.exponents, sds)
         covariance = facts.moments.covariance
         seen, limits = with_pairs(standardised_noise(noise, sds), errors, covariance)
-        return {**noise_tally(before, after, noise, sds), "shares": noise_shares(seen, limits)}
+        is_far = in_pairs(far_noise(seen, limits, facts.rows), len(sds))
+        return {
+            **noise_tally(before, after, noise, sds),
+            "broken": is_far.sum(axis=0),
+            "shares": noise_shares(seen, limits),
+        }
 
     def count_broken(
         self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
     ) -> "NDArray[Any]":
-        """Return all cells of each column where there is more noise than is likely."""
+        """Return the cells of each column with more noise than is likely of any of them; all, where
+        there is more noise in the column than is likely."""
         from policy_engine.kernels.tallies import noisy_cells  # noqa: PLC0415 (compiled)
 
         return noisy_cells(tally, self._roundings(facts), noise_sds(facts, self._share))

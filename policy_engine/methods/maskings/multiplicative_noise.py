@@ -58,15 +58,15 @@ class MultiplicativeNoise(Perturbation):
         zero has not."""
         from policy_engine.kernels.tallies import sign_tally  # noqa: PLC0415 (compiled)
 
-        return sign_tally(before, after, self.log_sd, facts.roundings)
+        return sign_tally(before, after, self.log_sd, facts.roundings, facts.rows)
 
     def count_broken(
         self,
         tally: Mapping[str, "NDArray[Any]"],
         facts: ColumnFacts,  # noqa: ARG002
     ) -> "NDArray[Any]":
-        """Return how many values changed their sign; all, where there is more noise than is
-        likely."""
+        """Return how many values changed their sign, or were multiplied by more or less than is
+        likely of any of them; all, where there is more noise in the column than is likely."""
         from policy_engine.kernels.tallies import noisy_cells  # noqa: PLC0415 (compiled)
 
         return noisy_cells(tally)

@@ -88,21 +88,31 @@ class Noise(Perturbation):
         after: "NDArray[Any]",
         facts: ColumnFacts,
     ) -> Mapping[str, "NDArray[Any]"]:
-        """Return how much noise there is, how many values were negative, and how many of the others
-        became so."""
-        from policy_engine.kernels.noise_shares import noise_errors, noise_shares  # noqa: PLC0415
+        """Return how much noise there is, of how many values it is further than is likely, how many
+        were negative, and how many of the others became so."""
+        from policy_engine.kernels.noise_shares import (  # noqa: PLC0415
+            far_noise,
+            noise_errors,
+            noise_shares,
+        )
         from policy_engine.kernels.tallies import noise_tally, standardised_noise  # noqa: PLC0415
 
         assert facts.moments is not None  # noqa: S101 (numbers have them)
         noise, sds = after - before, self._sds(facts)
         errors = noise_errors(facts.roundings, facts.moments.exponents, sds)
-        shares = noise_shares(standardised_noise(noise, sds), errors, self.distribution)
-        return {**noise_tally(before, after, noise, sds), "shares": shares}
+        seen, law = standardised_noise(noise, sds), self.distribution
+        is_far = far_noise(seen, errors, facts.rows, law)
+        return {
+            **noise_tally(before, after, noise, sds),
+            "broken": is_far.sum(axis=0),
+            "shares": noise_shares(seen, errors, law),
+        }
 
     def count_broken(
         self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
     ) -> "NDArray[Any]":
-        """Return all cells where there is more noise than is likely."""
+        """Return the cells with more noise than is likely of any of them; all, where there is more
+        noise in the column than is likely."""
         from policy_engine.kernels.tallies import noisy_cells  # noqa: PLC0415 (compiled)
 
         is_laplace = self.distribution == "laplace"

@@ -37,3 +37,17 @@ def test_noise_that_turns_values_negative_is_doubted():
     rows = rows_of(positive, words_for(positive, 2))
     tally = masking.tally(positive, masking.perturb(rows), rows.facts)
     assert len(list(masking.doubts(["pay", "cap"], tally, rows.facts))) == 2
+
+
+@pytest.mark.parametrize("variant", ["plain", "kim"])
+def test_noise_that_is_far_in_one_column_or_in_a_difference_is_broken(variant):
+    masking = CorrelatedNoise(name="pay", sdShare=0.1, variant=variant)
+    near = np.stack([FIRST, FIRST + RANDOM.normal(size=20_000) * FIRST.std() / 10], axis=1)
+    rows = rows_of(near, words_for(near, 2))
+    made = masking.perturb(rows)
+    assert masking.tally(near, made, rows.facts)["broken"].tolist() == [0, 0]
+    made[0, 1] += FIRST.std()
+    alone = masking.tally(near, made, rows.facts)["broken"].tolist()
+    made[0, 1] -= FIRST.std() / 2
+    of_both = masking.tally(near, made, rows.facts)["broken"].tolist()
+    assert (alone, of_both) == ([1, 1], [1, 1])
