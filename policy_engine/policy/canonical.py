@@ -9,7 +9,9 @@ of a policy does not change when the language grows.
 
 Left out is what affects no decision and no plan: positions in the text, the names of
 constraints, profiles except for their conflict strategy, descriptions, prefixes,
-and the definitions of a vocabulary's terms in words.
+and the definitions of a vocabulary's terms in words. Left out too is what says whether a policy is
+in force (`dct:isReplacedBy`, its dates): of texts that mean the same, one that was replaced speaks
+for all (`collecting`).
 """
 
 import json

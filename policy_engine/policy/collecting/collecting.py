@@ -30,6 +30,8 @@ from policy_engine.policy.syntax import Syntax
 
 Text = tuple[str | bytes, str, Syntax]
 """The text of policies, its name in messages, and its syntax."""
+_Meaning = tuple[str, str]
+"""The uid and the digest of a policy, which all texts of it share."""
 Read = Callable[[Text, Sequence[Policy]], tuple[Policy, ...]]
 """Reads the policies of a text, those that were replaced among them, given possible parents that
 lie beside it."""
@@ -41,6 +43,8 @@ class _Found:
         self.policies: list[Policy] = []
         self.notes: list[str] = []
         self.ended: list[Policy] = []
+        self.reasons: dict[_Meaning, str] = {}
+        """Why what has a uid and a digest is in force no longer, whichever text it is in."""
 
     def skip(self, policy: Policy, why: str, *, has_ended: bool = True) -> None:
         where = f" ({policy.source})" if policy.source else ""
@@ -72,7 +76,10 @@ class PolicyCollector:
         """Add policies, but for those that say to be replaced."""
         for policy in policies:
             if policy.replaced_by:
-                self._found.skip(policy, f"{join_names(policy.replaced_by)} replaced it")
+                why = f"{join_names(policy.replaced_by)} replaced it"
+                self._found.skip(policy, why)
+                where = f"by {policy.source}, which means the same, " if policy.source else ""
+                self._found.reasons.setdefault(_meaning(policy), f"{where}{why}")
             else:
                 self._found.policies.append(policy)
 
@@ -96,7 +103,11 @@ class PolicyCollector:
         policies, chosen = self._found, list[Policy]()
         by_uid: dict[str, list[Policy]] = {}
         for policy in policies.policies:
-            by_uid.setdefault(policy.uid, []).append(policy)
+            # Of several texts that mean the same, one that is over speaks for all.
+            if why := policies.reasons.get(_meaning(policy)):
+                policies.skip(policy, why)
+            else:
+                by_uid.setdefault(policy.uid, []).append(policy)
         for several in by_uid.values():
             newest = _newest(several)
             chosen.append(newest)
@@ -190,7 +201,15 @@ class PolicyCollector:
         problems = [*_unknown(over, texts_)]
         if problems:
             raise PolicyError(*problems, source=str(path))
-        self._found.ended += _ended_policy(over, texts_)
+        ended = [*_ended_policy(over, texts_)]
+        self._found.ended += ended
+        # A version that means the same as an earlier one is in force where the registry says so.
+        held = {(str(path.parent / one.file), one.uid) for one in chosen}
+        listed = {_meaning(one) for one in policies if (one.source, one.uid) in held}
+        for one in ended:
+            if one.digest and _meaning(one) not in listed:
+                why = f"by {path} it is no longer in force"
+                self._found.reasons.setdefault(_meaning(one), why)
 
     def _whole(self, path: Path, draft: Policy, by_uid: Mapping[str, Policy]) -> Policy:
         """Return a policy that is over with all that it inherited, as far as that is known."""
@@ -276,6 +295,10 @@ def _ended_policy(
             yield replace(bare, shared=shared, permissions=permissions, place=one.place)
 
 
+def _meaning(policy: Policy) -> _Meaning:
+    return policy.uid, policy.digest
+
+
 def _drop_permissions(policy: Policy) -> Policy:
     """Return a possible parent: without its permissions, where it is in force no longer."""
     return _bare(policy) if policy.replaced_by else policy
@@ -291,12 +314,13 @@ def _newest(several: Sequence[Policy]) -> Policy:
 
     That is the one that was dated last, if all are dated and name the same assigners in their own
     texts: nobody replaces another's policy, nor one that names nobody. Raises RequestError (D002)
-    where none can be told to.
+    where none can be told to. One that was replaced is returned only where all were.
     """
-    first, *rest = several
-    if all(one.digest == first.digest for one in rest):
-        return first
-    current = [one for one in several if not one.replaced_by] or list(several)
+    replaced = {one.digest: one for one in several if one.replaced_by}
+    first = several[0]
+    if all(one.digest == first.digest for one in several):
+        return replaced.get(first.digest, first)
+    current = [one for one in several if one.digest not in replaced] or [*replaced.values()]
     dates = {one.dated for one in current}
     latest = [one for one in current if one.dated == max(filter(None, dates), default=None)]
     by_whom = {one.issued_by for one in several}

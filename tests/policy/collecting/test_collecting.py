@@ -134,6 +134,50 @@ def test_a_policy_that_is_given_twice_is_one(tmp_path):
     assert "given twice, and means the same" in note
 
 
+@pytest.mark.parametrize("names", [("a.jsonld", "b.jsonld"), ("b.jsonld", "a.jsonld")])
+def test_of_texts_that_mean_the_same_one_that_was_replaced_speaks_for_all(tmp_path, names):
+    one, other = names
+    copy = written(tmp_path, one)
+    gone = written(tmp_path, other, **{"dct:isReplacedBy": {"@id": "ex:new"}})
+    found, notes = collected(tmp_path)
+    why = f"by {gone}, which means the same, '{ex('new')}' replaced it"
+    assert found == []
+    assert {*notes} == {
+        f"{ex('policy')} ({gone}) is skipped: '{ex('new')}' replaced it.",
+        f"{ex('policy')} ({copy}) is skipped: {why}.",
+    }
+
+
+def test_a_parent_is_replaced_where_any_text_that_means_the_same_says_so(tmp_path):
+    barred = {"prohibition": {"target": "ex:T", "action": "sell"}}
+    written(tmp_path, "a.jsonld", "ex:house", **barred)
+    replaced = {"dct:isReplacedBy": {"@id": "ex:other"}}
+    written(tmp_path, "b.jsonld", "ex:house", **barred, **replaced)
+    child = {"inheritFrom": "ex:house", "permission": {"action": "print", "target": "ex:U"}}
+    written(tmp_path, "ward.jsonld", "ex:ward", **child)
+    [ward] = Reading().policies_in_force(tmp_path, time=MAY)
+    assert [len(ward.permissions), len(ward.prohibitions)] == [1, 1]
+
+
+def test_a_text_that_means_the_same_as_one_that_a_registry_withdrew_is_over_too(tmp_path):
+    written(tmp_path, "listed/1.jsonld")
+    path = registry(tmp_path / "listed", entry("policy", 1, "1.jsonld", status="withdrawn"))
+    found, notes = collected(path, written(tmp_path, "copy.jsonld"))
+    assert found == []
+    assert notes[-1].endswith(f"copy.jsonld) is skipped: by {path} it is no longer in force.")
+
+
+def test_a_version_that_means_the_same_as_an_earlier_one_is_in_force(tmp_path):
+    written(tmp_path, "1.jsonld")
+    written(tmp_path, "2.jsonld")
+    path = registry(
+        tmp_path,
+        entry("policy", 1, "1.jsonld", status="replaced"),
+        entry("policy", 2, "2.jsonld"),
+    )
+    assert collected(path)[0] == [holds("policy")]
+
+
 def test_of_two_policies_of_one_uid_the_later_one_of_the_same_assigner_holds(tmp_path):
     def dated(name, day, target, assigner="ex:A"):
         keys = {"dct:modified": day, "assigner": assigner, **version(target)}
