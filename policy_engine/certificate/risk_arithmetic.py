@@ -53,8 +53,10 @@ def _impossible_risks(certificate: "Certificate") -> Iterator[str]:
             continue
         classes = frozenset(one.known), one.population
         figures.setdefault(classes, {})[one.bound.measure] = one.reached.value
-    for risks in figures.values():
-        if _contradict(risks, is_apart=is_apart):
+    for (_, population), risks in figures.items():
+        is_alone = is_apart and not population
+        is_of_classes = not is_alone or _have_classes(risks, certificate.rows_out)
+        if not is_of_classes or _contradict(risks, is_apart=is_apart):
             yield "Its figures of the risk of the same classes contradict each other."
 
 
@@ -88,3 +90,49 @@ def _contradict(risks: dict[RiskMeasure, float], *, is_apart: bool) -> bool:
         return True
     is_told = "meanRisk" in risks
     return is_apart and uniques > 0 and (largest < 1 or (is_told and uniques > mean + _ROUNDING))
+
+
+def _have_classes(risks: dict[RiskMeasure, float], records: int) -> bool:
+    """Tell whether so many records can form classes with these figures, as they are rounded."""
+    uniques = _counts(risks.get("uniques"), records, least=0)
+    classes = _counts(risks.get("meanRisk"), records, least=1)
+    smallest = _smallest(risks.get("largestRisk"), records)
+    figures = uniques, classes, smallest
+    return all(figures) and (_have_uniques(records, *figures) or _have_groups(records, *figures))
+
+
+def _have_uniques(records: int, uniques: range, classes: range, smallest: range) -> bool:
+    """Tell whether there can be classes of which some have a single record."""
+    fewest, most = max(uniques.start, 1), min(uniques[-1], records - 2)
+    if 1 not in smallest:
+        return False
+    if records in uniques and records in classes:
+        return True
+    # Of u uniques, the others form 1 to (records - u) / 2 classes.
+    return fewest <= most and classes.start <= (records + most) // 2 and fewest + 1 <= classes[-1]
+
+
+def _have_groups(records: int, uniques: range, classes: range, smallest: range) -> bool:
+    """Tell whether there can be classes of two records or more, or a single one."""
+    if 0 not in uniques or smallest[-1] < 2:
+        return False
+    if records in smallest and 1 in classes:
+        return True
+    size, number = max(smallest.start, 2), max(classes.start, 2)
+    return size in smallest and number in classes and size * number <= records
+
+
+def _counts(share: float | None, records: int, least: int) -> range:
+    """Return how many of the records a share that is told can be, all if none is told."""
+    if share is None:
+        return range(least, records + 1)
+    low, high = ((share + change) * records for change in (-_ROUNDING, _ROUNDING))
+    return range(max(math.ceil(low), least), min(math.floor(high), records) + 1)
+
+
+def _smallest(risk: float | None, records: int) -> range:
+    """Return how many records the smallest class can have, given the largest risk."""
+    if risk is None:
+        return range(1, records + 1)
+    high = math.floor(1 / (risk - _ROUNDING)) if risk > _ROUNDING else records
+    return range(max(math.ceil(1 / (risk + _ROUNDING)), 1), min(high, records) + 1)

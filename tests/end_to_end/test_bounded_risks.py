@@ -245,7 +245,8 @@ def test_plan_and_certificate_tell_the_risk_and_its_bound():
     [
         (0, 1 / 6, ""),
         (0, 0.2, "sample-uniques cannot be 0.2 of 6 records."),
-        (1, 4 / 6, ""),
+        (1, 2 / 6, ""),
+        (1, 4 / 6, "Its figures of the risk of the same classes contradict each other."),
         (1, 0.4, "prosecutor-mean cannot be 0.4 of 6 records."),
         (1, 0, "prosecutor-mean cannot be 0 of 6 records."),
         (2, 0.5, "Its figures of the risk of the same classes contradict each other."),
