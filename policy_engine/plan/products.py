@@ -1,9 +1,9 @@
 """The outputs of a policy, each by itself; everything that is wrong is reported at once."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from policy_engine import terms
 from policy_engine.errors import PlanError, Problem, did_you_mean, join_names, place_order
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import audit_duties
@@ -14,8 +14,10 @@ from policy_engine.plan.reading_anonymization import (
     transforms,
 )
 from policy_engine.policy import Action, Policy, Rule
-from policy_engine.policy.hierarchy import goes_on
+from policy_engine.policy.gathering import gather_bits
+from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import ANONYMIZE, TRAIN
+from policy_engine.policy.validation.conflicts import iri_prefixes, set_bits
 
 if TYPE_CHECKING:
     from policy_engine.plan.disclosure import Disclosure
@@ -99,8 +101,9 @@ def products(policy: Policy) -> tuple[Product, ...]:
         for rule, action in trainings(policy)
     ]
     learnt = {target.iri for rule, _ in trainings(policy) for target in rule.targets}
+    is_audited = any(audit_duties(policy))
     tables = [
-        _table(policy, one, outputs, problems)
+        _table(policy, one, outputs, problems) if is_audited else Product(one)
         for one in product_list
         if one.rule.output not in learnt
     ]
@@ -170,8 +173,6 @@ def _table(
     problems: list[Problem],
 ) -> Product:
     """Return a table with its audits, and note what is wrong with it."""
-    if not any(audit_duties(policy)):
-        return Product(transformation)
     from policy_engine.plan.reading_disclosure import table_disclosures  # noqa: PLC0415 (as below)
     from policy_engine.plan.training.reading import table_audits  # noqa: PLC0415 (slow to import)
 
@@ -196,28 +197,63 @@ def _output_problems(policy: Policy) -> Iterator[Problem]:
     making_rules = sorted(
         (*tables, *models), key=lambda one: (one[1].place.line, one[1].place.column)
     )
-    for (first, _), (second, action) in combinations(making_rules, 2):
-        if not first.output or _is_own(first, second):
-            continue
-        if policy.hierarchy.overlaps("asset", first.output, second.output):
+    outputs = _Makers(making_rules, (rule.output for rule, _ in making_rules), policy.hierarchy)
+    for number, later in outputs.overlapping_pairs():
+        first, (second, action) = making_rules[number][0], making_rules[later]
+        if not _is_own(first, second):
             relation = "is" if first.output == second.output else f"overlaps {first.output!r},"
             message = f"The output {second.output!r} of {second.where()} {relation} the output of "
             message += f"{_format_rule(first)}. Each output has an IRI of its own."
             yield Problem("M007", message, "", action.place)
-    for rule, action in tables:
-        yield from _made_again(policy, rule, action, making_rules)
-    for rule, action in models:
-        yield from _made_again(policy, rule, action, models)
+    for rules, makers in ((tables, making_rules), (models, models)):
+        targets = (target.iri for rule, _ in rules for target in rule.targets)
+        makers_of_targets = _Makers(makers, targets, policy.hierarchy)
+        for rule, action in rules:
+            yield from _made_again(rule, action, makers_of_targets)
 
 
-def _made_again(
-    policy: Policy, rule: Rule, action: Action, making: Iterable[tuple[Rule, Action]]
-) -> Iterator[Problem]:
+class _Makers:
+    """Which rules make what some assets are, or may be, a part of.
+
+    Sets of rules are integers, the nth bit for the nth of them. Outputs are indexed and each asset
+    is looked up once, rather than comparing rules in pairs.
+    """
+
+    def __init__(
+        self, making: Sequence[tuple[Rule, Action]], assets: Iterable[str], hierarchy: Hierarchy
+    ) -> None:
+        self.rules = [rule for rule, _ in making]
+        self._bits: dict[str, int] = {}
+        for number, rule in enumerate(self.rules):
+            if rule.output:
+                self._bits[rule.output] = self._bits.get(rule.output, 0) | 1 << number
+        starts = [name for asset in assets for name in (asset, terms.dataset_of(asset)) if name]
+        self._above = gather_bits(starts, lambda iri: hierarchy.above("asset", iri), self._bits)
+
+    def of(self, asset: str) -> list[int]:
+        """Return the numbers of the rules that make one of the assets, or what it is part of."""
+        bits = self._above.get(asset, 0) | self._above.get(terms.dataset_of(asset), 0)
+        for prefix in iri_prefixes(asset):
+            bits |= self._bits.get(prefix, 0)
+        return [*set_bits(bits)]
+
+    def overlapping_pairs(self) -> list[tuple[int, int]]:
+        """Return the pairs of rules of whose outputs one is, or may be, a part of the other."""
+        numbers_by_output = {output: self.of(output) for output in self._bits}
+        pairs = {
+            (min(number, other), max(number, other))
+            for number, rule in enumerate(self.rules)
+            for other in numbers_by_output.get(rule.output, ())
+            if other != number
+        }
+        return sorted(pairs)
+
+
+def _made_again(rule: Rule, action: Action, makers: _Makers) -> Iterator[Problem]:
     """Yield what makes the target of a rule, where that has to be a policy of its own."""
     for target in rule.targets:
-        above = policy.hierarchy.wider("asset", target.iri)
-        for maker, _ in making:
-            if maker is not rule and (maker.output in above or goes_on(maker.output, target.iri)):
+        for maker in (makers.rules[number] for number in makers.of(target.iri)):
+            if maker is not rule:
                 message = (
                     f"The target {target.iri!r} of {rule.where()} is made by {_format_rule(maker)}."
                 )

@@ -2,6 +2,7 @@ import pytest
 from building import anonymize, modules_loaded_by, permission, policy, refinement
 from places import POLICIES
 
+from policy_engine.errors import PlanError
 from policy_engine.plan.products import asks_for_data, check_plannable, trainings
 from policy_engine.policy import read_policy
 
@@ -48,3 +49,17 @@ def test_how_models_are_trained_is_loaded_for_policies_that_have_them_trained(na
 
 def test_a_policy_that_only_grants_access_has_nothing_to_check():
     check_plannable(read_policy(policy([permission(action="read")])))
+
+
+def test_outputs_that_overlap_are_told_in_the_order_of_their_rules():
+    outputs = [f"{TABLE}/part", "http://x.org/other", TABLE, "http://x.org/other"]
+    rules = [
+        {**SANITISED, "uid": f"http://x.org/{number}", "output": output}
+        for number, output in enumerate(outputs)
+    ]
+    with pytest.raises(PlanError) as caught:
+        check_plannable(read_policy(policy(rules)))
+    overlap, same = (one.message for one in caught.value.problems)
+    assert overlap.startswith(f"The output {TABLE!r} of ")
+    assert f" overlaps {TABLE + '/part'!r}, the output of " in overlap
+    assert same.startswith("The output 'http://x.org/other' of ")

@@ -83,7 +83,7 @@ class Overlaps:
     def pairs(self) -> Iterator[_RulePair]:
         """Yield each permission with each prohibition that overlaps it, in their order."""
         for permission, overlap in zip(self.permissions, self._overlapping_bits(), strict=False):
-            for number in _set_bits(overlap):
+            for number in set_bits(overlap):
                 yield permission, self.prohibitions[number]
 
     def count(self) -> int:
@@ -99,7 +99,7 @@ class Overlaps:
             yield overlap & ~self._disjoint.disjoint_sets(rule.constraints) if overlap else 0
 
 
-def _set_bits(bits: int) -> Iterator[int]:
+def set_bits(bits: int) -> Iterator[int]:
     """Yield the numbers of the bits that are set, from the lowest."""
     while bits:
         lowest = bits & -bits
@@ -321,5 +321,5 @@ def _names_within(
         for name in names:
             overlap = related.wider[name] & remaining[one]
             remaining[one] &= ~overlap
-            names_by_pair |= {(one, keys[number]): name for number in _set_bits(overlap)}
+            names_by_pair |= {(one, keys[number]): name for number in set_bits(overlap)}
     return names_by_pair
