@@ -210,3 +210,14 @@ def test_a_tail_of_a_sample_is_certified_with_its_key(tmp_path):
     assert found.maskings == made.certificate.maskings
     with pytest.raises(DataError, match=r"V006 .* follows from the key"):
         certify_output(made.path, asking(**asked), **again)
+
+
+@pytest.mark.parametrize("masking", ["top-coding", "bottom-coding"])
+def test_the_largest_floats_are_coded_as_others_are(masking):
+    values = [1e300, -1.7e308, 1e301, 1.7e308]
+    asked = {**ALONE, "masked": [column("pay", masking=masking, tail=1)]}
+    made = applied(table(values), **asked)
+    [found] = made.certificate.maskings
+    left = 1e301 if masking == "top-coding" else 1e300
+    assert found.figures == {"unchanged": 0.75, "rowsCoded": 1, "extremeLeft": left}
+    assert read_certificate(made.certificate.to_jsonld()) == made.certificate

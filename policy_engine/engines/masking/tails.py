@@ -1,5 +1,6 @@
 """Columns whose tails are coded: what the input tells of them, and what the output shows."""
 
+import sys
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -173,12 +174,12 @@ def judge_coded(
         broken = max(broken, lacking if is_threshold else abs(lacking))
         broken = max(broken, abs(evidence.rows - seen.values))
     figures = {} if evidence is None else {"rowsCoded": float(evidence.tail.rows)}
-    if seen.extreme is not None and -_GREATEST < seen.extreme < _GREATEST:
+    if seen.extreme is not None and -_GREATEST <= seen.extreme <= _GREATEST:
         figures["extremeLeft"] = float(seen.extreme)
     return broken, figures
 
 
-_GREATEST = 10**300
+_GREATEST = int(sys.float_info.max)
 """Up to here every number is a float."""
 
 
