@@ -383,8 +383,9 @@ def _normalize_spelling(iri: str) -> str:
     scheme = _lower(scheme)
     if rest.startswith("//"):
         end = re.search(r"[/?#]|$", rest[2:]).start() + 2  # type: ignore[union-attr]
-        host = _strip_default_port(_lower(rest[2:end]), _PORTS.get(scheme, ""))
-        rest = f"//{host}{remove_dot_segments(rest[end:])}"
+        user, at, host = rest[2:end].rpartition("@")  # who logs in is not in lower case
+        host = _strip_default_port(_lower(host), _PORTS.get(scheme, ""))
+        rest = f"//{user}{at}{host}{remove_dot_segments(rest[end:])}"
     elif rest.startswith("/"):
         path = remove_dot_segments(rest)
         rest = rest if path.startswith("//") else path

@@ -205,3 +205,7 @@ def test_long_runs_of_marks_take_linear_time():
 @given(st.text(st.sampled_from("ae\u0301\u0316\u0344\u0f73\u1e69\uac00\u11a8"), min_size=30))
 def test_runs_of_marks_are_composed_as_by_unicode(text):
     assert terms.compose(text) == unicodedata.normalize("NFC", text)
+
+
+def test_who_logs_in_keeps_the_case_and_the_host_does_not():
+    assert terms.canonical("HTTP://Alice@H.org:80/x") == "http://Alice@h.org/x"
