@@ -154,7 +154,7 @@ def _within(
     What is in a list or a map has a name that says so; the parts of a structure have names of their
     own, as columns have.
     """
-    one = next(elements)
+    one = next(elements, Fields())
     name, children = one["name"].decode(), one.get("num_children", 0)
     is_repeated = one.get("repetition", 0) == _REPEATED
     missing += one.get("repetition", 0) in (_OPTIONAL, _REPEATED)
@@ -237,7 +237,7 @@ def _bloom_filter(file: IO[bytes], meta: Fields) -> tuple[bytes, list[tuple[int,
     header, length = _structure_at(file, place, "BloomFilter")
     file.seek(place + length)
     size = header["size"]
-    if size % 32 or meta.get("bloom_filter_length", length + size) != length + size:
+    if size < 0 or size % 32 or meta.get("bloom_filter_length", length + size) != length + size:
         raise ValueError("a Bloom filter of another size")
     return file.read(size), [(place, place + length + size)]
 
@@ -326,6 +326,8 @@ def _check_places(indexes: Fields, data: Sequence[Page], parts: Sequence[tuple[i
 def _structure_at(file: IO[bytes], place: int, name: str) -> tuple[Fields, int]:
     """Return the structure at a place of a file, and its length."""
     size = _HEADER
+    if not 0 <= place < file.seek(0, 2):
+        raise ValueError("a place outside the file")
     while True:
         file.seek(place)
         reader = CompactReader(file.read(size))

@@ -165,6 +165,9 @@ def _hybrid(data: bytes, count: int, width: int) -> tuple[Ints, int]:
     values, place, number = [np.zeros(0, np.int64)], 0, 0
     while number < count:
         head, place = _varint(data, place)
+        most = count - number if not head & 1 else count - number + _MOST_PADDED + 7
+        if (head >> 1) * (8 if head & 1 else 1) > most:
+            raise ValueError("more numbers than values")
         if head & 1:
             size = (head >> 1) * width
             packed = data[place : place + size]

@@ -1,5 +1,9 @@
 import gzip
 import json
+import struct
+import zlib
+from os import mkfifo
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -170,9 +174,38 @@ def test_a_folder_holds_parts_and_what_hadoop_leaves_beside_them(tmp_path):
     folder = in_two_parts(tmp_path / "a.parquet")
     (folder / "_SUCCESS").write_bytes(b"")
     (folder / "._SUCCESS.crc").write_bytes(b"crc\0\0\0\2\0")
-    sums = -(-(folder / "part-00001.parquet").stat().st_size // 512)
-    (folder / ".part-00001.parquet.crc").write_bytes(b"crc\0\0\0\2\0" + bytes(4 * sums))
+    content = (folder / "part-00001.parquet").read_bytes()
+    sums = [zlib.crc32(content[place : place + 512]) for place in range(0, len(content), 512)]
+    checksums = folder / ".part-00001.parquet.crc"
+    checksums.write_bytes(b"crc\0\0\0\2\0" + struct.pack(f">{len(sums)}I", *sums))
     check_file_extras(folder)
+    for changed in (b"crc\0\0\0\2\1", checksums.read_bytes()[:-3] + b"Ann"):
+        checksums.write_bytes(changed + checksums.read_bytes()[len(changed) :])
+        with pytest.raises(CertificateError, match=r"V002 The folder holds '\.part-00001"):
+            check_file_extras(folder)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        Path.mkdir,
+        mkfifo,
+        lambda path: path.symlink_to("nowhere"),
+        lambda path: path.symlink_to(path.parent.parent),
+    ],
+)
+def test_a_folder_holds_no_empty_folders_links_or_pipes(tmp_path, make):
+    folder = in_two_parts(tmp_path / "a.parquet")
+    make(folder / "Ann")
+    with pytest.raises(CertificateError, match="V002 The folder holds 'Ann'"):
+        check_file_extras(folder)
+
+
+def test_a_folder_may_hold_folders_with_parts_in_them(tmp_path):
+    parts = in_two_parts(tmp_path / "parts")
+    (tmp_path / "a.parquet").mkdir()
+    parts.rename(tmp_path / "a.parquet" / "age=1")
+    check_file_extras(tmp_path / "a.parquet")
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,13 @@ def second_schema(_body, footer, _column):
     footer[5][1][1].append({1: (BYTES, b"ARROW:schema"), 2: (BYTES, b"Ann")})
 
 
+def index_at(place):
+    def change(_body, footer, _column):
+        footer[4][1][1][0][1][1][1][0].update({4: (I64, place), 5: (I32, 3)})
+
+    return change
+
+
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize(
     ("change", "told"),
@@ -122,6 +129,20 @@ def second_schema(_body, footer, _column):
 )
 def test_pages_hold_the_values_of_rows(tmp_path, change, told, version):
     assert changed(tmp_path, change, use_dictionary=False, data_page_version=version) == told
+
+
+@pytest.mark.parametrize("place", [-5, 1 << 20, 1 << 62])
+def test_an_index_is_within_its_file(tmp_path, place):
+    assert changed(tmp_path, index_at(place)) == [ODD]
+
+
+def test_a_run_is_no_longer_than_its_page(tmp_path, monkeypatch):
+    def long_run(body, _, column):
+        header, content, _ = page(body, column[9][1])
+        return body[: column[9][1]] + resized(header, content[:7] + b"\x80\x80\x80\x80\x08\0")
+
+    monkeypatch.setitem(globals(), "PAY", [5, 5, 5, 5])
+    assert changed(tmp_path, long_run) == [ODD]
 
 
 def test_a_dictionary_of_numbers_has_only_those_of_rows(tmp_path):
