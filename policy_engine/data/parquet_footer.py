@@ -9,6 +9,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -25,6 +26,7 @@ _GROUPS = re.compile(r"list|bag|array|element|item|array_element|key_value|map|e
 _LISTS = (1, 2, 3)
 _REPEATED, _OPTIONAL = 2, 1
 _FIXED = 7
+_SHORT = {11: (8, False), 12: (16, False), 15: (8, True), 16: (16, True)}
 _NO_LENGTHS = (None, 0, -1)
 _MOST_OF_NOTHING = 16
 """The most bytes of a page without values."""
@@ -43,13 +45,15 @@ class Page(NamedTuple):
 
 @dataclass(frozen=True)
 class LeafColumn:
-    """A column of values: its path, its type, and how deep values may be missing and repeated."""
+    """A column of values: its path, its type, how deep values may be missing and repeated, and the
+    least and greatest numbers of short integers."""
 
     path: tuple[str, ...]
     type: int
     width: int
     missing: int
     repeated: int
+    bounds: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -101,9 +105,17 @@ def read_notes(path: Path) -> FileNotes:
         leaves = _leaves(meta["schema"])
         parts = [(0, 4), (size - 8 - length, size - 8 - length + reader.place), (size - 8, size)]
         groups, chunks = meta.get("row_groups", []), []
+        file.seek(0)
+        if file.read(4) != _MAGIC or (len(groups) > 1 and not all(g["num_rows"] for g in groups)):
+            raise ValueError("another beginning, or a group of no rows beside others")
+        if len(meta.get("column_orders", leaves)) != len(leaves):
+            raise ValueError("orders of other columns")
         if sum(group["num_rows"] for group in groups) != meta["num_rows"]:
             raise ValueError("other rows than those of its groups")
         for number, group in enumerate(groups):
+            sorting = [one["column"] for one in group.get("sorting_columns", [])]
+            if len({*sorting}) < len(sorting) or not {*sorting} <= {*range(len(leaves))}:
+                raise ValueError("an order by other columns")
             for column, leaf in zip(group["columns"], leaves, strict=True):
                 notes, used = _chunk(file, column, leaf, (number, group["num_rows"]))
                 chunks.append(notes)
@@ -170,7 +182,17 @@ def _within(
     is_plain = not one.get("scale") or one.get("logical_type", {}).get("decimal") or _is_old(one)
     if (one["type"] != _FIXED and length not in _NO_LENGTHS) or not is_plain:
         raise ValueError("a length or digits of a type without")
-    yield LeafColumn((*path, name), one["type"], length or 0, missing, repeated)
+    yield LeafColumn((*path, name), one["type"], length or 0, missing, repeated, _bounds(one))
+
+
+def _bounds(one: Fields) -> tuple[int, int] | None:
+    """Return the least and greatest numbers of integers of 8 or 16 bits, None for other types."""
+    integer = one.get("logical_type", {}).get("integer")
+    bits, is_signed = (integer["bits"], integer["is_signed"]) if integer else (0, False)
+    bits, is_signed = _SHORT.get(one.get("converted_type"), (bits, is_signed))
+    if bits not in (8, 16):
+        return None
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
 
 
 def _is_list(one: Fields) -> bool:
@@ -206,6 +228,7 @@ def _chunk(
         named += _statistics(page.head.get("statistics", {}))
     indexes, index_parts = _indexes(file, column, len(data))
     _check_places(indexes, data, parts)
+    _check_indexes(indexes, data, leaf)
     parts += [*index_parts, *_copy(file, meta, start + size)]
     bloom_filter, filter_parts = _bloom_filter(file, meta)
     parts += filter_parts
@@ -293,7 +316,14 @@ def _check_counts(meta: Fields, pages: Sequence[Page], leaf: LeafColumn, rows: i
         raise ValueError("pages of other rows")
     if leaf.repeated and values < rows:
         raise ValueError("pages of fewer rows")
+    if rows and not all(one.head["num_values"] for one in pages if one.kind != _DICTIONARY):
+        raise ValueError("a page of no values beside others")
     counts = meta.get("encoding_stats", [])
+    kinds = {(one["page_type"], one["encoding"]) for one in counts}
+    if len(kinds) < len(counts) or any(one["count"] < 0 for one in counts):
+        raise ValueError("counts of pages that there are not")
+    if not kinds <= {(page, encoding) for page in _HEADS for encoding in range(10)}:
+        raise ValueError("pages that there are not")
     if counts and sum(one["count"] for one in counts) != len(pages):
         raise ValueError("a count of other pages")
     encodings = meta.get("encodings", [])
@@ -321,6 +351,27 @@ def _check_places(indexes: Fields, data: Sequence[Page], parts: Sequence[tuple[i
     last = parts[len(parts) - len(data) :]
     if places and places != [(start, stop - start) for start, stop in last]:
         raise ValueError("an index of other places")
+
+
+def _check_indexes(indexes: Fields, data: Sequence[Page], leaf: LeafColumn) -> None:
+    """Raise ValueError where indexes have other rows, counts and orders than the pages."""
+    values = [one.head["num_values"] for one in data]
+    starts = [one["first_row"] for one in indexes.get("pages", [])]
+    if starts and (starts[0] or starts != sorted(starts) or starts[-1] > sum(values)):
+        raise ValueError("an index of other rows")
+    if starts and not leaf.repeated and starts != [*accumulate(values[:-1], initial=0)]:
+        raise ValueError("an index of other rows")
+    nulls = indexes.get("null_counts", [])
+    if any(not 0 <= one <= most for one, most in zip(nulls, values, strict=False)):
+        raise ValueError("an index that counts more values than there are")
+    for name, depth in (("repetition_levels", leaf.repeated), ("definition_levels", leaf.missing)):
+        counts = indexes.get(name, [])
+        if counts and (len(counts) != len(data) * (depth + 1) or sum(counts) != sum(values)):
+            raise ValueError("an index of other levels")
+        if any(one < 0 for one in counts):
+            raise ValueError("an index of other levels")
+    if indexes.get("boundary_order", 0) not in (0, 1, 2):
+        raise ValueError("an order that there is not")
 
 
 def _structure_at(file: IO[bytes], place: int, name: str) -> tuple[Fields, int]:

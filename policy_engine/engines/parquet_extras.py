@@ -1,6 +1,7 @@
 """What a Parquet file holds besides the values of its rows, around them."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 from policy_engine.data.parquet_footer import ChunkNotes, read_notes
 from policy_engine.data.parquet_thrift import ERRORS
 from policy_engine.engines.arrays import is_text, value_type
-from policy_engine.engines.parquet_pages import page_extras
+from policy_engine.engines.parquet_pages import WIDTHS, page_extras
 
 HINT = "Write the table again, such as with pyarrow.parquet.write_table()."
 _WRITERS = re.compile(
@@ -48,8 +49,11 @@ def extra_contents(path: Path) -> Iterator[str]:
     if len({*keys}) < len(keys):
         yield "metadata"
     with pq.ParquetFile(path) as table:
+        places = Counter[tuple[int, str]]()
         for chunk in notes.chunks:
-            yield from _statistics_extras(table, chunk)
+            column = (chunk.row_group, chunk.path[0])
+            yield from _statistics_extras(table, chunk, places[column])
+            places[column] += 1
 
 
 _ODD = "parts that are not laid out as in a Parquet file"
@@ -63,17 +67,49 @@ def _has_values(path: Path, name: str, values: Collection[bytes]) -> bool:
     return (is_text(kind) or _layout(kind) is not None) and are_values_of(column, values)
 
 
-def _statistics_extras(table: pq.ParquetFile, chunk: ChunkNotes) -> Iterator[str]:
-    """Yield that the statistics of a column, or its Bloom filter, are not those of its rows."""
+def _statistics_extras(table: pq.ParquetFile, chunk: ChunkNotes, place: int) -> Iterator[str]:
+    """Yield that the statistics of a column are not those of its rows; `place` is that of the
+    chunk's values among those within their column."""
     name, (missing, different) = chunk.path[0], chunk.counts
-    is_flat = len(chunk.path) == 1
-    if not is_flat or not (chunk.named or chunk.bloom_filter or missing or different):
+    if len(chunk.path) > 1:
+        missing = different = None
+    if not (chunk.named or missing or different):
         return
-    column = table.read_row_group(chunk.row_group, [name]).column(name)
+    if not _have_lengths(chunk):
+        yield f"statistics of {name!r} with values that are not of its type"
+        return
+    column = _leaf(table.read_row_group(chunk.row_group, [name]).column(name), place)
     if missing not in (None, column.null_count) or different not in (None, _distinct(column)):
         yield f"statistics of {name!r} with counts that are not those of its rows"
     if chunk.named and not are_values_of(column, chunk.named):
         yield f"statistics of {name!r} with values that no row has"
+
+
+def _have_lengths(chunk: ChunkNotes) -> bool:
+    """Tell whether the values that statistics name are as long as those of their type."""
+    width = WIDTHS.get(chunk.leaf.type, chunk.leaf.width)
+    return not width or all(len(one) == width for one in chunk.named)
+
+
+def _leaf(column: pa.ChunkedArray, place: int) -> pa.ChunkedArray:
+    """Return one of the columns of values of a column, which may be in lists and structures."""
+    return [*_leaves(column)][place]
+
+
+def _leaves(column: pa.ChunkedArray) -> Iterator[pa.ChunkedArray]:
+    """Yield the columns of values within a column, in the order of the schema of Parquet."""
+    kind = column.type
+    if pa.types.is_map(kind):
+        for name in ("keys", "items"):
+            parts = [getattr(chunk, name) for chunk in column.chunks]
+            yield from _leaves(pa.chunked_array(parts, getattr(kind, f"{name[:-1]}_type")))
+    elif pa.types.is_struct(kind):
+        for place in range(kind.num_fields):
+            yield from _leaves(pc.struct_field(column, [place]))
+    elif pa.types.is_nested(kind):
+        yield from _leaves(pc.list_flatten(column))
+    else:
+        yield column
 
 
 def _distinct(column: pa.ChunkedArray) -> int:
@@ -90,6 +126,8 @@ def are_values_of(column: pa.ChunkedArray, named: Collection[bytes]) -> bool:
     layout = _layout(kind)
     if layout is None:
         return True
+    if pa.types.is_uint32(kind) and all(len(one) == 8 for one in named):  # as old programs write it
+        layout = np.dtype("<i8")
     if any(len(one) != layout.itemsize for one in named):
         return False
     stored = np.frombuffer(b"".join(named), layout)
@@ -98,7 +136,8 @@ def are_values_of(column: pa.ChunkedArray, named: Collection[bytes]) -> bool:
         return bool(pc.all(pc.is_in(values, _unsigned_zeros(plain))).as_py())
     if pa.types.is_date(kind):
         plain = plain.cast(pa.int32())
-    return bool(pc.all(pc.is_in(pa.array(stored.astype(np.int64)), plain.cast(pa.int64()))).as_py())
+    wide = pa.uint64() if pa.types.is_uint64(kind) else pa.int64()
+    return bool(pc.all(pc.is_in(pa.array(stored).cast(wide), plain.cast(wide))).as_py())
 
 
 def _unsigned_zeros(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -109,13 +148,12 @@ def _layout(kind: pa.DataType) -> np.dtype[np.generic] | None:
     """Return how values of a type are stored, None for types that are not compared."""
     if pa.types.is_boolean(kind):
         return np.dtype("<u1")
-    if pa.types.is_floating(kind) and kind.bit_width > 16:
+    if pa.types.is_floating(kind):
         return np.dtype(f"<f{kind.bit_width // 8}")
     if pa.types.is_date32(kind) or (pa.types.is_signed_integer(kind) and kind.bit_width <= 32):
         return np.dtype("<i4")
-    is_short = pa.types.is_unsigned_integer(kind) and kind.bit_width <= 16
-    if is_short:
-        return np.dtype("<i4")
+    if pa.types.is_unsigned_integer(kind):
+        return np.dtype("<u8" if kind.bit_width == 64 else "<u4")
     return np.dtype("<i8") if pa.types.is_int64(kind) else None
 
 

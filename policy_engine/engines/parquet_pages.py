@@ -9,18 +9,20 @@ from collections.abc import Callable, Iterator
 from typing import IO, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.data.parquet_footer import ChunkNotes, LeafColumn, Page, content_of
 from policy_engine.engines.parquet_blooms import bloom_filter
+from policy_engine.engines.parquet_frames import unpack
 
 _DICTIONARY, _DATA_V2 = 2, 3
 _CODECS = {0: "", 1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
-_WIDTHS = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8}
+WIDTHS = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8}
 """The bytes of the values of physical types; booleans are bits, texts have their lengths before
 them, and fixed bytes the length of their type."""
-_BOOLEAN, _TEXTS, _FIXED = 0, 6, 7
+_BOOLEAN, _INT32, _INT96, _TEXTS, _FIXED = 0, 1, 3, 6, 7
+_NANOSECONDS, _FIRST_DAY = 86_400 * 10**9, 2_440_588
+"""Those of a day, and the Julian day of 1 January 1970."""
 _PLAIN, _PLAIN_DICTIONARY, _RLE, _RLE_DICTIONARY, _SPLIT = 0, 2, 3, 8, 9
 Ints = NDArray[np.int64]
 
@@ -51,7 +53,7 @@ def page_extras(file: IO[bytes], chunk: ChunkNotes, has_values: HasValues) -> It
         if page.kind == _DICTIONARY:
             values = _Content(content, page.head["num_values"])
             entries = [*_split(values, chunk.leaf)]
-            are_values = _size_of_plain(chunk.leaf, values) == len(content)
+            are_values = _are_plain(values, chunk.leaf)
         else:
             values = _values_of(content, chunk.leaf, page)
             indices, is_plain = _indices(values, page), page.head["encoding"] == _PLAIN
@@ -73,7 +75,7 @@ def page_extras(file: IO[bytes], chunk: ChunkNotes, has_values: HasValues) -> It
 def _split(values: _Content, leaf: LeafColumn) -> Iterator[bytes]:
     """Yield values one by one, as they are stored."""
     place, data = 0, values.data
-    size = _WIDTHS.get(leaf.type, leaf.width)
+    size = WIDTHS.get(leaf.type, leaf.width)
     for _ in range(values.present):
         if leaf.type == _TEXTS:
             size = int.from_bytes(data[place : place + 4], "little")
@@ -91,10 +93,7 @@ def _unpacked(file: IO[bytes], chunk: ChunkNotes, page: Page) -> bytes:
         codec = codec if page.head.get("is_compressed", True) else ""
     packed, size = content[levels:], page.unpacked - levels
     if codec and packed:
-        try:
-            packed = pa.decompress(packed, size, codec, asbytes=True)
-        except (OSError, pa.ArrowException):
-            raise ValueError("not packed as said") from None
+        packed = unpack(packed, size, codec)
     if len(packed) != size:
         raise ValueError("of another size")
     return content[:levels] + packed
@@ -139,12 +138,34 @@ def _indices(values: _Content, page: Page) -> Ints | None:
 
 def _are_values(values: _Content, leaf: LeafColumn, page: Page) -> bool:
     encoding = page.head["encoding"]
-    if encoding in (_PLAIN, _SPLIT):
-        return _size_of_plain(leaf, values) == len(values.data)
+    if encoding == _SPLIT:
+        parts = np.frombuffer(values.data, np.uint8).reshape(-1, max(values.present, 1))
+        return _are_plain(_Content(parts.T.tobytes(), values.present), leaf)
+    if encoding == _PLAIN:
+        return _are_plain(values, leaf)
     if encoding == _RLE and leaf.type == _BOOLEAN:
         size = int.from_bytes(values.data[:4], "little")
         return _hybrid(values.data[4:], values.present, 1)[1] == size == len(values.data) - 4
     return True
+
+
+def _are_plain(values: _Content, leaf: LeafColumn) -> bool:
+    """Tell whether values fill their page, and whether their type has these numbers."""
+    if _size_of_plain(leaf, values) != len(values.data):
+        return False
+    if leaf.type == _INT96:
+        return _are_times(values)
+    if leaf.type != _INT32 or leaf.bounds is None:
+        return True
+    numbers = np.frombuffer(values.data, "<i4")
+    return bool(np.all((leaf.bounds[0] <= numbers) & (numbers <= leaf.bounds[1])))
+
+
+def _are_times(values: _Content) -> bool:
+    """Tell whether times have nanoseconds of their day; before 1970, some programs count back."""
+    times = np.frombuffer(values.data, np.dtype([("nanoseconds", "<i8"), ("day", "<u4")]))
+    least = np.where(times["day"] <= _FIRST_DAY, 1 - _NANOSECONDS, 0)
+    return bool(np.all((least <= times["nanoseconds"]) & (times["nanoseconds"] < _NANOSECONDS)))
 
 
 def _size_of_plain(leaf: LeafColumn, values: _Content) -> int:
@@ -152,7 +173,7 @@ def _size_of_plain(leaf: LeafColumn, values: _Content) -> int:
     if leaf.type == _BOOLEAN:
         return (values.present + 7) // 8
     if leaf.type != _TEXTS:
-        width = leaf.width if leaf.type == _FIXED else _WIDTHS[leaf.type]
+        width = leaf.width if leaf.type == _FIXED else WIDTHS[leaf.type]
         return values.present * width
     place, data = 0, values.data
     for _ in range(values.present):

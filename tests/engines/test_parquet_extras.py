@@ -105,6 +105,40 @@ def test_what_is_not_laid_out_as_a_parquet_file_is_told(tmp_path, content):
     assert [*extra_contents(tmp_path / "a.parquet")] == [told]
 
 
+SHORT = pa.table(
+    {
+        "a": pa.array([30, None, 50], pa.int8()),
+        "b": pa.array([1, 2**32 - 1, None], pa.uint32()),
+        "c": pa.array([1, 2**64 - 1, None], pa.uint64()),
+        "d": pa.array([0.5, 1.5, None], pa.float32()).cast(pa.float16()),
+        "e": pa.array([[1, 2], [], None], pa.list_(pa.uint8())),
+        "f": [{"x": 1, "y": ["u"]}, None, {"x": 2, "y": ["v", None]}],
+        "g": pa.array([[("k", 1.5)], [], None], pa.map_(pa.string(), pa.float64())),
+        "h": pa.array([dt.datetime(1960, 1, 1, 5), None, dt.datetime(2020, 1, 1)]),  # noqa: DTZ001
+    }
+)
+
+
+@pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("is_dictionary", [True, False])
+def test_all_that_arrow_writes_is_a_table_alone(tmp_path, compression, version, is_dictionary):
+    ways = {"use_dictionary": is_dictionary, "use_deprecated_int96_timestamps": is_dictionary}
+    ways |= {"data_page_version": version, "compression": compression, "write_page_index": True}
+    path, _ = written(tmp_path, SHORT, row_group_size=2, **ways)
+    assert [*extra_contents(path)] == []
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c", "d", "e"])
+def test_statistics_of_short_numbers_and_lists_are_those_of_their_rows(tmp_path, name):
+    path, content = written(tmp_path, SHORT.select([name]), store_schema=False)
+    [chunk] = read_notes(path).chunks
+    stored = max(chunk.named, key=content.rindex)
+    place = content.rindex(stored)
+    path.write_bytes(content[:place] + b"\x07" + content[place + 1 :])
+    assert [*extra_contents(path)] == [f"statistics of {name!r} with values that no row has"]
+
+
 COLUMNS = st.one_of(
     st.lists(st.one_of(st.none(), one), min_size=3, max_size=3)
     for one in (

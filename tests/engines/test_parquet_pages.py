@@ -145,6 +145,17 @@ def test_a_run_is_no_longer_than_its_page(tmp_path, monkeypatch):
     assert changed(tmp_path, long_run) == [ODD]
 
 
+def test_short_integers_have_no_hidden_bits(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = pa.table({"pay": pa.array([1, 2], pa.int8())})
+    ways = {"use_dictionary": False, "compression": "none", "write_statistics": False}
+    pq.write_table(table, path, **ways)
+    stored = struct.pack("<2i", 1, 2)
+    path.write_bytes(path.read_bytes().replace(stored, b"\1Ann" + stored[4:]))
+    assert pq.read_table(path) == table
+    assert [*extra_contents(path)] == ["bytes in the pages of 'pay' that are no values"]
+
+
 def test_a_dictionary_of_numbers_has_only_those_of_rows(tmp_path):
     told = ["values in the dictionary of 'pay' that no row has"]
     assert changed(tmp_path, unused_number) == told
