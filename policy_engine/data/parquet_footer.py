@@ -189,7 +189,7 @@ def _bounds(one: Fields) -> tuple[int, int] | None:
     """Return the least and greatest numbers of integers of 8 or 16 bits, None for other types."""
     integer = one.get("logical_type", {}).get("integer")
     bits, is_signed = (integer["bits"], integer["is_signed"]) if integer else (0, False)
-    bits, is_signed = _SHORT.get(one.get("converted_type"), (bits, is_signed))
+    bits, is_signed = _SHORT.get(one.get("converted_type", -1), (bits, is_signed))
     if bits not in (8, 16):
         return None
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
