@@ -57,9 +57,9 @@ def audit_disclosure(
     """Return what an intruder can do to a release who knows columns of persons in the original.
 
     `original` and `release` are tables, of any tool; with the certificate of a release, methods and
-    parameters are known to the intruder, too. `known` are the columns known, those that are known
-    most easily first: by default all that both tables have and that are generalised or masked, or
-    without a certificate, all. Rows belong together that are equal in the `match` columns, by
+    parameters are known to the intruder, too. `known` are the columns known, in any order: by
+    default all that both tables have and that are generalised or masked, or without a certificate,
+    all. Rows belong together that are equal in the `match` columns, by
     default those that are published as they are and tell rows apart; with `same_order`, the rows of
     all tables are in one order. Where nothing tells, nobody is linked, and the other risks are
     measured. `sensitive` are the columns that nobody should learn,

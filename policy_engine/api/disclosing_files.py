@@ -37,7 +37,7 @@ def audit_files(
         released=disclosed.after.num_rows,
         paired=int((read.files.own >= 0).sum()),
         matched_by=read.matching,
-        known=read.files.names,
+        known=tuple(dict.fromkeys((*attacks.order, *read.files.names))),
         methods=read.methods(),
         attacks=attacks.linkages,
         not_run=attacks.not_run,

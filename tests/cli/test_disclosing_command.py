@@ -128,4 +128,4 @@ def test_an_attack_has_a_row_and_a_number_of_known_columns_a_column(tmp_path, mo
     assert max(map(len, lines)) <= 80
     heads = [line.split("┃")[2:-1] for line in lines if line.startswith("┃ attack")]
     assert [len(one) for one in heads] == [4, 1]
-    assert "columns known: 1: age, 2: + weight, 3: + height, 4: + income, 5: + children" in lines
+    assert "columns known: 1: age, 2: + children, 3: + height, 4: + income, 5: + weight" in lines

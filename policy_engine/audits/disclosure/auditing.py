@@ -1,6 +1,7 @@
-"""Every attack that applies to a release, with more and more of its columns known."""
+"""Every attack that applies to a release, with more and more of its columns known, the most telling
+ones first."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, get_args
 
@@ -35,6 +36,7 @@ from policy_engine.audits.disclosure.attacks.value import (
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.result import Attack, Linkage, NotRun
 from policy_engine.audits.disclosure.settings import DEFAULTS, AttackSettings
+from policy_engine.audits.disclosure.telling import best_first
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
@@ -51,7 +53,10 @@ ATTACKS: dict[Attack, Callable[[TwoFiles, AttackSettings], Links | NotApplicable
 }
 """The attacks that are made with more and more columns known."""
 MOST_PERSONS_IN_STEPS = 50_000
-"""Up to so many, attacks are made with the first column known, the first two, and so on."""
+"""Up to so many, attacks are made with the most telling column known, the two most telling ones,
+and so on; of more, with those that are `TELLING`, and with all."""
+TELLING = 0.5
+"""Columns that tell so large a part of what the best one does are attacked alone, too."""
 
 
 TAKEN: dict[Attack, Callable[[TwoFiles, NDArray[np.int64], AttackSettings], Links]] = {
@@ -76,10 +81,14 @@ class Attacked:
 
 @dataclass(frozen=True)
 class Attacks:
-    """What the attacks `made` reach, and why others were `not_run` with all columns known."""
+    """What the attacks `made` reach, and why others were `not_run` with all columns known.
+
+    `order` has the names of the columns, the most telling ones first.
+    """
 
     made: tuple[Attacked, ...] = ()
     not_run: tuple[NotRun, ...] = ()
+    order: tuple[str, ...] = ()
 
     @property
     def linkages(self) -> tuple[Linkage, ...]:
@@ -88,7 +97,9 @@ class Attacks:
 
     def links(self, names: tuple[str, ...]) -> dict[str, Links]:
         """Return the links of the attacks with these columns known, by their titles."""
-        return {one.linkage.title: one.links for one in self.made if one.linkage.known == names}
+        return {
+            one.linkage.title: one.links for one in self.made if {*one.linkage.known} == {*names}
+        }
 
 
 def attack(
@@ -107,17 +118,23 @@ def attack_each(
 ) -> Attacks:
     """Return what every attack reaches, with its links, or why it was not run.
 
+    Which columns drown others depends on how much is left of them, which an intruder knows who
+    knows the method: attacks are made by the most telling ones alone, too, whatever their order.
     `outside` are the same files with persons who were never in the original.
     """
+    files, told = best_first(files)
+    outside = outside.known_by(files.names) if outside else None
+    counts = _steps(files, told, settings)
     results: list[Attacked | NotRun] = []
     chosen = settings.named or get_args(Attack)
     for done, name in enumerate(chosen):
         progress(f"attacking by {name}", done, len(chosen))
-        steps = _run_in_steps(name, files, outside, settings)
+        steps = _run_in_steps(name, files, outside, settings, counts)
         results += steps if name in ATTACKS else _learned(files, settings)
     return Attacks(
         tuple(one for one in results if isinstance(one, Attacked)),
         tuple(one for one in results if isinstance(one, NotRun)),
+        files.names,
     )
 
 
@@ -127,13 +144,23 @@ def without_attacks(reason: str, settings: AttackSettings = DEFAULTS) -> Attacks
     return Attacks(not_run=tuple(NotRun(attack=name, reason=reason) for name in chosen))
 
 
-def _run_in_steps(
-    name: Attack, files: TwoFiles, outside: TwoFiles | None, settings: AttackSettings
-) -> Iterator[Attacked | NotRun]:
+def _steps(files: TwoFiles, told: Sequence[float], settings: AttackSettings) -> Sequence[int]:
+    """Return by how many columns attacks are made, those that tell most being the first."""
     every = len(files.columns)
-    are_few = settings.in_steps and len(files.own) <= MOST_PERSONS_IN_STEPS
-    steps = range(1, every + 1) if are_few else (every,)
-    for count in steps:
+    if settings.in_steps and len(files.own) <= MOST_PERSONS_IN_STEPS:
+        return range(1, every + 1)
+    telling = sum(one >= TELLING * told[0] for one in told)
+    return (telling, every) if telling < every else (every,)
+
+
+def _run_in_steps(
+    name: Attack,
+    files: TwoFiles,
+    outside: TwoFiles | None,
+    settings: AttackSettings,
+    counts: Sequence[int],
+) -> Iterator[Attacked | NotRun]:
+    for count in counts:
         known_files = files.first(count)
         links = ATTACKS[name](known_files, settings)
         if not isinstance(links, NotApplicable):
@@ -143,7 +170,7 @@ def _run_in_steps(
                 name, known_files.names, links, files.released, holdout=holdout, windows=windows
             )
             yield Attacked(linkage, links)
-        elif count == every:
+        elif count == len(files.columns):
             yield NotRun(attack=name, reason=links.reason)
 
 

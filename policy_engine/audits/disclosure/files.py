@@ -136,6 +136,11 @@ class TwoFiles:
         """Return what an intruder has who knows the first columns alone."""
         return replace(self, columns=self.columns[:count])
 
+    def known_by(self, names: Sequence[str]) -> "TwoFiles":
+        """Return what an intruder has who knows these columns, in this order."""
+        columns = {one.name: one for one in self.columns}
+        return replace(self, columns=tuple(columns[name] for name in names))
+
     def readable(self) -> "TwoFiles":
         """Return what an intruder has who can use only columns whose cells can be read."""
         return replace(self, columns=tuple(one for one in self.columns if one.is_readable))

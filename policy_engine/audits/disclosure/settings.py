@@ -20,8 +20,8 @@ class AttackSettings:
     """The attacks `named`, all if none is, and the seconds that each family of distances has.
 
     By `agreement`, numbers agree where they are equal, or in the same of so many bins. Attacks are
-    made with more and more columns known if they are made `in_steps`, and records looked for where
-    `search` does.
+    made with more and more columns known if they are made `in_steps`, else as on large files, and
+    records looked for where `search` does.
     """
 
     named: tuple[Attack, ...] = ()

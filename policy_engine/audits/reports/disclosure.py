@@ -29,7 +29,7 @@ from policy_engine.audits.reports.charts.disclosure import (
 )
 from policy_engine.audits.reports.html import PagePicture, Table, html_page, percent, picture
 from policy_engine.data.atomic_file import write_file
-from policy_engine.errors import OutputError
+from policy_engine.errors import OutputError, join_names
 from policy_engine.kernels.estimates import Estimate
 
 
@@ -126,7 +126,8 @@ def _pictures(audit: DisclosureAudit) -> list[PagePicture]:
         return []
     points = {name: [(len(one.known), one.linked) for one in some] for name, some in lines.items()}
     drawing = linkage_chart(points, audit.attacks[0].baseline)
-    caption = "Columns become known in the order of the table above; bars are 95% intervals."
+    order = f"{join_names(audit.known)}, those that tell most first"
+    caption = f"Columns become known in the order {order}; bars are 95% intervals."
     return [picture("Linked persons, by columns known", drawing, caption)]
 
 
