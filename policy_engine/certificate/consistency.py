@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from policy_engine import terms
-from policy_engine.audits.disclosure.settings import MOST_EXACT, MOST_PERSONS_UNNAMED
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import class_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
 from policy_engine.certificate.risk_arithmetic import impossible_figures
 from policy_engine.certificate.suppressed_shares import cap_contradictions
+from policy_engine.certificate.unmade_attacks import applies_always, may_not_apply
 from policy_engine.certificate.wording import wording_contradictions
 from policy_engine.data.bucket_tables import TABLES
 from policy_engine.data.storage import manifest_digest
@@ -109,12 +109,12 @@ def _disclosure_contradictions(certificate: "Certificate") -> Iterator[str]:
             yield "It has several figures for one bound on an attack on the table."
         if one.records != certificate.rows_out or not _is_close(one.baseline, 1 / one.records):
             yield "Its figures of attacks on the table are not of its rows."
-        yield from _impossible_reach(one, [*planned_names])
+        yield from _impossible_reach(one, planned_names, certificate.plan)
     yield from _risk_contradictions(certificate)
 
 
 def _impossible_reach(
-    one: DisclosureMeasurement, planned_names: Sequence[set[str]]
+    one: DisclosureMeasurement, planned_names: Sequence[set[str]], plan: "Plan"
 ) -> Iterator[str]:
     """Yield that an attack cannot have reached what is told, or that it must have been made."""
     if isinstance(one.reached, Estimate):
@@ -123,22 +123,14 @@ def _impossible_reach(
         yield from _narrow_interval(one.reached, one.records, one.last_digit, one.attack)
         return
     columns = min((len(names) for names in planned_names), default=0)
-    if _applies_always(one.attack, one.records, columns):
+    if applies_always(one.attack, one.records, columns):
         yield f"It says that {one.attack} does not apply, and it always does."
-
-
-def _applies_always(attack: str, records: int, columns: int) -> bool:
-    """Tell whether an attack is made on every release of so many records, by so many columns."""
-    if attack == "assignment-linkage":
-        return records <= MOST_PERSONS_UNNAMED
-    if attack in ("probabilistic-linkage", "exact-linkage"):
-        from policy_engine.kernels.linkage.fellegi_sunter import (  # noqa: PLC0415 (compiled)
-            MOST_COLUMNS,
-        )
-
-        is_exact = attack == "exact-linkage"
-        return columns <= MOST_COLUMNS and not (is_exact and records > MOST_EXACT >> columns)
-    return attack in ("distance-linkage", "value-linkage", "likelihood-linkage")
+    elif planned_names and not any(
+        may_not_apply(one.attack, one.reached.reason, one.records, names, plan)
+        for names in planned_names
+    ):
+        why = one.reached.reason
+        yield f"It says that {one.attack} does not apply since {why}, and that is not so."
 
 
 def _narrow_interval(

@@ -9,7 +9,7 @@ from modelled import of_raw, of_release
 
 from policy_engine import apply_policy
 from policy_engine.audits.gate import ModelFigures
-from policy_engine.certificate.consistency import _applies_always, contradictions
+from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.wording import NOT_GENERALISED
 from policy_engine.engines.engine import EarlyStop
 from policy_engine.kernels.estimates import Estimate, NotApplicable
@@ -253,18 +253,3 @@ def test_what_nothing_was_generalised_of_has_no_loss(table):
     assert told == ["It reports an information loss, but nothing was generalised."]
     told = [*contradictions(raw.model_copy(update={"approximated": ("age",)}))]
     assert told == [NO_QUASI]
-
-
-@pytest.mark.parametrize(
-    ("attack", "records", "columns", "always"),
-    [
-        ("exact-linkage", 50_000, 8, True),
-        ("exact-linkage", 50_001, 8, False),
-        ("exact-linkage", 3_125, 12, True),
-        ("exact-linkage", 1, 13, False),
-        ("probabilistic-linkage", 50_001, 12, True),
-        ("probabilistic-linkage", 1, 13, False),
-    ],
-)
-def test_values_are_compared_by_so_many_columns_and_persons(attack, records, columns, always):
-    assert _applies_always(attack, records, columns) == always

@@ -49,10 +49,15 @@ def _why_not(files: TwoFiles) -> str:
         return "it compares numbers, each of which is one value"
     if columns == 1:
         return "with one column known it is value-linkage"
-    if paired < PERSONS_A_COLUMN * columns:
-        least = PERSONS_A_COLUMN * columns
-        return f"its covariance takes {least} persons at least, and {paired} are in the release"
-    return ""
+    return too_few_persons(paired, columns)
+
+
+def too_few_persons(persons: int, columns: int) -> str:
+    """Return that so many persons are too few for a covariance; empty where they are not."""
+    least = PERSONS_A_COLUMN * columns
+    if persons >= least:
+        return ""
+    return f"its covariance takes {least} persons at least, and {persons} are in the release"
 
 
 def _uncorrelated(files: TwoFiles) -> tuple[Floats, Floats]:
