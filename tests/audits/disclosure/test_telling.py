@@ -26,21 +26,33 @@ def told(before, after):
     return how_telling(files.columns[0], files.own)
 
 
-def test_a_column_tells_by_the_share_of_records_that_are_not_farther_than_the_own_one():
-    assert told([0.0, 10, 20, 30], [0.0, 10, 20, 30]) == pytest.approx(np.log(4))
-    assert told(["a", "a", "b", "b"], ["a", "a", "b", "b"]) == pytest.approx(np.log(2))
+def test_a_column_tells_by_how_much_nearer_the_own_records_are_than_others():
+    # The own record is 1 of 4; others are 2, 3 and 4 from the ends, and 3, 3 and 4 from within.
+    numbers = [0.0, 10, 20, 30]
+    others = (2 * (np.log(4 / 2) + np.log(4 / 3)) + 4 * np.log(4 / 3)) / 12
+    assert told(numbers, numbers) == pytest.approx(np.log(4) - others)
+    # The own one is 1 of 2; of 12 of others, 4 are, and 8 are no nearer than all are.
+    assert told(["a", "a", "b", "b"], ["a", "a", "b", "b"]) == pytest.approx(np.log(2) * 2 / 3)
     assert told(["a", "b", "c", "d"], ["b", "a", "d", "c"]) == 0
 
 
 def test_missing_cells_are_as_near_as_each_other_alone():
-    values = [0.0, 10.0, None, None]
-    assert told(values, values) == pytest.approx((2 * np.log(4) + 2 * np.log(2)) / 4)
+    # One person's value is missing: 1 of 4 records is as near as the own one, and so to the others.
+    values = [0.0, 10.0, 20.0, None]
+    assert told(values, values) > told([0.0, 0.0, 10.0, None], [0.0, 0.0, 10.0, None]) > 0
     assert told([0.0, None], [None, 1.0]) == 0
 
 
 def test_what_a_matrix_always_turns_a_category_into_tells_as_the_category_does():
     before = ["a", "b"] * 10
-    assert told(before, ["b", "a"] * 10) == pytest.approx(np.log(2))
+    assert told(before, ["b", "a"] * 10) == pytest.approx(told(before, before))
+
+
+def test_exact_categories_tell_more_than_numbers_at_random():
+    draws = np.random.default_rng(6)
+    numbers = draws.normal(size=400)
+    at_random = told(numbers.tolist(), draws.permutation(numbers).tolist())
+    assert at_random < 0.1 < told(["f", "m"] * 200, ["f", "m"] * 200)
 
 
 def hiding_files(rows=None, names=("a", "b", "c", "x")):
