@@ -25,24 +25,24 @@ def applies_always(attack: str, records: int, columns: int) -> bool:
     return attack in ("distance-linkage", "value-linkage", "likelihood-linkage")
 
 
-def may_not_apply(attack: str, reason: str, records: int, known: set[str], plan: "Plan") -> bool:
-    """Tell whether an attack by the `known` columns may have a reason not to be made.
+def may_not_apply(attack: str, reason: str, records: int, names: set[str], plan: "Plan") -> bool:
+    """Tell whether an attack by the columns of these `names` may have a reason not to be made.
 
     Types of columns are not in a plan: which columns are numbers is believed. Of other attacks than
     these two, every reason is.
     """
     if attack == "intersection-linkage":
         masked = plan.mask.columns if plan.mask else ()
-        is_swapped = any(isinstance(o, RankSwapping) for o in masked if o.name in known)
+        is_swapped = any(isinstance(o, RankSwapping) for o in masked if o.name in names)
         return reason == (
             _COMPARES_NUMBERS if is_swapped else "no known column is declared to be rank-swapped"
         )
     if attack != "mahalanobis-linkage" or reason == _COMPARES_NUMBERS:
         return True
-    if len(known) == 1:
+    if len(names) == 1:
         return reason == "with one column known it is value-linkage"
     from policy_engine.audits.disclosure.attacks.mahalanobis import (  # noqa: PLC0415 (compiled)
         too_few_persons,
     )
 
-    return bool(reason) and reason == too_few_persons(records, len(known))
+    return bool(reason) and reason == too_few_persons(records, len(names))

@@ -25,8 +25,12 @@ def check_folder(folder: Path, parts: Sequence[Path]) -> None:
     There may be an empty `_SUCCESS`, and checksums of parts, as Hadoop writes them, and folders
     with parts. A part without rows has a name that tells nothing.
     """
-    known = {*parts}.union(*(part.parents for part in parts))
-    others = [one for one in sorted(folder.rglob("*")) if one not in known or _is_link(one, parts)]
+    parts_and_folders = {*parts}.union(*(part.parents for part in parts))
+    others = [
+        one
+        for one in sorted(folder.rglob("*"))
+        if one not in parts_and_folders or _is_link(one, parts)
+    ]
     names = [one.relative_to(folder).as_posix() for one in others if not _is_known(one, parts)]
     problems = [Problem("V002", f"The folder holds {name!r}.", _HINT) for name in names]
     for part in parts:

@@ -105,13 +105,13 @@ _LEAST_VARIANCE = 1e-3
 def in_pairs(is_found: NDArray[np.bool_], columns: int) -> NDArray[np.bool_]:
     """Return in which cells of so many columns, (rows, columns), something is found, given where it
     is found in those of `with_pairs`: what is in a pair is in both of its columns."""
-    found = is_found[:, :columns].copy()
+    flags = is_found[:, :columns].copy()
     for place, (one, other) in enumerate(noise_pairs(columns)):
         start = columns + 2 * place
         is_in_pair = is_found[:, start : start + 2].any(axis=1)
-        found[:, one] |= is_in_pair
-        found[:, other] |= is_in_pair
-    return found
+        flags[:, one] |= is_in_pair
+        flags[:, other] |= is_in_pair
+    return flags
 
 
 def noise_pairs(columns: int) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 ones first."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, get_args
 
 import numpy as np
@@ -78,6 +78,11 @@ class Attacked:
     linkage: Linkage
     links: Links
 
+    def in_order(self, names: Sequence[str]) -> "Attacked":
+        """Return it with the known columns in the order of some names."""
+        known_names = tuple(name for name in names if name in self.linkage.known)
+        return replace(self, linkage=self.linkage.model_copy(update={"known": known_names}))
+
 
 @dataclass(frozen=True)
 class Attacks:
@@ -97,9 +102,7 @@ class Attacks:
 
     def links(self, names: tuple[str, ...]) -> dict[str, Links]:
         """Return the links of the attacks with these columns known, by their titles."""
-        return {
-            one.linkage.title: one.links for one in self.made if {*one.linkage.known} == {*names}
-        }
+        return {one.linkage.title: one.links for one in self.made if one.linkage.known == names}
 
 
 def attack(
@@ -122,9 +125,10 @@ def attack_each(
     knows the method: attacks are made by the most telling ones alone, too, whatever their order.
     `outside` are the same files with persons who were never in the original.
     """
-    files, told = best_first(files)
+    names = files.names
+    files, information = best_first(files)
     outside = outside.known_by(files.names) if outside else None
-    counts = _steps(files, told, settings)
+    counts = _steps(files, information, settings)
     results: list[Attacked | NotRun] = []
     chosen = settings.named or get_args(Attack)
     for done, name in enumerate(chosen):
@@ -132,7 +136,7 @@ def attack_each(
         steps = _run_in_steps(name, files, outside, settings, counts)
         results += steps if name in ATTACKS else _learned(files, settings)
     return Attacks(
-        tuple(one for one in results if isinstance(one, Attacked)),
+        tuple(one.in_order(names) for one in results if isinstance(one, Attacked)),
         tuple(one for one in results if isinstance(one, NotRun)),
         files.names,
     )
@@ -144,12 +148,14 @@ def without_attacks(reason: str, settings: AttackSettings = DEFAULTS) -> Attacks
     return Attacks(not_run=tuple(NotRun(attack=name, reason=reason) for name in chosen))
 
 
-def _steps(files: TwoFiles, told: Sequence[float], settings: AttackSettings) -> Sequence[int]:
+def _steps(
+    files: TwoFiles, information: Sequence[float], settings: AttackSettings
+) -> Sequence[int]:
     """Return by how many columns attacks are made, those that tell most being the first."""
     every = len(files.columns)
     if settings.in_steps and len(files.own) <= MOST_PERSONS_IN_STEPS:
         return range(1, every + 1)
-    telling = sum(one >= TELLING * told[0] for one in told)
+    telling = sum(one >= TELLING * information[0] for one in information)
     return (telling, every) if telling < every else (every,)
 
 

@@ -32,9 +32,9 @@ def best_first(files: TwoFiles) -> tuple[TwoFiles, tuple[float, ...]]:
     Columns that tell as much are in the order of their names: neither the order of columns nor that
     of rows decides by which columns attacks are made.
     """
-    told = {one.name: round(how_telling(one, files.own), _DECIMALS) for one in files.columns}
-    columns = sorted(files.columns, key=lambda one: (-told[one.name], one.name))
-    return replace(files, columns=tuple(columns)), tuple(told[one.name] for one in columns)
+    information = {one.name: round(how_telling(one, files.own), _DECIMALS) for one in files.columns}
+    columns = sorted(files.columns, key=lambda one: (-information[one.name], one.name))
+    return replace(files, columns=tuple(columns)), tuple(information[one.name] for one in columns)
 
 
 def how_telling(column: KnownColumn, own: Ints) -> float:
