@@ -29,7 +29,7 @@ def test_packed_pages_are_unpacked(codec, page):
         ("zstd", SKIPPED + packed("zstd")),
         ("zstd", packed("zstd") + SKIPPED),
         ("zstd", packed("zstd") + packed("zstd", b"")),
-        ("gzip", packed("gzip") + gzip.compress(b"")),
+        ("gzip", packed("gzip") + gzip.compress(b"", mtime=0)),
         ("gzip", packed("gzip")[:4] + b"Ann!" + packed("gzip")[8:]),
         (
             "gzip",
