@@ -208,7 +208,7 @@ def test_given_context_that_cannot_be_read_is_refused(entry):
         ("http://example.com:", "8080/Visits", "http://example.com:8080/Visits"),
         ("http://example.com:", "80/Visits", "http://example.com/Visits"),
         ("http://example.com/a/..:", "/b", "http://example.com/a/..:/b"),
-        ("HTTP://Someone@", "Example.com/a", "http://someone@example.com/a"),
+        ("HTTP://Someone@", "Example.com/a", "http://Someone@example.com/a"),
         ("http://localhost:", "8000/ns/mosaicrown/k", f"{terms.MOSAICROWN}k"),
     ],
 )
