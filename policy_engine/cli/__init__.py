@@ -28,7 +28,7 @@ class _NoPlugins(ModuleType):
         return ()
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the real loader has besides, if pydantic comes to ask for it."""
+        """Return anything else from the real loader, which takes this one's place."""
         if name == "__path__":  # which importing asks of every module
             raise AttributeError(name)
         sys.modules.pop(_LOADER, None)

@@ -161,3 +161,18 @@ COLUMNS = st.one_of(
 def test_every_table_that_is_written_is_a_table_alone(tmp_path_factory, one, other, ways):
     path, _ = written(tmp_path_factory.mktemp("files"), pa.table({"a": one, "b": other}), **ways)
     assert [*extra_contents(path)] == []
+
+
+def test_a_file_begins_as_parquet_does(tmp_path):
+    path, content = written(tmp_path)
+    path.write_bytes(b"Anna" + content[4:])
+    assert [*extra_contents(path)] != []
+
+
+def test_a_group_of_no_rows_stands_beside_no_other(tmp_path):
+    path = tmp_path / "a.parquet"
+    with pq.ParquetWriter(path, TABLE.schema) as writer:
+        for rows in (TABLE, TABLE.slice(0, 0)):
+            writer.write_table(rows)
+    assert pq.ParquetFile(path).num_row_groups == 2
+    assert [*extra_contents(path)] != []
