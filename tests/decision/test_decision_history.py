@@ -12,8 +12,8 @@ from hashlib import sha256
 
 import pytest
 from everyday import everyday
+from owning import attested
 from places import ROOT
-from policy.owners.owning import attested
 from ruling import ANN, NOON, ODRL, READ, STAFF, TABLE, USE, policy, rule, where
 
 from policy_engine import terms

@@ -2,7 +2,7 @@
 
 import pytest
 from certifying import certified, sha256
-from policy.owners.owning import (
+from owning import (
     CLAIMS,
     HOSPITAL,
     NOON,
