@@ -89,6 +89,17 @@ def test_rows_that_are_not_of_the_data_are_refused_on_a_cluster(cluster, asked, 
     table.assign(id=["99", *table["id"][1:]]).iloc[::-1].to_csv(copy, index=False)
     with pytest.raises(CertificateError, match="V002 1 row of the output has values of 'id', '"):
         certified(cluster, copy, data, asked)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("asked", [SWAPPED, CLASSES], ids=["swapped", "classes"])
+def test_fewer_rows_than_the_data_are_refused_on_a_cluster(cluster, asked, tmp_path):
+    data = tmp_path / "in.parquet"
+    write_table(patients(), data)
+    path = applied(data, tmp_path / "out" / "a.csv", **asked).path
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    (tmp_path / "copy").mkdir()
+    copy = tmp_path / "copy" / "a.csv"
     table.iloc[:-1].to_csv(copy, index=False)
     with pytest.raises(CertificateError, match="V003 The output has 19 rows"):
         certified(cluster, copy, data, asked)

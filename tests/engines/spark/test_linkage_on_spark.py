@@ -50,11 +50,12 @@ def on_cluster(spark, tmp_path, partitions, people):
     return folder
 
 
-@pytest.mark.parametrize(
-    "partitions",
-    [pytest.param(1, marks=pytest.mark.nightly), 3, pytest.param(8, marks=pytest.mark.nightly)],
-)
-def test_attacks_on_masked_columns_reach_the_same(spark, people, tmp_path, partitions):
+BY_MODELS = ("probabilistic-linkage", "likelihood-linkage")
+
+
+@pytest.mark.parametrize("attacks", everyday(((*ATTACKS,), BY_MODELS), BY_MODELS), ids=len)
+@pytest.mark.parametrize("partitions", everyday((1, 3, 8), 3))
+def test_attacks_on_masked_columns_reach_the_same(spark, people, tmp_path, partitions, attacks):
     masked = [MASKED[0], MASKED[2]]
     policy = asking(method="masking", masked=masked, insensitive=["id", "cap"])
     data, out = {DATASET: tmp_path / "in.parquet"}, tmp_path / "out" / "a.parquet"
@@ -62,14 +63,14 @@ def test_attacks_on_masked_columns_reach_the_same(spark, people, tmp_path, parti
     folder = on_cluster(spark, tmp_path, partitions, people)
     # As many tasks as partitions, or more: at most so many persons in each.
     engine = SparkEngine(spark, rows_per_task=-(-ROWS // partitions) - 1)
-    asked = {"match": ["id"], "attacks": ATTACKS}
+    asked = {"match": ["id"], "attacks": attacks}
     local = audit_disclosure(tmp_path / "in.parquet", release, **asked)
     assert audit_disclosure(folder, release, engine=engine, **asked) == local
     made = [(one.attack, one.linked.value > 0) for one in local.attacks if len(one.known) == 2]
-    assert made == [(name, True) for name in ATTACKS if name != "intersection-linkage"]
+    assert made == [(name, True) for name in attacks if name != "intersection-linkage"]
 
 
-# All of them reach the same on numbers beside categories, above, but intersection, which has none.
+# The others reach the same on numbers of other tools, and beside categories.
 BY_NUMBERS = (("intersection-linkage",), (*ATTACKS,))
 
 

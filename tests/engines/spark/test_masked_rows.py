@@ -101,8 +101,7 @@ def test_masked_rows_are_those_of_the_local_engine(cluster, masked, partitions):
     assert made.local.certificate.maskings == made.spark.certificate.maskings
 
 
-# One column of each masking, so that one release and its certificate show all of them. Points in
-# time cannot be masked in a file without types.
+# One column of each masking, so that one release and its certificate show all of them.
 EACH = {
     "noise": column("noise", masking="noise", varianceShare=0.1, distribution="laplace"),
     "kim": column("kim", masking="correlated-noise", sdShare=0.2, variant="kim"),
@@ -119,8 +118,14 @@ EACH = {
     "job": column("job", masking="pram", keep=0.6),
     "drawn": column("drawn", masking="pram", matrix="drawn.csv"),
     "coded": column("coded", masking="recoding", taxonomy="coded.csv", level=1),
+    "short": column("short", masking="noise", sdShare=0.3),
+    "exact": column("exact", masking="multiplicative-noise", logSd=0.3),
+    "empty": column("empty", masking="pram", keep=0.5),
     "seen": column("seen", masking="noise", sdShare=0.2),
+    "spelled": column("spelled", masking="pram", keep=0.5),
 }
+# Points in time cannot be masked in a file without types.
+OF_FILES = [one for name, one in EACH.items() if name not in ("short", "exact", "empty", "seen")]
 COPIES = {
     **dict.fromkeys(("noise", "times", "swapped"), "pay"),
     **dict.fromkeys(("kim", "rounded", "near", "low", "shuffled", "coded"), "hours"),
@@ -135,7 +140,16 @@ def people_of_each(folder):
     table = people()
     for name, copied in COPIES.items():
         table = table.append_column(name, table[copied])
-    table = table.append_column("seen", pa.array(np.arange(60) * 7919, pa.timestamp("s")))
+    prices = np.random.default_rng(5).integers(100, 9000, 60) / 100
+    more = {
+        "short": pa.array(prices, pa.float32()),
+        "exact": pa.array(map(str, prices)).cast(pa.decimal128(9, 2)),
+        "empty": pa.nulls(60, pa.decimal128(7, 2)),
+        "seen": pa.array(np.arange(60) * 7919, pa.timestamp("s")),
+        "spelled": pa.array(["1", "1.0", "2.50", " 3"] * 15),
+    }
+    for name, values in more.items():
+        table = table.append_column(name, values)
     return table, {name: folder / name for name in ("coded.csv", "drawn.csv")}
 
 
@@ -146,13 +160,16 @@ def test_columns_of_each_masking_are_those_of_the_local_engine(cluster, tmp_path
     table, files = people_of_each(tmp_path)
     pacsv.write_csv(table, tmp_path / "people.csv")
     read = table if given == "table" else tmp_path / "people.csv"
-    masked = [one for name, one in EACH.items() if given == "table" or name != "seen"]
+    masked = [*EACH.values()] if given == "table" else OF_FILES
     made = both(cluster, read, 3, masked=masked, taxonomies=files, **PLAIN)
     assert made.local.table.num_rows == 60
     check_same(made)
     assert measured(made.local) == measured(made.spark)
     assert made.local.certificate.maskings == made.spark.certificate.maskings
     assert made.local.release.doubts == made.spark.release.doubts
+    if given == "file":
+        [drawn] = [one for one in made.spark.certificate.maskings if one.column == "spelled"]
+        assert drawn.categories == ("1", "2.5", "3")
 
 
 @pytest.mark.parametrize("partitions", PARTITIONS)
@@ -276,6 +293,7 @@ def test_recoded_columns_are_those_of_the_local_engine(cluster, tmp_path, given)
     assert made.local.certificate.maskings == made.spark.certificate.maskings
 
 
+@pytest.mark.nightly
 def test_types_and_spellings_are_those_of_the_local_engine(cluster):
     random, rows = np.random.default_rng(5), 40
     prices = random.integers(100, 9000, rows) / 100
@@ -299,6 +317,7 @@ def test_types_and_spellings_are_those_of_the_local_engine(cluster):
     assert kinds == [pa.float32(), pa.decimal128(9, 2), pa.decimal128(7, 2)]
 
 
+@pytest.mark.nightly
 def test_texts_of_a_file_are_spelled_as_the_local_engine_spells_them(cluster, tmp_path):
     texts = ["1", "1.0", "2.50", " 3"]
     lines = [f"{20 + i % 3},{i},{texts[i % 4]},2020-01-{i % 9 + 1:02}" for i in range(24)]
@@ -379,6 +398,7 @@ def test_masked_nanoseconds_are_not_written_with_types_on_a_cluster(cluster, tmp
     assert made.certificate.holds
 
 
+@pytest.mark.nightly
 def test_kept_nanoseconds_stay_as_they_are_on_a_cluster(cluster, tmp_path):
     lines = [f"{n},2020-02-03 04:05:06.0000{n // 4:02}007" for n in range(40)]
     (tmp_path / "in.csv").write_text("\n".join(["id,seen", *lines]) + "\n")
@@ -430,7 +450,18 @@ def test_what_follows_from_data_and_files_is_certified_on_a_cluster(cluster, tmp
         assert found[name]["rowsCoded"] == expected[name]["rowsCoded"] >= 4
         assert found[name]["extremeLeft"] == expected[name]["extremeLeft"]
     assert found["age"] == expected["age"]
+
+
+@pytest.mark.nightly
+def test_a_label_that_is_none_is_refused_on_a_cluster(cluster, tmp_path):
+    import pyarrow.csv as pacsv
+
+    pacsv.write_csv(people(), tmp_path / "people.csv")
+    masked = [column("hours", masking="bottom-coding", tail=4, replacement="label")]
+    asked = {"method": "masking", "insensitive": ["note"], "masked": masked}
+    place = applied(tmp_path / "people.csv", tmp_path / "out" / "a.csv", **asked).path
     (place.parent / "certificate.jsonld").unlink()
     place.write_text(place.read_text().replace(",<", ",-", 1))
+    data = {DATASET: tmp_path / "people.csv"}
     with pytest.raises(CertificateError, match="V001"):
-        certify_output(place, asking(**asked), **again)
+        certify_output(place, asking(**asked), data=data, engine=cluster)

@@ -115,14 +115,14 @@ def shares_of(table, number):
     return (rows * 7919) % number
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(20, 50), deadline=None)
 @given(tables(most_rows=60, relaxed=(False,)), st.sampled_from([1, 2, 3, 8]), st.integers(1, 20))
 def test_first_cuts_are_those_of_the_kernel(table, parts, limit):
     found, _ = apart(table, shares_of(table, parts), limit)
     assert found == at_once(table)
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(20, 60), deadline=None)
 @given(tables(most_rows=60, relaxed=(False,)), st.integers(1, 20))
 def test_first_cuts_are_those_of_the_kernel_where_it_cuts_by_summary(table, limit):
     with patch.object(layout, "_large", lambda _: 2):

@@ -115,6 +115,7 @@ def test_images_of_other_means_in_tied_rows_are_refused_on_spark(cluster, tmp_pa
     check_other_means_refused(cluster, output, table, tmp_path)
 
 
+@pytest.mark.nightly
 def test_images_of_other_rows_are_refused_on_spark(cluster, made, tmp_path):
     other = faces().set_column(0, "id", pa.array(range(100, 112)))
     data = {DATASET: other_file(other, tmp_path)}

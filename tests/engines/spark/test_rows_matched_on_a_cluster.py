@@ -24,6 +24,7 @@ def test_all_figures_are_made_again_on_a_cluster(cluster, given, made, tmp_path)
     assert certified(release.path, data, engine=cluster, **asked) == expected
 
 
+@pytest.mark.nightly
 def test_false_figures_are_refused_on_a_cluster(cluster, tmp_path):
     data, asked = stored(people(), tmp_path / "in.csv"), PLAIN | {"masked": [PAY, CAP]}
     release = applied(data, tmp_path / "out" / "a.csv", **asked)

@@ -340,6 +340,7 @@ def test_csv_becomes_the_same_csv(cluster, tmp_path, more):
     assert spark.record.input == local.record.input
 
 
+@pytest.mark.nightly
 def test_csv_becomes_parquet_of_the_same_types(cluster, tmp_path):
     # Spark has no time of day.
     path, parts = written(tmp_path), {**AS_WRITTEN, "quasi": ["age", "zip", "day"]}
@@ -381,12 +382,9 @@ def test_parquet_becomes_files_of_every_format(cluster, tmp_path, ending):
     parquet.write_table(table, tmp_path / "in.parquet")
     parts = {"method": "l-diversity", "k": 3, "l": 2, "quasi": ["age", "born", "price"]}
     parts |= {"sensitive": ["ill"], "insensitive": ["row", "rate", "seen", "sent", "city"]}
-    runs = both(cluster, tmp_path / "in.parquet", **dict(parts))
-    check_same(runs)
+    local = released("local", tmp_path / "in.parquet", **dict(parts))
     release = released(cluster, tmp_path / "in.parquet", tmp_path / f"a.{ending}", **dict(parts))
     found = cluster.spark.read.format(ending).load(str(release.path))
-    expected = [
-        cells[:4] for cells in rows_of(runs.local.table.select(["row", "age", "born", "ill"]))
-    ]
+    expected = rows_of(local.table.select(["row", "age", "born", "ill"]))
     assert rows_of(found.select("row", "age", "born", "ill").toArrow()) == expected
-    check_same_figures(release.certificate, runs.local.certificate)
+    check_same_figures(release.certificate, local.certificate)

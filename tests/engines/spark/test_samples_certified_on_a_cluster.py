@@ -26,7 +26,10 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("unit", [{}, {"privacyUnit": "who", "stratifiedBy": []}])
+PERSONS = {"privacyUnit": "who", "stratifiedBy": []}
+
+
+@pytest.mark.parametrize("unit", everyday(({}, PERSONS), PERSONS), ids=len)
 def test_a_sample_is_certified_with_the_data_on_a_cluster(cluster, tmp_path, unit):
     pd.DataFrame(ROWS).to_csv(tmp_path / "in.csv", index=False)
     asked = {**ASKED, "sampleSize": 20, "sampleShare": None, **unit}

@@ -171,6 +171,7 @@ def test_a_second_run_is_told_of_the_first_whose_lock_stays(engine, made):
     assert names(engine) == ["anonymous", "folk"]
 
 
+@pytest.mark.nightly
 def test_a_run_waits_for_another_where_it_is_asked_to(engine, monkeypatch):
     from policy_engine.certificate.publication import tables
 
