@@ -118,7 +118,7 @@ def audit_disclosure(
         write_disclosure(audit, Path(out), *files)
     if records:
         keys = read.keys()
-        write_records(Path(records), keys, attack_results.links(read.files.readable().names))
+        write_records(Path(records), keys, attack_results.links())
     return audit
 
 

@@ -109,12 +109,12 @@ def _disclosure_contradictions(certificate: "Certificate") -> Iterator[str]:
             yield "It has several figures for one bound on an attack on the table."
         if one.records != certificate.rows_out or not _is_close(one.baseline, 1 / one.records):
             yield "Its figures of attacks on the table are not of its rows."
-        yield from _impossible_reach(one, planned_names, certificate.plan)
+        yield from _impossible_reach(one, planned_names, certificate)
     yield from _risk_contradictions(certificate)
 
 
 def _impossible_reach(
-    one: DisclosureMeasurement, planned_names: Sequence[set[str]], plan: "Plan"
+    one: DisclosureMeasurement, planned_names: Sequence[set[str]], certificate: "Certificate"
 ) -> Iterator[str]:
     """Yield that an attack cannot have reached what is told, or that it must have been made."""
     if isinstance(one.reached, Estimate):
@@ -126,7 +126,7 @@ def _impossible_reach(
     if applies_always(one.attack, one.records, columns):
         yield f"It says that {one.attack} does not apply, and it always does."
     elif planned_names and not any(
-        may_not_apply(one.attack, one.reached.reason, one.records, names, plan)
+        may_not_apply(one.attack, one.reached.reason, one.records, names, certificate)
         for names in planned_names
     ):
         why = one.reached.reason

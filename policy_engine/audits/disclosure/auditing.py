@@ -1,8 +1,8 @@
 """Every attack that applies to a release, with more and more of its columns known, the most telling
 ones first."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias, get_args
 
 import numpy as np
@@ -35,8 +35,8 @@ from policy_engine.audits.disclosure.attacks.value import (
 )
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.result import Attack, Linkage, NotRun
-from policy_engine.audits.disclosure.settings import DEFAULTS, AttackSettings
-from policy_engine.audits.disclosure.telling import best_first
+from policy_engine.audits.disclosure.settings import DEFAULTS, MOST_PERSONS_IN_STEPS, AttackSettings
+from policy_engine.audits.disclosure.telling import most_telling_first
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
@@ -52,9 +52,8 @@ ATTACKS: dict[Attack, Callable[[TwoFiles, AttackSettings], Links | NotApplicable
     "assignment-linkage": assignment_linkage,
 }
 """The attacks that are made with more and more columns known."""
-MOST_PERSONS_IN_STEPS = 50_000
-"""Up to so many, attacks are made with the most telling column known, the two most telling ones,
-and so on; of more, with those that are `TELLING`, and with all."""
+OF_NUMBERS: tuple[Attack, ...] = ("mahalanobis-linkage", "intersection-linkage")
+"""The attacks that use those of the known columns alone in which they can compare numbers."""
 TELLING = 0.5
 """Columns that tell so large a part of what the best one does are attacked alone, too."""
 
@@ -73,15 +72,14 @@ TAKEN: dict[Attack, Callable[[TwoFiles, NDArray[np.int64], AttackSettings], Link
 
 @dataclass(frozen=True)
 class Attacked:
-    """What an attack reaches, and the probability of a right link by person, (persons,)."""
+    """What an attack reaches, and the probability of a right link by person, (persons,).
+
+    `uses_all` tells whether it was made by every known column that it can use.
+    """
 
     linkage: Linkage
     links: Links
-
-    def in_order(self, names: Sequence[str]) -> "Attacked":
-        """Return it with the known columns in the order of some names."""
-        known_names = tuple(name for name in names if name in self.linkage.known)
-        return replace(self, linkage=self.linkage.model_copy(update={"known": known_names}))
+    uses_all: bool
 
 
 @dataclass(frozen=True)
@@ -100,9 +98,9 @@ class Attacks:
         """What every attack reaches."""
         return tuple(one.linkage for one in self.made)
 
-    def links(self, names: tuple[str, ...]) -> dict[str, Links]:
-        """Return the links of the attacks with these columns known, by their titles."""
-        return {one.linkage.title: one.links for one in self.made if one.linkage.known == names}
+    def links(self) -> dict[str, Links]:
+        """Return the links of the attacks with all columns known, by their titles."""
+        return {one.linkage.title: one.links for one in self.made if one.uses_all}
 
 
 def attack(
@@ -125,20 +123,17 @@ def attack_each(
     knows the method: attacks are made by the most telling ones alone, too, whatever their order.
     `outside` are the same files with persons who were never in the original.
     """
-    names = files.names
-    files, information = best_first(files)
-    outside = outside.known_by(files.names) if outside else None
-    counts = _steps(files, information, settings)
+    information = most_telling_first(files)
+    attacker = _Attacker(files, outside, settings, information)
     results: list[Attacked | NotRun] = []
     chosen = settings.named or get_args(Attack)
     for done, name in enumerate(chosen):
         progress(f"attacking by {name}", done, len(chosen))
-        steps = _run_in_steps(name, files, outside, settings, counts)
-        results += steps if name in ATTACKS else _learned(files, settings)
+        results += attacker.in_steps(name) if name in ATTACKS else attacker.learned()
     return Attacks(
-        tuple(one.in_order(names) for one in results if isinstance(one, Attacked)),
+        tuple(one for one in results if isinstance(one, Attacked)),
         tuple(one for one in results if isinstance(one, NotRun)),
-        files.names,
+        tuple(information),
     )
 
 
@@ -148,36 +143,70 @@ def without_attacks(reason: str, settings: AttackSettings = DEFAULTS) -> Attacks
     return Attacks(not_run=tuple(NotRun(attack=name, reason=reason) for name in chosen))
 
 
-def _steps(
-    files: TwoFiles, information: Sequence[float], settings: AttackSettings
-) -> Sequence[int]:
-    """Return by how many columns attacks are made, those that tell most being the first."""
-    every = len(files.columns)
-    if settings.in_steps and len(files.own) <= MOST_PERSONS_IN_STEPS:
-        return range(1, every + 1)
-    telling = sum(one >= TELLING * information[0] for one in information)
-    return (telling, every) if telling < every else (every,)
+@dataclass(frozen=True)
+class _Attacker:
+    """Who attacks files by their columns, of which those that tell most have most `information`.
 
+    They are named in that order. `outside` are the files with persons who were never there.
+    """
 
-def _run_in_steps(
-    name: Attack,
-    files: TwoFiles,
-    outside: TwoFiles | None,
-    settings: AttackSettings,
-    counts: Sequence[int],
-) -> Iterator[Attacked | NotRun]:
-    for count in counts:
-        known_files = files.first(count)
-        links = ATTACKS[name](known_files, settings)
-        if not isinstance(links, NotApplicable):
-            holdout = _holdout(name, outside.first(count), settings) if outside else None
-            windows = windows_left(known_files) if name == "intersection-linkage" else None
-            linkage = Linkage.of(
-                name, known_files.names, links, files.released, holdout=holdout, windows=windows
-            )
-            yield Attacked(linkage, links)
-        elif count == len(files.columns):
-            yield NotRun(attack=name, reason=links.reason)
+    files: TwoFiles
+    outside: TwoFiles | None
+    settings: AttackSettings
+    information: Mapping[str, float]
+
+    def in_steps(self, attack: Attack) -> Iterator[Attacked | NotRun]:
+        """Yield what an attack reaches with more and more columns known, or why it was not made
+        with all."""
+        names = self._usable(attack)
+        for count in self._counts(names):
+            known_files = self.files.known_by(names[:count])
+            links = ATTACKS[attack](known_files, self.settings)
+            is_last = count == len(names)
+            if not isinstance(links, NotApplicable):
+                yield Attacked(self._linkage(attack, known_files, links), links, is_last)
+            elif is_last:
+                yield NotRun(attack=attack, reason=links.reason)
+
+    def learned(self) -> Iterator[Attacked | NotRun]:
+        """Yield what distances reach that are learned, or why none are."""
+        attack: Attack = "learned-distance-linkage"
+        linkages = learned_distance_linkage(
+            self.files.known_by(tuple(self.information)), self.settings
+        )
+        if isinstance(linkages, NotApplicable):
+            yield NotRun(attack=attack, reason=linkages.reason)
+            return
+        for one in linkages:
+            links, released = one.linked, self.files.released
+            linkage = Linkage.of(attack, self.files.names, links, released, one.distance)
+            yield Attacked(linkage, links, uses_all=True)
+
+    def _usable(self, attack: Attack) -> tuple[str, ...]:
+        """Return the columns that an attack can use, those that tell most first."""
+        points = {one.name for one in self.files.columns if one.is_point}
+        used = points if attack in OF_NUMBERS else self.information
+        return tuple(name for name in self.information if name in used)
+
+    def _counts(self, names: tuple[str, ...]) -> tuple[int, ...]:
+        """Return by how many columns attacks are made, those that tell most being the first."""
+        every = len(names)
+        if self.settings.in_steps and len(self.files.own) <= MOST_PERSONS_IN_STEPS:
+            return tuple(range(1, every + 1)) or (0,)
+        least = TELLING * max((self.information[name] for name in names), default=0.0)
+        telling = sum(self.information[name] >= least for name in names)
+        return (telling, every) if telling < every else (every,)
+
+    def _linkage(self, attack: Attack, known_files: TwoFiles, links: Links) -> Linkage:
+        names = known_files.names
+        holdout = None
+        if self.outside:
+            holdout = _holdout(attack, self.outside.known_by(names), self.settings)
+        windows = windows_left(known_files) if attack == "intersection-linkage" else None
+        in_order = tuple(name for name in self.files.names if name in names)
+        return Linkage.of(
+            attack, in_order, links, known_files.released, holdout=holdout, windows=windows
+        )
 
 
 def _holdout(name: Attack, outside: TwoFiles, settings: AttackSettings) -> Estimate | None:
@@ -189,14 +218,3 @@ def _holdout(name: Attack, outside: TwoFiles, settings: AttackSettings) -> Estim
     return seemingly_found(
         outside, links, lambda files, persons: TAKEN[name](files, persons, settings)
     )
-
-
-def _learned(files: TwoFiles, settings: AttackSettings) -> Iterator[Attacked | NotRun]:
-    name: Attack = "learned-distance-linkage"
-    linkages = learned_distance_linkage(files, settings)
-    if isinstance(linkages, NotApplicable):
-        yield NotRun(attack=name, reason=linkages.reason)
-        return
-    for one in linkages:
-        linkage = Linkage.of(name, files.names, one.linked, files.released, one.distance)
-        yield Attacked(linkage, one.linked)

@@ -72,6 +72,11 @@ class KnownColumn:
         """Whether each released cell is one value."""
         return self.after.is_exact
 
+    @property
+    def is_point(self) -> bool:
+        """Whether persons and records have one number each: texts in an order have ranks."""
+        return self.is_number and self.is_exact
+
     def known_numbers(self) -> Floats:
         """Return the numbers known of persons, nan where there is none."""
         return np.asarray(self._placed()[self.before])
@@ -131,10 +136,6 @@ class TwoFiles:
     drawn: Mapping[str, Transitions] = field(default_factory=dict, repr=False)
     again: Mapping[str, Simulation] = field(default_factory=dict, repr=False)
     absent: int = 0
-
-    def first(self, count: int) -> "TwoFiles":
-        """Return what an intruder has who knows the first columns alone."""
-        return replace(self, columns=self.columns[:count])
 
     def known_by(self, names: Sequence[str]) -> "TwoFiles":
         """Return what an intruder has who knows these columns, in this order."""

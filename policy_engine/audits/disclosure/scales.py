@@ -134,7 +134,7 @@ def gaps(column: KnownColumn) -> tuple[Floats, Floats, Floats] | None:
 
 def are_points(files: TwoFiles) -> bool:
     """Tell whether persons and records are points: one number in every column."""
-    return all(one.is_number and one.is_exact for one in files.columns)
+    return all(one.is_point for one in files.columns)
 
 
 def points(files: TwoFiles, *, scale_by_original: bool = False) -> tuple[Floats, Floats]:

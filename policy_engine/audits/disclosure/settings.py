@@ -14,6 +14,10 @@ MOST_EXACT = 100_000 * 2**7
 """Equal values are compared for so many persons times sets of columns, at most: those of distinct
 numbers take longer than bins."""
 
+MOST_PERSONS_IN_STEPS = 50_000
+"""Up to so many, attacks are made with the most telling column known, the two most telling ones,
+and so on; of more, with those that tell nearly as much as the best, and with all."""
+
 
 @dataclass(frozen=True)
 class AttackSettings:

@@ -1,7 +1,6 @@
 """How much one column alone tells of whose record is whose, and the columns in that order."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -26,15 +25,14 @@ _NEAR = 1e-9
 """Records that are farther by rounding alone are as near."""
 
 
-def best_first(files: TwoFiles) -> tuple[TwoFiles, tuple[float, ...]]:
-    """Return files with the columns that tell most in front, and how much each of these tells.
+def most_telling_first(files: TwoFiles) -> dict[str, float]:
+    """Return how much each column tells, those that tell most first.
 
     Columns that tell as much are in the order of their names: neither the order of columns nor that
     of rows decides by which columns attacks are made.
     """
     information = {one.name: round(how_telling(one, files.own), _DECIMALS) for one in files.columns}
-    columns = sorted(files.columns, key=lambda one: (-information[one.name], one.name))
-    return replace(files, columns=tuple(columns)), tuple(information[one.name] for one in columns)
+    return dict(sorted(information.items(), key=lambda one: (-one[1], one[0])))
 
 
 def how_telling(column: KnownColumn, own: Ints) -> float:
@@ -52,10 +50,9 @@ def how_telling(column: KnownColumn, own: Ints) -> float:
     cells = len(column.after.starts) - 1
     counts = np.bincount(column.after.cell_of, minlength=cells)
     pairs = column.before[paired].astype(np.int64) * cells + column.after.cell_of[own[paired]]
-    compares_numbers = column.is_number and column.is_exact
-    most = MOST_PERSONS if compares_numbers else min(MOST_PERSONS, max(_MOST_PAIRS // cells, 1))
+    most = MOST_PERSONS if column.is_point else min(MOST_PERSONS, max(_MOST_PAIRS // cells, 1))
     codes, own_cells = np.divmod(_spaced(np.sort(pairs), most), cells)
-    if compares_numbers:
+    if column.is_point:
         measures = list(_nearer_numbers(column, codes, counts))
     else:
         measures = [_nearer_cells(column, codes, counts)]

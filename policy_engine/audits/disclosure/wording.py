@@ -1,5 +1,7 @@
 """What attacks on a release reach, in words."""
 
+from collections.abc import Iterator
+
 from policy_engine.audits.disclosure.result import (
     DisclosureAudit,
     LearnedDistance,
@@ -11,6 +13,7 @@ from policy_engine.audits.disclosure.risks.result import FINDING, LEARNING
 from policy_engine.audits.disclosure.risks.wording import (
     columns_words,
     group_by_reason,
+    joined_names,
     risk_sentences,
     share_words,
     worst_of,
@@ -84,9 +87,8 @@ def matched_words(audit: DisclosureAudit) -> str:
 
 def notes(audit: DisclosureAudit) -> tuple[str, ...]:
     """Return how cells were read, where they do not say it themselves, a sentence each."""
-    sentences = tuple(_read_as_missing(one) for one in audit.missing_marks) + _left_by_windows(
-        audit
-    )
+    sentences = tuple(_read_as_missing(one) for one in audit.missing_marks)
+    sentences += (*_used_columns(audit), *_left_by_windows(audit))
     if audit.lacking:
         sentences = (f"The release lacks {join_names(audit.lacking)} of the original.", *sentences)
     if audit.alike:
@@ -111,6 +113,14 @@ def _alike(audit: DisclosureAudit) -> str:
         f"somebody of the original in all known columns, {audit.equal:,} in all that both tables "
     )
     return f"{sentence}have: if these are the same persons, the second baseline is too high."
+
+
+def _used_columns(audit: DisclosureAudit) -> Iterator[str]:
+    """Yield which attacks leave out columns that tell more than those that they can use."""
+    used = {one.attack: one.known for one in audit.attacks}
+    for attack, names in used.items():
+        if {*names} != {*audit.known[: len(names)]}:
+            yield f"{attack} compares numbers, and so uses {joined_names(names)} alone."
 
 
 def _left_by_windows(audit: DisclosureAudit) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import TwoFiles
-from policy_engine.audits.disclosure.scales import are_points, points
+from policy_engine.audits.disclosure.scales import points
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.linkage.nearest import links, nearest_distances
 from policy_engine.kernels.linkage.tree import plant
@@ -23,6 +23,10 @@ PERSONS_A_COLUMN = 10
 """From fewer persons for each column, a covariance would rather be of them than of the masking."""
 LEAST_SHARE = 1e-12
 """A direction in which nothing moved counts as if it had this share of the greatest variance."""
+
+WITHOUT_NUMBERS = "it compares numbers, each of which is one value"
+BY_ONE = "by one column of numbers it is value-linkage"
+"""Why it is not made, with none of the columns known that it can use, or a single one."""
 
 
 def mahalanobis_linkage(files: TwoFiles, search: Search = search_here) -> Floats | NotApplicable:
@@ -45,11 +49,9 @@ def mahalanobis_taken(files: TwoFiles, persons: Ints) -> Floats:
 
 def _why_not(files: TwoFiles) -> str:
     columns, paired = len(files.columns), int((files.own >= 0).sum())
-    if not are_points(files):
-        return "it compares numbers, each of which is one value"
-    if columns == 1:
-        return "with one column known it is value-linkage"
-    return too_few_persons(paired, columns)
+    if not columns or not all(one.is_point for one in files.columns):
+        return WITHOUT_NUMBERS
+    return BY_ONE if columns == 1 else too_few_persons(paired, columns)
 
 
 def too_few_persons(persons: int, columns: int) -> str:

@@ -95,7 +95,7 @@ def windows_left(files: TwoFiles) -> Windows:
 def _why_no_windows(files: TwoFiles) -> str:
     if not any(isinstance(one.masking, RankSwapping) for one in files.columns):
         return "no known column is declared to be rank-swapped"
-    if not all(one.is_number and one.is_exact for one in files.columns):
+    if not all(one.is_point for one in files.columns):
         return "it compares numbers, each of which is one value"
     return ""
 
@@ -170,7 +170,8 @@ def _modelled(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikel
         if any(one.is_ranked for one in group) and not isinstance(masking, _BY_ORDER):
             model = _by_distance
         missing = [became(*_missing(one)) for one in group if one.has_missing]
-        return [*model(group, files), *missing]
+        with_values = [one for one in group if len(_present(one))]
+        return [*(model(with_values, files) if with_values else ()), *missing]
     if column.is_representative:
         return _by_distance(group, files)
     if column.is_exact:

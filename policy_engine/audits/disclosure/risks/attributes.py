@@ -78,7 +78,7 @@ class MaskedNumbers:
 
 
 def _is_masked_number(column: KnownColumn, own: Ints) -> bool:
-    if column.is_ordinal or not (column.is_number and column.is_exact):
+    if column.is_ordinal or not column.is_point:
         return False
     if not np.isfinite(column.values).all():
         return False

@@ -13,7 +13,7 @@ from policy_engine.audits.disclosure.attacks.mahalanobis import (
 )
 from policy_engine.audits.disclosure.attacks.probabilistic import probabilistic_linkage
 from policy_engine.audits.disclosure.attacks.transparency import windows_left
-from policy_engine.audits.disclosure.auditing import attack
+from policy_engine.audits.disclosure.auditing import attack, attack_each
 from policy_engine.audits.disclosure.files import TwoFiles, known_columns
 from policy_engine.audits.disclosure.result import Linkage
 from policy_engine.audits.disclosure.settings import AttackSettings, read_settings
@@ -73,7 +73,7 @@ def test_a_column_that_was_not_moved_decides():
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        (two_files(*moved_together()).first(1), "it is value-linkage"),
+        (two_files(*moved_together()).known_by(["x0"]), "it is value-linkage"),
         (two_files(*(part[:19] for part in moved_together())), "takes 20 persons at least"),
     ],
 )
@@ -125,6 +125,47 @@ def test_the_audit_has_what_the_windows_leave():
     linkages, _ = attack(files, settings=AttackSettings(("intersection-linkage",)))
     assert linkages[-1].windows == windows_left(files)
     assert linkages[-1].windows.alone == linkages[-1].linked.value == 0
+
+
+def beside_a_text(files):
+    """Return the files with a column of texts that tells more than any number."""
+    texts = pa.table({"text": [f"p{row}" for row in range(PERSONS)]})
+    return replace(
+        files, columns=(*known_columns(texts, texts, ["text"], None, {}), *files.columns)
+    )
+
+
+def test_mahalanobis_uses_the_columns_of_numbers_beside_others():
+    files = two_files(*moved_together())
+    settings = AttackSettings(("mahalanobis-linkage",))
+    made = attack_each(beside_a_text(files), settings=settings)
+    [linkage] = made.linkages
+    assert linkage == attack(files, settings=settings)[0][-1]
+    assert linkage.known == ("x0", "x1")
+    assert made.links()["mahalanobis-linkage"].tolist() == mahalanobis_linkage(files).tolist()
+
+
+def test_intersection_uses_the_swapped_column_beside_others():
+    files = swapped_files("plain")
+    settings = AttackSettings(("intersection-linkage",))
+    made = attack_each(beside_a_text(files), settings=settings)
+    assert (made.linkages, made.not_run) == attack(files, settings=settings)
+    assert made.linkages[0].known == ("x0",)
+
+
+@pytest.mark.parametrize(
+    ("names", "reasons"),
+    [
+        (["text"], ("it compares numbers, each of which is one value", "is declared to be")),
+        (["text", "x0"], ("by one column of numbers it is value-linkage", "is declared to be")),
+    ],
+)
+def test_without_enough_columns_of_numbers_they_are_not_made(names, reasons):
+    files = beside_a_text(two_files(*moved_together())).known_by(names)
+    settings = AttackSettings(("mahalanobis-linkage", "intersection-linkage"))
+    made, not_run = attack(files, settings=settings)
+    assert not made
+    assert all(part in one.reason for part, one in zip(reasons, not_run, strict=True))
 
 
 @pytest.mark.parametrize("parts", [(1.0,), (1.0, 1 / 2, 1 / 3)])

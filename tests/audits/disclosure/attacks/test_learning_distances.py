@@ -104,7 +104,7 @@ def test_distances_are_not_learned_for_a_reason(monkeypatch, change, said):
 
 
 def test_one_column_has_nothing_to_weigh():
-    found = learned_distance_linkage(two_files(*tables()).first(1), AttackSettings())
+    found = learned_distance_linkage(two_files(*tables()).known_by(["a"]), AttackSettings())
     assert isinstance(found, NotApplicable)
 
 
@@ -112,7 +112,7 @@ def test_all_are_assigned_where_two_persons_have_one_nearest_record():
     # 4 is nearest to both 3 and 5; at the least cost together, 3 gets 1 and 5 gets 4.
     before = pa.table({"row": [0, 1], "a": [3.0, 5.0], "b": [0, 0]})
     after = pa.table({"row": [0, 1], "a": [1.0, 4.0], "b": [0, 0]})
-    files = two_files(before, after).first(1)
+    files = two_files(before, after).known_by(["a"])
     assert assignment_linkage(files, AttackSettings()).tolist() == [1, 1]
 
 
