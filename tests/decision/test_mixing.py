@@ -103,6 +103,11 @@ def test_outputs_of_a_column_and_of_all_of_its_table_are_mixed():
     assert mixed(SAFE, OTHER, made={SAFE: f"{RAW}/zip", OTHER: RAW}) == {Mix(SAFE, OTHER, RAW)}
 
 
+def test_an_output_that_is_not_read_hides_no_mix_of_those_that_are():
+    made = {INNER: RAW, SAFE: FAR, OTHER: FAR}
+    assert mixed(RAW, SAFE, OTHER, made=made) == {Mix(SAFE, OTHER, FAR)}
+
+
 def test_of_many_outputs_of_one_input_each_is_to_be_named():
     many = {f"http://x.org/out{n}": RAW for n in range(50)}
     found = mixed(*many, made=many)

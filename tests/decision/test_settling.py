@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from ruling import ANN, ODRL, READ, TABLE, policy, rule, where
 
 from policy_engine.decision import Decider, Request, World
+from policy_engine.decision.closures import Closures
 from policy_engine.decision.duties import list_dues
 from policy_engine.decision.history import Deed, History
-from policy_engine.decision.settling import duty_outcome
-from policy_engine.policy import Action, Rule
+from policy_engine.decision.settling import duty_outcome, duty_start
+from policy_engine.policy import Action, Hierarchy, Rule
 from policy_engine.policy.xsd.literals import Duration
 
 ASKED = Request(assignee=ANN, action=READ, targets=(TABLE,))
@@ -110,6 +111,16 @@ def test_what_a_decision_tells_to_be_owed_is_what_is_listed(paid, fined, now, as
 def test_a_deed_counts_from_its_own_time(deeds, now, state, is_late):
     found = duty_outcome(owed("duty", until=3), [deed(*one) for one in deeds], day(now))
     assert (found.state, found.is_late) == (state or "violated", is_late)
+
+
+def test_a_duty_is_due_since_the_first_of_its_party_and_group_was_permitted():
+    mine, group = policy(rule("permission")), "http://org/staff"
+    history, within = History(), Closures(Hierarchy(party=((ANN, group),)))
+    for number, party in ((2, group), (3, ANN), (1, "http://org/bob")):
+        history.record_beginning(mine.uid, party, [TABLE], day(number).isoformat())
+    for party, start in ((ANN, 2), (group, 2), ("http://org/bob", 1), ("http://org/eve", None)):
+        found = duty_start(owed("obligation"), "", party, mine, history, within)
+        assert found == (None if start is None else day(start))
 
 
 def test_what_was_done_before_anything_was_owed_fulfils_no_obligation():

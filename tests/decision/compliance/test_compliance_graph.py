@@ -15,7 +15,7 @@ def problem(kind, *texts):
     with pytest.raises(kind) as caught:
         compliance_report(*texts)
     [found] = caught.value.problems
-    assert (found.code, found.place.line) == ("P007", LINE)
+    assert (found.code, found.place.pointer, found.place.line) == ("P007", "", LINE)
     return found.message
 
 

@@ -233,6 +233,12 @@ def test_right_operand_is_shown_as_it_is_written(right, shown):
     assert premise.right == shown
 
 
+def test_reference_to_a_right_operand_is_shown_as_it_is_written():
+    of_limit = limit("odrl:spatial", "eq", ":home").replace("rightOperand", "rightOperandReference")
+    premise = rule(constrained(of_limit), None, world(":home rdf:value :ward .")).premises[-1]
+    assert premise.right == (f"{EX}home",)
+
+
 @pytest.mark.parametrize(("channel", "states"), [("", (True, True)), (":net", (False, False))])
 def test_channel_that_is_not_told_is_none_for_permissions_alone(channel, states):
     constraint = limit("odrl:deliveryChannel", "neq", ":net")

@@ -87,6 +87,20 @@ def test_member_of_the_source_is_a_member_of_the_collection():
     assert rule(text, world_text=world(":nurse odrl:partOf :personnel .")).active
 
 
+def test_member_of_a_collection_of_the_world_is_a_member_of_its_source():
+    text = policy("odrl:assignee :staff ; odrl:target :lake")
+    party = ":nurse odrl:partOf :ours . :ours a odrl:PartyCollection ; odrl:source :staff ."
+    asset = ":ward odrl:partOf :wards . :wards a odrl:AssetCollection ; odrl:source :lake ."
+    met, unmet = "satisfied", "unsatisfied"
+    for said, of_party, of_asset in (
+        (f"{party} {asset}", met, met),
+        (party, met, unmet),
+        (asset, unmet, met),
+    ):
+        found = states(rule(text, world_text=world(said)))
+        assert (found["Party"], found["Target"]) == (of_party, of_asset)
+
+
 def test_refinement_is_held_against_what_the_world_says_of_the_party():
     party = "[ a odrl:PartyCollection ; odrl:source :staff ; odrl:refinement :grown ]"
     grown = f":grown {limit(':age', 'gteq', '18')} ."

@@ -220,6 +220,22 @@ def test_left_operand_that_is_none_of_its_vocabulary_is_refused(name, way):
 
 
 @pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        (f"{MC}purpose", "; that of a purpose is http://www.w3.org/ns/odrl/2/purpose"),
+        (f"{MC}belongsTo", ""),
+    ],
+)
+def test_property_in_the_place_of_a_left_operand_is_told_what_is_one(name, hint):
+    asked = f"sotw:describesFeature <{name}> ; sotw:value :ads"
+    with pytest.raises(PolicyEngineError) as caught:
+        compliance_report(
+            policy(), evaluation_request(f"; sotw:requestParameter [ {asked} ]"), world()
+        )
+    assert caught.value.problems[0].message == f"'{name}' is not a left operand{hint}."
+
+
+@pytest.mark.parametrize(
     ("purpose", "words"),
     [
         ("<http://w3id.org/dpv#Marketing>", "is not a name of"),

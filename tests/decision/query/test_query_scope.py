@@ -95,6 +95,10 @@ def test_the_same_query_reads_the_same_in_every_dialect():
     ("sql", "message"),
     [
         ("SELECT id FROM People, Visits", "Q004 'id' is a column of 'People' and 'Visits'"),
+        (
+            "SELECT 1 FROM People JOIN (Visits CROSS JOIN Visits v) USING (id)",
+            "Q004 'id' is a column of 'People', 'Visits' and 'v'",
+        ),
         ("SELECT nmae FROM People", "Q004 .*Did you mean 'name'"),
         ("SELECT x.name FROM People", "Q004 There is no table 'x' in FROM"),
         ("SELECT name FROM Peopel", "Q003 .*'People' and 'Visits'.*Did you mean 'People'"),
