@@ -9,11 +9,10 @@ from building import DATASET, column
 from policy_engine import apply_policy, audit_disclosure, certify_output
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.certificate.page import certificate_html
-from policy_engine.certificate.risk_arithmetic import impossible_figures
 from policy_engine.cli.tables.certificates import certificate_table
 from policy_engine.cli.tables.plans import plan_table
 from policy_engine.errors import CertificateError, DataError
-from policy_engine.methods.disclosure import Figure, RiskBound
+from policy_engine.methods.disclosure import Figure
 
 REGISTER = "http://x.org/Register"
 ROUNDED = [column("pay", masking="rounding", base=1000)]
@@ -238,45 +237,3 @@ def test_plan_and_certificate_tell_the_risk_and_its_bound():
     )
     [step] = made.certificate.plan.disclosures
     assert step.population is None
-
-
-@pytest.mark.parametrize(
-    ("number", "value", "told"),
-    [
-        (0, 1 / 6, ""),
-        (0, 0.2, "sample-uniques cannot be 0.2 of 6 records."),
-        (1, 2 / 6, ""),
-        (1, 4 / 6, "Its figures of the risk of the same classes contradict each other."),
-        (1, 0.4, "prosecutor-mean cannot be 0.4 of 6 records."),
-        (1, 0, "prosecutor-mean cannot be 0 of 6 records."),
-        (2, 0.5, "Its figures of the risk of the same classes contradict each other."),
-        (2, 0.3, "prosecutor-largest cannot be 0.3 of 6 records."),
-        (2, 0.0001, "prosecutor-largest cannot be 0.0001 of 6 records."),
-    ],
-)
-def test_figures_that_no_classes_of_so_many_records_have_are_refused(number, value, told):
-    policy = risk(*at_most(uniques=0.999, meanRisk=0.999), BOTH)
-    made = apply_policy(policy, {DATASET: PEOPLE}).certificate
-    largest = made.disclosures[0].model_copy(
-        update={
-            "bound": RiskBound(measure="largestRisk", asked=0.999),
-            "reached": Figure(value=1),
-        }
-    )
-    figures = [*made.disclosures, largest]
-    changed = figures[number].model_copy(update={"reached": Figure(value=round(value, 9))})
-    figures[number] = changed
-    found = [*impossible_figures(made.model_copy(update={"disclosures": tuple(figures)}))]
-    assert found == ([told] if told.endswith(".") else [])
-
-
-def test_of_a_population_the_largest_risk_is_one_of_a_whole_number_of_persons():
-    policy = risk(*at_most(largestRisk=0.6), BOTH, among())
-    made = apply_policy(policy, {DATASET: PEOPLE, REGISTER: EVERYBODY}).certificate
-    [one] = made.disclosures
-    for value, is_possible in ((0.5, True), (0.001, True), (0.4, False)):
-        other = one.model_copy(update={"reached": Figure(value=value)})
-        changed = made.model_copy(update={"disclosures": (other,)})
-        assert [*impossible_figures(changed)] == (
-            [] if is_possible else [f"journalist-largest cannot be {value:g} of 6 records."]
-        )
