@@ -35,6 +35,11 @@ def wrong(what, stated, actual):
     return [f"{message}; measured again, it is {actual}."]
 
 
+OTHER_COLUMNS = (
+    "The certificate names other columns than those by which the attack value-linkage reaches it."
+)
+
+
 @pytest.mark.parametrize(
     ("actual", "told"),
     [
@@ -48,12 +53,7 @@ def wrong(what, stated, actual):
         (linked(known=("pay", "age")), []),
         (
             linked(known=("age",)),
-            [
-                (
-                    "The certificate names other columns than those by which the attack value-linkage "
-                    "reaches it."
-                )
-            ],
+            [OTHER_COLUMNS],
         ),
         (
             linked(REACHED.model_copy(update={"value": 0.55}), known=("age",)),
