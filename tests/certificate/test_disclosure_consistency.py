@@ -42,7 +42,7 @@ def told_of(*figures, asked=(), **parts):
 NOT_MADE = "It has figures of attacks on the table that its plan does not make."
 SEVERAL = "It has several figures for one bound on an attack on the table."
 OTHER_ROWS = "Its figures of attacks on the table are not of its rows."
-ONE_COLUMN = "with one column known it is value-linkage"
+SLOW, ONE_COLUMN = "it is slow", "by one column of numbers it is value-linkage"
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ ONE_COLUMN = "with one column known it is value-linkage"
         ([linked(records=7, baseline=1 / 7)], [OTHER_ROWS]),
         ([linked(columns=())], [f"It does not say by which columns {LIKELY} reached its figure."]),
         (
-            [linked(reached=NotApplicable(reason=ONE_COLUMN), columns=())],
+            [linked(reached=NotApplicable(reason=SLOW), columns=())],
             [f"It says that {LIKELY} does not apply, and it always does."],
         ),
         (
-            [linked(SHAPED, NotApplicable(reason=ONE_COLUMN), ())],
-            [f"It says that {SHAPED} does not apply since {ONE_COLUMN}, and that is not so."],
+            [linked(SHAPED, NotApplicable(reason=SLOW), ())],
+            [f"It says that {SHAPED} does not apply since {SLOW}, and that is not so."],
         ),
         (
             [
