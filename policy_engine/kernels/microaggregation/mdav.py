@@ -34,8 +34,9 @@ def mdav(points: Floats, words: Words, k: int) -> Ints:
         rows=order,
         distances=np.empty(size),
         nearest=np.empty(k, dtype=np.int64),
+        candidates=np.empty(size, dtype=np.int64),
         total=np.empty(columns),
-        centre=np.empty((2, columns)),
+        centre=np.empty(columns),
     )
     _form_classes(work, size, k, labels)
     return labels
@@ -63,6 +64,7 @@ class _Work(NamedTuple):
     rows: Ints
     distances: Floats
     nearest: Ints
+    candidates: Ints
     total: Floats
     centre: Floats
 
@@ -70,61 +72,80 @@ class _Work(NamedTuple):
 @compiled
 def _form_classes(work, size, k, labels):  # type: ignore[no-untyped-def]
     """Set the label of every row; `size` rows have none yet."""
-    points, total, centre, first, second = work.points, work.total, work.centre, 0, 1
+    points, total, centre, distances = work.points, work.total, work.centre, work.distances
     label = 0
     for column in range(len(points)):
         total[column] = 0.0
         for place in range(size):
             total[column] += points[column, place]
     while size >= 2 * k:
-        for column in range(len(points)):
-            centre[first, column] = total[column] / size
-        measure(work, first, size)
-        centre_on_farthest(work, first, size)
-        measure(work, first, size)
+        measure_first(points, total, size, centre, distances)
         is_pair = size >= 3 * k
-        if is_pair:
-            centre_on_farthest(work, second, size)
         size = _take_nearest(work, size, k, labels, label)
         label += 1
         if is_pair:
-            measure(work, second, size)
+            measure_farthest(points, centre, distances, size)
             size = _take_nearest(work, size, k, labels, label)
             label += 1
     for place in range(size):
         labels[work.rows[place]] = label
 
 
+_RUN = 64
+"""How many rows are measured and compared at once."""
+
+
+@compiled
+def measure_first(points, total, size, centre, distances):  # type: ignore[no-untyped-def]
+    """Measure from the row farthest from the mean, and centre on the row farthest from that one.
+
+    `total` is the sum of the rows.
+    """
+    for column in range(len(points)):
+        centre[column] = total[column] / size
+    for _ in range(2):
+        farthest = measure_farthest(points, centre, distances, size)
+        for column in range(len(points)):
+            centre[column] = points[column, farthest]
+
+
 @inlined
-def measure(work, which, size):  # type: ignore[no-untyped-def]
-    """Set the squared distances of all rows from one of the two centres."""
-    # Column by column, so that several rows are measured by one instruction. Every distance is
-    # summed up in the order of the columns, whatever the processor.
-    points, distances, centre = work.points, work.distances, work.centre
-    for place in range(size):
-        distances[place] = (points[0, place] - centre[which, 0]) ** 2
+def _measure_run(points, centre, distances, start, stop):  # type: ignore[no-untyped-def]
+    """Set the squared distances of a run of rows from a centre."""
+    # Column by column, so that several rows are measured by one instruction: of slices, as places
+    # counted from `start` might be negative. Every distance is summed up in the order of the
+    # columns, whatever the processor.
+    away, values, middle = distances[start:stop], points[0, start:stop], centre[0]
+    for place in range(len(away)):
+        away[place] = (values[place] - middle) ** 2
     for column in range(1, len(points)):
-        middle = centre[which, column]
-        for place in range(size):
-            distances[place] += (points[column, place] - middle) ** 2
+        values, middle = points[column, start:stop], centre[column]
+        for place in range(len(away)):
+            away[place] += (values[place] - middle) ** 2
 
 
-@inlined
-def centre_on_farthest(work, which, size):  # type: ignore[no-untyped-def]
-    """Put one of the two centres on the row with the greatest distance."""
-    distances, farthest = work.distances, 0
-    for place in range(1, size):
-        if distances[place] > distances[farthest]:
-            farthest = place
-    for column in range(len(work.points)):
-        work.centre[which, column] = work.points[column, farthest]
+@compiled
+def measure_farthest(points, centre, distances, size):  # type: ignore[no-untyped-def]
+    """Set the squared distances of the rows from a centre, and return the place of the greatest."""
+    farthest = 0
+    for start in range(0, size, _RUN):
+        stop = min(start + _RUN, size)
+        _measure_run(points, centre, distances, start, stop)
+        away, greatest, farther = distances[start:stop], distances[farthest], 0
+        for place in range(len(away)):
+            farther += away[place] > greatest
+        if farther:
+            for place in range(start, stop):
+                if distances[place] > distances[farthest]:
+                    farthest = place
+    return farthest
 
 
 @compiled
 def _take_nearest(work, size, k, labels, label):  # type: ignore[no-untyped-def]
     """Give the k nearest rows a label, and return how many rows are left."""
     points, rows, distances, total = work.points, work.rows, work.distances, work.total
-    _find_nearest(distances, size, work.nearest)
+    _find_nearest(distances, size, work.nearest, work.candidates)
     for place in work.nearest:
         labels[rows[place]] = label
         distances[place] = TAKEN
@@ -148,16 +169,50 @@ TAKEN = -1.0
 
 
 @inlined
-def _find_nearest(distances, size, nearest):  # type: ignore[no-untyped-def]
+def _find_nearest(distances, size, nearest, candidates):  # type: ignore[no-untyped-def]
     """Fill `nearest` with the places of the least distances, of equal ones the first places."""
-    # A heap, the farthest on top: few rows get past it.
+    # The first rows are any rows, as they are ordered by their words. What lies as near as the
+    # nearest few of them is a little more than the k nearest rows, nearly always; and to list
+    # those takes no branch, which a processor would have to guess at.
+    k, first = len(nearest), size // _SAMPLED
+    expected = k / _SAMPLED
+    few = min(k, int(expected + 3 * np.sqrt(expected)) + 1)
+    count = 0
+    if first > few:
+        for place in range(first):
+            candidates[place] = place
+        _keep_nearest(distances, candidates, first, nearest[:few])
+        most = distances[nearest[0]]
+        for start in range(0, size, _RUN):
+            away, nearer = distances[start : min(start + _RUN, size)], 0
+            for place in range(len(away)):
+                nearer += away[place] <= most
+            if nearer:
+                for place in range(len(away)):
+                    candidates[count] = start + place
+                    count += away[place] <= most
+    if count < k:
+        count = size
+        for place in range(size):
+            candidates[place] = place
+    _keep_nearest(distances, candidates, count, nearest)
+
+
+_SAMPLED = 16
+"""One row in so many tells how near the k nearest rows are."""
+
+
+@compiled
+def _keep_nearest(distances, candidates, count, nearest):  # type: ignore[no-untyped-def]
+    """Fill `nearest` with those of the first `count` candidates, ascending, that lie nearest."""
+    # A heap, the farthest on top: few candidates get past it.
     k = len(nearest)
     for place in range(k):
-        nearest[place] = place
+        nearest[place] = candidates[place]
     for above in range(k // 2 - 1, -1, -1):
         _sink(distances, nearest, above, nearest[above])
     farthest = distances[nearest[0]]
-    for place in range(k, size):
+    for place in candidates[k:count]:
         if distances[place] < farthest:
             _sink(distances, nearest, 0, place)
             farthest = distances[nearest[0]]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled
-from policy_engine.kernels.microaggregation.mdav import TAKEN, centre_on_farthest, measure
+from policy_engine.kernels.microaggregation.mdav import TAKEN, measure_farthest, measure_first
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -81,7 +81,7 @@ def stratified_mdav(points: Floats, words: Words, sensitive: Codes, strata: int)
             distances=np.empty(size),
             nearest=np.empty(strata, dtype=np.int64),
             total=np.array([_ordered_sum(column) for column in ordered.T]),
-            centre=np.empty((2, points.shape[1])),
+            centre=np.empty(points.shape[1]),
         )
         _form_classes(work, size, count, class_of)
         _place_others(ordered, class_of, count)
@@ -126,16 +126,10 @@ class _Work(NamedTuple):
 def _form_classes(work, size, count, labels):  # type: ignore[no-untyped-def]
     """Set the label of every row that belongs to one of `count` classes."""
     for label in range(count):
-        which = label % 2
-        if which == 0:
-            for column in range(len(work.points)):
-                work.centre[0, column] = work.total[column] / size
-            measure(work, 0, size)
-            centre_on_farthest(work, 0, size)
-            measure(work, 0, size)
-            centre_on_farthest(work, 1, size)
+        if label % 2 == 0:
+            measure_first(work.points, work.total, size, work.centre, work.distances)
         else:
-            measure(work, 1, size)
+            measure_farthest(work.points, work.centre, work.distances, size)
         size = _take_nearest(work, size, labels, label)
 
 
