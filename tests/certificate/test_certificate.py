@@ -12,11 +12,17 @@ from policy_engine.api.applying import apply_policy
 from policy_engine.api.certifying import certify_output
 from policy_engine.api.planning import plan_policy
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
+from policy_engine.certificate.certificate import (
+    Certificate,
+    MaskedColumn,
+    check_digest,
+    read_certificate,
+)
 from policy_engine.certificate.certifying import CertifiedRelease, check_bounds
 from policy_engine.certificate.page import certificate_html
 from policy_engine.certificate.shortcomings import file_figures, proven, shortcomings
 from policy_engine.engines.engine import EarlyStop, StoredData
+from policy_engine.engines.samples import SampleFigures
 from policy_engine.errors import CertificateError, DataError, Problem
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
@@ -266,9 +272,17 @@ def test_what_is_told_of_a_refused_release_is_nothing_of_an_output(found):
         update={
             "ended": EarlyStop(seconds=1, stage="partitioning", left=1),
             "approximated": ("age",),
+            "maskings": (MaskedColumn(column="age", masking="rounding", figures={}),),
+            "class_figures": {"smallest": 2},
+            "sample": SampleFigures(units="rows"),
+            "tables": {"a.csv": "0" * 64},
+            "models": (1,),
+            "disclosures": (2,),
         }
     )
     told = made.as_refusal()
+    assert (told.maskings, told.class_figures, told.sample) == ((), None, None)
+    assert (told.tables, told.disclosures) == ({}, ())
     assert (told.output_digest, told.commitment, told.rows_out) == ("", None, 0)
     assert (told.measurements, told.models, told.ended, told.approximated) == ((), (), None, ())
     assert told.utility == NotApplicable(reason="nothing was released")
@@ -313,6 +327,28 @@ def test_files_of_a_model_are_told_with_what_is_asked_of_them(
     assert [name for name, *_ in told] == ["smallestLeaf", "rareValues", "checks of the files"]
     assert [f"{asked}: {found}, {holds}" for _, asked, found, holds in told] == expected
     assert [*file_figures(certificate)] == []
+
+
+@pytest.mark.parametrize(
+    ("found", "figure", "holds"),
+    [
+        (None, "none found", False),
+        (0, "none found", False),
+        (2, "at least 2, as far as was searched", False),
+        (3, "at least 3, as far as was searched", True),
+    ],
+)
+def test_generators_that_were_found_are_told_as_far_as_was_searched(
+    certificate, found, figure, holds
+):
+    asked = FileBounds(smallest_leaf=10, generators=3)
+    files = FilesMeasured(asked=asked, smallest_leaf=10, rare_values=0, generators=found)
+    [told] = [
+        one
+        for one in file_figures(certificate.model_copy(update={"files": files}))
+        if one[0] == "generators"
+    ]
+    assert told == ("generators", "at least 3", figure, holds)
 
 
 def test_a_certificate_is_a_table_of_a_page(certificate):

@@ -345,7 +345,8 @@ def test_a_record_that_is_there_is_told_with_its_place(people):
         RecordFile(file, overwrite=True)  # of a release in memory there is no place to compare
 
 
-def test_a_record_of_a_release_elsewhere_lies_wherever_there_is_a_folder(people):
+def test_a_record_of_a_release_elsewhere_lies_wherever_there_is_a_folder(people, monkeypatch):
+    monkeypatch.chdir(people)
     for output in ("s3a://bucket/out/a.csv", "table:people"):
         assert RecordFile(people / "record.json", output, output, overwrite=False)
     with pytest.raises(OutputError, match="O002 A record cannot be named"):

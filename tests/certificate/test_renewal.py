@@ -422,9 +422,9 @@ def test_inputs_are_joined_as_they_were():
 class Rows:
     """What a record says of the rows of a release."""
 
-    def __init__(self, rows, suppressed):
+    def __init__(self, rows, suppressed, **cells):
         self.rows_used, self.suppressed = rows, suppressed
-        self.suppressed_cells = {}
+        self.suppressed_cells = cells
 
 
 @pytest.mark.parametrize(
@@ -435,6 +435,43 @@ def test_the_record_says_how_many_rows_were_left_out(suppressed, told):
     made = certificate_of({**SUPPRESSING, "maxSuppression": 0.9})
     asked = policy_of({**SUPPRESSING, "maxSuppression": 0.2})
     assert changes(made, asked, Rows(10, suppressed)) == told
+
+
+def capped(*shares):
+    """Return an action that suppresses cells of age and zip, of each a share at most."""
+    pairs = zip(("age", "zip"), shares, strict=True)
+    quasi = [column(name, maxSuppression=one) if one else name for name, one in pairs]
+    return {**PLAIN, "algorithm": "local-suppression", "quasi": quasi, "insensitive": ["ill"]}
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ({}, []),
+        ({"age": 10, "zip": 2}, []),
+        ({"zip": 3}, ["3 cells of 'zip' were suppressed, but the policy allows 0.2 of all."]),
+    ],
+)
+def test_the_record_says_how_many_cells_were_suppressed(cells, told):
+    for before in (capped(None, None), capped(None, 0.9)):
+        made, asked = certificate_of(before), policy_of(capped(None, 0.2))
+        assert changes(made, asked, Rows(10, 0, **cells)) == told
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        (0.2, []),
+        (0.1, []),
+        (0.5, ["Up to 0.5 of the cells of 'zip' may be suppressed, but the policy allows 0.2."]),
+        (None, ["Up to 1 of the cells of 'zip' may be suppressed, but the policy allows 0.2."]),
+    ],
+)
+def test_without_the_record_as_many_cells_may_be_suppressed_as_were_allowed(before, told):
+    made, asked = certificate_of(capped(None, before)), policy_of(capped(None, 0.2))
+    found = [f"{one} Only its record says how many were." for one in told]
+    assert changes(made, asked) == found
+    assert changes(made, policy_of(capped(None, None))) == []
 
 
 def test_what_does_not_tell_its_making_is_asked_nothing_unless_it_is_renewed():
