@@ -12,6 +12,7 @@ from policy_engine.certificate.attestation import ATTESTATION, Attestation
 from policy_engine.certificate.beside import (
     certificate_location,
     certificate_names,
+    check_readable,
     find_certificate,
     folder_certificates,
     load_certificate,
@@ -368,3 +369,24 @@ def test_what_cannot_be_read_is_told_by_the_location_that_was_given(
         look(out / at)
     problem = Problem("C003", "The file cannot be read: Permission denied.")
     assert (told.value.problems, told.value.source) == ((problem,), str(out / at))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refused"),
+    [
+        ('{"pe:certificate": {"file": "a.csv"}}', True),
+        ('{"pe:certificate": {"file": "b.csv"}}', False),
+        ('{"pe:certificate": {}}', False),
+        ('{"pe:certificate": 1}', False),
+        ("[]", False),
+        ("{", False),
+    ],
+)
+def test_what_names_an_output_as_a_certificate_does_has_to_be_one(tmp_path, text, is_refused):
+    file = tmp_path / CERTIFICATE
+    file.write_text(text)
+    check_readable(tmp_path / "b.csv" if is_refused else tmp_path / "a.csv")
+    if is_refused:
+        with pytest.raises(CertificateError, match="V005") as caught:
+            check_readable(tmp_path / "a.csv")
+        assert caught.value.source == str(file)

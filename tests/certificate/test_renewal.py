@@ -329,6 +329,16 @@ def changes(before, now, record=None, *, renews=False):
                 ),
             ],
         ),
+        (
+            {**PLAIN, "quasi": [column("age", generalization="set", order="frequency")]},
+            {**PLAIN, "quasi": AGES},
+            [
+                (
+                    "The column 'age' was generalised by set, but the policy asks for interval "
+                    "(fanout 5)."
+                )
+            ],
+        ),
         (PLAIN, {**PLAIN, "quasi": [column("age", generalization="set")]}, []),
         ({**PLAIN, "quasi": [column("age", generalization="range")]}, PLAIN, []),
         (
@@ -387,7 +397,7 @@ def changes(before, now, record=None, *, renews=False):
             ],
         ),
     ],
-    ids=range(25),
+    ids=range(26),
 )
 def test_every_change_of_what_the_cells_mean_is_told(before, now, told):
     assert changes(certificate_of(before), policy_of(now)) == told
