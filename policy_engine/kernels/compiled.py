@@ -8,6 +8,7 @@ from typing import Any
 
 import numba
 from numba.core.options import DefaultOptions
+from numba.core.types.misc import unliteral
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 if hasattr(DefaultOptions, "_nrt"):
@@ -25,7 +26,9 @@ def compiled(kernel: Callable[..., Any]) -> Any:
     try:
         dispatcher = numba.njit(cache=True, **_OPTIONS)(kernel)
     except RuntimeError:
-        return numba.njit(**_OPTIONS)(kernel)
+        dispatcher = numba.njit(**_OPTIONS)(kernel)
+    if hasattr(dispatcher, "get_call_template"):
+        dispatcher.get_call_template = _whatever_constants(dispatcher.get_call_template)
     # numba compares a kernel's own file alone: when a kernel of another file changes, the machine
     # code of those that call it would be stale.
     file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
@@ -34,6 +37,18 @@ def compiled(kernel: Callable[..., Any]) -> Any:
     if hasattr(file, "_load_index"):
         file._load_index = _unless_stale(file._load_index)  # noqa: SLF001
     return dispatcher
+
+
+def _whatever_constants(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that chooses machine code by the types of arguments alone."""
+
+    # numba would compile a kernel again for each constant that another kernel calls it with: a
+    # third of the time that compiling takes.
+    def choose_by_types(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        plain: Any = unliteral
+        return choose(tuple(map(plain, args)), {name: plain(arg) for name, arg in kws.items()})
+
+    return choose_by_types
 
 
 def _unless_stale(load: Callable[[], Any]) -> Callable[[], Any]:

@@ -115,7 +115,7 @@ def _open(search, budget, mask, start, end, k, stray, has_donors):  # type: igno
     group = search.group[mask, members[start]]
     count = gain = 0
     for place in range(start, end):
-        piece = members[place]
+        piece = np.int64(members[place])
         price = stray if choice[piece] < 0 else cost[choice[piece]]
         if price > cost[mask] and _can_leave(search, budget, piece, mask, k):
             _take(search, budget, count, piece, mask)
@@ -137,9 +137,9 @@ def _open(search, budget, mask, start, end, k, stray, has_donors):  # type: igno
 @compiled
 def _donor(search, budget, mask, start, end, k):  # type: ignore[no-untyped-def]
     """Return the piece of the group that loses least by moving into its class, -1 for none."""
-    best, least = -1, 0
+    best, least = np.int64(-1), 0
     for place in range(start, end):
-        piece = search.members[mask, place]
+        piece = np.int64(search.members[mask, place])
         now = search.choice[piece]
         if now < 0 or now == mask or search.cost[now] > search.cost[mask]:
             continue
@@ -186,7 +186,7 @@ def _move(search, budget, piece, mask):  # type: ignore[no-untyped-def]
 def _join(search, budget, stray):  # type: ignore[no-untyped-def]
     """Give a stray piece and the class of another the mask under which both together cost least."""
     # Where no class has rows to spare.
-    best, other, least = -1, -1, 0
+    best, other, least = -1, np.int64(-1), 0
     for mask in range(len(search.masks)):
         null, lost = search.masks[mask], search.missing[stray]
         own = search.cost[mask] * search.rows[stray]
@@ -196,7 +196,7 @@ def _join(search, budget, stray):  # type: ignore[no-untyped-def]
             continue
         start = _start(search, mask, stray)
         for place in range(start, _end(search, mask, start)):
-            piece = search.members[mask, place]
+            piece = np.int64(search.members[mask, place])
             now = search.choice[piece]
             if now < 0 or search.masks[now] & ~null != 0:
                 continue
@@ -226,7 +226,7 @@ def _lift(search, budget, piece, mask):  # type: ignore[no-untyped-def]
     now = search.choice[piece]
     start = _start(search, now, piece)
     for place in range(start, _end(search, now, start)):
-        member = search.members[now, place]
+        member = np.int64(search.members[now, place])
         if search.choice[member] == now:
             _move(search, budget, member, mask)
 
