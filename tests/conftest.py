@@ -2,6 +2,7 @@ import atexit
 import gc
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 from secrets import token_hex
 from tempfile import mkdtemp
@@ -27,19 +28,43 @@ ON_THEIR_OWN = tuple(f"spark/test_{name}.py" for name in ("cluster", "connect"))
 gc.set_threshold(100_000, 20, 20)
 
 # A busy machine is not a fault: no example has a deadline.
-settings.register_profile("everyday", max_examples=25, deadline=None)
+settings.register_profile("everyday", max_examples=12, deadline=None)
 settings.load_profile("everyday")
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
+
+
+def pytest_report_header(config):
+    if not _is_by_night(config):
+        return "tests that take long: --hypothesis-profile=nightly"
+    return None
 
 
 def pytest_collection_modifyitems(config, items):
     """Leave what takes long to the nightly profile, and begin with what waits long for Spark."""
     items.sort(key=lambda item: (not _is_on_spark(item.nodeid), not _is_on_its_own(item.nodeid)))
-    if config.getoption("--hypothesis-profile") == "nightly":
+    if _is_by_night(config):
         return
+    cases, by_day, by_night = Counter(), [], []
     for item in items:
-        if item.get_closest_marker("nightly") or _is_nightly_on_spark(item):
-            item.add_marker(pytest.mark.skip("a nightly test: --hypothesis-profile=nightly"))
+        (by_night if _is_left_to_the_night(item, cases) else by_day).append(item)
+    items[:] = by_day
+    config.hook.pytest_deselected(items=by_night)
+
+
+def _is_by_night(config):
+    return config.getoption("--hypothesis-profile") == "nightly"
+
+
+def _is_left_to_the_night(item, cases):
+    """Return whether a test is not run by day; `cases` counts those of each function so far."""
+    if item.get_closest_marker("nightly") or _is_nightly_on_spark(item):
+        return True
+    is_one_of = item.get_closest_marker("one_in")
+    if is_one_of is None:
+        return False
+    function = item.nodeid.partition("[")[0]
+    cases[function] += 1
+    return (cases[function] - 1) % is_one_of.args[0] > 0
 
 
 def pytest_collection_finish():

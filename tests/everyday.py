@@ -16,5 +16,5 @@ def everyday_on_spark(cases, *names):
 
 
 def examples(number, times=20):
-    """Return half of so many random examples, and in the nightly profile so many times as many."""
-    return times * number if settings.get_current_profile_name() == "nightly" else -(-number // 2)
+    """Return a quarter of so many random examples, and by night so many times as many."""
+    return times * number if settings.get_current_profile_name() == "nightly" else -(-number // 4)

@@ -93,6 +93,7 @@ def is_slow(name, module):
     return bool(more & HEAVY) or len(more) >= FEW
 
 
+@pytest.mark.nightly
 def test_what_is_imported_within_a_function_is_slow_to_load():
     # The root is loaded with whatever module is: it imports nothing before a name is asked for.
     modules = [one for one in FILES if one != "policy_engine"]

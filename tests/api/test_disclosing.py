@@ -52,6 +52,7 @@ MASKINGS = [
 ]
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("masking", MASKINGS, ids=lambda one: one["masking"])
 def test_who_knows_the_method_finds_persons_that_guessing_does_not(original, masking):
     audit = audit_disclosure(original, released(original, masked=[column("pay", **masking)]))
@@ -138,6 +139,7 @@ def test_a_release_that_was_changed_is_refused(original):
         audit_disclosure(original, release)
 
 
+@pytest.mark.nightly
 def test_learned_distances_are_shown_with_what_is_proven(original, tmp_path):
     masked = [column(name, masking="noise", sdShare=0.02) for name in ("age", "pay")]
     named = ["learned-distance-linkage"]
@@ -149,6 +151,7 @@ def test_learned_distances_are_shown_with_what_is_proven(original, tmp_path):
     assert "Best weighted mean" in page
 
 
+@pytest.mark.nightly
 def test_persons_never_in_the_original_are_a_second_baseline(original, tmp_path):
     table = pd.read_csv(original)
     release = released(original, masked=[column("pay", masking="noise", sdShare=0.001)])
@@ -240,6 +243,7 @@ def test_noise_that_is_drawn_for_a_second_release_is_averaged_out(original, tmp_
     assert "Who joins the releases up to two/a.csv" in (page / "disclosure.html").read_text()
 
 
+@pytest.mark.nightly
 def test_shuffled_columns_are_attacked_by_how_ranks_move_when_they_are_shuffled_again(original):
     # Pay follows age closely, so that shuffling given age moves it little.
     table = pd.read_csv(original)

@@ -32,6 +32,7 @@ def linked(run):
     return run.outcome.risk.worst.linked.value
 
 
+@pytest.mark.nightly
 def test_more_swapping_links_fewer_records_and_loses_more(data):
     near, far = explore_policy(policy(0.12), data, {"p": (0.02, 0.5)}, draws=1)
     assert linked(near) > linked(far)
@@ -48,6 +49,7 @@ def test_a_setting_is_attacked_as_its_release_is(data, tmp_path):
     assert found == expected
 
 
+@pytest.mark.nightly
 def test_a_setting_loses_what_its_release_does(data, tmp_path):
     [run] = explore_policy(policy(), data, {"p": (0.05,)}, key=KEY)
     apply_policy(policy(0.9), data, tmp_path / "out" / "people.csv", key=KEY)
@@ -59,12 +61,14 @@ def test_a_setting_loses_what_its_release_does(data, tmp_path):
     assert draw.query_error == pytest.approx(compared.queries.median)
 
 
+@pytest.mark.nightly
 def test_the_policys_own_setting_is_attacked_where_nothing_is_varied(data):
     [run] = explore_policy(policy(), data)
     assert run.setting == {}
     assert len(run.outcome.draws) == 3
 
 
+@pytest.mark.nightly
 def test_draws_differ_and_none_is_by_the_same_key(data):
     [run] = explore_policy(policy(), data, {"p": (0.2,)}, draws=2)
     one, other = run.outcome.draws

@@ -228,6 +228,7 @@ def test_what_is_no_certificate_is_left_out_and_the_others_are_found(out):
 LIKE = ["anonPeople", *(f"anonPeople.{ending}" for ending in ("csv.gz", "parquet", "orc", "json"))]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LIKE)
 @pytest.mark.parametrize("file", ["anonPeople.csv", ""])
 def test_an_output_of_which_no_certificate_speaks_is_not_taken_for_the_certified_one(

@@ -37,6 +37,7 @@ def test_the_files_are_as_they_are_expected(made):
     assert (made / SENSITIVE).read_text() == "bucket,ill,count\n0,a,1\n0,b,1\n1,a,1\n1,b,1\n"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("quasi", "sensitive", "code", "told"),
     [
@@ -126,6 +127,7 @@ def test_the_release_is_not_compared_nor_explored(made, tmp_path):
         explore_policy(asking(**BUCKETS), {DATASET: original}, {"k": [2, 3]})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("shareable", [False, True])
 def test_masked_columns_beside_buckets_are_compared(tmp_path, shareable):
     original = tmp_path / "people.csv"

@@ -70,6 +70,7 @@ def test_a_negative_value_dominates_by_its_size(values, share):
     assert figures_of(made)[3]["debt"][2] == share
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("file", "k", "loss"),
     [

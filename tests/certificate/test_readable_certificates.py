@@ -19,6 +19,7 @@ def draw(table, output=None, masked=(DRAWN,)):
     return applied(table, output, method="masking", masked=list(masked))
 
 
+@pytest.mark.nightly
 def test_the_matrix_of_as_many_categories_as_are_allowed_can_be_read(tmp_path):
     made = draw({"job": jobs(300)}, tmp_path / "out" / "people.csv")
     assert load_certificate(tmp_path / "out") == made.certificate

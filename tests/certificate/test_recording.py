@@ -200,6 +200,7 @@ apply_policy(policy, data, output, overwrite=True, record=record)
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("when", everyday(("before", "after"), "after"))
 def test_a_kill_while_a_release_is_replaced_loses_no_record(people, when):
     applied(people)

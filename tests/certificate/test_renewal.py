@@ -49,6 +49,7 @@ def made(folder, parts, **given):
     return apply_policy(asking(**parts), data, folder / "out", key=KEY, **given).path
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("before", "now", "why"),
     [

@@ -215,6 +215,7 @@ def test_a_column_may_say_who_was_trained_on(tmp_path):
     assert "trained" not in [one.name for one in found.encoding]
 
 
+@pytest.mark.nightly
 def test_an_array_may_say_who_was_trained_on(tmp_path):
     random = np.random.default_rng(0)
     inside = np.arange(120) < 30
@@ -296,6 +297,7 @@ def test_a_trade_off_is_over_networks(files):
     assert "A009 A trade-off needs the training of a network. Given: GaussianNB." in said
 
 
+@pytest.mark.nightly
 def test_a_trade_off_is_a_table_two_pictures_and_figures(files, monkeypatch):
     made = tradeoff(point("central", 2.74, phi_precision=1.25), point("local", 600.0))
     asked = []

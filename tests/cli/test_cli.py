@@ -412,6 +412,7 @@ def test_a_name_that_no_disk_takes_is_told(ended, arguments):
     assert "X001" not in result.stderr
 
 
+@pytest.mark.nightly
 def test_names_of_files_queries_and_parties_are_utf_8_in_an_ascii_locale(tmp_path):
     rule = {"target": "http://x.org/B", "action": "read", "assignee": "http://x.org/Ánn"}
     (tmp_path / "pölicy.jsonld").write_text(text_of([rule]), encoding="utf-8")
@@ -479,6 +480,7 @@ def test_a_decision_loads_nothing_that_is_compiled(people):
     assert not loaded & {"pyarrow", "numba", "scipy", "pandas", "rdflib"}
 
 
+@pytest.mark.nightly
 def test_a_terminated_run_leaves_nothing(people):
     code = (
         "import os, signal\n"

@@ -13,11 +13,13 @@ LIBRARY = [path for path in PACKAGE.rglob("*.py") if "cli" not in path.parts]
 
 def texts(path):
     """Yield the texts of a module that are no docstrings and no styles."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call):
-            for inner in ast.walk(node):
-                if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-                    yield inner.value
+    waiting = [(ast.parse(path.read_text("utf-8")), False)]
+    while waiting:
+        node, is_argument = waiting.pop()
+        if is_argument and isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        is_argument = is_argument or isinstance(node, ast.Call)
+        waiting += [(child, is_argument) for child in ast.iter_child_nodes(node)]
 
 
 def test_a_hint_names_options_on_the_command_line_and_arguments_in_python():

@@ -418,6 +418,7 @@ POLICY = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", everyday(NAMES, "log.sqlite"))
 def test_eight_processes_cannot_spend_one_count_twice(tmp_path, name):
     text, log = tmp_path / "p.jsonld", tmp_path / name
@@ -569,6 +570,7 @@ print(answered)
 """
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", everyday(NAMES, "log.jsonl"))
 def test_a_kill_at_any_moment_leaves_a_log_that_has_all_that_was_answered(tmp_path, name):
     text, log = tmp_path / "p.jsonld", tmp_path / name

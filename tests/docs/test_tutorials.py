@@ -74,6 +74,7 @@ def test_an_audit_finds_as_many_persons_as_the_tutorial_says(folder, release):
     assert FOUND.findall(" ".join(run(command, folder).split()))[0] == figures
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("followed")
 def test_the_attack_that_finds_most_finds_as_many_persons_as_the_tutorial_says(folder):
     command, said = AUDITS[0]

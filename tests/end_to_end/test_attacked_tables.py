@@ -159,6 +159,7 @@ def test_values_that_coding_leaves_as_they_are_are_linked(table, replacement, sa
     assert share > 0.9
 
 
+@pytest.mark.nightly
 def test_what_columns_are_masked_given_need_not_be_known(table):
     given = {"@id": f"{DATASET}/age"}
     masked = [column("pay", masking="shuffling", given=given)]
@@ -317,6 +318,7 @@ def test_figures_that_no_attack_reaches_are_refused(made, changes, said):
         read_certificate(other.to_jsonld())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("part", "said"),
     [

@@ -145,6 +145,7 @@ def test_a_column_that_is_coded_as_a_whole_has_a_certificate(replacement):
     assert made.certificate.maskings[0].figures["rowsCoded"] == 6
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("replacement", ["threshold", "label", "mean"])
 @pytest.mark.parametrize("bound", [{"tail": 2}, {"threshold": 40}])
 def test_an_output_is_certified_again_with_its_data(tmp_path, bound, replacement):
@@ -163,6 +164,7 @@ def test_an_output_is_certified_again_with_its_data(tmp_path, bound, replacement
             certify_output(made.path, asking(**asked))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("coding", "change"),
     [

@@ -58,6 +58,7 @@ def table(values):
     return pa.table({"a": values, "b": list(range(len(values)))})
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("kind", USED)
 def test_a_column_of_an_ordered_type_is_released(kind, role):
@@ -65,6 +66,7 @@ def test_a_column_of_an_ordered_type_is_released(kind, role):
     assert made.table.num_rows == (6 if role in ("strata", "kept") else 12)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_column_of_a_type_without_order_is_refused(kind, role):
@@ -72,6 +74,7 @@ def test_a_column_of_a_type_without_order_is_refused(kind, role):
         applied(table(REFUSED[kind]), **ROLES[role])
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("settings", MASKINGS, ids=lambda one: one["masking"])
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_masked_column_of_a_type_without_order_is_refused(kind, settings):

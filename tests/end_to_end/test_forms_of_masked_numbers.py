@@ -47,6 +47,7 @@ def with_decimals(path, change):
     return copy
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("masked", MASKED, ids=lambda one: one[0]["pe:masking"])
 @pytest.mark.parametrize("unmatched", [False, True])
 @pytest.mark.parametrize("kind", [".csv", ".parquet"])
@@ -125,6 +126,7 @@ KINDS = {
 FILES = [".csv .csv", ".csv .parquet", ".parquet .csv", ".parquet .parquet"]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("files", everyday(FILES, ".csv .parquet"))
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_masking_writes_is_never_too_fine(kind, files, tmp_path):

@@ -85,6 +85,7 @@ def copied(path, change):
 FILES = [".csv .csv", ".csv .parquet", ".parquet .csv", ".parquet .parquet"]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("asked", POLICIES.values(), ids=POLICIES)
 @pytest.mark.parametrize("files", everyday(FILES, ".csv .parquet", ".parquet .csv"))
 def test_every_release_is_of_its_data_whatever_the_files(files, asked, tmp_path):
@@ -132,6 +133,7 @@ def test_a_cell_that_is_not_of_the_data_is_refused(releases, name, cell):
         certify(copied(path, change))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["swapped", "rounded", "classes", "diverse", "both", "means"])
 @settings(max_examples=examples(16, times=125))
 @given(places=st.lists(st.integers(0, 29), min_size=2, max_size=2, unique=True))

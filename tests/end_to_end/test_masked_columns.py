@@ -105,6 +105,7 @@ def test_lists_in_an_output_do_not_keep_a_masking(tmp_path):
         certify_output(place, asking(masked=[PAY], **PLAIN))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("highest", ["150.25", "12345678901.125", "100"])
 @pytest.mark.parametrize("make", [pd.DataFrame, dict, as_categories])
 def test_the_type_of_decimals_in_a_frame_says_nothing_of_what_was_masked(tmp_path, highest, make):

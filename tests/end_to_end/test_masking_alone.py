@@ -82,6 +82,7 @@ ROWS = st.lists(
 ).flatmap(lambda rows: st.tuples(st.just(rows), st.permutations(rows)))
 
 
+@pytest.mark.nightly
 @settings(max_examples=25, deadline=None)
 @given(ROWS)
 def test_the_order_of_the_input_leaves_no_trace(orders):

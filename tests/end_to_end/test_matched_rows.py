@@ -34,6 +34,7 @@ def copied(release, folder, change):
     return stored(table, folder / "copy" / "out.csv")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("given", [".csv", ".parquet"])
 @pytest.mark.parametrize("made", [".csv", ".parquet"])
 def test_all_figures_are_made_again_whatever_the_files(given, made, tmp_path):
@@ -45,6 +46,7 @@ def test_all_figures_are_made_again_whatever_the_files(given, made, tmp_path):
     assert figures >= {"largestRankMove", "largestDeviation", "correlation", "informationLoss"}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "masked", [PAY, CAP, RENT, COST, SINCE, HOME, TAX, BOTH[0]], ids=lambda one: one["pe:masking"]
 )
@@ -130,6 +132,7 @@ def test_rows_that_are_not_suppressed_are_matched(tmp_path):
 TIED = {"method": "masking", "insensitive": ["age"]}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("masked", [[CAP], [RENT], [RENT, CAP, PAY]], ids=str)
 @pytest.mark.parametrize("made", [".csv", ".parquet"])
 def test_masked_cells_are_beside_their_rows_where_rows_are_tied(masked, made, tmp_path):

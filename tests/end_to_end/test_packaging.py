@@ -62,6 +62,7 @@ def test_a_wheel_says_that_it_is_typed(wheel):
         assert "policy_engine/py.typed" in archive.namelist()
 
 
+@pytest.mark.nightly
 def test_an_audit_of_a_forest_loads_neither_tensorflow_nor_numba_nor_what_draws():
     heavy = ("tensorflow", "keras", "numba", "matplotlib", "pyspark")
     code = (

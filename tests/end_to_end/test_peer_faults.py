@@ -93,6 +93,7 @@ def test_commas_in_a_category_do_not_break_a_set():
     assert sorted(read_cell(cell).values) == sorted(jobs)
 
 
+@pytest.mark.nightly
 def test_no_matrix_of_rows_and_classes_is_made():
     # IBM's anonymizer: a dense matrix of rows x leaves, 62.7 GiB at 163,065 rows. Here 30,000
     # rows fall into 15,000 classes: such a matrix had 430 MiB in bytes.

@@ -434,6 +434,7 @@ def test_pixelated_images_keep_their_shape_and_type_and_missing_ones_stay_so(ima
             assert block[0, 0] == int(mean + 0.5)
 
 
+@pytest.mark.nightly
 @settings(max_examples=examples(24, times=34))
 @given(st.data(), st.randoms())
 def test_no_masking_shows_the_order_of_the_input(data, random):

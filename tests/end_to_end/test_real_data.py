@@ -50,6 +50,7 @@ def test_adult_keeps_its_incomes_and_generalises_its_ages(adult):
     assert all(17 <= int(cell.values[0]) <= int(cell.values[-1]) <= 90 for cell in ages)
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("default:SKIPPED")
 def test_diabetes_encounters_are_diverse_in_readmission_and_diagnosis(tmp_path):
     path = real("diabetes_130us.csv.gz")
@@ -106,6 +107,7 @@ def test_census_keeps_its_means_and_most_of_its_correlations(census):
     assert sum(found.together.eigenvalues_after) == pytest.approx(13)
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("default:SKIPPED")
 def test_diabetes_encounters_have_ten_diagnoses_in_every_bucket(tmp_path):
     path = real("diabetes_130us.csv.gz")

@@ -52,6 +52,7 @@ def is_held(source, table, folder, seed):
     return release.certificate.attempts == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", everyday(range(3), 1))
 def test_a_model_of_what_was_anonymised_is_released_from_any_seed(tmp_path, seed):
     assert is_held(for_few(), adults(tmp_path / "adult.csv"), tmp_path / "out", seed)
@@ -95,6 +96,7 @@ def test_a_rate_at_few_false_alarms_is_not_asked_of_an_attack_without_a_threshol
         plan_policy(text)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("attacks", "bounds", "more"),
     [

@@ -58,6 +58,7 @@ def keep_most(job):
     return np.concatenate([drawn, job[len(drawn) :]])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("masked", "change", "told"),
     [
@@ -94,6 +95,7 @@ SD = people()["pay"].std()
 PAY, SIGNS = people()["pay"], np.where(np.arange(ROWS) % 2, 1, -1)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("masked", "noise", "told"),
     [
@@ -134,6 +136,7 @@ def test_noise_that_is_not_correlated_is_told(variant, tmp_path):
         certified(changed, data, **asked)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("masked", ALL, ids=lambda one: one["pe:masking"])
 def test_what_the_masking_makes_is_never_too_little(masked, tmp_path):
     for seed, rows in enumerate((8, 30, 300, 300, 1000)[: examples(6, times=1)]):

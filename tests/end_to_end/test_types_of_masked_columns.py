@@ -39,6 +39,7 @@ def masked(values, masking, output=None):
     return applied(table(values), output, masked=[column("x", **masking)], key=b"k" * 32, **ALONE)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "values",
     [
@@ -56,6 +57,7 @@ def test_a_declared_type_of_numbers_is_kept(values, masking):
     assert published.null_count == values.null_count
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "kind",
     [pa.null(), pa.int32(), pa.float32(), pa.decimal128(7, 2), pa.string(), pa.date32()],
@@ -97,6 +99,7 @@ def test_short_decimals_are_masked_or_refused_where_arrow_cannot_sort_them(kind,
         assert set(published.to_pylist()) <= {Decimal(1), Decimal(2), Decimal(3)}
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("size", [1e101, 1e155, 1e300, 1e-101, 1e-161, 5e-310])
 @pytest.mark.parametrize("masking", [NOISE, JOINT, PRODUCT, MEANS], ids=named)
 def test_numbers_whose_squares_are_not_floats_are_refused(size, masking, tmp_path):
@@ -168,6 +171,7 @@ def file_of(folder, texts):
     return folder / "in.csv"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("texts", "spelled"),
     [
@@ -191,6 +195,7 @@ def test_swapped_numbers_of_a_file_are_spelled_in_one_way(texts, spelled, maskin
         assert {*told.categories} in (set(), spelled or {*texts})
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "texts",
     [
@@ -299,6 +304,7 @@ CELL_MASKINGS = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", [pa.null(), pa.time64("us")], ids=str)
 @pytest.mark.parametrize(
     "masking",
@@ -357,6 +363,7 @@ def test_rows_that_lack_what_a_shuffle_is_given_are_told_so(tmp_path):
         applied(table, tmp_path / "a.csv", method="masking", insensitive=["age"], masked=[shuffled])
 
 
+@pytest.mark.nightly
 def test_categories_of_a_file_stay_texts_whichever_are_drawn(tmp_path):
     rows = "".join(f"{number},{text}\n" for number, text in enumerate([" 3", "+4", "2", "5.50"]))
     (tmp_path / "in.csv").write_text(f"id,x\n{rows}")

@@ -65,6 +65,7 @@ def blanks(path, name):
     return stored(table, path.parent.parent / "copy" / path.name)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", SWAPPED)
 @pytest.mark.parametrize("known", ["id", "all"])
 @pytest.mark.parametrize("made", [".csv", ".parquet"])
@@ -76,6 +77,7 @@ def test_blanks_behind_masked_values_are_refused(name, known, made, tmp_path):
         certify(blanks(path, name))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ["job", "day", "done", "id"])
 @pytest.mark.parametrize("files", [(".csv", ".csv"), (".parquet",) * 2, (".parquet", ".csv")])
 def test_blanks_behind_kept_values_are_refused(name, files, tmp_path):
@@ -89,6 +91,7 @@ def test_blanks_behind_kept_values_are_refused(name, files, tmp_path):
 NUMBERS = {"noise": {"masking": "noise", "sdShare": 0.2}, "swaps": SWAPPED["pay"]}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("masking", NUMBERS)
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_numbers_that_are_drawn_have_one_spelling(masking, ending, tmp_path):
@@ -103,6 +106,7 @@ def test_numbers_that_are_drawn_have_one_spelling(masking, ending, tmp_path):
         certify(stored(table, tmp_path / "copy" / "a.csv"))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("made", [".csv", ".parquet"])
 def test_texts_stay_texts_where_all_that_are_drawn_look_like_times(made, tmp_path):
     texts = ["12:00"] * 20 + ["13:00:00"] * 19 + ["noon"]

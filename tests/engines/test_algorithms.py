@@ -331,6 +331,7 @@ GENERALISED = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("how", GENERALISED)
 def test_cells_are_as_by_hand(how, tmp_path):
     settings, values, cells = GENERALISED[how]

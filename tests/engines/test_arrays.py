@@ -36,6 +36,7 @@ def test_texts_are_kept(texts):
     assert array.to_pylist() == texts
 
 
+@pytest.mark.nightly
 def test_a_run_from_file_to_file_imports_no_pandas(people):
     asked = ["apply", "policy.jsonld", "--data", f"{DATASET}=people.csv", "--output", "out"]
     loaded = modules_loaded_by(*asked, cwd=people)

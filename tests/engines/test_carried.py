@@ -135,6 +135,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("is_stored", [True, False])
 def test_the_types_of_lists_carry_nothing(tmp_path, layout, is_stored):

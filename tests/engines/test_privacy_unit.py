@@ -131,6 +131,7 @@ def test_an_output_with_its_input_is_made_again(made):
     assert [one.achieved for one in found.measurements] == [first["measurements"][0]["achieved"]]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet"])
 @pytest.mark.parametrize("cells", ["text", "bounds"])
 def test_an_output_of_any_shape_is_made_again(made, name, cells):
@@ -187,6 +188,7 @@ def diabetes():
         return list(DictReader(file))
 
 
+@pytest.mark.nightly
 def test_encounters_of_hospitals_are_anonymous_by_patient(tmp_path):
     rows, k = diabetes()[:20_000], 5
     quasi = ["race", "gender", "age", "time_in_hospital"]

@@ -240,6 +240,7 @@ TYPED = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", TYPED)
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_a_column_keeps_its_type_and_its_values(name, ending, tmp_path):
@@ -430,6 +431,7 @@ def test_every_row_matches_k_rows_and_no_value_is_changed(rows, k, missing):
     assert sum(made.record.suppressed_cells.values()) == nulled
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("missing", "cells", "of_greedy"),
     [
@@ -461,6 +463,7 @@ TIMES = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", TIMES)
 @pytest.mark.parametrize("given", ["parquet", "csv"])
 @pytest.mark.parametrize("ending", ["parquet", "csv"])

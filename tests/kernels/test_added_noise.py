@@ -85,6 +85,7 @@ def test_a_constant_column_stays_as_it_is():
     assert noisy[:, 1].tolist() == [7, 7]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("keeps", "ratio"), [(True, 1.0), (False, 1.1)])
 def test_correlated_noise_keeps_the_correlations_of_a_million_rows(keeps, ratio):
     # The acceptance figures of ../shared/recipes/masking.md: correlations of .5, a share of .1.

@@ -127,6 +127,7 @@ def test_model_that_does_not_fit_is_said_to_be_none():
     assert found.reason.startswith("no log-linear model fits")
 
 
+@pytest.mark.nightly
 def test_uniques_of_adult_are_estimated_as_counted():
     file = SHARED_DATA / "adult.csv.gz"
     if not file.exists():

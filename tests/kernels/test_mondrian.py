@@ -270,6 +270,7 @@ def codes(rows, values, seed=1):
     return np.random.default_rng(seed).integers(0, values, rows).astype(np.int32)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("cutting", [SPAN, ENTROPY, LOSS, Cutting("loss", is_relaxed=True)])
 @pytest.mark.parametrize(
     "axis",

@@ -67,6 +67,7 @@ def shares_of_partners(rows, share, variant, draws=4_000):
     return np.bincount(partners, minlength=rows) / draws
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("variant", "share", "expected"),
     [
@@ -95,6 +96,7 @@ def test_the_order_of_equal_values_tells_nothing_of_their_moves():
     assert abs(np.corrcoef(words[ahead], moves[ahead])[0, 1]) < 0.05
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("share", "least"), [(0.01, 0.495), (0.05, 0.475), (0.15, 0.405)])
 def test_correlations_are_kept_as_well_as_measured(share, least):
     # recipes/masking.md: .497, .478 and .411 of 1,000,000 rows.

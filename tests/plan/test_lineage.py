@@ -183,6 +183,7 @@ def barring(folder, assigner, target=DATASET, **parts):
 EXEMPT = {"leftOperand": "pe:derived", "operator": "eq", "rightOperand": "exempt"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("assigner", "target", "parts", "is_permitted"),
     [

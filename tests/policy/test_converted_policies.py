@@ -34,6 +34,7 @@ def limit(left, right, **more):
     return text({"leftOperand": left, "rightOperand": right, **more})
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("syntax", SYNTAXES)
 @pytest.mark.parametrize(
     "given",

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def test_a_node_has_the_bits_of_all_that_it_leads_to(edges, starts):
     }
 
 
+@pytest.mark.nightly
 def test_a_long_way_is_walked_without_recursion():
     found = gather_bits(
         ["0"], lambda node: [str(int(node) + 1)][: int(node) < 50_000], {"50000": 1}

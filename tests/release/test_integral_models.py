@@ -34,6 +34,7 @@ def released(table, tmp_path_factory):
     return apply_policy(of_generators(), {DATASET: table}, folder, seed=1, record=record), folder
 
 
+@pytest.mark.nightly
 def test_a_tree_is_released_with_the_number_of_generators_that_was_asked_for(released):
     release, folder = released
     certificate = load_certificate(folder)
@@ -43,6 +44,7 @@ def test_a_tree_is_released_with_the_number_of_generators_that_was_asked_for(rel
     assert "model/model.skops" in file_names(folder)
 
 
+@pytest.mark.nightly
 def test_the_same_seed_makes_the_same_tree(released, table, tmp_path):
     again = apply_policy(of_generators(), {DATASET: table}, tmp_path / "again", seed=1)
     assert again.certificate.output_digest == released[0].certificate.output_digest
@@ -70,6 +72,7 @@ def test_a_plan_without_generators_does_not_speak_of_them(table):
     assert "generators" not in plan.model_dump_json()
 
 
+@pytest.mark.nightly
 def test_an_audit_that_ranks_nobody_shows_nothing_of_a_tree_that_all_samples_lead_to(
     table, tmp_path
 ):

@@ -22,6 +22,7 @@ from policy_engine.errors import AuditError, CertificateError, OutputError
 from policy_engine.release.attack_measurements import attempted_model
 
 
+@pytest.mark.nightly
 def test_what_was_refused_is_kept_and_not_made_again(table, tmp_path, attempts):
     text = of_raw(LEAKING, bounds={"auc": 0.65})
     for place in ("one", "other"):  # another place and no record begin nothing anew

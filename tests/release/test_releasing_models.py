@@ -67,6 +67,7 @@ def test_a_model_is_applied_reported_and_decided_on(folder):
     assert decided.exit_code == 0, decided.output
 
 
+@pytest.mark.nightly
 def test_a_model_that_gives_too_much_away_ends_with_1_and_says_by_how_much(folder):
     options = ("--output", folder / "refused", "--seed", 1)
     result = run("apply", folder / "strict.jsonld", *given(folder), *options)

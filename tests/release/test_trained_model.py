@@ -256,6 +256,7 @@ def test_a_model_is_certified_again_with_its_input_and_a_record_that_has_its_see
     assert again.attempts == 1
 
 
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_figures_and_is_not_told(table, tmp_path):
     made = [
         apply_policy(of_release(), {DATASET: table}, tmp_path / name, seed=86_420_531)

@@ -68,6 +68,7 @@ MASKINGS = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("masking", MASKINGS, ids=lambda one: one["masking"])
 def test_no_masking_hides_the_pattern_from_who_knows_the_method(masking):
     # 128 patterns of seven columns, each of one person.

@@ -81,6 +81,7 @@ def as_it_is(folder, what):
     return given
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", sorted(_STRIPPERS))
 def test_a_released_model_gives_nothing_away(tmp_path, name):
     given = released(tmp_path, architecture(name))
@@ -100,6 +101,7 @@ def test_a_tree_as_it_is_names_persons_in_its_leaves_and_its_encoding(tmp_path):
     assert "The model's files hold a seed, or a generator of random numbers." in found.broken
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "holds"),
     [
@@ -163,6 +165,7 @@ def test_a_pickle_is_looked_into_and_refused_unless_it_is_allowed(tmp_path):
     assert not audit_files(tmp_path, given, FileBounds()).holds
 
 
+@pytest.mark.nightly
 def test_a_network_is_looked_into(tmp_path):
     given = released(tmp_path, Network(epochs=1), "keras")
     found = audit_files(tmp_path, given, FileBounds())

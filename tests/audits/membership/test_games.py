@@ -106,6 +106,7 @@ def misses(law, n, records, times):
     return missed.max()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("law", LAWS)
 def test_games_are_covered(law):
     assert misses(law, 60, 30, 30) <= binom.isf(1e-3, 30, 0.05)
@@ -138,6 +139,7 @@ def test_more_draws_of_the_same_records_do_not_narrow_the_interval():
     assert many.single.high - many.single.low == pytest.approx(width, rel=0.2)
 
 
+@pytest.mark.nightly
 def test_models_that_differ_widen_the_interval():
     draw = np.random.default_rng(3)
     leaky, tight = drawn(draw, "far apart", 200), drawn(draw, "alike", 200)
@@ -149,6 +151,7 @@ def test_models_that_differ_widen_the_interval():
     assert alike.single.low > 0.7
 
 
+@pytest.mark.nightly
 def test_means_over_models_are_covered():
     """Each model has its own gap; the mean over models is that of the mean gap, nearly."""
     missed, draw = 0, np.random.default_rng(4)

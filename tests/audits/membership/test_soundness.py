@@ -198,6 +198,7 @@ def test_members_of_another_kind_are_told_with_how_well_and_where():
     )
 
 
+@pytest.mark.nightly
 def test_members_drawn_by_lot_are_of_one_kind():
     records = records_of_arrays(RANDOM.normal(size=(400, 3)), np.arange(400) % 2)
     assert list(side_differences(records, sides(records))) == []
@@ -231,6 +232,7 @@ def test_labels_that_differ_between_the_sides_are_told():
     assert "differ in their labels (at 5% over 3 columns)" in warning
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("members", "others", "columns"),
     [

@@ -59,6 +59,7 @@ def found_by(found):
 CALIBRATED = {"lira-offline", "rmia"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("model", "kind"),
     [
@@ -102,6 +103,7 @@ def test_of_a_model_that_generalises_nothing_can_be_told_and_that_is_said():
     assert_nothing_is_promised(found)
 
 
+@pytest.mark.nightly
 def test_of_differentially_private_training_nothing_beyond_its_epsilon_is_found():
     private = CentralPrivacy(epsilon=1.0)
     network = Network(layers=(Layer(units=8),), epochs=2, batch_size=100, privacy=private)
@@ -154,6 +156,7 @@ DEAD = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", DEAD)
 def test_an_audit_says_that_its_attack_model_is_dead_and_does_not_count_it(kind, monkeypatch):
     """The forest leaks; whoever believed this attack would release it."""

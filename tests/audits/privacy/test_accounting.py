@@ -30,6 +30,7 @@ def _spent(records, noise):
     return epsilon_of(float(noise), 100 / records, 200 * records // 100, 1 / records)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("records", "published"), CLASSIC)
 def test_epsilon_as_published_with_the_conversion_of_2019(records, published):
     for noise, epsilon in published.items():
@@ -57,6 +58,7 @@ def _exact_delta(epsilon, noise):
     return first - math.exp(epsilon) * below(-1 / (2 * noise) - epsilon * noise)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("noise", [1.0, 4.0])
 def test_epsilon_of_one_step_on_all_records_is_that_of_the_gaussian_mechanism(noise):
     spent = epsilon_of(noise, 1.0, 1, 1e-5)
@@ -64,6 +66,7 @@ def test_epsilon_of_one_step_on_all_records_is_that_of_the_gaussian_mechanism(no
     assert _exact_delta(spent.rdp, noise) < 1e-5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("noise", "rate", "steps"),
     [(2.0, 0.01, 500), pytest.param(6.0, 0.1, 2_000, marks=nightly)],
@@ -81,6 +84,7 @@ def test_noise_spends_what_is_allowed_and_hardly_less():
     assert 0.99 * epsilon <= epsilon_of(noise, 0.01, 20_000, 1e-4).value <= epsilon
 
 
+@pytest.mark.nightly
 def test_noise_where_hardly_any_is_needed():
     assert noise_for(1e7, 0.01, 10, 1e-4) == 0.02
 
@@ -128,6 +132,7 @@ def test_budget_that_never_ends():
     assert Budget(2.0, 1e-9, 1e-4).most_steps(1e6) >= 10**12
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("noise", everyday((1.0, 4.0), 4.0))
 def test_an_exchange_costs_what_two_steps_of_one_record_do_and_no_more(noise):
     """Of the Gaussian mechanism, whose exchange has twice the sensitivity, it is known exactly."""
@@ -137,6 +142,7 @@ def test_an_exchange_costs_what_two_steps_of_one_record_do_and_no_more(noise):
     assert spent.substitution_delta == pytest.approx(1e-6)
 
 
+@pytest.mark.nightly
 def test_an_exchange_is_no_worse_than_the_usual_bound_of_groups():
     """Vadhan 2017, lemma 2.2: (epsilon, delta) of one is (2 epsilon, (1 + e^epsilon) delta)."""
     one = epsilon_of(2.0, 0.01, 2_000, 1e-6).value
@@ -144,6 +150,7 @@ def test_an_exchange_is_no_worse_than_the_usual_bound_of_groups():
     assert one < two <= 2 * one
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("noise", everyday((0.02, 0.3), 0.02))
 def test_an_exchange_has_an_epsilon_however_little_noise_there_is(noise):
     spent = epsilon_of(noise, 0.05, 10, 1e-3)

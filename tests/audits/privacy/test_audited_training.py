@@ -42,6 +42,7 @@ def _audited(noise, guesses, seed=0):
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("noise", [1.0, 2.0])
 def test_a_private_training_shows_less_than_it_spends(noise):
     allowed = epsilon_of(noise, 1.0, 1, DELTA).value
@@ -70,6 +71,7 @@ def _trained(privacy, seed):
     return audit_in_one_run(NetworkLearner(network), records, 200, 1e-3, seed=seed)
 
 
+@pytest.mark.nightly
 def test_a_private_network_shows_less_than_it_spends_and_another_more():
     allowed = epsilon_of(8.0, 50 / 180, 30 * 4, 1e-3).value
     assert _trained(CentralPrivacy(noise_multiplier=8.0), 1).value <= allowed

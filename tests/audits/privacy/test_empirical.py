@@ -63,6 +63,7 @@ def test_a_few_sure_members_are_guessed_and_no_others():
     assert lower.value > 3
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("records", [60, 250, 1_000, pytest.param(10_000, id="10k")])
 @pytest.mark.parametrize("epsilon", [0.25, 1.0])
 def test_randomized_response_shows_its_epsilon_in_no_more_than_one_run_of_twenty(epsilon, records):
@@ -112,6 +113,7 @@ def _contradictions(noise, counted, runs):
     )
 
 
+@pytest.mark.nightly
 def test_the_right_training_never_contradicts_its_accountant():
     """It may in one run of twenty at most, and does in far fewer: this attack is not the best."""
     assert _contradictions(NOISE, NOISE, runs=examples(200, times=1)) == 0

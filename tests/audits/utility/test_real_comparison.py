@@ -19,6 +19,7 @@ def verified():
     return apply_policy(ROOT / "policies" / "adult.jsonld", {"http://example.com/Adult": DATA})
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("default:SKIPPED")
 def test_what_5_anonymous_adult_is_good_for(verified):
     plan = verified.plan

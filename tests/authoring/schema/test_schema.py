@@ -174,6 +174,7 @@ def under(condition):
 # -- what is shipped ------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_shipped_policy_validates(path):
     assert mistake(json.loads(path.read_text())) == ""
@@ -188,6 +189,7 @@ def test_the_policies_of_mosaicrown_validate():
     )
 
 
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
 def test_a_bad_policy_is_refused_unless_no_schema_can_see_why(path):
     try:
@@ -213,6 +215,7 @@ def definitions():
     return policy_schema()["$defs"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("definition", "kind"),
     [("actionName", "Action"), ("operatorName", "Operator"), ("conflictName", "ConflictTerm")],
@@ -337,6 +340,7 @@ GOOD = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", GOOD)
 def test_what_the_reader_accepts_validates(name):
     read_policy(json.dumps(GOOD[name]))
@@ -440,6 +444,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_mistake_is_refused_where_it_is(name):
     document, where = REFUSED[name]
@@ -563,6 +568,7 @@ def _validator_under_both():
     return jsonschema.Draft202012Validator(schema)
 
 
+@pytest.mark.nightly
 def test_the_schema_offers_the_terms_of_vocabularies():
     actions = policy_schema([OWN])["$defs"]["actionName"]["anyOf"]
     assert {"const": "sellreport", "description": "To sellreport."} in actions

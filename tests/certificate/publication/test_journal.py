@@ -226,6 +226,7 @@ def test_a_publication_that_is_killed_at_any_step_is_whole_once_the_next_run_beg
     assert ends == [before] * begun + [AFTER] * (len(ends) - begun)
 
 
+@pytest.mark.one_in(4)
 @EARLIER
 @pytest.mark.parametrize("error", [OSError(28, "No space left"), KeyboardInterrupt()], ids=repr)
 def test_a_publication_that_fails_at_any_step_is_undone_at_once_or_was_over(
@@ -254,6 +255,7 @@ def test_a_publication_that_fails_at_any_step_is_undone_at_once_or_was_over(
     assert ends[-4] == before  # only the last two steps come after the journal has gone
 
 
+@pytest.mark.one_in(4)
 @EARLIER
 @pytest.mark.parametrize("pause", [1, 2, 5])
 def test_a_publication_that_cannot_be_undone_either_is_whole_once_the_next_run_begins(

@@ -44,6 +44,7 @@ def check(certified, folder, kind, earlier, again=0):
     return seen
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("output", everyday(EACH, ("here", "old"), ("store", "none")), ids="-".join)
 def test_a_kill_at_any_step_leaves_a_whole_release(certified, tmp_path, output):
     seen = check(certified, tmp_path, *output)
@@ -56,6 +57,7 @@ def test_a_kill_at_any_step_leaves_a_whole_release(certified, tmp_path, output):
 SHARED = [(kind, earlier) for kind in ("both", "second", "store-both") for earlier in EARLIER]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("outputs", everyday(SHARED, ("both", "none")), ids="-".join)
 def test_a_kill_at_any_step_leaves_all_outputs_of_a_folder_whole(certified, tmp_path, outputs):
     seen = check(certified, tmp_path, *outputs)
@@ -64,10 +66,12 @@ def test_a_kill_at_any_step_leaves_all_outputs_of_a_folder_whole(certified, tmp_
     assert (lasts[0], lasts[-1]) == (seen["before"], seen["after"])
 
 
+@pytest.mark.nightly
 def test_a_kill_of_the_run_that_recovers_leaves_a_whole_release(certified, tmp_path):
     check(certified, tmp_path, "here", "none", again=11)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("earlier", everyday(EARLIER, "none"))
 def test_a_kill_while_a_publication_is_undone_leaves_a_whole_release(certified, tmp_path, earlier):
     seen = check(certified, tmp_path, "failing", earlier)

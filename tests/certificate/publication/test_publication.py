@@ -251,6 +251,7 @@ def test_a_journal_is_sound_with_every_name_that_an_output_has(name):
         assert Path(name).name != name or journal._is_sound(kept)  # a path of "." is its folder's
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", [".h.csv", "back", ".old.certificate.json", "x" * 255])
 def test_a_release_of_any_name_is_replaced_or_stays(released, monkeypatch, name):
     certificate, place = load_certificate(released / "release"), released / "out" / name
@@ -400,6 +401,7 @@ def test_a_release_is_replaced_with_all_its_files(out, publish):
     assert storage.data_files(storage.join(out, "a.csv")) == ("part-0.csv", "part-1.csv")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("failing", [1, 2, 3, 4, 5, 6])
 def test_a_release_stays_where_replacing_it_fails(out, publish, monkeypatch, failing):
     step = "move" if storage.can_rename(out) else "copy"

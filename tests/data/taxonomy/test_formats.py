@@ -119,6 +119,7 @@ def big(ending, count):
     return json.dumps({"@context": context, "@graph": graph})
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("count", everyday((40_000, 100_000), 40_000))
 @pytest.mark.parametrize("ending", ["csv", "json", "jsonld"])
 def test_many_values_are_read_in_seconds(ending, count):

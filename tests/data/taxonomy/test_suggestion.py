@@ -204,6 +204,7 @@ def test_intervals_end_in_values_that_occur_and_hold_what_they_say(numbers):
             assert {int(low), int(high)} <= set(numbers)
 
 
+@pytest.mark.nightly
 def test_many_values_are_proposed_in_seconds():
     start = datetime(2000, 1, 1)  # noqa: DTZ001
     days = {(start + timedelta(minutes=n)).isoformat(): 1 for n in range(50_000)}

@@ -140,6 +140,7 @@ def test_assets_that_are_read_together_take_more_comparisons(monkeypatch):
     assert refused(text, request(target=listed("c", 8)), world()).code == "D003"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["permission", "prohibition"])
 def test_members_as_many_as_a_text_may_have_are_quickly_matched(kind):
     rule = f"odrl:assignee :nurse ; odrl:action odrl:read ; odrl:target {listed('a')}"
@@ -148,6 +149,7 @@ def test_members_as_many_as_a_text_may_have_are_quickly_matched(kind):
     assert active(policy(rule, kind), request(target=listed("b")), world()) == [False]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["permission", "prohibition"])
 def test_actions_as_many_as_a_text_may_have_are_quickly_matched(kind):
     rule = f"odrl:target :ward ; odrl:action {listed('a')}"
@@ -162,6 +164,7 @@ def test_purposes_as_many_as_a_text_may_have_are_quickly_compared():
     assert active(text, for_purpose(":b7"), world()) == [False]
 
 
+@pytest.mark.nightly
 def test_kinds_of_own_purposes_are_quickly_followed():
     kinds = " ".join(f":own{at} a :own{at + 1} ." for at in range(3 * MANY))
     text = policy(f"{PARTS} ; <https://www.mosaicrown.eu/ns/mosaicrown/1/purpose> :other")

@@ -52,6 +52,7 @@ def reports(graph):
     return created, described(graph, policy), rules
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("default:SKIPPED")
 @pytest.mark.parametrize("case", cases(), ids=lambda case: Path(case[3]).stem if case else "none")
 def test_report_is_that_of_the_odrl_test_suite(case):

@@ -505,6 +505,7 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.mark.nightly
 def test_processes_append_one_after_the_other(tmp_path):
     paths = [tmp_path / name for name in NAMES]
     command = [sys.executable, "-c", PROCESS, *map(str, paths)]
@@ -829,6 +830,7 @@ def cut_off(path, rows=50):
     assert path.with_name(f"{path.name}-journal").stat().st_size > 0
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no signals")
 @pytest.mark.parametrize("rows", everyday((0, 50), 50))
 def test_a_table_whose_writer_was_killed_is_read_and_goes_on(tmp_path, rows):

@@ -77,6 +77,7 @@ CASES = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("data", "operator", "value", "permitted"), CASES, indirect=["data"])
 def test_what_is_missing_satisfies_nothing_and_escapes_nothing(data, operator, value, permitted):
     about = where("v", operator, value)
@@ -86,6 +87,7 @@ def test_what_is_missing_satisfies_nothing_and_escapes_nothing(data, operator, v
     assert (left or []) == [(n,) for n in (1, 4, 5) if n not in permitted]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [

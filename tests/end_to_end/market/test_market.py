@@ -28,6 +28,7 @@ def named(row):
     return row.name
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("row", REQUESTS, ids=named)
 def test_a_request_is_answered_as_the_owners_would(row, tmp_path):
     if row.answer == "refused":

@@ -77,6 +77,7 @@ def test_categories_that_were_really_drawn_are_linked_more_often_than_by_chance(
     assert 0.22 < found.linked.mean() < 0.36
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("variant", VARIANTS)
 @given(
     arrays(np.float64, (17, 2), elements=st.integers(0, 9).map(float)),
@@ -176,6 +177,7 @@ def census():
     return np.loadtxt(path, delimiter=",", skiprows=1)[:, :7]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("share", [0.04, 0.1, 0.2])
 def test_likelihood_links_more_of_census_than_intersection_and_distance(share):
     table, own = census(), np.arange(1_080)
@@ -193,6 +195,7 @@ def test_likelihood_links_more_of_census_than_intersection_and_distance(share):
 
 # The recipe measured 76.2%, 38.8% on the average of 1 to 7 columns, where distance has 61.7%: with
 # probabilities of moves that are not those of the method near the ends of a column.
+@pytest.mark.nightly
 def test_likelihood_links_three_quarters_of_census_where_no_window_is_sharp():
     table = census()
     released = swapped(table, 0.06, "distribution")

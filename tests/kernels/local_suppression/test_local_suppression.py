@@ -175,6 +175,7 @@ def adult8():
     return codes.astype(np.int32), counts
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("missing", "cells", "cells_of_greedy"),
     [("category", 31_926, 37_339), ("wildcard", 11_641, 36_390)],

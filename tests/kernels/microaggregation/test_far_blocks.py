@@ -37,6 +37,7 @@ def table(rows, columns, kind, seed=0):
     return values, words
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("places", [1, 3, 8])
 @pytest.mark.parametrize("kind", ["normal", "ties", "constant", "far"])
 def test_parts_are_those_of_a_table_in_one_place(kind, places, monkeypatch):
@@ -54,6 +55,7 @@ def test_parts_are_those_of_a_table_in_one_place(kind, places, monkeypatch):
     ]
 
 
+@pytest.mark.nightly
 @settings(max_examples=20, deadline=None)
 @given(
     st.integers(30, 300),

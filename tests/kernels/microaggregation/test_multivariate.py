@@ -33,6 +33,7 @@ def test_mdav_loses_what_is_published(table, k, published):
     assert round(information_loss(values, groups), 4) == published
 
 
+@pytest.mark.nightly
 def test_blocks_of_hospital_records_lose_less_than_blocks_cut_at_medians():
     values = shared_table("ipps_drg_fy2011.csv.gz", IPPS)
     groups = microaggregate(values, 5, random_words(len(values)))

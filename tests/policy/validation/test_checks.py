@@ -278,6 +278,7 @@ def test_audits_that_are_no_duties_of_permissions_give_a_warning():
     assert "W009" not in [code for code, _ in warnings_of(used)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("makes", [False, True])
 def test_many_rules_are_checked_in_about_linear_time(makes):
     rules = [{"target": f"ex:T{n}", "action": "derive" if makes else "read"} for n in range(3_000)]

@@ -46,6 +46,7 @@ def test_a_column_that_says_nothing_gets_no_weight():
     assert found.linked.mean() <= found.distance.in_sample <= found.distance.bound == 1
 
 
+@pytest.mark.nightly
 def test_families_asked_for_by_name_link_no_fewer_than_the_weighted_means_they_hold():
     found = learned_distance_linkage(two_files(*tables()), IN_FULL)
     weighted, *families = (one.distance for one in found)

@@ -96,6 +96,7 @@ def test_each_class_learns_how_its_own_members_look(evidence):
     assert not judgement.dead
 
 
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_scores(evidence):
     few = ATTACK_MODELS[3:]
     first, again = (Shokri(models=few).judge(evidence[0]).scores for _ in range(2))
@@ -109,6 +110,7 @@ def test_no_tensorflow_is_needed_but_for_a_network_of_one_s_own(evidence, monkey
     assert "the given network on confidences: it raised ModuleNotFoundError" in judgement.dead
 
 
+@pytest.mark.nightly
 def test_a_network_of_one_s_own_may_judge(evidence):
     given, is_member = evidence
     judgement = Shokri(Network(epochs=30, learning_rate=1e-2)).judge(given)
@@ -179,6 +181,7 @@ def _saturated(size=150):
     return Evidence(said(), own, (), 0), is_member
 
 
+@pytest.mark.nightly
 def test_saturated_confidences_do_not_blind_it():
     given, is_member = _saturated()
     assert (confidences(given.target).max(axis=1) == 1).all()

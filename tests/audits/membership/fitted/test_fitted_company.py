@@ -51,6 +51,7 @@ def assert_exposed(audit, *attacks):
     assert audit.attack("rmia").shadow_models == 6
 
 
+@pytest.mark.nightly
 def test_a_model_is_trained_anew_in_its_own_process(noisy, tmp_path):
     import skops.io
 
@@ -101,6 +102,7 @@ def test_an_interrupted_audit_goes_on_where_it_was(origin, noisy, tmp_path):
         assert found.attacks == audited(None).attacks
 
 
+@pytest.mark.nightly
 def test_shadows_of_a_recipe_are_as_those_that_the_model_carries(noisy):
     model = fit(noisy)
     anew = audit_membership(noisy, fitted=FittedModel(model, retrain=True), settings=COMPARING)
@@ -347,6 +349,7 @@ def test_tables_of_a_fitted_model_may_lack_numbers_and_have_other_columns(noisy)
     assert "not tested" not in said
 
 
+@pytest.mark.nightly
 def test_large_images_are_compared_by_the_means_of_their_numbers():
     images = np.random.default_rng(3).integers(0, 256, (60, 20, 20), np.uint8)
     is_member = np.arange(60) < 30

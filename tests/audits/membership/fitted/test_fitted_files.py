@@ -93,6 +93,7 @@ def test_a_pipeline_that_fills_in_what_is_missing_is_opened_from_skops(records, 
     assert (said.argmax(axis=1) == labels[is_member]).mean() > 0.9
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "name",
     [
@@ -118,6 +119,7 @@ def test_xgboost_is_found_in_its_own_formats(name, records, folder):
     assert_found(found_in(records, folder / name), "xgboost")
 
 
+@pytest.mark.nightly
 def test_lightgbm_is_found_with_two_classes(records, folder):
     import lightgbm
 
@@ -150,6 +152,7 @@ def graph(weights, folder, last="Softmax"):
     return path
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("last", ["Softmax", "Identity"])
 def test_onnx_is_found_whether_it_gives_probabilities_or_logits(last, weights, records, folder):
     assert_found(found_in(records, graph(weights, folder, last)), "onnxruntime")
@@ -189,6 +192,7 @@ def test_onnx_whose_answers_are_no_probabilities_is_refused(weights, records, fo
         found_in(records, graph(weights, folder, "Sigmoid"))
 
 
+@pytest.mark.nightly
 def test_what_code_of_ones_own_says_is_not_settled(weights, records, folder, tmp_path):
     """It may be another tomorrow, while the file stays the same; what a graph says is kept."""
     (folder / "memory.pkl").write_bytes(pickle.dumps(Memory()))
@@ -233,6 +237,7 @@ def save_keras(weights, path, last=lambda _: []):
         model.save(path)
 
 
+@pytest.mark.nightly
 def test_keras_is_asked_for_its_logits(weights, records, folder):
     save_keras(100 * weights, folder / "net.keras")
     with open_target(FittedModel(folder / "net.keras")) as (target, described):
@@ -303,6 +308,7 @@ def torch_net(weights, folder, name):
         torch.save(net.state_dict(), path)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("content", "words"),
     [

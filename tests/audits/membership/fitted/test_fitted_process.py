@@ -60,6 +60,7 @@ def test_what_a_model_prints_is_no_answer_and_it_knows_no_secret(tmp_path, monke
     assert attacked(Talking(), tmp_path).attack("loss").figures.auc.value == 1
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("model", "code", "words"),
     [
@@ -77,6 +78,7 @@ def test_a_process_that_ends_is_told_in_a_sentence(model, code, words, tmp_path)
     assert "\n" not in problem.message
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "message",
     [
@@ -121,6 +123,7 @@ def test_a_model_that_hangs_is_given_up(tmp_path):
     assert problem.message == "The model gave no answer within 3 seconds."
 
 
+@pytest.mark.nightly
 def test_values_that_a_library_quotes_are_left_out(tmp_path):
     problem = refused(Quoting(), tmp_path)
     assert problem.code == "A009"

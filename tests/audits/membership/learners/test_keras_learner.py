@@ -100,6 +100,7 @@ def test_private_steps_clip_each_record_exactly(records):
     assert trained.logits(records.features).shape == (1, 100, 3)
 
 
+@pytest.mark.nightly
 def test_private_noise_has_the_deviation_of_multiplier_and_norm_over_the_batch(records):
     privacy = CentralPrivacy(clipping_norm=1e-3, noise_multiplier=50.0)
     learner = KerasLearner(lambda: _dense(last=None), 1, 12, privacy)
@@ -113,6 +114,7 @@ def test_private_noise_has_the_deviation_of_multiplier_and_norm_over_the_batch(r
     assert np.concatenate(changes).std() == pytest.approx(share, rel=0.1)
 
 
+@pytest.mark.nightly
 def test_dropout_can_be_trained_privately(records):
     import keras
 

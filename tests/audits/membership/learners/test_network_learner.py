@@ -51,6 +51,7 @@ def _loss(logits, labels):
     return -log_p[np.arange(len(labels)), labels].mean()
 
 
+@pytest.mark.nightly
 def test_stacked_networks_learn_as_fit_does(records, trained):
     import keras
 

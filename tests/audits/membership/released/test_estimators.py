@@ -61,6 +61,7 @@ def test_every_classifier_that_a_policy_may_have_released_is_known():
     assert sorted(_STRIPPERS) == RELEASED
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", RELEASED)
 def test_a_released_file_says_what_the_model_says_but_for_rounding(tmp_path, name, classes):
@@ -74,6 +75,7 @@ def test_a_released_file_says_what_the_model_says_but_for_rounding(tmp_path, nam
     assert (tmp_path / "other.skops").read_bytes() == (tmp_path / "model.skops").read_bytes()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", RELEASED)
 def test_a_released_model_has_no_counts_seeds_or_scores(tmp_path, name):
     features, labels = data()

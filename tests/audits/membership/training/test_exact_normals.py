@@ -18,6 +18,7 @@ def _counts(numbers, edges):
     return np.bincount(np.clip(numbers, edges[0] - 1, edges[-1]) - edges[0] + 1)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("count", "bits", "lead"),
     [(300_000, 3, 31), (300_000, 4, 16), (20_000, 2, 5), (4_000, 1, 1)],

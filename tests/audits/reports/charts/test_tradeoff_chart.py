@@ -22,6 +22,7 @@ def test_each_kind_of_privacy_has_its_row_of_panels():
     assert ">30<" in both  # phi over its order: 50 is large
 
 
+@pytest.mark.nightly
 def test_several_lines_have_their_names_and_share_what_they_have_in_common():
     one = tradeoff(point("central", 2.74))
     drawn = tradeoff_chart({"C = 10": one, "C = 20": one}, "svg").decode()
@@ -30,6 +31,7 @@ def test_several_lines_have_their_names_and_share_what_they_have_in_common():
     assert drawn.count(">a guess<") == 5
 
 
+@pytest.mark.nightly
 def test_lines_of_other_grids_stand_each_at_its_own_epsilon():
     points = [
         point("central", epsilon).model_copy(update={"setting": noise})
@@ -43,6 +45,7 @@ def test_lines_of_other_grids_stand_each_at_its_own_epsilon():
     assert drawn.count(">a guess<") == 4
 
 
+@pytest.mark.nightly
 def test_the_same_figures_make_the_same_picture_without_rows_of_nothing():
     found = tradeoff(point("central", 2.74))
     picture = tradeoff_chart(found, "svg")
@@ -51,6 +54,7 @@ def test_the_same_figures_make_the_same_picture_without_rows_of_nothing():
     assert b"were answered as the middle of one of" not in picture
 
 
+@pytest.mark.nightly
 def test_figures_that_there_are_not_leave_their_place_empty():
     none = point("central", 1.0, precision=NONE, mean_precision=NONE, mean_recall=NONE)
     assert tradeoff_chart(tradeoff(none), "png").startswith(b"\x89PNG")
@@ -71,6 +75,7 @@ def test_points_that_lie_close_are_named_apart():
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
+@pytest.mark.nightly
 def test_bins_are_told_below_the_panels():
     said = "Numbers of 'age' were answered as the middle of one of 10 bins."
     drawn = tradeoff(point("local", 60.0, setting=3.0)).model_copy(update={"bins": (said,)})

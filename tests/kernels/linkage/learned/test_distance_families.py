@@ -74,6 +74,7 @@ HELD = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("inner", "outer"), [(one, other) for one, all_ in HELD for other in all_])
 @given(rows=ROWS, numbers=NUMBERS)
 def test_a_distance_of_a_family_is_the_same_in_one_that_holds_it(inner, outer, rows, numbers):
@@ -86,6 +87,7 @@ def test_a_distance_of_a_family_is_the_same_in_one_that_holds_it(inner, outer, r
     assert distances.features(rows) @ same == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", FAMILIES)
 @given(rows=ROWS, numbers=NUMBERS)
 def test_no_distance_goes_beyond_the_reach(name, rows, numbers):

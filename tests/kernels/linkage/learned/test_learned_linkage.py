@@ -66,6 +66,7 @@ def most_linked(given_files, distances):
     return 0
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", POLYHEDRAL)
 @settings(max_examples=examples(16))
 @given(given_files=files())
@@ -101,6 +102,7 @@ def test_the_optimum_is_that_of_all_weights_in_any_unit(seed, unit):
     assert found.linked == found.bound == expected
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", POLYHEDRAL)
 @settings(max_examples=examples(16))
 @given(given_files=files())
@@ -127,6 +129,7 @@ def test_no_form_links_more_than_the_bound(given_files, share, beside):
         assert count <= found.linked
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", FAMILIES)
 @settings(max_examples=examples(16))
 @given(given_files=files(), random=st.randoms(use_true_random=False))
@@ -145,6 +148,7 @@ def test_order_of_the_rows_changes_nothing(name, given_files, random):
     assert (moved.parameters == found.parameters).all()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", FAMILIES)
 @settings(max_examples=examples(24, times=84))
 @given(given_files=files(), where=st.integers(0, 20))
@@ -231,6 +235,7 @@ def best_mean():
     return given_files, learn(*given_files, weighted_mean(4), seconds=60)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", [choquet, choquet_of_pairs, bilinear])
 def test_a_start_of_a_family_within_is_not_lost(family):
     given_files, mean = best_mean()
@@ -248,6 +253,7 @@ def test_more_persons_than_a_programme_takes_are_linked_by_its_stand_in(monkeypa
     assert mean < found.linked <= best.linked <= found.bound
 
 
+@pytest.mark.nightly
 def test_families_learned_in_turn_link_ever_more():
     families = [weighted_mean(3), choquet_of_pairs(3), choquet(3)]
     counts = [each.linked for each in learn_in_turn(*noisy(50, 3), families, seconds=0.3)]
@@ -278,6 +284,7 @@ def test_a_distance_learned_from_others_links_as_the_records_tell():
     assert (found[0, inside] == expected).all()
 
 
+@pytest.mark.nightly
 def test_what_is_learned_of_an_independent_file_does_not_hold_of_others():
     random = np.random.default_rng(0)
     differences = random.normal(size=(40, 1, 4)) - random.normal(size=(1, 40, 4))
@@ -296,6 +303,7 @@ def test_the_weights_learned_are_those_of_a_family():
 # Published, on records that are not recorded: 95.5, 93, 94.25, 90.5, 99.25, 98.75 (Torra's slides
 # of 2017). Of these records: the optimum, which the recipe's programmes reached within a link or
 # two without proving it.
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("name", "mean", "learned"),
     [
@@ -317,6 +325,7 @@ def test_weighted_means_on_census_are_learned_to_the_proven_optimum(name, mean, 
 
 
 # Published: 95.75, 93.75, 94.25, 91.25, 99.75, 99.25.
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "learned"),
     [

@@ -733,6 +733,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_text_ends_in_a_coded_error_soon(text):
     started = time.process_time()
@@ -798,6 +799,7 @@ CHAINS = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("step", CHAINS.values(), ids=CHAINS.keys())
 def test_long_chain_is_not_nested_deeper_than_can_be_read(step):
     text = HEAD + "".join(step.format(n, n + 1) for n in range(300)) + "_:n300 ex:end 1 ."
@@ -811,6 +813,7 @@ def test_long_chain_is_not_nested_deeper_than_can_be_read(step):
     assert len(again) == len(parsed(text, "turtle"))
 
 
+@pytest.mark.nightly
 def test_ten_thousand_statements_take_seconds():
     rule = "[ odrl:assignee ex:a{0} ; odrl:target ex:t{0} ; odrl:action odrl:read ; ex:p ({0}) ]"
     rules = ", ".join(rule.format(n) for n in range(1_500))
