@@ -42,3 +42,15 @@ def test_a_sample_is_proven_to_be_one():
     policy, proof = read_policy(asking(**asked)), made.certificate
     [line] = Output.of(policy, OUTPUT, [proof], plan=proof.plan).proof_lines()
     assert line.startswith("certified: no bounds asked for, a sample of 2 rows; output sha-256 ")
+
+
+def test_of_a_sample_with_suppressed_rows_no_figures_are_shown():
+    asked = {
+        "method": "k-anonymity",
+        "k": 2,
+        "quasi": ["a"],
+        "algorithm": "full-domain",
+        "maxSuppression": 0.2,
+    }
+    made = applied({"a": [*range(7)] * 5}, **asked, sampleSize=20)
+    assert shown(made)["sampled"] == "rows, some of them suppressed"

@@ -13,6 +13,7 @@ from policy_engine.certificate.figure_checks import FIGURES_OF_ROWS
 from policy_engine.certificate.record import Record
 from policy_engine.certificate.shortcomings import file_figures
 from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
+from policy_engine.engines.samples import SampleFigures
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.plan.lineage import Maker
 from policy_engine.terms import compact, maskings
@@ -59,10 +60,8 @@ _STATES = {"holds": "[green]holds[/]", "broken": "[red]broken[/]", "no evidence"
 
 def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:
     yield from _row_figures(certificate, record)
-    if sample := certificate.sample:
-        strata = f", of {sample.strata:,} strata" if (sample.strata or 1) > 1 else ""
-        text = f"{sample.sampled:,} {sample.units}, {sample.share:.2%} of all{strata}"
-        yield "sampled", text if sample.sampled else f"{sample.units}, some of them suppressed"
+    if certificate.sample:
+        yield "sampled", _sample_text(certificate.sample)
     yield from _maker_rows(certificate)
     yield from _model_rows(certificate)
     for one in certificate.maskings:
@@ -91,6 +90,13 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     if utility.perturbed:
         yield "perturbed, loss not seen in cells", escape(", ".join(utility.perturbed))
     yield "discernability", f"{utility.discernability:,}"
+
+
+def _sample_text(sample: SampleFigures) -> str:
+    if sample.sampled is None or sample.share is None:
+        return f"{sample.units}, some of them suppressed"
+    strata = f", of {sample.strata:,} strata" if (sample.strata or 1) > 1 else ""
+    return f"{sample.sampled:,} {sample.units}, {sample.share:.2%} of all{strata}"
 
 
 def _unmeasured(certificate: Certificate, masked: MaskedColumn) -> list[str]:

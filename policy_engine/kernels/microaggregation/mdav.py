@@ -23,8 +23,8 @@ def mdav(points: Floats, words: Words, k: int) -> Ints:
     the row farthest from that one and its k - 1 nearest. Fewer than 3k rows become one such class
     and the rest, fewer than 2k one class. So all classes have k rows but one, which has fewer than
     2k if there are k rows at all. `points` (rows, columns), standardised, by squared Euclidean
-    distance; O(rows**2 / k). `words` (rows,) decide which of equally distant rows comes first;
-    where they are equal, the points do.
+    distance; O(rows**2 / k). `words` (rows,) and, where they are equal, the points decide
+    in the end which of equally distant rows comes first: the order of the rows does not.
     """
     order = _order_rows(points, words)
     columns, size = points.shape[1], len(points)
