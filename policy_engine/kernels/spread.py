@@ -43,6 +43,11 @@ class Spread:
         """Whether every cell stands for one code."""
         return bool((self.widths == 1).all())
 
+    @cached_property
+    def is_of_codes(self) -> bool:
+        """Whether every code has a cell of its own, of the same number."""
+        return self.is_exact and np.array_equal(self.low, np.arange(self.size))
+
     def totals(self, weights: Floats | NDArray[np.bool_]) -> Floats:
         """Return the sum of the weights (size,) of the codes of every cell, (c,)."""
         before = np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])

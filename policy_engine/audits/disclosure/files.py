@@ -99,6 +99,8 @@ class KnownColumn:
 
     def released_codes(self) -> Ints:
         """Return the code of each released cell, -1 where it is several."""
+        if self.after.is_of_codes:
+            return self.after.cell_of.astype(np.int64)
         code = np.where(self.after.widths == 1, self.after.low[self.after.starts[:-1]], -1)
         return np.asarray(code[self.after.cell_of], dtype=np.int64)
 

@@ -47,16 +47,11 @@ def dispersion_of(numbers: Floats) -> Dispersion:
 def dispersions(numbers: Floats, heavy: float = _HEAVY) -> list[Dispersion]:
     """Return the standard deviation of numbers, and the robust one if it is `heavy` times it."""
     present = np.sort(numbers[~np.isnan(numbers)])  # so that their order changes no last digit
-    plain = _plain(present)
-    robust = _shortest_half(present) if len(present) else plain
-    return [plain, robust] if plain.deviation > heavy * robust.deviation > 0 else [plain]
-
-
-def _plain(numbers: Floats) -> Dispersion:
-    present = numbers[~np.isnan(numbers)]
     if not len(present):
-        return Dispersion(0.0, 0.0)
-    return Dispersion(float(present.mean()), float(present.std()))
+        return [Dispersion(0.0, 0.0)]
+    plain = Dispersion(float(present.mean()), float(present.std()))
+    robust = _shortest_half(present)
+    return [plain, robust] if plain.deviation > heavy * robust.deviation > 0 else [plain]
 
 
 def _shortest_half(ordered: Floats) -> Dispersion:
@@ -90,9 +85,10 @@ def scales(column: KnownColumn) -> tuple[ColumnScale, ColumnScale]:
     """Return the scales of the known and of the released numbers: each file by itself, as an
     intruder does who has both."""
     before, after = column.known_numbers()[column.present], column.released_numbers()[0]
-    own, released = dispersion_of(before), dispersion_of(after)
+    known_ones, released_ones = dispersions(before), dispersions(after)
+    own, released = known_ones[-1], released_ones[-1]
     if own.is_robust != released.is_robust:  # as where noise is as wide as a few values
-        own, released = (_plain(one) for one in (before, after))
+        own, released = known_ones[0], released_ones[0]
     if not released.deviation:
         released = Dispersion(released.middle, own.deviation, is_robust=own.is_robust)
     return ColumnScale(own), ColumnScale(released)

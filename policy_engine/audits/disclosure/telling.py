@@ -95,7 +95,8 @@ def _nearer_numbers(column: KnownColumn, codes: Ints, counts: Ints) -> Iterator[
     released = values[column.after.low[column.after.starts[:-1]]]
     order = np.argsort(released, kind="stable")  # nan is last
     present = int((~np.isnan(released)).sum())
-    rank = np.argsort(order)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
     sums = np.append(0, np.cumsum(counts[order]))
     known_counts = np.bincount(column.before[column.present], minlength=len(values))
     before, after = scales(column)

@@ -107,17 +107,22 @@ def _search(tree, point, radius, person, low, high, stack):  # type: ignore[no-u
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        away = _distance_to_box(point, tree.low[node], tree.high[node])
-        if away > tied or _misses(tree.low[node], tree.high[node], person, low, high):
+        if _misses(tree.low[node], tree.high[node], person, low, high):
             continue
-        if away < nearer and is_one_point(tree.low[node], tree.high[node]):
+        is_point = is_one_point(tree.low[node], tree.high[node])
+        if is_point and _distance_to_box(point, tree.low[node], tree.high[node]) < nearer:
             return 0
-        if node < half and not is_one_point(tree.low[node], tree.high[node]):
+        if node < half and not is_point:
             left = _distance_to_box(point, tree.low[2 * node], tree.high[2 * node])
             right = _distance_to_box(point, tree.low[2 * node + 1], tree.high[2 * node + 1])
             nearest = 2 * node + (right < left)
-            stack[waiting], stack[waiting + 1] = nearest ^ 1, nearest
-            waiting += 2
+            # The radius stays as it is, so that boxes beyond it need not wait.
+            if max(left, right) <= tied:
+                stack[waiting] = nearest ^ 1
+                waiting += 1
+            if min(left, right) <= tied:
+                stack[waiting] = nearest
+                waiting += 1
         elif node < half:
             ties += tree.ends[node] - tree.starts[node]
         else:

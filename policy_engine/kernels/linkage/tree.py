@@ -11,6 +11,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _LEAF = 16
+_LOOKED_AT = 1024
+"""Of so many points of a node, about, it is seen which of its columns is the widest."""
 STACK = 128
 """More than the nodes that wait while a tree of any depth is searched."""
 
@@ -55,49 +57,72 @@ def plant(points: Floats, leaf: int = _LEAF) -> PointTree:
         starts[first : 2 * first], ends[first : 2 * first] = edges[:-1], edges[1:]
     order, low = np.arange(rows), np.empty((2 * leaves, points.shape[1]))
     high = np.empty_like(low)
-    _grow(points, order, starts, ends, low, high)
-    return PointTree(points[order], order, starts, ends, low, high)
+    _grow(points, order, np.empty(rows), starts, ends)
+    points = points[order]
+    _bound(points, starts, ends, low, high)
+    return PointTree(points, order, starts, ends, low, high)
 
 
 @compiled
-def _grow(points, order, starts, ends, low, high):  # type: ignore[no-untyped-def]
-    """Order the rows by node, and find the boxes of the nodes."""
+def _grow(points, order, values, starts, ends):  # type: ignore[no-untyped-def]
+    """Order the rows by node."""
     nodes = len(starts)
-    for node in range(1, nodes):
-        widest = _bound(points, order, starts[node], ends[node], low[node], high[node])
-        if 2 * node < nodes:
-            _halve(points, order, starts[node], ends[node], ends[2 * node], widest)
+    for node in range(1, nodes // 2):
+        widest = _widest(points, order, starts[node], ends[node])
+        _halve(points, order, values, starts[node], ends[node], ends[2 * node], widest)
 
 
 @inlined
-def _bound(points, order, start, end, low, high):  # type: ignore[no-untyped-def]
-    """Write the box of a node, and return its widest column."""
+def _widest(points, order, start, end):  # type: ignore[no-untyped-def]
+    """Return the widest column of a node, by some of its points where these are many."""
+    step = 1 + (end - start) // _LOOKED_AT
     widest, width = 0, -1.0
     for column in range(points.shape[1]):
         least = greatest = points[order[start], column]
-        for at in range(start + 1, end):
+        for at in range(start + step, end, step):
             value = points[order[at], column]
             least, greatest = min(least, value), max(greatest, value)
-        low[column], high[column] = least, greatest
         if greatest - least > width:
             widest, width = column, greatest - least
     return widest
 
 
+@compiled
+def _bound(points, starts, ends, low, high):  # type: ignore[no-untyped-def]
+    """Find the boxes of the nodes, those of leaves first."""
+    nodes = len(starts)
+    for node in range(nodes - 1, 0, -1):
+        if 2 * node < nodes:
+            for column in range(points.shape[1]):
+                low[node, column] = min(low[2 * node, column], low[2 * node + 1, column])
+                high[node, column] = max(high[2 * node, column], high[2 * node + 1, column])
+        else:
+            for column in range(points.shape[1]):
+                least = greatest = points[starts[node], column]
+                for place in range(starts[node] + 1, ends[node]):
+                    value = points[place, column]
+                    least, greatest = min(least, value), max(greatest, value)
+                low[node, column], high[node, column] = least, greatest
+
+
 @inlined
-def _halve(points, order, start, end, middle, column):  # type: ignore[no-untyped-def]
+def _halve(points, order, values, start, end, middle, column):  # type: ignore[no-untyped-def]
     """Move the rows with the least values of a column before the middle (Hoare's selection)."""
+    # Side by side, values are at hand; those of points in any order are not.
+    for at in range(start, end):
+        values[at] = points[order[at], column]
     left, right = start, end - 1
     while left < right:
-        pivot = points[order[(left + right) // 2], column]
+        pivot = values[(left + right) // 2]
         low, high = left, right
         while low <= high:
-            while points[order[low], column] < pivot:
+            while values[low] < pivot:
                 low += 1
-            while points[order[high], column] > pivot:
+            while values[high] > pivot:
                 high -= 1
             if low <= high:
                 order[low], order[high] = order[high], order[low]
+                values[low], values[high] = values[high], values[low]
                 low, high = low + 1, high - 1
         if middle <= high:
             right = high
