@@ -219,8 +219,9 @@ def test_counts_are_found_in_every_spelling_of_a_rule():
 def test_name_that_no_iri_has_is_refused(stated):
     with pytest.raises(RequestError, match=r"D001 .* not allowed in an IRI"):
         read_world(stated)
-    with pytest.raises(ValidationError, match="not allowed in an IRI"):
+    with pytest.raises(ValidationError, match="not allowed in an IRI") as caught:
         World.model_validate(stated)
+    assert not caught.value.errors()[0]["msg"].endswith(".")
 
 
 FINE = "2026-06-01T12:00:00.0000001Z"
@@ -237,6 +238,6 @@ FINE = "2026-06-01T12:00:00.0000001Z"
     ids=str,
 )
 def test_time_finer_than_microseconds_is_refused(stated):
-    with pytest.raises(RequestError, match=r"D003 .* is finer than microseconds"):
+    with pytest.raises(RequestError, match=r"D003 .*: '20\S*0001Z?' is finer than microseconds"):
         read_world(stated)
     assert read_world({"time": "2026-06-01T12:00:00.0000000Z"}).time
