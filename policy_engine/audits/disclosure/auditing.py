@@ -123,7 +123,7 @@ def attack_each(
     knows the method: attacks are made by the most telling ones alone, too, whatever their order.
     `outside` are the same files with persons who were never in the original.
     """
-    information = most_telling_first(files)
+    information = most_telling_first(files.columns, files.own)
     attacker = _Attacker(files, outside, settings, information)
     results: list[Attacked | NotRun] = []
     chosen = settings.named or get_args(Attack)

@@ -1,13 +1,13 @@
 """How much one column alone tells of whose record is whose, and the columns in that order."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
+from policy_engine.audits.disclosure.files import KnownColumn
 from policy_engine.audits.disclosure.scales import scales
 
 Floats = NDArray[np.float64]
@@ -25,13 +25,13 @@ _NEAR = 1e-9
 """Records that are farther by rounding alone are as near."""
 
 
-def most_telling_first(files: TwoFiles) -> dict[str, float]:
+def most_telling_first(columns: Sequence[KnownColumn], own: Ints) -> dict[str, float]:
     """Return how much each column tells, those that tell most first.
 
     Columns that tell as much are in the order of their names: neither the order of columns nor that
     of rows decides by which columns attacks are made.
     """
-    information = {one.name: round(how_telling(one, files.own), _DECIMALS) for one in files.columns}
+    information = {one.name: round(how_telling(one, own), _DECIMALS) for one in columns}
     return dict(sorted(information.items(), key=lambda one: (-one[1], one[0])))
 
 

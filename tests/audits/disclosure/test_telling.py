@@ -76,7 +76,7 @@ def test_neither_the_order_of_rows_nor_that_of_columns_decides_anything():
     files = [hiding_files(), hiding_files(rows), hiding_files(names=("x", "c", "a", "b"))]
     reached = [attack(one, settings=BY_DISTANCE)[0] for one in files]
     assert len({tuple((frozenset(r.known), r.linked) for r in one) for one in reached}) == 1
-    assert len({tuple(most_telling_first(one).items()) for one in files}) == 1
+    assert len({tuple(most_telling_first(one.columns, one.own).items()) for one in files}) == 1
 
 
 def test_on_many_persons_the_columns_that_tell_most_are_attacked_alone_too(monkeypatch):

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from policy_engine.audits.disclosure.files import KnownColumn
 from policy_engine.audits.disclosure.risks.inference import inferences
 from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
@@ -18,7 +20,7 @@ def bounded_inference(
     by_name = {one.name: one for one in columns}
     known_columns = [by_name[name] for name in method.known]
     for name in method.learned:
-        risks = inferences(known_columns, by_name[name])
+        risks = inferences(known_columns, by_name[name], np.arange(records))
         if isinstance(risks, NoRisk):
             nothing = NotApplicable(reason=risks.reason)
             yield _measurement(method, name, method.known, records, nothing)

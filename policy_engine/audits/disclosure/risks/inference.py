@@ -23,6 +23,7 @@ from policy_engine.kernels.attribute_inference import (
 from policy_engine.kernels.estimates import share_of_parts
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 HEAVY = 5.0
 """By a standard deviation so many times as large as others have it, most values may be equal."""
@@ -35,17 +36,21 @@ TOLERANCE = 0.1
 are not those of a few values."""
 
 
-def inferred(columns: Sequence[KnownColumn], sensitive: KnownColumn) -> Risk | NoRisk:
+def inferred(
+    columns: Sequence[KnownColumn], sensitive: KnownColumn, own: Ints | None = None
+) -> Risk | NoRisk:
     """Return for how many persons a value is guessed from what is known of them.
 
     In the way that tells most beyond the baseline, that of who guesses from all values that the
-    release has.
+    release has. `own` are the persons' records, as in `known_sets`.
     """
-    guesses = inferences(columns, sensitive)
+    guesses = inferences(columns, sensitive, own)
     return guesses if isinstance(guesses, NoRisk) else max(guesses, key=lambda one: one.excess)
 
 
-def inferences(columns: Sequence[KnownColumn], sensitive: KnownColumn) -> list[Risk] | NoRisk:
+def inferences(
+    columns: Sequence[KnownColumn], sensitive: KnownColumn, own: Ints | None = None
+) -> list[Risk] | NoRisk:
     """Return for how many persons a value is guessed, in every way that is tried.
 
     From the nearest records by every set of columns, from many by those that tell most in the
@@ -59,7 +64,7 @@ def inferences(columns: Sequence[KnownColumn], sensitive: KnownColumn) -> list[R
         return NoRisk(measure="attribute-inference", column=sensitive.name, reason=reason)
     values, truth = _compared(sensitive)
     bins = value_bins(values, is_number=sensitive.is_number and not sensitive.is_ordinal)
-    sets = known_sets(columns, bins)
+    sets = known_sets(columns, bins, own)
     telling = most_telling(sets, bins, MOST_SMOOTHED)
     return [
         risk

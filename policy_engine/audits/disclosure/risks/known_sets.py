@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn
 from policy_engine.audits.disclosure.risks.guessed_cells import released_cells
+from policy_engine.audits.disclosure.telling import most_telling_first
 from policy_engine.kernels.attribute_inference import (
     category_bins,
     grown_sets,
@@ -20,8 +21,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_IN_STEPS, MOST_STEPS = 50_000, 12
-"""Of so many persons at most, values are also guessed by the first columns known, the first two and
-so on, up to so many."""
+"""Of so many persons at most, values are also guessed by the column that tells most, by the two that
+do and so on, up to so many."""
 MOST_IN_ALL_PAIRS = 6
 """Of so many columns at most, all pairs are tried."""
 MOST_PAIRED, PAIRS = 100, 8
@@ -34,13 +35,19 @@ BINS, COARSE_BINS, VALUE_BINS = 8, 4, 10
 Categories have twice as many bins, the last for all the rarer ones."""
 
 
-def known_sets(columns: Sequence[KnownColumn], values: Ints) -> list[tuple[KnownColumn, ...]]:
+def known_sets(
+    columns: Sequence[KnownColumn], values: Ints, own: Ints | None = None
+) -> list[tuple[KnownColumn, ...]]:
     """Return the sets of columns by which values are guessed, since more may mislead an intruder.
 
-    Each column alone, the first, the first two and so on, those that are not masked at random, and
-    all; pairs, and what they grow to, that tell most of `values` (rows,), bins of the released
-    ones. Of many persons, no first ones.
+    Each column alone; the one that tells most of whose record is whose, the two that do, and so on,
+    given the `own` record of each person, (persons,), -1 if none, or else in the order of the
+    columns; those that are not masked at random; all; pairs, and what they grow to, that tell most
+    of `values` (rows,), bins of the released ones. Of many persons, no first ones.
     """
+    given = {one.name: place for place, one in enumerate(columns)}
+    if own is not None and (own >= 0).any():
+        columns = [columns[given[name]] for name in most_telling_first(columns, own)]
     places = tuple(range(len(columns)))
     steps = [places[:count] for count in range(2, min(len(columns), MOST_STEPS) + 1)]
     if len(columns[0].before) > MOST_IN_STEPS:
@@ -48,7 +55,8 @@ def known_sets(columns: Sequence[KnownColumn], values: Ints) -> list[tuple[Known
     kept = tuple(place for place in places if not _is_perturbed(columns[place]))
     sets = [*((place,) for place in places), *steps, kept, places, *_telling(columns, values)]
     chosen = dict.fromkeys(tuple(sorted(one)) for one in sets if one)
-    return [tuple(columns[place] for place in one) for one in chosen]
+    found = ([columns[place] for place in one] for one in chosen)
+    return [tuple(sorted(one, key=lambda column: given[column.name])) for one in found]
 
 
 def most_telling(

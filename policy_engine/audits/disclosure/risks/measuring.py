@@ -310,5 +310,5 @@ def _attributes(
             reason = "its cells are labels that the original lacks, and no taxonomy is given"
             yield NoRisk(measure="attribute-inference", column=sensitive.name, reason=reason)
         elif known_columns:
-            yield inferred(known_columns, sensitive)
+            yield inferred(known_columns, sensitive, files.own)
     yield from interval_disclosure(MaskedNumbers.of(files.columns, files.own))

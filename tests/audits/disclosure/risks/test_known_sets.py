@@ -44,3 +44,17 @@ def test_pairs_grow_by_what_tells_more():
 def test_the_sets_that_tell_most_come_first_and_those_that_tell_nothing_not():
     known, values = eight("cf")
     assert names(most_telling(known_sets(known, values), values, 2)) == ["cf"]
+
+
+def test_columns_that_tell_whose_record_is_whose_come_first_whatever_their_order():
+    draws = np.random.default_rng(2)
+    before = {name: np.arange(64) for name in "abcdexyz"}
+    after = before | {name: draws.permutation(64) for name in "abcde"}
+    some = known_columns(pa.table(before), pa.table(after), list(before), None, {})
+    values = draws.integers(0, 2, 64)
+    assert "xyz" in names(known_sets(some, values, np.arange(64)))
+    assert "xyz" not in names(known_sets(some, values, np.full(64, -1)))
+    turned = known_sets(some[::-1], values, np.arange(64))
+    assert {*map(frozenset, names(turned))} == {
+        *map(frozenset, names(known_sets(some, values, np.arange(64))))
+    }
