@@ -21,8 +21,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_IN_STEPS, MOST_STEPS = 50_000, 12
-"""Of so many persons at most, values are also guessed by the column that tells most, by the two that
-do and so on, up to so many."""
+"""Of so many persons at most, values are also guessed by the column that tells most, by the two
+that do and so on, up to so many."""
 MOST_IN_ALL_PAIRS = 6
 """Of so many columns at most, all pairs are tried."""
 MOST_PAIRED, PAIRS = 100, 8
