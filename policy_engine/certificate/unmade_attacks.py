@@ -80,9 +80,9 @@ def _columns_of_numbers(certificate: "Certificate") -> set[str]:
     figures = {one.column: one.figures for one in certificate.maskings}
     names = _swapped_columns(certificate.plan)
     for one in masked:
-        told = figures.get(one.name, {})
-        has_numbers = isinstance(one, Rounding) and told.get("unchanged", 0) > 0
+        own_figures = figures.get(one.name, {})
+        has_numbers = isinstance(one, Rounding) and own_figures.get("unchanged", 0) > 0
         if isinstance(one, Perturbation) and one.takes == "numbers":
-            has_numbers = "varianceRatio" in told
+            has_numbers = "varianceRatio" in own_figures
         names |= {one.name} if has_numbers else set()
     return names

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.linkage.column_likelihood import ColumnLikelihood
+from policy_engine.kernels.linkage.nearest import nearest_distances
+from policy_engine.kernels.linkage.tree import plant
 
 Floats = NDArray[np.float64]
 
@@ -92,11 +94,24 @@ def nearest_means(known_values: Floats, released: Floats, scales: Floats) -> lis
     """Return columns of group means, as microaggregation of several columns makes them.
 
     Groups are of rows that are near to each other on the columns' `scales`, (columns,), as a rule
-    their standard deviations: the nearer a mean, the likelier it is that of a person's group. The
-    rows of a group share it.
+    their standard deviations times the spread within groups: the nearer a mean, the likelier it is
+    that of a person's group. The rows of a group share it.
     """
     before, after = (known_values / scales).T, (released / scales).T
     return [ColumnLikelihood("normal", *both) for both in zip(before, after, strict=True)]
+
+
+def spread_around_means(values: Floats, means: Floats) -> float:
+    """Return how far values, (rows, columns), are from the mean of their group: a root mean square.
+
+    Nobody knows whose `means`, (records, columns), are whose: they are the nearest ones.
+    """
+    squares = nearest_distances(plant(means), values, np.arange(len(values)))
+    # In their order, so that that of the rows changes no last digit.
+    return max(float(np.sqrt(np.sort(squares).mean() / values.shape[1])), _LEAST_SPREAD)
+
+
+_LEAST_SPREAD = 1e-6
 
 
 def became(known_values: Floats, released: Floats) -> ColumnLikelihood:

@@ -30,10 +30,12 @@ from policy_engine.kernels.linkage.mechanisms import (
     added_noise,
     became,
     correlated_noise,
+    group_intervals,
     intervals,
     multiplied_noise,
     nearest_means,
     rounded_at_random,
+    spread_around_means,
 )
 from policy_engine.kernels.linkage.nearest import links, nearest_distances
 from policy_engine.kernels.linkage.shifts import RankMoves, drawn_by_matrix, moved, rank_swaps
@@ -323,12 +325,39 @@ def _randomly_rounded(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnL
 
 
 def _averaged(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
+    """Return columns of group means: one by itself by the groups, which do not overlap, and several
+    by how far values are from the means, measured by how far they are from the nearest one."""
+    masking = group[0].masking
+    assert isinstance(masking, Microaggregation)  # noqa: S101 (likewise)
+    groups = [] if masking.together else _groups_in_order(group[0])
+    if groups:
+        return groups
     known_values, released = (
         np.column_stack(part) for part in zip(*map(_numbers, group), strict=True)
     )
-    own = np.column_stack([one.known_numbers()[one.present] for one in group])
-    deviations = own[~np.isnan(own).any(axis=1)].std(axis=0)
-    return nearest_means(known_values, released, np.where(deviations > 0, deviations, 1.0))
+    own = _without_missing([one.known_numbers()[one.present] for one in group])
+    means = _without_missing([one.released_numbers()[0] for one in group])
+    deviations = own.std(axis=0)
+    scales = np.where(deviations > 0, deviations, 1.0)
+    spread = spread_around_means(own / scales, means / scales) if len(means) else 1.0
+    return nearest_means(known_values, released, scales * spread)
+
+
+def _groups_in_order(column: KnownColumn) -> list[ColumnLikelihood]:
+    """Return a column by its groups, each of neighbours; none if rows were left out since then."""
+    known_values, (released, _) = column.known_numbers(), column.released_numbers()
+    persons, records = ~np.isnan(known_values), ~np.isnan(released)
+    original = known_values[column.present][persons[column.present]]
+    if len(original) != np.count_nonzero(records):
+        return []
+    ends = group_intervals(known_values[persons], released[records], original)
+    is_whole = bool(persons.all() and records.all())
+    return ends if is_whole else [one.among(persons, records) for one in ends]
+
+
+def _without_missing(columns: Sequence[Floats]) -> Floats:
+    rows = np.column_stack(columns)
+    return rows[~np.isnan(rows).any(axis=1)]
 
 
 def _computed(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:

@@ -45,9 +45,9 @@ def known_sets(
     columns; those that are not masked at random; all; pairs, and what they grow to, that tell most
     of `values` (rows,), bins of the released ones. Of many persons, no first ones.
     """
-    given = {one.name: place for place, one in enumerate(columns)}
+    place_of = {one.name: place for place, one in enumerate(columns)}
     if own is not None and (own >= 0).any():
-        columns = [columns[given[name]] for name in most_telling_first(columns, own)]
+        columns = [columns[place_of[name]] for name in most_telling_first(columns, own)]
     places = tuple(range(len(columns)))
     steps = [places[:count] for count in range(2, min(len(columns), MOST_STEPS) + 1)]
     if len(columns[0].before) > MOST_IN_STEPS:
@@ -56,7 +56,7 @@ def known_sets(
     sets = [*((place,) for place in places), *steps, kept, places, *_telling(columns, values)]
     chosen = dict.fromkeys(tuple(sorted(one)) for one in sets if one)
     found = ([columns[place] for place in one] for one in chosen)
-    return [tuple(sorted(one, key=lambda column: given[column.name])) for one in found]
+    return [tuple(sorted(one, key=lambda column: place_of[column.name])) for one in found]
 
 
 def most_telling(
