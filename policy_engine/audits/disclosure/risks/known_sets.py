@@ -55,8 +55,8 @@ def known_sets(
     kept = tuple(place for place in places if not _is_perturbed(columns[place]))
     sets = [*((place,) for place in places), *steps, kept, places, *_telling(columns, values)]
     chosen = dict.fromkeys(tuple(sorted(one)) for one in sets if one)
-    found = ([columns[place] for place in one] for one in chosen)
-    return [tuple(sorted(one, key=lambda column: place_of[column.name])) for one in found]
+    column_sets = ([columns[place] for place in one] for one in chosen)
+    return [tuple(sorted(one, key=lambda column: place_of[column.name])) for one in column_sets]
 
 
 def most_telling(
