@@ -84,6 +84,12 @@ def test_attacks_on_a_table_are_those_that_are_planned(figures, told):
     assert told_of(*figures) == told
 
 
+def test_an_attack_that_is_not_planned_is_not_one_that_does_not_apply():
+    always = "It says that distance-linkage does not apply, and it always does."
+    unplanned = linked("distance-linkage", NotApplicable(reason=SLOW), ())
+    assert told_of(unplanned) == [NOT_MADE, SEVERAL, always]
+
+
 def test_with_one_column_known_an_attack_by_several_does_not_apply():
     single = bounded(0.9), by(SHAPED), known("pay")
     assert told_of(linked(SHAPED, NotApplicable(reason=ONE_COLUMN), ()), asked=single) == []

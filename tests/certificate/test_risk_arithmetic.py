@@ -66,6 +66,8 @@ def test_figures_of_many_records_are_rounded():
     sizes = (31_623, 31_624, 10**9)
     risks = {"largestRisk": round(1 / sizes[0], 9), "meanRisk": round(3 / sum(sizes), 9)}
     assert _have_classes({"uniques": 0.0, **risks}, sum(sizes))
+    for records, told in ((10**9, 1e-9), (3 * 10**9, 0.0)):
+        assert _have_classes({"largestRisk": told, "meanRisk": told}, records)  # one class
 
 
 # -- the figures of a certificate -----------------------------------------------------------------
