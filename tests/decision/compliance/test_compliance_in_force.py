@@ -1,7 +1,7 @@
 """Policies that are no longer in force: their permissions have no effect, their prohibitions do."""
 
 import pytest
-from compliance_texts import PARTS, policy, request, world
+from compliance_texts import PARTS, PREFIXES, policy, request, world
 
 from policy_engine.decision.compliance import compliance_report
 from policy_engine.errors import PolicyError, RequestError
@@ -62,6 +62,14 @@ def test_rule_that_is_replaced_is_refused(what):
         reports(policy(text, more=said))
     with pytest.raises(RequestError, match=r"D003 The rule .* is said to be replaced"):
         reports(policy(text), world(said))
+
+
+def test_rule_that_is_replaced_is_told_where_that_is_said():
+    said = ":rule a odrl:Permission ;\n  dct:isReplacedBy :newer ."
+    with pytest.raises(PolicyError) as caught:
+        reports(policy(PARTS, more=said))
+    place = caught.value.problems[0].place
+    assert (place.pointer, place.line) == ("", PREFIXES.count("\n") + 2)
 
 
 def test_policy_is_replaced_by_something():
