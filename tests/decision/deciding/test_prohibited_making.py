@@ -8,9 +8,10 @@ from owning import HOSPITAL, INSURER, NOON, REGULATOR, STAFF, VISITS, decided, l
 from owning import rule as rule_of
 
 from policy_engine.decision import Decider, Request, World
+from policy_engine.decision.history import History
 from policy_engine.decision.making_consents import missing_consents
 from policy_engine.policy import Action, Constraint
-from policy_engine.policy.model import DERIVED, READ, TRAIN, Value
+from policy_engine.policy.model import ANONYMIZE, COUNT, DERIVED, READ, TRAIN, Value
 from policy_engine.policy.owners import read_owners
 from policy_engine.terms import ODRL
 
@@ -86,3 +87,22 @@ def test_a_prohibition_of_the_table_alone_keeps_even_its_owner_from_making_anyth
     assert alone.permitted
     assert f"{SAFE} may not be made" in barred.reason
     assert "urn:prohibition prohibits it" in barred.reason
+
+
+@pytest.mark.parametrize("conflict", ["perm", "prohibit"])
+def test_what_was_made_by_leave_stays_although_its_count_is_spent(conflict):
+    made, once = makes(SAFE, VISITS, INSURER), (Constraint(COUNT, f"{ODRL}lteq", (Value(1),)),)
+    leave = rule_of(
+        "permission", VISITS, action="anonymize", assignees=[INSURER], constraints=once, uid="urn:l"
+    )
+    never = rule_of("prohibition", VISITS, action="anonymize")
+    owners = policy(HOSPITAL, leave, never, uid="urn:owners", conflict=conflict)
+    history = History()
+    for _ in range(2):
+        history.record_execution(("urn:owners", "urn:l"), INSURER, ANONYMIZE, [VISITS], [])
+    decider = Decider([owners, made], [certified(made)], owners=read_owners(OWNED))
+    read = Request(assignee=STAFF, action=READ, targets=(SAFE,))
+    found = decider.decide(read, World(time=NOON), history)
+    assert found.permitted == (conflict == "perm")
+    world = World(time=NOON)
+    assert [one.rule.output for one in missing_consents(decider, made, world, history)] == [SAFE]
