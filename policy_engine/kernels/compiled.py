@@ -10,7 +10,8 @@ import numba
 from numba.core.options import DefaultOptions
 from numba.core.types.misc import unliteral
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+# No kernel is passed to another: without what that takes, it is compiled sooner.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 if hasattr(DefaultOptions, "_nrt"):
     # Kernels allocate nothing, so that references to arrays need no counting: a fifth of the time,
     # and threads that count at one place wait for each other.
