@@ -3,10 +3,12 @@
 from dataclasses import dataclass, field, replace
 
 import pytest
-from building import people_policy
+from applying import asking
+from building import column, people_policy
 from certifying import certified
 from modelled import of_release
 
+from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.shortcomings import lost_rows, proven, shortcomings
 from policy_engine.engines.samples import SampleFigures
 from policy_engine.errors import Problem
@@ -62,6 +64,24 @@ def told(certificate, **changes):
         (
             {"bound": "top-coding", "column": "pay", "sense": "at most", "asked": 0, "achieved": 3},
             "3 cells of 'pay' do not keep its top-coding.",
+        ),
+        (
+            {"bound": "rounding", "column": "pay", "sense": "at most", "asked": 0, "achieved": 1},
+            "1 cell of 'pay' does not keep its rounding.",
+        ),
+        (
+            {
+                "bound": "maxSuppression",
+                "column": "zip",
+                "sense": "at most",
+                "asked": 0.1,
+                "achieved": 1 / 3,
+            },
+            "0.3333 of the cells of 'zip' are suppressed. Allowed are 0.1.",
+        ),
+        (
+            {"bound": "bucket-l", "column": "pay", "asked": 2, "achieved": 1, "worst": 3},
+            "bucket-l of 'pay' must be at least 2, but is 1 in bucket 3 of the output.",
         ),
     ],
 )
@@ -157,6 +177,27 @@ def test_rows_that_were_not_sampled_are_not_lost(table):
     assert "The output has 5 rows, the input 100, of which 0 were suppressed" in problem.message
     for record in (Rows(100, 0, 0, 7), Rows(100, 0, 0), Rows(5, 0, 0, 6)):
         assert "certificate one of 6" in next(lost_rows(found, record)).message
+
+
+@pytest.mark.parametrize(
+    ("cells", "messages"),
+    [
+        ({"age": 40, "zip": 10}, []),
+        ({"zip": 11}, ["11 cells of 'zip' are suppressed. Allowed are 10."]),
+        ({"age": 51}, ["51 cells of 'age' were suppressed, but 50 are missing in the output."]),
+        ({"pay": 60}, []),  # it is not a quasi-identifier
+    ],
+    ids=str,
+)
+def test_cells_are_suppressed_as_far_as_the_policy_allows(cells, messages):
+    capped = column("zip", maxSuppression=0.1)
+    asked = {"method": "k-anonymity", "k": 2, "algorithm": "local-suppression"}
+    made = certified(read_policy(asking(**asked, quasi=["age", capped], insensitive=["pay"])))
+    utility = Utility.model_construct(column_losses={"age": 0.5, "zip": 0.2})
+    found = lost_rows(
+        made.model_copy(update={"utility": utility}), Rows(100, 0, 0, suppressed_cells=cells)
+    )
+    assert [*found] == [Problem("V003", one) for one in messages]
 
 
 def test_no_row_is_left_out_where_nothing_is_generalised(table):
