@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from applying import asking
+from attacked import attacked, bounded, by, known
 from building import column, people_policy
 from certifying import certified
 from modelled import of_release
@@ -96,6 +97,13 @@ def test_a_certificate_of_no_output_falls_short(table):
     nothing = ("V004", "Nothing was released: the certificate has no output.")
     assert told(table) == []
     assert told(table, output_digest="") == [nothing]
+
+
+def test_attacks_that_were_not_made_on_an_output_fall_short():
+    made = certified(read_policy(attacked(bounded(0.5), by("value-linkage"), known("pay"))))
+    [(code, message)] = told(made)
+    assert (code, "value-linkage" in message) == ("V019", True)
+    assert [code for code, _ in told(made, output_digest="")] == ["V004"]
 
 
 def test_what_the_files_of_a_model_give_away_falls_short(model):

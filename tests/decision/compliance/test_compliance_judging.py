@@ -653,3 +653,13 @@ def test_class_of_a_purpose_counts_in_the_policy_as_in_the_world(said, where):
     text = policy(f"{PARTS} ; {CARE} :sales", "prohibition", says if where == "policy" else "")
     found = rule(text, for_purpose(":ads"), world(says if where == "world" else ""))
     assert found.active
+
+
+def test_reports_by_the_clock_have_names_of_their_own():
+    def names(told):
+        return [compliance_report(policy(), request(), told).policies[0].node for _ in range(2)]
+
+    first, second = names(None)
+    assert first != second
+    first, second = names(world())
+    assert first == second
