@@ -249,8 +249,11 @@ def _check_everywhere(
     """Refuse files that lack a column, for which Spark would give missing values.
 
     Only where a column is missing in all rows of a file is that file's own list of columns
-    looked at. Parts without missing values are passed over by their statistics.
+    looked at. Parts without missing values are passed over by their statistics. A single file
+    has the columns that were read of it.
     """
+    if len(frame.inputFiles()) == 1:
+        return
     for file, suspects in _files_without_values(frame, columns):
         file_columns = strict_reader(session).format(kind).load(as_path(file)).columns
         if any(name not in file_columns for name in suspects):

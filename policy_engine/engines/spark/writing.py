@@ -155,17 +155,22 @@ def row_digest(frame: DataFrame) -> tuple[str, int]:
         for name, field in zip(numbered.columns, frame.schema.fields, strict=True)
     )
     hashed = numbered.selectExpr(f"sha2(concat({cells}), 256) AS hash")
-    words = [f"bigint(conv(substring(hash, {1 + 8 * i}, 8), 16, 10))" for i in range(_LANES)]
-    # A long cannot overflow within one partition, but it may for all partitions together.
-    sums = [F.expr(f"sum({word}) AS w{i}") for i, word in enumerate(words)]
-    parts = hashed.groupBy(F.spark_partition_id()).agg(F.expr("count(*) AS rows"), *sums)
-    totals = [F.expr(f"sum(CAST(w{i} AS DECIMAL(38, 0)))") for i in range(_LANES)]
+    words = hashed.selectExpr(
+        *(f"bigint(conv(substring(hash, {1 + 8 * i}, 8), 16, 10)) AS w{i}" for i in range(_LANES))
+    )
+    # A long may overflow with the words of all rows, but not with the halves of them.
+    highs, lows = (
+        [f"sum({half.format(f'w{i}')})" for i in range(_LANES)]
+        for half in ("shiftright({}, 16)", "{} & 65535")
+    )
     try:
-        rows, *lanes = parts.agg(F.sum("rows"), *totals).collect()[0]
+        rows, *sums = words.selectExpr("count(*)", *highs, *lows).collect()[0]
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
         raise explain_error(error, "", "hashing the rows") from None
-    text = repr([frame.columns, rows or 0, [int(lane or 0) for lane in lanes]])
-    return hashlib.sha256(text.encode()).hexdigest(), int(rows or 0)
+    halves = zip(sums[:_LANES], sums[_LANES:], strict=True)
+    lanes = [((high or 0) << 16) + (low or 0) for high, low in halves]
+    text = repr([frame.columns, rows, lanes])
+    return hashlib.sha256(text.encode()).hexdigest(), rows
 
 
 def _write_error(error: Exception, location: str) -> PolicyEngineError:
