@@ -1,3 +1,4 @@
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -56,24 +57,38 @@ def cluster(spark):
     return SparkEngine(session=spark).started()
 
 
-# A few rows do not repay what Spark does for many: it generates and compiles code for each query,
-# and plans the rest of a query again after each of its stages.
-_FOR_FEW_ROWS = {
+# A few rows do not repay what Spark does for many: it plans the rest of a query again after each of
+# its stages, and generates and compiles code for each query.
+_FEW_STAGES = {
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.shuffle.partitions": "2",
 }
+_FOR_FEW_ROWS = _FEW_STAGES | {"spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
 @pytest.fixture(scope="module")
 def few_rows(spark):
     """Let Spark neither compile queries nor plan them again, except in the nightly profile.
 
-    Files that list tables of the catalog cannot use it: Spark lists them with compiled code alone.
+    Files that list tables of the catalog cannot use it, but `few_stages`: Spark lists them with
+    compiled code alone.
     """
+    with _chosen(spark, _FOR_FEW_ROWS):
+        yield
+
+
+@pytest.fixture(scope="module")
+def few_stages(spark):
+    """Let Spark compile less of queries and not plan them again, except in the nightly profile."""
+    with _chosen(spark, _FEW_STAGES):
+        yield
+
+
+@contextmanager
+def _chosen(spark, settings_of_a_day):
     is_nightly = settings.get_current_profile_name() == "nightly"
-    chosen = {} if is_nightly else _FOR_FEW_ROWS
+    chosen = {} if is_nightly else settings_of_a_day
     before = {name: spark.conf.get(name, None) for name in chosen}
     for name, value in chosen.items():
         spark.conf.set(name, value)

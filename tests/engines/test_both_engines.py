@@ -359,6 +359,7 @@ def check_certified(engine, release, parts=CERTIFIED, **more):
     assert (found.utility, found.output_digest) == (expected.utility, expected.output_digest)
 
 
+@pytest.mark.nightly_on_spark
 def test_a_release_is_certified_again(engine, made):
     check_certified(engine, made)
 
@@ -390,7 +391,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("what", everyday_on_spark(CHANGES, "a cell has no known shape"))
+@pytest.mark.parametrize("what", everyday_on_spark(CHANGES))
 def test_a_release_that_was_changed_is_not_certified(engine, made, what):
     change, code = CHANGES[what]
     changed(made, change)
@@ -405,7 +406,7 @@ HIDDEN = {
 }
 
 
-@pytest.mark.parametrize("what", everyday_on_spark(HIDDEN, "pseudonyms"))
+@pytest.mark.parametrize("what", everyday_on_spark(HIDDEN))
 def test_what_is_to_be_hidden_is_not_certified_in_the_clear(engine, what, tmp_path):
     release = applied(engine, PEOPLE, tmp_path / "out" / "a.csv", insensitive=["city"], **PLAIN)
     (tmp_path / "out" / "certificate.jsonld").unlink()

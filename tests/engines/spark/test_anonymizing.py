@@ -60,6 +60,7 @@ def test_columns_of_more_values_than_a_brief_holds_are_first_cut_at_quantiles(en
     assert losses(release) < 1.2 * losses(apply_policy(policy, {DATASET: rows}))
 
 
+@pytest.mark.nightly
 def test_a_table_that_one_task_holds_is_cut_exactly_whatever_its_values(engine):
     rows, policy = table(150), asking(quasi=["where", "age"], **DIVERSE)
     few = replace(engine, most_values=80)

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from applying import asking
 from building import DATASET
-from everyday import everyday
 
 from policy_engine import apply_policy, audit_disclosure
 from policy_engine.engines.spark.engine import SparkEngine
@@ -37,7 +36,8 @@ def both(spark, original, release, **asked):
     return local, audit_disclosure(original, release, engine=counting, **asked)
 
 
-@pytest.mark.parametrize("kind", everyday(("csv", "parquet"), "parquet"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_files_of_any_tool_have_the_same_risks(spark, files, kind):
     table = files / f"in.{kind}"
     asked = {"known": KNOWN, "weights": "weight", "population": files / "everybody.csv"}
@@ -59,6 +59,7 @@ def test_generalised_cells_have_the_same_risks(spark, files):
     assert cluster.known == local.known
 
 
+@pytest.mark.nightly
 def test_a_population_without_the_release_is_refused(spark, files):
     with pytest.raises(DataError, match="A024 The population does not contain the release"):
         audit_disclosure(

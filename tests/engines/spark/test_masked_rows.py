@@ -14,11 +14,13 @@ from everyday import everyday
 from policy_engine import apply_policy, certify_output
 from policy_engine.engines.spark.near_rows import NearRows
 from policy_engine.errors import CertificateError, DataError, OutputError
+from policy_engine.kernels.microaggregation import blocks
 
 pytestmark = pytest.mark.usefixtures("few_rows")
 KEY = b"\x07" * 32
 PARTITIONS = everyday((1, 3, 8), 3)
 PLAIN = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "insensitive": ["note"], "key": KEY}
+ALONE = {"method": "masking", "insensitive": ["age", "note"], "key": KEY}
 
 
 def people(rows=60):
@@ -158,18 +160,26 @@ FEW = (("noise", "kim", "since", "times", "rounded", "seen"), ("near", "hours", 
 FEW += (("moved", "pay", "low", "exact", "empty"), ("shuffled", "job", "drawn", "coded", "spelled"))
 
 
-@pytest.mark.parametrize("few", FEW, ids="-".join)
-@pytest.mark.parametrize("given", ["table", "file"])
-def test_columns_of_each_masking_are_those_of_the_local_engine(cluster, tmp_path, given, few):
+GIVEN = [(kind, few) for kind in ("table", "file") for few in FEW]
+BY_DAY = [*(("table", few) for few in FEW[:3]), ("file", FEW[3])]
+
+
+@pytest.mark.parametrize(
+    "release", everyday(GIVEN, *BY_DAY), ids=lambda made: "-".join((made[0], *made[1]))
+)
+@pytest.mark.parametrize("beside", everyday(("classes", "nothing"), "nothing"))
+def test_columns_of_each_masking_are_those_of_the_local_engine(cluster, tmp_path, beside, release):
     import pyarrow.csv as pacsv
 
+    given, few = release
     table, files = people_of_each(tmp_path)
     chosen = [EACH[name] for name in few if given == "table" or EACH[name] in OF_FILES]
     table = table.select([*dict.fromkeys(("age", "note", *few))])
     pacsv.write_csv(table, tmp_path / "people.csv")
     read = table if given == "table" else tmp_path / "people.csv"
     used = {name: place for name, place in files.items() if name[:-4] in few}
-    made = both(cluster, read, 3, masked=chosen, taxonomies=used, **PLAIN)
+    asked = PLAIN if beside == "classes" else ALONE
+    made = both(cluster, read, 3, masked=chosen, taxonomies=used, **asked)
     assert made.local.table.num_rows == 60
     check_same(made)
     assert measured(made.local) == measured(made.spark)
@@ -184,17 +194,22 @@ def test_each_masking_has_its_columns_in_one_release():
     assert sorted(name for few in FEW for name in few) == sorted(EACH)
 
 
+# As many rows as have several blocks, and parts of one block each; by day, blocks are small, and
+# two rounds of cuts are enough.
+@pytest.mark.parametrize("rows", everyday((400, 40_000), 400))
 @pytest.mark.parametrize("partitions", PARTITIONS)
 def test_columns_microaggregated_together_in_parts_are_those_of_the_local_engine(
-    cluster, partitions
+    cluster, monkeypatch, partitions, rows
 ):
-    # As many rows as have several blocks, and parts of one block each.
-    random, rows = np.random.default_rng(2), 40_000
+    if rows == 400:
+        monkeypatch.setattr(blocks, "_MOST_COMPARISONS", 0)
+        monkeypatch.setattr(blocks, "_LEAST_TIMES_K", 50)
+    random, spread = np.random.default_rng(2), 0.2 if rows == 400 else 1
     is_missing = np.arange(rows) % 100 == 9
     table = pa.table(
         {
             "id": np.arange(rows),
-            "pay": pa.array(random.lognormal(8, 1, rows).round(2), mask=is_missing),
+            "pay": pa.array(random.lognormal(8, spread, rows).round(2), mask=is_missing),
             "hours": pa.array(random.integers(1, 60, rows), mask=is_missing),
         }
     )
@@ -208,12 +223,12 @@ def test_columns_microaggregated_together_in_parts_are_those_of_the_local_engine
     parts, cut = [], NearRows.cut
 
     def counting(near, limit):
-        blocks = cut(near, limit)
-        parts.append(blocks.count)
-        return blocks
+        found = cut(near, limit)
+        parts.append(found.count)
+        return found
 
     with patch.object(NearRows, "cut", counting):
-        spark = released(replace(cluster, rows_per_task=1_000), frame, **asked)
+        spark = released(replace(cluster, rows_per_task=rows // 40), frame, **asked)
     assert parts[0] > 3
     assert spark.table.toArrow().sort_by("id").equals(local.table.sort_by("id"))
     assert spark.certificate.maskings == local.certificate.maskings
@@ -437,6 +452,7 @@ def test_empty_texts_are_masked_into_parquet_on_a_cluster(cluster, tmp_path):
     assert made.certificate.holds
 
 
+@pytest.mark.nightly
 def test_what_follows_from_data_and_files_is_certified_on_a_cluster(cluster, tmp_path):
     import pyarrow.csv as pacsv
 

@@ -90,12 +90,14 @@ def test_a_part_that_does_not_hold_alone_is_not_cut_off(cluster, small_blocks):
     assert small_blocks[0] > 1
 
 
+@pytest.mark.nightly
 def test_classes_with_equal_cells_that_break_a_bound_together_are_formed_in_one_task(cluster):
     table = {"job": people()["job"], "ill": people()["ill"]}
     asked = {**ASKED, "method": "delta-disclosure", "delta": 0.05}
     check_same(both(cluster, table, 3, 60, quasi=["job"], sensitive=["ill"], **asked))
 
 
+@pytest.mark.nightly
 def test_the_rows_of_a_file_are_those_of_the_local_engine(cluster, tmp_path):
     pacsv.write_csv(people(), tmp_path / "people.csv")
     quasi = [column("age", generalization="median"), "job", column("since", weight=2)]
@@ -112,6 +114,7 @@ def test_means_are_numbers_as_on_the_local_engine(cluster):
     assert dict(runs.spark.table.dtypes)["pay"] == "double"
 
 
+@pytest.mark.nightly
 def test_one_class_of_long_numbers_loses_all_variance(cluster):
     # As hundredths, the three add up to 9e18, and twice as many to more than 64 bits.
     numbers = [29 * 10**15, 30 * 10**15, 30 * 10**15 - 2]
@@ -121,6 +124,7 @@ def test_one_class_of_long_numbers_loses_all_variance(cluster):
         assert one.certificate.class_figures.information_loss == 100
 
 
+@pytest.mark.nightly
 def test_means_that_one_value_dominates_are_doubted_as_on_the_local_engine(cluster):
     ages = [*range(1, 90), 10_000]
     table = {"debt": range(-9, 81), "age": ages, "pay": ages[::-1]}
@@ -130,6 +134,7 @@ def test_means_that_one_value_dominates_are_doubted_as_on_the_local_engine(clust
     check_same(runs)
 
 
+@pytest.mark.nightly
 def test_figures_of_classes_are_made_again_from_the_data(cluster, tmp_path):
     pacsv.write_csv(people(), tmp_path / "people.csv")
     asked = {name: value for name, value in ASKED.items() if name != "key"}

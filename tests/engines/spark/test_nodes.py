@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from drawn import Table, interval, ints, members, tables
-from everyday import examples
+from everyday import everyday, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -144,8 +144,11 @@ def large_table(seed, score, *, relaxed, bound, unit):
     return Table(axes, SensitiveRows((sensitive,), persons), constraint, Cutting(score, relaxed))
 
 
-@pytest.mark.parametrize("unit", [False, True])
-@pytest.mark.parametrize("bound", [{}, {"distinct": 2}, {"t": 0.3}])
+BOUNDS = [{}, {"distinct": 2}, {"t": 0.3}]
+
+
+@pytest.mark.parametrize("unit", [pytest.param(False, marks=pytest.mark.nightly), True])
+@pytest.mark.parametrize("bound", everyday(BOUNDS, BOUNDS[1]))
 @pytest.mark.parametrize("relaxed", [False, True])
 @pytest.mark.parametrize("score", ["loss", "span", "entropy"])
 def test_first_cuts_of_a_large_table_are_those_of_the_kernel(score, relaxed, bound, unit):

@@ -85,6 +85,7 @@ def check_certified_again(cluster, place, release, parts):
     assert beside.maskings == release.certificate.maskings
 
 
+@pytest.mark.nightly
 def test_pixelated_images_of_files_are_certified_again_on_spark(cluster, made):
     check_certified_again(cluster, *made, ALONE)
 
@@ -96,23 +97,20 @@ def test_pixelated_images_beside_classes_are_certified_again_on_spark(cluster, p
     check_certified_again(cluster, place, release, CLASSES)
 
 
-def check_other_means_refused(cluster, output, table, folder):
+ONE = ALONE | {"masked": MASKED[:1]}
+ROWS = {"one column": (ONE, range(12)), "apart": (ALONE, range(12)), "tied": (ALONE, [0] * 12)}
+
+
+@pytest.mark.parametrize("rows", everyday(ROWS, "one column"))
+def test_images_of_other_means_are_refused_on_spark(cluster, tmp_path, rows):
+    asked, numbers = ROWS[rows]
+    output, policy = tmp_path / "out" / "faces.parquet", asking(**asked)
+    table = faces().set_column(0, "id", pa.array(numbers))
+    apply_policy(policy, {DATASET: other_file(table, tmp_path)}, output)
     other = table.set_column(2, "face", table["face"].take(pa.array([2, *range(1, 12)])))
-    data = {DATASET: other_file(other, folder)}
+    data = {DATASET: other_file(other, tmp_path)}
     with pytest.raises(CertificateError, match="V001"):
-        certify_output(output, asking(**ALONE), data=data, engine=cluster)
-
-
-def test_images_of_other_means_are_refused_on_spark(cluster, made, tmp_path):
-    check_other_means_refused(cluster, made[1].path, faces(), tmp_path)
-
-
-@pytest.mark.nightly
-def test_images_of_other_means_in_tied_rows_are_refused_on_spark(cluster, tmp_path):
-    output, policy = tmp_path / "out" / "faces.parquet", asking(**ALONE)
-    table = faces().set_column(0, "id", pa.array([0] * 12))
-    apply_policy(policy, {DATASET: other_file(table, tmp_path)}, output, engine=cluster)
-    check_other_means_refused(cluster, output, table, tmp_path)
+        certify_output(output, policy, data=data, engine=cluster)
 
 
 @pytest.mark.nightly

@@ -19,6 +19,7 @@ def test_persons_in_two_classes_of_equal_cells_are_diverse_there_together(cluste
     check_same(both(cluster, table, **asked))
 
 
+@pytest.mark.nightly
 def test_equal_numbers_written_differently_stand_under_nodes_of_their_own(cluster, tmp_path):
     rows = [("250.1", "3"), ("250.10", "4")] * 3
     text = "q,row\n" + "".join(f"{q},{n}\n" for n, q in enumerate(q for pair in rows for q in pair))

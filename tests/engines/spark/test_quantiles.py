@@ -33,17 +33,12 @@ def test_values_of_some_rows_are_placed_on_the_axis_of_all():
     assert found.position.tolist() == [0, 0, 0.25, 0.75, 1]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("values", "kind", "low", "high"),
     [
-        pytest.param(range(100), pa.int64(), "0", "99", marks=pytest.mark.nightly),
-        pytest.param(
-            [number / 4 for number in range(100)],
-            pa.float64(),
-            "0",
-            "24.75",
-            marks=pytest.mark.nightly,
-        ),
+        (range(100), pa.int64(), "0", "99"),
+        ([number / 4 for number in range(100)], pa.float64(), "0", "24.75"),
         ([f"{number}" for number in range(100)], pa.int64(), "0", "99"),
         (
             [dt.date(2020, 1, 1) + dt.timedelta(number) for number in range(100)],

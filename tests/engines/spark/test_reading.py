@@ -7,6 +7,7 @@ from pyarrow import orc, parquet
 
 from policy_engine.data.catalog import MEMORY, Dataset, make_catalog
 from policy_engine.data.storage import digest
+from policy_engine.engines.spark import reading
 from policy_engine.engines.spark.reading import describe_dataset, read
 from policy_engine.engines.spark.writing import manifest_digest
 from policy_engine.engines.tables import read_table
@@ -162,7 +163,7 @@ def first_of(files):
     return f"{len(files)} files, {files[0]!r}"
 
 
-@pytest.mark.parametrize("files", everyday([*FILES, *ALONE], *FILES[:4]), ids=first_of)
+@pytest.mark.parametrize("files", everyday([*FILES, *ALONE], FILES[0]), ids=first_of)
 def test_cells_of_csv_are_those_of_the_local_engine(spark, tmp_path, files):
     location = table_of(tmp_path, *files)
     tables = [read_table(tmp_path / "table.csv" / f"part-{n}.csv") for n in range(len(files))]
@@ -170,7 +171,10 @@ def test_cells_of_csv_are_those_of_the_local_engine(spark, tmp_path, files):
     assert all_of(spark, location) == sorted(expected, key=str)
 
 
-@pytest.mark.parametrize("text", ["\ufeffa,b\n1,2\n", '\ufeff\ufeff"a",b\n"1\n2",3\n'])
+MARKS = ["\ufeffa,b\n1,2\n", '\ufeff\ufeff"a",b\n"1\n2",3\n']
+
+
+@pytest.mark.parametrize("text", everyday(MARKS, MARKS[1]))
 def test_byte_order_marks_of_csv_are_read_as_by_the_local_engine(spark, tmp_path, text):
     (tmp_path / "data.csv").write_text(text, encoding="utf-8", newline="")
     location, table = str(tmp_path / "data.csv"), read_table(tmp_path / "data.csv")
@@ -194,7 +198,7 @@ RAGGED = [("a,b", row) for row in ("secret", "1,2,secret", '"secret"', '1,"2",se
 RAGGED += [('"a\nz",b', row) for row in ('1,"2",secret', " ")]
 
 
-@pytest.mark.parametrize("ragged", everyday(RAGGED, RAGGED[4], RAGGED[5]), ids=repr)
+@pytest.mark.parametrize("ragged", everyday(RAGGED, RAGGED[4]), ids=repr)
 def test_a_ragged_row_is_refused_and_never_filled_up(spark, tmp_path, ragged):
     header, row = ragged
     location = table_of(tmp_path, f"{header}\n1,2\n", f"{header}\n1,2\n{row}\n")
@@ -211,16 +215,17 @@ def test_bytes_that_are_not_utf_8_are_refused(spark, tmp_path):
     assert (problem.code, problem.message) == ("C008", "2 lines are not UTF-8.")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('a,b\n1,"secret\n2,3\n', "A quoted cell is not closed"),
-        ('a,b\n"1"secret,2\n', "There is text after the closing quote"),
-        ("a\n1\n\n2\n", "1 lines are blank"),
-        ("a\n1\n \t\n2\n", "1 lines are blank"),
-    ],
-)
-def test_csv_that_spark_would_misread_is_refused(spark, tmp_path, text, words):
+MISREAD = {
+    'a,b\n1,"secret\n2,3\n': "A quoted cell is not closed",
+    'a,b\n"1"secret,2\n': "There is text after the closing quote",
+    "a\n1\n\n2\n": "1 lines are blank",
+    "a\n1\n \t\n2\n": "1 lines are blank",
+}
+
+
+@pytest.mark.parametrize("text", everyday([*MISREAD], [*MISREAD][1], [*MISREAD][3]))
+def test_csv_that_spark_would_misread_is_refused(spark, tmp_path, text):
+    words = MISREAD[text]
     problem = refused(spark, table_of(tmp_path, text))
     assert problem.code == "C010"
     assert problem.message.startswith(words) or words in problem.message
@@ -230,7 +235,7 @@ def test_csv_that_spark_would_misread_is_refused(spark, tmp_path, text, words):
     "other",
     everyday(
         ("b,a\n1,2\n", "a,c\n1,2\n", "a\n1\n", "a,b,c\n1,2,3\n", "A,b\n", "\n"),
-        *("b,a\n1,2\n", "A,b\n"),
+        "b,a\n1,2\n",
     ),
 )
 def test_csv_files_with_other_headers_are_refused(spark, tmp_path, other):
@@ -262,6 +267,14 @@ def test_no_damaged_file_is_left_out(spark, tmp_path):
 def test_a_row_that_is_the_header_again_is_a_row(spark, tmp_path):
     location = table_of(tmp_path, "a,b\n1,2\na,b\n")
     assert all_of(spark, location) == [("1", "2"), ("a", "b")]
+
+
+def test_a_single_file_is_not_looked_through_for_columns_that_it_lacks(
+    spark, tmp_path, monkeypatch
+):
+    monkeypatch.delattr(reading, "_files_without_values")
+    location = table_of(tmp_path, pa.table({"a": [1, 2], "b": pa.nulls(2)}), ending="parquet")
+    assert rows(read(spark, location, "parquet", ("a",))) == [(1,), (2,)]
 
 
 @pytest.mark.parametrize("ending", everyday(("parquet", "orc"), "orc"))
@@ -322,9 +335,12 @@ def test_every_file_below_a_folder_is_read(spark, tmp_path):
     assert rows_of_both(tmp_path / "t.csv", ("a",)) == [("0",), ("1",)]
 
 
+STEMS = [("q[1]", "q{1,2}*?", "q\\[1]"), ("q[1]",)]
+
+
+@pytest.mark.parametrize("stems", everyday(STEMS, STEMS[1]), ids=len)
 @pytest.mark.parametrize("ending", everyday(("csv", "json", "parquet"), "csv"))
-def test_a_path_is_a_name_and_never_a_pattern(spark, tmp_path, ending):
-    stems = ("q[1]", "q{1,2}*?", "q\\[1]")
+def test_a_path_is_a_name_and_never_a_pattern(spark, tmp_path, ending, stems):
     for number, stem in enumerate((*stems, "q1", "q2")):
         place = tmp_path / f"{stem}.{ending}"
         if ending == "parquet":

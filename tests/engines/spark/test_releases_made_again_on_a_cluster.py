@@ -27,9 +27,15 @@ def released(cluster, folder):
     return made, *given
 
 
+@pytest.mark.nightly
 def test_persons_beside_noise_are_counted_again_with_the_key_alone(cluster, tmp_path):
     given = released(cluster, tmp_path)
     assert certify_output(*given, engine=cluster, key=b"\x07" * 32).holds
+
+
+@pytest.mark.nightly
+def test_persons_beside_noise_are_not_counted_again_without_the_key(cluster, tmp_path):
+    given = released(cluster, tmp_path)
     with pytest.raises(DataError, match="V006 How 'pay' was masked follows from the key"):
         certify_output(*given, engine=cluster)
 

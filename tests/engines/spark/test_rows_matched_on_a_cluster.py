@@ -5,7 +5,18 @@ import pytest
 from applying import applied
 from building import column
 from everyday import everyday
-from masked_people import CAP, MASKED, PAY, RENT, certified, people, stored
+from masked_people import (
+    CAP,
+    HOURS,
+    JOB,
+    MASKED,
+    PAY,
+    RENT,
+    SINCE,
+    certified,
+    people,
+    stored,
+)
 
 from policy_engine.errors import CertificateError
 
@@ -15,10 +26,14 @@ PLAIN = {"method": "masking", "insensitive": ["id", "age"]}
 KINDS = (".csv", ".parquet")
 
 
+FEW = [PAY, HOURS, JOB, SINCE]
+
+
 @pytest.mark.parametrize("given", everyday(KINDS, ".csv"))
 @pytest.mark.parametrize("made", everyday(KINDS, ".parquet"))
-def test_all_figures_are_made_again_on_a_cluster(cluster, given, made, tmp_path):
-    data, asked = stored(people(), tmp_path / f"in{given}"), PLAIN | {"masked": MASKED}
+@pytest.mark.parametrize("masked", everyday((MASKED, FEW), FEW), ids=len)
+def test_all_figures_are_made_again_on_a_cluster(cluster, given, made, tmp_path, masked):
+    data, asked = stored(people(), tmp_path / f"in{given}"), PLAIN | {"masked": masked}
     release = applied(data, tmp_path / "out" / f"a{made}", **asked)
     expected = {one.column: dict(one.figures) for one in release.certificate.maskings}
     assert certified(release.path, data, engine=cluster, **asked) == expected
@@ -37,6 +52,7 @@ def test_false_figures_are_refused_on_a_cluster(cluster, tmp_path):
         certified(release.path, data, engine=cluster, **asked)
 
 
+@pytest.mark.nightly
 def test_too_little_masking_is_told_on_a_cluster(cluster, tmp_path):
     table = pd.DataFrame({"id": range(300), "pay": range(300), "tax": range(0, 30000, 100)})
     data = stored(table, tmp_path / "in.csv")

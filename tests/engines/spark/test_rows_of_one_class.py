@@ -5,7 +5,6 @@ import pytest
 from applying import asking
 from both import both, check_same, csv_rows, released
 from building import column
-from everyday import everyday
 
 from policy_engine import certify_output
 from policy_engine.errors import DataError
@@ -25,7 +24,8 @@ TABLE = pa.table(
 )
 
 
-@pytest.mark.parametrize("partitions", everyday((1, 3, 8), 3))
+@pytest.mark.nightly
+@pytest.mark.parametrize("partitions", [1, 3, 8])
 def test_all_rows_are_released_on_any_number_of_partitions(cluster, partitions):
     runs = both(cluster, TABLE, partitions, insensitive=["note", "rate"], **ALONE)
     check_same(runs)
@@ -33,6 +33,7 @@ def test_all_rows_are_released_on_any_number_of_partitions(cluster, partitions):
     assert runs.nodes == 0
 
 
+@pytest.mark.nightly
 def test_identifiers_are_replaced_alike_and_their_order_says_nothing(cluster):
     scope = {"pseudonymize": ["card"], "redact": ["blot"], "pseudonymScope": "all"}
     check_same(both(cluster, TABLE, 3, key=KEY, **scope, **ALONE))
@@ -46,7 +47,14 @@ def test_files_have_the_same_cells(cluster, tmp_path):
         for engine, name in (("local", "local"), (cluster, "spark"))
     ]
     assert csv_rows(found[0].path) == csv_rows(found[1].path)
-    assert certify_output(found[1].path, asking(**parts), engine=cluster).warning
+
+
+@pytest.mark.nightly
+def test_files_without_classes_are_certified_again(cluster, tmp_path):
+    (tmp_path / "in.csv").write_text("pay,note,id\n25,b,1\n-25,007,2\n,c,3\n1004,a,4\n")
+    parts = {**ALONE, "insensitive": ["note"], "identifier": ["id"]}
+    made = released(cluster, tmp_path / "in.csv", tmp_path / "out" / "a.csv", **parts)
+    assert certify_output(made.path, asking(**parts), engine=cluster).warning
 
 
 @pytest.mark.nightly

@@ -85,6 +85,7 @@ def test_sampled_rows_of_a_file_are_those_of_the_local_engine(cluster, tmp_path,
     assert made.local.certificate.sample == made.spark.certificate.sample
 
 
+@pytest.mark.nightly
 def test_the_weights_of_a_written_release_are_measured(cluster, tmp_path):
     made = released(cluster, tmp_people(tmp_path), tmp_path / "out", **SAMPLES["strata"])
     assert made.certificate.sample.strata == 2

@@ -12,6 +12,7 @@ from policy_engine.certificate.certificate import read_certificate
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
 
+pytestmark = pytest.mark.usefixtures("few_stages")
 POLICY = asking(method="k-anonymity", k=2, quasi=["age"], insensitive=["row"])
 
 
@@ -50,6 +51,8 @@ def test_a_table_becomes_a_table_with_its_certificate(engine):
     assert sorted(map(tuple, rows)) == [
         *(("[20 - 21]", 1), ("[20 - 21]", 2), ("[40 - 41]", 3), ("[40 - 41]", 4))
     ]
+    with pytest.raises(OutputError, match="O001 The output exists: 'table:anonymous'"):
+        apply(engine, "table:anonymous")
     properties = dict(engine.session.sql("SHOW TBLPROPERTIES anonymous").collect())
     made = release.certificate
     assert read_certificate(properties["policy_engine.certificate"]) == made
@@ -59,6 +62,7 @@ def test_a_table_becomes_a_table_with_its_certificate(engine):
     assert again.tells_making
 
 
+@pytest.mark.nightly
 def test_a_table_is_attacked_by_who_knows_its_certificate(engine):
     apply(engine, "table:anonymous")
     attacks = ["distance-linkage", "likelihood-linkage"]
@@ -113,10 +117,9 @@ def test_a_name_is_quoted_part_by_part(name, quoted):
     assert sql_name(f"table:{name}", "__x") == quoted
 
 
-def test_a_release_is_replaced_only_where_that_is_asked_for(engine):
+@pytest.mark.nightly
+def test_a_release_is_replaced_where_that_is_asked_for(engine):
     first = apply(engine, "table:anonymous").certificate
-    with pytest.raises(OutputError, match="O001 The output exists: 'table:anonymous'"):
-        apply(engine, "table:anonymous")
     assert apply(engine, "table:anonymous", overwrite=True).certificate.rows_out == 4
     assert first.rows_out == 4
     assert names(engine) == ["anonymous", "folk"]
@@ -167,6 +170,14 @@ def test_a_second_run_is_told_of_the_first_whose_lock_stays(engine, made):
         apply(engine, "table:anonymous")
     assert names(engine) == [LOCK, "folk"]
     session.sql(f"DROP {made.split()[0]} {LOCK}")
+
+
+@pytest.mark.nightly
+def test_a_run_whose_lock_was_dropped_is_made_again(engine):
+    engine.session.sql(f"CREATE {LOCKS[0].format(LOCK)}")
+    with pytest.raises(OutputError, match="O001 Another run"):
+        apply(engine, "table:anonymous")
+    engine.session.sql(f"DROP VIEW {LOCK}")
     apply(engine, "table:anonymous")
     assert names(engine) == ["anonymous", "folk"]
 

@@ -1,3 +1,5 @@
+import hashlib
+import struct
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -161,18 +163,24 @@ def test_row_digest_knows_no_order_and_no_partitions(spark):
     assert row_digest(frame.where("false"))[1] == 0
 
 
-def test_row_digest_tells_rows_apart(spark):
-    tables = [
-        [("a", "b")],
-        [("a", "b"), ("a", "b")],
-        [("ab", "")],
-        [("ab", None)],
-        [(None, "ab")],
-        [("a", "1:b")],
-        [("a1:b", "-")],
-        [("a1:b-", "")],
-        [("b", "a")],
-    ]
+def test_row_digest_adds_the_words_of_all_rows(spark):
+    frame = spark.createDataFrame([("a", 1), ("b", None)], "x string, n int").repartition(2)
+    texts = (b"1:a1:1", b"1:b-")
+    words = [struct.unpack(">8I", hashlib.sha256(text).digest()) for text in texts]
+    lanes = [first + second for first, second in zip(*words, strict=True)]
+    text = repr([["x", "n"], 2, lanes])
+    assert row_digest(frame) == (hashlib.sha256(text.encode()).hexdigest(), 2)
+
+
+TWICE, REVERSED = [("a", "b"), ("a", "b")], [("b", "a")]
+JOINED = [[("ab", "")], [("ab", None)], [(None, "ab")]]
+LENGTHS = [[("a", "1:b")], [("a1:b", "-")], [("a1:b-", "")]]
+ALIKE = [(TWICE, REVERSED, *JOINED, *LENGTHS), (TWICE, JOINED[1], LENGTHS[0])]
+
+
+@pytest.mark.parametrize("alike", everyday(ALIKE, ALIKE[1]), ids=len)
+def test_row_digest_tells_rows_apart(spark, alike):
+    tables = [[("a", "b")], *alike]
     frames = [spark.createDataFrame(rows, "x string, y string") for rows in tables]
     assert len({row_digest(frame) for frame in frames}) == len(tables)
     assert row_digest(frames[0]) != row_digest(frames[0].toDF("x", "z"))
