@@ -31,7 +31,6 @@ def test_the_pages_on_models_and_generalisation_have_examples():
     assert {"privacy-models.md", "generalization.md"} <= {p.name for p in pages_with_examples()}
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("page", pages_with_examples(), ids=lambda page: page.stem)
 def test_examples_of_a_page_print_what_the_page_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
