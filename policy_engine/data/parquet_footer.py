@@ -4,30 +4,24 @@ Read by the structures of parquet-format, since Arrow tells only some of it, and
 belongs to no row: https://github.com/apache/parquet-format
 """
 
-import re
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from policy_engine.data.parquet_schema import LeafColumn, leaf_columns
 from policy_engine.data.parquet_thrift import CompactReader, Fields
 
 _MAGIC = b"PAR1"
 _HEADER = 1 << 16
 """Bytes that are read for the header of a page, and doubled until it is complete."""
 _LARGEST = 1 << 24
+_VERSIONS = (1, 2)
 _DATA, _DICTIONARY, _DATA_V2 = 0, 2, 3
 _HEADS = {_DATA: "data", _DICTIONARY: "dictionary", _DATA_V2: "data_v2"}
-_ROOTS = re.compile(r"schema|root|table|(spark|arrow|hive|duckdb)_schema")
-_GROUPS = re.compile(r"list|bag|array|element|item|array_element|key_value|map|entries|key|value")
-_LISTS = (1, 2, 3)
-_REPEATED, _OPTIONAL = 2, 1
-_FIXED = 7
-_SHORT = {11: (8, False), 12: (16, False), 15: (8, True), 16: (16, True)}
-_NO_LENGTHS = (None, 0, -1)
 _MOST_OF_NOTHING = 16
 """The most bytes of a page without values."""
 
@@ -44,28 +38,18 @@ class Page(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LeafColumn:
-    """A column of values: its path, its type, how deep values may be missing and repeated, and the
-    least and greatest numbers of short integers."""
-
-    path: tuple[str, ...]
-    type: int
-    width: int
-    missing: int
-    repeated: int
-    bounds: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True)
 class ChunkNotes:
-    """What is written about one column of one row group: the values that its statistics, those of
-    its pages and its index name, as they are stored, how many are said to be missing and to differ
-    (`counts`), its pages, and the bits of its Bloom filter."""
+    """What is written about one column of one row group, which has so many rows: the values that
+    its statistics, those of its pages and its index name as the least and greatest ones, as they
+    are stored, how many are said to be missing and to differ (`counts`), its pages, and the bits of
+    its Bloom filter."""
 
     leaf: LeafColumn
     row_group: int
+    rows: int
     codec: int
-    named: frozenset[bytes] = field(repr=False)
+    least: frozenset[bytes] = field(repr=False)
+    greatest: frozenset[bytes] = field(repr=False)
     counts: tuple[int | None, int | None]
     pages: tuple[Page, ...] = field(repr=False)
     bloom_filter: bytes = field(repr=False)
@@ -74,6 +58,11 @@ class ChunkNotes:
     def path(self) -> tuple[str, ...]:
         """The names of the column, and of the lists and values within."""
         return self.leaf.path
+
+    @property
+    def named(self) -> frozenset[bytes]:
+        """The least and greatest values that are named."""
+        return self.least | self.greatest
 
 
 @dataclass(frozen=True)
@@ -102,12 +91,14 @@ def read_notes(path: Path) -> FileNotes:
         file.seek(size - 8 - length)
         reader = CompactReader(file.read(length))
         meta = reader.structure("FileMetaData")
-        leaves = _leaves(meta["schema"])
+        leaves = leaf_columns(meta["schema"])
         parts = [(0, 4), (size - 8 - length, size - 8 - length + reader.place), (size - 8, size)]
         groups, chunks = meta.get("row_groups", []), []
         file.seek(0)
-        if file.read(4) != _MAGIC or (len(groups) > 1 and not all(g["num_rows"] for g in groups)):
-            raise ValueError("another beginning, or a group of no rows beside others")
+        if file.read(4) != _MAGIC or meta["version"] not in _VERSIONS:
+            raise ValueError("another beginning, or a version that there is not")
+        if sum(not group["num_rows"] for group in groups) > 1:
+            raise ValueError("more than one group of no rows")
         if len(meta.get("column_orders", leaves)) != len(leaves):
             raise ValueError("orders of other columns")
         if sum(group["num_rows"] for group in groups) != meta["num_rows"]:
@@ -134,78 +125,6 @@ def _covered(parts: list[tuple[int, int]]) -> int:
     return covered
 
 
-def _leaves(schema: Sequence[Fields]) -> list[LeafColumn]:
-    """Return the columns of values of a schema. Raises ValueError for what it says besides."""
-    _check_ids(schema)
-    if not _ROOTS.fullmatch(schema[0]["name"].decode()):
-        raise ValueError("another name of a table")
-    elements = iter(schema[1:])
-    leaves = [leaf for _ in range(schema[0].get("num_children", 0)) for leaf in _within(elements)]
-    if next(elements, None) is not None:
-        raise ValueError("columns of no table")
-    return leaves
-
-
-def _check_ids(schema: Sequence[Fields]) -> None:
-    """Raise ValueError for numbers of columns other than those that count them."""
-    ids = [one["field_id"] for one in schema if one.get("field_id", -1) >= 0]
-    if len({*ids}) < len(ids) or any(one > len(schema) for one in ids):
-        raise ValueError("numbers of columns that do not count them")
-
-
-def _within(
-    elements: Iterator[Fields],
-    path: tuple[str, ...] = (),
-    missing: int = 0,
-    repeated: int = 0,
-    *,
-    in_list: bool = False,
-) -> Iterator[LeafColumn]:
-    """Yield the columns of values in the next element of a schema.
-
-    What is in a list or a map has a name that says so; the parts of a structure have names of their
-    own, as columns have.
-    """
-    one = next(elements, Fields())
-    name, children = one["name"].decode(), one.get("num_children", 0)
-    is_repeated = one.get("repetition", 0) == _REPEATED
-    missing += one.get("repetition", 0) in (_OPTIONAL, _REPEATED)
-    repeated += is_repeated
-    if in_list and not _GROUPS.fullmatch(name):
-        raise ValueError("another name of what is in a list")
-    if children:
-        is_list = is_repeated or _is_list(one)
-        for _ in range(children):
-            yield from _within(elements, (*path, name), missing, repeated, in_list=is_list)
-        return
-    length = one.get("type_length")
-    is_plain = not one.get("scale") or one.get("logical_type", {}).get("decimal") or _is_old(one)
-    if (one["type"] != _FIXED and length not in _NO_LENGTHS) or not is_plain:
-        raise ValueError("a length or digits of a type without")
-    yield LeafColumn((*path, name), one["type"], length or 0, missing, repeated, _bounds(one))
-
-
-def _bounds(one: Fields) -> tuple[int, int] | None:
-    """Return the least and greatest numbers of integers of 8 or 16 bits, None for other types."""
-    integer = one.get("logical_type", {}).get("integer")
-    bits, is_signed = (integer["bits"], integer["is_signed"]) if integer else (0, False)
-    bits, is_signed = _SHORT.get(one.get("converted_type", -1), (bits, is_signed))
-    if bits not in (8, 16):
-        return None
-    return (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
-
-
-def _is_list(one: Fields) -> bool:
-    """Tell whether an element is that of lists or maps, as it is told today or by old programs."""
-    logical = one.get("logical_type", {})
-    return "list" in logical or "map" in logical or one.get("converted_type") in _LISTS
-
-
-def _is_old(one: Fields) -> bool:
-    """Tell whether an element is that of decimals, as old programs wrote them."""
-    return one.get("converted_type") == 5
-
-
 def _chunk(
     file: IO[bytes], column: Fields, leaf: LeafColumn, group: tuple[int, int]
 ) -> tuple[ChunkNotes, list[tuple[int, int]]]:
@@ -218,27 +137,28 @@ def _chunk(
     if path != leaf.path or meta["type"] != leaf.type or meta.get("index_page"):
         raise ValueError("a chunk of another column")
     statistics = meta.get("statistics", {})
-    named = [*_statistics(statistics)]
+    noted = [statistics]
     starts = [meta[one] for one in ("data_page", "dictionary_page") if meta.get(one)]
     start, size = min(starts, default=0), meta["compressed_size"]
     pages, parts = _pages(file, start, start + size) if starts or size else ([], [])
     _check_counts(meta, pages, leaf, group[1])
     data = [one for one in pages if one.kind != _DICTIONARY]
-    for page in data:
-        named += _statistics(page.head.get("statistics", {}))
+    noted += [page.head["statistics"] for page in data if "statistics" in page.head]
     indexes, index_parts = _indexes(file, column, len(data))
     _check_places(indexes, data, parts)
     _check_indexes(indexes, data, leaf)
     parts += [*index_parts, *_copy(file, meta, start + size)]
     bloom_filter, filter_parts = _bloom_filter(file, meta)
     parts += filter_parts
-    named += [one for key in ("min_values", "max_values") for one in indexes.get(key, [])]
     missing, different = (statistics.get(one) for one in ("null_count", "distinct_count"))
     if not _are_counts(statistics, meta["num_values"]):
         raise ValueError("a column that counts more values than it has")
-    values = frozenset(one for one in named if one)
+    least, greatest = (_named(noted, indexes, side) for side in ("min", "max"))
+    if not group[1] and (least or greatest):
+        raise ValueError("values of no rows")
     counts = (missing, different)
-    notes = ChunkNotes(leaf, group[0], meta["codec"], values, counts, tuple(pages), bloom_filter)
+    codec, laid_out = meta["codec"], tuple(pages)
+    notes = ChunkNotes(leaf, *group, codec, least, greatest, counts, laid_out, bloom_filter)
     return notes, parts
 
 
@@ -265,9 +185,11 @@ def _bloom_filter(file: IO[bytes], meta: Fields) -> tuple[bytes, list[tuple[int,
     return file.read(size), [(place, place + length + size)]
 
 
-def _statistics(fields: Fields) -> Iterator[bytes]:
-    """Yield the least and greatest values, old and new ones, of statistics."""
-    yield from (fields[one] for one in ("max", "min", "max_value", "min_value") if one in fields)
+def _named(noted: Sequence[Fields], indexes: Fields, side: str) -> frozenset[bytes]:
+    """Return the values that statistics, by the old and the new field, and an index name as the
+    least ("min") or the greatest ("max")."""
+    values = [fields.get(name) for fields in noted for name in (side, f"{side}_value")]
+    return frozenset(one for one in (*values, *indexes.get(f"{side}_values", [])) if one)
 
 
 def _pages(file: IO[bytes], place: int, stop: int) -> tuple[list[Page], list[tuple[int, int]]]:
@@ -312,11 +234,12 @@ def content_of(file: IO[bytes], page: Page) -> bytes:
 def _check_counts(meta: Fields, pages: Sequence[Page], leaf: LeafColumn, rows: int) -> None:
     """Raise ValueError where pages have more or fewer values than their column and its rows."""
     values = sum(one.head["num_values"] for one in pages if one.kind != _DICTIONARY)
-    if values != meta["num_values"] or (not leaf.repeated and values != rows):
+    if values != meta["num_values"] or (not (leaf.repeated and rows) and values != rows):
         raise ValueError("pages of other rows")
     if leaf.repeated and values < rows:
         raise ValueError("pages of fewer rows")
-    if rows and not all(one.head["num_values"] for one in pages if one.kind != _DICTIONARY):
+    data = [one.head["num_values"] for one in pages if one.kind != _DICTIONARY]
+    if len(data) > 1 and not all(data):
         raise ValueError("a page of no values beside others")
     counts = meta.get("encoding_stats", [])
     kinds = {(one["page_type"], one["encoding"]) for one in counts}

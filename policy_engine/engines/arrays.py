@@ -74,11 +74,11 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def is_nested_or_span(kind: pa.DataType) -> bool:
-    """Tell whether a type is one of lists, structures or spans of time, whose values Arrow does not
-    all group and rank."""
-    return bool(
-        pa.types.is_nested(kind) or pa.types.is_duration(kind) or pa.types.is_interval(kind)
-    )
+    """Tell whether a type is one of lists, structures, spans of time or extensions, whose values
+    Arrow does not all group and rank."""
+    is_extension = isinstance(kind, pa.BaseExtensionType)
+    is_span = pa.types.is_duration(kind) or pa.types.is_interval(kind)
+    return bool(is_extension or is_span or pa.types.is_nested(kind))
 
 
 def value_type(kind: pa.DataType) -> pa.DataType:

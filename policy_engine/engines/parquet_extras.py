@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -22,8 +23,9 @@ _WRITERS = re.compile(
     r"( version v?[0-9]{1,3}([.][0-9]{1,3}){0,3}(-SNAPSHOT)?)?( \(build [0-9a-f]{0,40}\))?)?"
 )
 """What programs that write Parquet say of themselves."""
-_SHORTENED = 16
-"""To so many letters, at least, indexes shorten long texts."""
+_SHORTENED = 64
+"""To so many bytes at most, of whole letters, parquet-mr, parquet-rs and Polars shorten texts in
+statistics and indexes."""
 
 
 def extra_contents(path: Path) -> Iterator[str]:
@@ -49,6 +51,10 @@ def extra_contents(path: Path) -> Iterator[str]:
     if len({*keys}) < len(keys):
         yield "metadata"
     with pq.ParquetFile(path) as table:
+        others = [*_extension_types(table.schema_arrow)]
+        yield from others
+        if others:
+            return
         places = Counter[tuple[int, str]]()
         for chunk in notes.chunks:
             column = (chunk.row_group, chunk.path[0])
@@ -59,12 +65,31 @@ def extra_contents(path: Path) -> Iterator[str]:
 _ODD = "parts that are not laid out as in a Parquet file"
 
 
+def _extension_types(schema: pa.Schema) -> Iterator[str]:
+    """Yield the columns of types with names and settings of their own, which no output has."""
+    for field in schema:
+        for kind in _types_within(field.type):
+            if isinstance(kind, pa.BaseExtensionType):
+                yield f"the column {field.name!r} of the extension type {kind.extension_name}"
+
+
+def _types_within(kind: pa.DataType) -> Iterator[pa.DataType]:
+    """Yield a type, and those of which it consists."""
+    yield kind
+    if pa.types.is_dictionary(kind):
+        yield from _types_within(kind.value_type)
+    elif pa.types.is_nested(kind):
+        for place in range(kind.num_fields):
+            yield from _types_within(kind.field(place).type)
+
+
 def _has_values(path: Path, name: str, values: Collection[bytes]) -> bool:
     """Tell whether a column of a file has some stored values, False for types that are not
     compared."""
     column = pq.read_table(path, columns=[name], partitioning=None).column(name)
     kind = value_type(column.type)
-    return (is_text(kind) or _layout(kind) is not None) and are_values_of(column, values)
+    is_compared = is_text(kind) or _layout(kind) is not None
+    return is_compared and not _values_missing(column, values)
 
 
 def _statistics_extras(table: pq.ParquetFile, chunk: ChunkNotes, place: int) -> Iterator[str]:
@@ -81,7 +106,7 @@ def _statistics_extras(table: pq.ParquetFile, chunk: ChunkNotes, place: int) -> 
     column = _leaf(table.read_row_group(chunk.row_group, [name]).column(name), place)
     if missing not in (None, column.null_count) or different not in (None, _distinct(column)):
         yield f"statistics of {name!r} with counts that are not those of its rows"
-    if chunk.named and not are_values_of(column, chunk.named):
+    if chunk.named and not are_bounds_of(column, chunk.least, chunk.greatest):
         yield f"statistics of {name!r} with values that no row has"
 
 
@@ -117,27 +142,49 @@ def _distinct(column: pa.ChunkedArray) -> int:
     return int(pc.count_distinct(plain, mode="only_valid").as_py())
 
 
-def are_values_of(column: pa.ChunkedArray, named: Collection[bytes]) -> bool:
-    """Tell whether stored values are those of a column, True for types that are not compared."""
+def are_bounds_of(
+    column: pa.ChunkedArray, least: Collection[bytes], greatest: Collection[bytes]
+) -> bool:
+    """Tell whether the least and greatest values that statistics name are those of a column, or
+    such as programs make of its long texts; True for types that are not compared."""
+    odd = _values_missing(column, {*least, *greatest})
+    if not odd:
+        return True
+    if not is_text(value_type(column.type)):
+        return False
+    beginnings = _beginnings(column)
+    followers = {follower for one in beginnings for follower in _followers(one)}
+    return odd.intersection(least) <= beginnings and odd.intersection(greatest) <= followers
+
+
+def _values_missing(column: pa.ChunkedArray, named: Collection[bytes]) -> set[bytes]:
+    """Return the stored values that no row of a column has, none for types that are not
+    compared."""
     kind = value_type(column.type)
     plain = column.cast(kind) if pa.types.is_dictionary(column.type) else column
     if is_text(kind):
-        return _are_texts_of(plain.cast(pa.large_string()), named)
+        return _missing_of(named, pa.array(named, pa.large_binary()), plain.cast(pa.large_binary()))
     layout = _layout(kind)
     if layout is None:
-        return True
+        return set()
     if pa.types.is_uint32(kind) and all(len(one) == 8 for one in named):  # as old programs write it
         layout = np.dtype("<i8")
     if any(len(one) != layout.itemsize for one in named):
-        return False
+        return {*named}
     stored = np.frombuffer(b"".join(named), layout)
     if pa.types.is_floating(kind):
         values = pa.array(stored.astype(np.float64) + 0.0)  # -0.0 is 0.0
-        return bool(pc.all(pc.is_in(values, _unsigned_zeros(plain))).as_py())
+        return _missing_of(named, values, _unsigned_zeros(plain))
     if pa.types.is_date(kind):
         plain = plain.cast(pa.int32())
     wide = pa.uint64() if pa.types.is_uint64(kind) else pa.int64()
-    return bool(pc.all(pc.is_in(pa.array(stored).cast(wide), plain.cast(wide))).as_py())
+    return _missing_of(named, pa.array(stored).cast(wide), plain.cast(wide))
+
+
+def _missing_of(named: Collection[bytes], values: pa.Array, column: pa.ChunkedArray) -> set[bytes]:
+    """Return the stored values whose values are not in a column."""
+    is_one = pc.is_in(values, column).to_pylist()
+    return {one for one, is_value in zip(named, is_one, strict=True) if not is_value}
 
 
 def _unsigned_zeros(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -157,20 +204,43 @@ def _layout(kind: pa.DataType) -> np.dtype[np.generic] | None:
     return np.dtype("<i8") if pa.types.is_int64(kind) else None
 
 
-def _are_texts_of(column: pa.ChunkedArray, named: Collection[bytes]) -> bool:
-    """Tell whether stored texts are those of a column, or such as an index shortened."""
-    try:
-        texts = pa.array([one.decode() for one in named], pa.large_string())
-    except UnicodeDecodeError:
-        return False
-    others = texts.filter(pc.invert(pc.is_in(texts, column))).to_pylist()
-    # The greatest value is shortened to one that is greater: its last letter is the next one.
-    return all(
-        len(one) >= _SHORTENED and _begins_longer(column, one[:-1], len(one)) for one in others
-    )
+def _beginnings(column: pa.ChunkedArray) -> set[bytes]:
+    """Return what a program that shortens the texts of a column makes of the least of them."""
+    texts = column.cast(pa.large_string())
+    is_long = pc.greater(pc.binary_length(texts), _SHORTENED)
+    # A letter takes a byte at least.
+    letters = pc.utf8_slice_codeunits(texts.filter(is_long), 0, _SHORTENED)
+    return {_beginning(one) for one in pc.unique(letters).to_pylist() if one is not None}
 
 
-def _begins_longer(column: pa.ChunkedArray, beginning: str, length: int) -> bool:
-    """Tell whether one of the texts that are longer than a length begins so."""
-    is_longer = pc.greater(pc.utf8_length(column), length)
-    return bool(pc.any(pc.and_(is_longer, pc.starts_with(column, beginning))).as_py())
+def _beginning(text: str) -> bytes:
+    """Return as many letters of a text as fit."""
+    return text.encode()[:_SHORTENED].decode(errors="ignore").encode()
+
+
+def _followers(beginning: bytes) -> Iterator[bytes]:
+    """Yield what programs make of the greatest text: one that is greater than all that begin so.
+
+    parquet-rs and Polars count its last letter up, which leaves its length, or an earlier one and
+    drop those behind; parquet-mr counts a byte up, the last one that can be.
+    """
+    text = beginning.decode()
+    for place in range(len(text) - 1, -1, -1):
+        if follower := _letter_behind(text[place]):
+            yield text[:place].encode() + follower
+            break
+    for place in range(len(beginning) - 1, -1, -1):
+        for byte in range(beginning[place] + 1, 256):
+            changed = beginning[:place] + bytes([byte]) + beginning[place + 1 :]
+            with suppress(UnicodeDecodeError):
+                changed.decode()
+                yield changed
+                return
+
+
+def _letter_behind(letter: str) -> bytes:
+    """Return the next letter if it takes as many bytes, else none."""
+    with suppress(ValueError):  # surrogates, and the last letter
+        follower = chr(ord(letter) + 1).encode()
+        return follower if len(follower) == len(letter.encode()) else b""
+    return b""

@@ -13,6 +13,9 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _SIZES = (0, 2, 4, 8)
 _RLE = 1
 _GZIP_HEAD = b"\x1f\x8b\x08" + bytes(5)
+_GZIP_LEVELS, _GZIP_SYSTEMS = (0, 2, 4), (0, 3, 10, 19, 255)
+"""What libraries say of how well they packed, and of the system: zlib on Unix, Windows and macOS, 0
+or 255 the others."""
 
 
 def unpack(packed: bytes, size: int, codec: str) -> bytes:
@@ -28,7 +31,8 @@ def unpack(packed: bytes, size: int, codec: str) -> bytes:
 
 def _is_alone(packed: bytes, size: int, codec: str) -> bool:
     if codec == "gzip":
-        return packed.startswith(_GZIP_HEAD) and _is_one_member(packed)
+        is_plain = packed[8] in _GZIP_LEVELS and packed[9] in _GZIP_SYSTEMS
+        return packed.startswith(_GZIP_HEAD) and is_plain and _is_one_member(packed)
     if codec == "zstd":
         return _zstd_end(packed) == len(packed)
     return codec != "brotli" or not _can_unpack(packed[:-1], size)

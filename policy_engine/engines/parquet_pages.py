@@ -11,7 +11,8 @@ from typing import IO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.data.parquet_footer import ChunkNotes, LeafColumn, Page, content_of
+from policy_engine.data.parquet_footer import ChunkNotes, Page, content_of
+from policy_engine.data.parquet_schema import LeafColumn
 from policy_engine.engines.parquet_blooms import bloom_filter
 from policy_engine.engines.parquet_frames import unpack
 
@@ -31,10 +32,12 @@ HasValues = Callable[[str, frozenset[bytes]], bool]
 
 
 class _Content(NamedTuple):
-    """The values of a page as they are laid out, and how many are not missing."""
+    """The values of a page as they are laid out, how many are not missing, and in how many rows
+    they begin."""
 
     data: bytes
     present: int
+    rows: int = 0
 
 
 def page_extras(file: IO[bytes], chunk: ChunkNotes, has_values: HasValues) -> Iterator[str]:
@@ -45,7 +48,7 @@ def page_extras(file: IO[bytes], chunk: ChunkNotes, has_values: HasValues) -> It
     """
     if chunk.codec not in _CODECS:
         return
-    name, used, entries = chunk.path[0], set[int](), list[bytes]()
+    name, used, entries, rows = chunk.path[0], set[int](), list[bytes](), 0
     stored: set[bytes] | None = set()
     for page in chunk.pages:
         content = _unpacked(file, chunk, page)
@@ -56,7 +59,9 @@ def page_extras(file: IO[bytes], chunk: ChunkNotes, has_values: HasValues) -> It
             are_values = _are_plain(values, chunk.leaf)
         else:
             values = _values_of(content, chunk.leaf, page)
-            indices, is_plain = _indices(values, page), page.head["encoding"] == _PLAIN
+            rows += values.rows
+            indices = _indices(values, page, len(entries))
+            is_plain = page.head["encoding"] == _PLAIN
             used.update(() if indices is None else np.unique(indices).tolist())
             are_values = indices is not None or _are_values(values, chunk.leaf, page)
         if chunk.bloom_filter and indices is None:
@@ -64,9 +69,13 @@ def page_extras(file: IO[bytes], chunk: ChunkNotes, has_values: HasValues) -> It
             stored = {*(stored or ()), *_split(values, chunk.leaf)} if is_split else None
         if not are_values:
             yield f"bytes in the pages of {name!r} that are no values"
+    if rows != chunk.rows:
+        raise ValueError("other rows than those of the group")
     unused = frozenset(one for place, one in enumerate(entries) if place not in used)
     if max(used, default=-1) >= len(entries) or (unused and not has_values(name, unused)):
         yield f"values in the dictionary of {name!r} that no row has"
+    if len({*entries}) < len(entries):
+        yield f"values in the dictionary of {name!r} that are there twice"
     size = len(chunk.bloom_filter)
     if size and (stored is None or bloom_filter(stored, size) != chunk.bloom_filter):
         yield f"a Bloom filter of {name!r} with values that no row has"
@@ -101,7 +110,8 @@ def _unpacked(file: IO[bytes], chunk: ChunkNotes, page: Page) -> bytes:
 
 def _values_of(content: bytes, leaf: LeafColumn, page: Page) -> _Content:
     """Return the values behind the levels of a page. Raises ValueError for other levels."""
-    count, place, present = page.head["num_values"], 0, page.head["num_values"]
+    count, place = page.head["num_values"], 0
+    present = rows = count
     for most, key in ((leaf.repeated, "repetition"), (leaf.missing, "definition")):
         if page.kind == _DATA_V2:
             size = page.head[f"{key}_length"]
@@ -119,17 +129,22 @@ def _values_of(content: bytes, leaf: LeafColumn, page: Page) -> _Content:
         depths, end = _hybrid(levels, count, most.bit_length())
         if end != len(levels):
             raise ValueError("bytes behind the levels")
-        present = int((depths == most).sum()) if key == "definition" else present
-    return _Content(content[place:], present)
+        if key == "definition":
+            present = int((depths == most).sum())
+        else:
+            rows = int((depths == 0).sum())
+    return _Content(content[place:], present, rows)
 
 
-def _indices(values: _Content, page: Page) -> Ints | None:
-    """Return the places of values in a dictionary, None for a page without."""
+def _indices(values: _Content, page: Page, size: int) -> Ints | None:
+    """Return the places of values in a dictionary of a size, None for a page without."""
     if page.head["encoding"] not in (_PLAIN_DICTIONARY, _RLE_DICTIONARY):
         return None
-    if not values.present and len(values.data) <= 1:
+    if not values.present and not values.data:
         return np.zeros(0, np.int64)
     width = values.data[0]
+    if width > max(size.bit_length(), 1):
+        raise ValueError("places in a larger dictionary")
     indices, end = _hybrid(values.data[1:], values.present, width)
     if end + 1 != len(values.data):
         raise ValueError("bytes behind the places in a dictionary")
@@ -155,6 +170,8 @@ def _are_plain(values: _Content, leaf: LeafColumn) -> bool:
         return False
     if leaf.type == _INT96:
         return _are_times(values)
+    if leaf.type == _BOOLEAN:
+        return not values.present % 8 or not values.data[-1] >> values.present % 8
     if leaf.type != _INT32 or leaf.bounds is None:
         return True
     numbers = np.frombuffer(values.data, "<i4")
@@ -162,10 +179,18 @@ def _are_plain(values: _Content, leaf: LeafColumn) -> bool:
 
 
 def _are_times(values: _Content) -> bool:
-    """Tell whether times have nanoseconds of their day; before 1970, some programs count back."""
+    """Tell whether times are in the one form of their program: with nanoseconds of their day, which
+    some count back before 1970, and with no more of them since then than 64 bits hold, since
+    readers wrap round."""
     times = np.frombuffer(values.data, np.dtype([("nanoseconds", "<i8"), ("day", "<u4")]))
-    least = np.where(times["day"] <= _FIRST_DAY, 1 - _NANOSECONDS, 0)
-    return bool(np.all((least <= times["nanoseconds"]) & (times["nanoseconds"] < _NANOSECONDS)))
+    nanoseconds, days = times["nanoseconds"], times["day"].astype(np.int64) - _FIRST_DAY
+    least = np.where(days <= 0, 1 - _NANOSECONDS, 0)
+    if not np.all((least <= nanoseconds) & (nanoseconds < _NANOSECONDS)):
+        return False
+    if (nanoseconds < 0).any() and ((days < 0) & (nanoseconds > 0)).any():
+        return False
+    total = days * _NANOSECONDS + nanoseconds
+    return np.array_equal(total // _NANOSECONDS, days - (nanoseconds < 0))
 
 
 def _size_of_plain(leaf: LeafColumn, values: _Content) -> int:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from policy_engine.data.parquet_footer import read_notes
 from policy_engine.engines.carried import check_file_extras
-from policy_engine.engines.parquet_extras import are_values_of, extra_contents
+from policy_engine.engines.parquet_extras import are_bounds_of, extra_contents
 from policy_engine.errors import CertificateError
 
+ODD = "parts that are not laid out as in a Parquet file"
 TABLE = pa.table({"pay": [900, 5, 7], "job": ["a" * 80, "b", None], "at": [0.5, -0.0, None]})
 WAYS = (
     {},
@@ -83,26 +84,41 @@ def test_an_index_with_values_that_no_row_has_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("stored", "is_one"),
+    ("text", "least", "greatest"),
     [
-        (b"a" * 80, True),
-        (b"a" * 64, True),  # the least value, shortened
-        (b"a" * 63 + b"b", True),  # the greatest
-        (b"a" * 79 + b"b", False),
-        (b"a" * 8, False),
-        (b"c" * 64, False),
-        (b"\xff", False),
+        ("a" * 80, b"a" * 80, b"a" * 80),
+        ("a" * 80, b"a" * 64, b"a" * 63 + b"b"),
+        ("é" * 40, "é".encode() * 32, "é".encode() * 31 + "ê".encode()),
+        ("a" + "é" * 40, b"a" + "é".encode() * 31, b"a" + "é".encode() * 30 + "ê".encode()),
+        ("a" * 63 + "\x7f" * 9, b"a" * 63 + b"\x7f", b"a" * 62 + b"b"),  # dropped
+        (
+            "a" * 62 + "¿" * 9,
+            b"a" * 62 + "¿".encode(),
+            b"a" * 62 + "ÿ".encode(),
+        ),  # a byte
     ],
 )
-def test_only_long_texts_may_be_shortened(stored, is_one):
-    assert are_values_of(TABLE["job"], [stored]) == is_one
+def test_long_texts_are_shortened_as_programs_do(text, least, greatest):
+    column = pa.chunked_array([[text, "b", None]])
+    assert are_bounds_of(column, [least], [greatest])
+    if least != greatest:
+        assert not are_bounds_of(column, [greatest], [])
+        assert not are_bounds_of(column, [], [least])
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [b"a" * 79 + b"b", b"a" * 8, b"a" * 16, b"a" * 63 + b"c", b"c" * 64, b"\xff"],
+)
+def test_other_shortened_texts_are_refused(stored):
+    assert not are_bounds_of(TABLE["job"], [stored], [])
+    assert not are_bounds_of(TABLE["job"], [], [stored])
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" * 4, b"\0" * 50])
 def test_what_is_not_laid_out_as_a_parquet_file_is_told(tmp_path, content):
     (tmp_path / "a.parquet").write_bytes(content)
-    told = "parts that are not laid out as in a Parquet file"
-    assert [*extra_contents(tmp_path / "a.parquet")] == [told]
+    assert [*extra_contents(tmp_path / "a.parquet")] == [ODD]
 
 
 SHORT = pa.table(
@@ -169,10 +185,22 @@ def test_a_file_begins_as_parquet_does(tmp_path):
     assert [*extra_contents(path)] != []
 
 
-def test_a_group_of_no_rows_stands_beside_no_other(tmp_path):
+@pytest.mark.parametrize("ways", WAYS[:2] + WAYS[-1:], ids=str)
+@pytest.mark.parametrize(("batches", "told"), [(1, []), (2, [ODD])])
+def test_one_group_has_no_rows(tmp_path, ways, batches, told):
     path = tmp_path / "a.parquet"
-    with pq.ParquetWriter(path, TABLE.schema) as writer:
-        for rows in (TABLE, TABLE.slice(0, 0)):
+    with pq.ParquetWriter(path, TABLE.schema, **ways) as writer:
+        for rows in (TABLE, *[TABLE.slice(0, 0)] * batches, TABLE):
             writer.write_table(rows)
-    assert pq.ParquetFile(path).num_row_groups == 2
-    assert [*extra_contents(path)] != []
+    assert pq.ParquetFile(path).num_row_groups == batches + 2
+    assert [*extra_contents(path)] == told
+
+
+@pytest.mark.parametrize("has_statistics", [True, False])
+@pytest.mark.parametrize("kind", [pa.json_(), pa.opaque(pa.string(), "salary", "41250")])
+def test_extension_types_are_refused(tmp_path, kind, has_statistics):
+    column = pa.ExtensionArray.from_storage(kind, pa.array(["1", "2"]))
+    path, _ = written(tmp_path, pa.table({"x": column}), write_statistics=has_statistics)
+    assert [*extra_contents(path)] == [
+        f"the column 'x' of the extension type {kind.extension_name}"
+    ]

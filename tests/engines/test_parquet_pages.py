@@ -84,6 +84,14 @@ def unused_number(body, _, column):
     return body[: column[11][1]] + entry + body[end:]
 
 
+def repeated_number(body, _, column):
+    header, content, end = page(body, column[11][1])
+    header[7][1][1] = (I32, header[7][1][1][1] + 1)
+    entry = resized(header, content + content[:8])
+    column[9] = (I64, column[11][1] + len(entry))
+    return body[: column[11][1]] + entry + body[end:]
+
+
 def footer_field(_body, footer, _column):
     footer[99] = (BYTES, b"Ann")
 
@@ -156,9 +164,97 @@ def test_short_integers_have_no_hidden_bits(tmp_path):
     assert [*extra_contents(path)] == ["bytes in the pages of 'pay' that are no values"]
 
 
-def test_a_dictionary_of_numbers_has_only_those_of_rows(tmp_path):
-    told = ["values in the dictionary of 'pay' that no row has"]
-    assert changed(tmp_path, unused_number) == told
+@pytest.mark.parametrize(
+    ("change", "told"), [(unused_number, "no row has"), (repeated_number, "are there twice")]
+)
+def test_a_dictionary_of_numbers_has_those_of_rows_once(tmp_path, change, told):
+    assert changed(tmp_path, change) == [f"values in the dictionary of 'pay' that {told}"]
+
+
+def test_a_dictionary_of_texts_has_none_that_are_shortened(tmp_path):
+    path = tmp_path / "a.parquet"
+    jobs = pa.DictionaryArray.from_arrays([0, 0], ["a" * 80, "a" * 63 + "b"])
+    pq.write_table(pa.table({"job": jobs}), path, write_statistics=False, store_schema=False)
+    assert [*extra_contents(path)] == ["values in the dictionary of 'job' that no row has"]
+
+
+def written_pages(folder, column, stored, other, **ways):
+    """Write a column in plain pages, replace what is stored there, and return what is found."""
+    path = folder / "a.parquet"
+    ways |= {"use_dictionary": False, "compression": "none", "write_statistics": False}
+    pq.write_table(pa.table({"x": column}), path, store_schema=False, **ways)
+    assert path.read_bytes().count(stored) == 1
+    path.write_bytes(path.read_bytes().replace(stored, other))
+    return [*extra_contents(path)]
+
+
+ODD_PAGES = ["bytes in the pages of 'x' that are no values"]
+DAY, EPOCH = 86_400 * 10**9, 2_440_588
+
+
+def int96(days, nanoseconds):
+    return struct.pack("<qI", nanoseconds, EPOCH + days)
+
+
+@pytest.mark.parametrize(
+    ("days", "nanoseconds", "told"),
+    [
+        (1, 5, []),
+        (106_751, 2**63 - 1 - 106_751 * DAY, []),
+        (106_751, 2**63 - 106_751 * DAY, ODD_PAGES),
+        (106_752, 0, ODD_PAGES),
+        (1 << 31, 5, ODD_PAGES),
+        (-106_752, 106_752 * DAY - 2**63, []),
+        (-106_752, 106_752 * DAY - 2**63 - 1, ODD_PAGES),
+        (-106_751, 106_751 * DAY - 2**63, []),  # counted back
+        (-106_751, 106_751 * DAY - 2**63 - 1, ODD_PAGES),
+        (-EPOCH, 0, ODD_PAGES),
+        (1, DAY, ODD_PAGES),
+        (1, -1, ODD_PAGES),
+    ],
+)
+def test_times_are_those_that_64_bits_hold(tmp_path, days, nanoseconds, told):
+    column = pa.array([DAY + 5], pa.timestamp("ns"))
+    stored, other = int96(1, 5), int96(days, nanoseconds)
+    ways = {"use_deprecated_int96_timestamps": True}
+    assert written_pages(tmp_path, column, stored, other, **ways) == told
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        (int96(-2, DAY - 5), int96(-2, DAY - 7), []),
+        (int96(-1, -5), int96(-1, -7), []),
+        (int96(-2, DAY - 5), int96(-1, -7), ODD_PAGES),
+    ],
+)
+def test_times_before_1970_are_all_counted_back_or_none(tmp_path, first, second, told):
+    column = pa.array([-DAY - 5, -DAY - 7], pa.timestamp("ns"))
+    stored = int96(-2, DAY - 5) + int96(-2, DAY - 7)
+    ways = {"use_deprecated_int96_timestamps": True}
+    assert written_pages(tmp_path, column, stored, first + second, **ways) == told
+
+
+@pytest.mark.parametrize(("last", "told"), [(2, []), (2 | 4, ODD_PAGES), (2 | 128, ODD_PAGES)])
+def test_truth_values_have_no_hidden_bits(tmp_path, last, told):
+    column = [True, False, True, False, True] * 2
+    stored, other = bytes([0b10110101, 2]), bytes([0b10110101, last])
+    assert written_pages(tmp_path, column, stored, other) == told
+
+
+def test_a_page_of_missing_values_has_no_byte_of_its_own(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table({"x": [None, None, "a"]}), path, compression="none", max_rows_per_page=2
+    )
+    content = path.read_bytes()
+    levels = struct.pack("<I", 2) + b"\4\0"
+    place = content.index(levels) + len(levels)
+    assert content[place] == 0
+    assert [*extra_contents(path)] == []
+    path.write_bytes(content[:place] + b"\x11" + content[place + 1 :])
+    assert pq.read_table(path)["x"].to_pylist() == [None, None, "a"]
+    assert [*extra_contents(path)] == [ODD]
 
 
 @pytest.mark.parametrize(
@@ -174,6 +270,19 @@ def test_a_bloom_filter_has_eight_bits_of_each_value():
     assert 8 < int.from_bytes(bits, "little").bit_count() <= 16
     assert bloom_filter([b"b", b"a", b"a"], 32) == bits
     assert bloom_filter([], 64) == bytes(64)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize(("rows", "told"), [(2, []), (3, [ODD])])
+def test_lists_have_no_rows_behind_the_last_one(tmp_path, version, rows, told):
+    path, table = tmp_path / "a.parquet", pa.table({"x": [[1], [2, 3], [41250]]})
+    ways = {"use_dictionary": False, "write_statistics": False, "store_schema": False}
+    pq.write_table(table.slice(0, rows), path, data_page_version=version, **ways)
+    body, footer = taken_apart(path.read_bytes())
+    footer[3] = footer[4][1][1][0][3] = (I64, 2)
+    path.write_bytes(put_together(body, footer))
+    assert pq.read_table(path) == table.slice(0, 2)
+    assert [*extra_contents(path)] == told
 
 
 def test_a_damaged_file_is_read_or_refused(tmp_path):

@@ -20,6 +20,7 @@ KEY = b"k" * 16
         pa.array([0.5, -0.0, 0.0, None, 0.5, 0.5]),
         pa.array([1, 2, 3]),
         pa.array([], pa.int64()),
+        pa.ExtensionArray.from_storage(pa.json_(), pa.array(["1", "1", None, "2", "1", "1"])),
     ],
     ids=lambda values: str(values.type),
 )
