@@ -38,7 +38,7 @@ def disclosure(
         typer.Option(
             "--known",
             metavar="COLUMN",
-            help="A column that the intruder knows, repeated: the easiest to know first.",
+            help="A column that the intruder knows; repeat it for more.",
         ),
     ] = [],  # noqa: B006
     match: Annotated[

@@ -129,3 +129,12 @@ def test_an_attack_has_a_row_and_a_number_of_known_columns_a_column(tmp_path, mo
     heads = [line.split("┃")[2:-1] for line in lines if line.startswith("┃ attack")]
     assert [len(one) for one in heads] == [4, 1]
     assert "columns known: 1: age, 2: + children, 3: + height, 4: + income, 5: + weight" in lines
+
+
+def test_known_columns_are_in_the_order_of_how_much_they_tell(tmp_path):
+    (tmp_path / "in.csv").write_text("row,sex,age\n1,f,20\n2,m,30\n3,f,40\n4,m,50\n")
+    files = [str(tmp_path / "in.csv"), str(tmp_path / "in.csv")]
+    told = run(*files, "--match", "row", "--known", "sex", "--known", "age",
+               "--attack", "distance-linkage")  # fmt: skip
+    assert "columns known: 1: age, 2: + sex" in told.output
+    assert "easiest" not in run("--help").output

@@ -71,7 +71,10 @@ def test_an_audit_finds_as_many_persons_as_the_tutorial_says(folder, release):
     assert tuple(audits) == RELEASES
     command, said = audits[release]
     [figures] = FOUND.findall(" ".join(said.split()))
-    assert FOUND.findall(" ".join(run(command, folder).split()))[0] == figures
+    printed = " ".join(run(command, folder).split())
+    assert FOUND.findall(printed)[0] == figures
+    order = re.findall(r"`(columns known: [^`]+)`", PAGE) if release == RELEASES[0] else []
+    assert all(one in printed for one in order)
 
 
 @pytest.mark.nightly
