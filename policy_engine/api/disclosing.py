@@ -15,6 +15,8 @@ from policy_engine.audits.disclosure.result import (
     AnswersTogether,
     DisclosureAudit,
     Linkage,
+    ReleaseNotTogether,
+    ReleasesTogether,
     RiskAndUtility,
 )
 from policy_engine.audits.disclosure.settings import AttackSettings, read_settings
@@ -165,12 +167,21 @@ def _several(
         )
         for name, one, read in zip(names, strongest, releases, strict=True)
     )
-    together = (
-        ()
-        if any(one.unmatched for one in releases)
-        else releases_together(names, [one.files for one in releases])
+    pairs = list(zip(names, releases, strict=True))
+    matched = [] if releases[0].unmatched else [pair for pair in pairs if not pair[1].unmatched]
+    unknown = tuple(
+        ReleaseNotTogether(release=name, reason=_UNKNOWN_ROWS)
+        for name, one in pairs
+        if one.unmatched
     )
-    return {"together": together, "releases": points}
+    together: tuple[ReleasesTogether, ...] = ()
+    if len(matched) > 1:
+        files = [one.files for _, one in matched]
+        together = releases_together([name for name, _ in matched], files)
+    return {"together": together, "not_together": unknown, "releases": points}
+
+
+_UNKNOWN_ROWS = "none of its columns is known to tell whose row is whose"
 
 
 def _linked(one: Linkage) -> float:

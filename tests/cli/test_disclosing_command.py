@@ -102,6 +102,16 @@ def test_everything_that_is_asked_for_is_told(files, tmp_path):
     assert records.read_text().splitlines()[0] == "row,distance-linkage"
 
 
+def test_it_is_told_where_nobody_knows_what_a_release_adds(tmp_path):
+    (tmp_path / "in.csv").write_text("row,age\n1,20\n2,30\n3,40\n")
+    (tmp_path / "bare.csv").write_text("age\n20\n30\n40\n")
+    files, bare = [str(tmp_path / "in.csv")] * 2, str(tmp_path / "bare.csv")
+    options = ["--known", "age", "--attack", "distance-linkage"]
+    said = " ".join(run(*files, *options, "--also", bare).output.split())
+    assert "What other releases add to in.csv is not known: none of its columns is known" in said
+    assert "What bare.csv adds is not known: none of its columns is known to tell whose" in said
+
+
 def test_answers_to_queries_have_a_row_each(tmp_path):
     (tmp_path / "in.csv").write_text("row,age\n0,20\n1,21\n2,22\n")
     (tmp_path / "out.csv").write_text("row,age\n0,[20 - 22]\n1,[20 - 22]\n2,[20 - 22]\n")

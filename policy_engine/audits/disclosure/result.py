@@ -146,6 +146,13 @@ class ReleasesTogether(_Frozen):
     joined: Estimate | None = None
 
 
+class ReleaseNotTogether(_Frozen):
+    """A release of which nobody knows what it tells together with the others, and why."""
+
+    release: str
+    reason: str
+
+
 class AnswerTogether(_Frozen):
     """What an answer on the original tells together with the release and the answers before it.
 
@@ -228,6 +235,7 @@ class DisclosureAudit(_Frozen):
     were never in the original, but `alike` equal somebody there in all known columns, and `equal`
     in all that both tables have. With other releases of the same original, `together` is what they
     tell one after the other, and `releases` what each risks and is good for, the audited one first.
+    Those `not_together` are left out of the former; if the audited one is, all are.
     `answered` is what answers to queries on the original add to the release.
     Without a certificate, the release lacks the columns `lacking`, and `missing_marks` are the
     cells that were read as missing.
@@ -255,6 +263,7 @@ class DisclosureAudit(_Frozen):
     lacking: tuple[str, ...] = ()
     missing_marks: tuple[MissingMarks, ...] = ()
     together: tuple[ReleasesTogether, ...] = ()
+    not_together: tuple[ReleaseNotTogether, ...] = ()
     releases: tuple[RiskAndUtility, ...] = ()
     answered: AnswersTogether | None = None
 

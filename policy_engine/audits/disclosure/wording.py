@@ -144,9 +144,18 @@ def _read_as_missing(one: MissingMarks) -> str:
 
 
 def added_by_others(audit: DisclosureAudit) -> tuple[str, ...]:
-    """Return what each further release adds to those before it, a sentence each."""
+    """Return what each further release adds to those before it, a sentence each, or that nobody
+    knows."""
     pairs = zip(audit.together, audit.together[1:], strict=False)
-    return tuple(_added(before, one, audit.rows) for before, one in pairs)
+    added = tuple(_added(before, one, audit.rows) for before, one in pairs)
+    return (*added, *_added_unknown(audit))
+
+
+def _added_unknown(audit: DisclosureAudit) -> Iterator[str]:
+    for one in audit.not_together:
+        is_first = one.release == audit.releases[0].release
+        what = f"other releases add to {one.release}" if is_first else f"{one.release} adds"
+        yield f"What {what} is not known: {one.reason}. Give --match or --same-order."
 
 
 def _added(before: ReleasesTogether, one: ReleasesTogether, rows: int) -> str:
