@@ -69,7 +69,7 @@ def measure_risks(
     chosen, reasons = class_columns(files)
     chosen, settings = with_suppressed(files, chosen, settings)
     classes = known_classes(chosen, settings) if chosen else None
-    risks = _risks_of(classes, reasons, settings)
+    risks = _risks_of(classes, reasons, settings, files.released)
     progress("learning values", 1, 2)
     figures = list(_attributes(files, classes, chosen, settings))
     return risks + FileRisks(
@@ -85,18 +85,59 @@ def class_risks(files: TwoFiles, inputs: RiskInputs) -> FileRisks:
     """
     chosen, reasons = class_columns(files)
     chosen, inputs = with_suppressed(files, chosen, inputs)
-    return _risks_of(known_classes(chosen, inputs) if chosen else None, reasons, inputs)
+    classes = known_classes(chosen, inputs) if chosen else None
+    return _risks_of(classes, reasons, inputs, files.released)
 
 
 def _risks_of(
-    classes: KnownClasses | None, reasons: Sequence[dict[str, str]], inputs: RiskInputs
+    classes: KnownClasses | None,
+    reasons: Sequence[dict[str, str]],
+    inputs: RiskInputs,
+    released: int,
 ) -> FileRisks:
     risks = FileRisks(not_run=tuple(NoRisk(measure="classes", **one) for one in reasons))
     if classes is None:
-        return risks
+        _check_large_enough(inputs, released)
+        without = (NoRisk(measure=name, reason=_NO_CLASSES) for name in _OF_CLASSES)
+        return risks + FileRisks(not_run=tuple(without))
     population = [one for one in inputs.population if one.name in classes.known]
     counted = counted_population(classes, population, inputs.persons)
     return risks + file_risks(classes, inputs.threshold, counted, _share(classes, inputs))
+
+
+_NO_CLASSES = "no known column makes classes"
+_OF_CLASSES = (
+    "prosecutor",
+    "sample-uniques",
+    "special-uniques",
+    "suda-dis",
+    "marketer",
+    "journalist",
+    "k-map",
+    "presence",
+    "counted-uniques",
+    "individual",
+    "log-linear",
+    "population-uniques",
+)
+"""The measures that no release without classes has."""
+
+
+def _check_large_enough(inputs: RiskInputs, released: int) -> None:
+    """Raise DataError (A024) where the population has fewer persons than there are records."""
+    if not inputs.population:
+        return
+    rows, counts = len(inputs.population[0].before), inputs.persons
+    persons = rows if counts is None else int(counts.sum())
+    records = released if inputs.records is None else int(inputs.records.sum())
+    if persons < records:
+        message = "The population does not contain the release: it has "
+        message += f"{format_count(persons, 'person')}, and the release "
+        message += f"{format_count(records, 'record')}."
+        raise DataError.of("A024", message, _CONTAINING)
+
+
+_CONTAINING = "Give a population of which the release is a part."
 
 
 def class_columns(files: TwoFiles) -> tuple[tuple[KnownColumn, ...], list[dict[str, str]]]:
@@ -248,8 +289,7 @@ def _check_contains(classes: KnownClasses, counts: Ints, population: Sequence[Kn
         first = int(np.flatnonzero(classes.class_of == short[0])[0])
         cells = (f"{one.name} {_words(one, int(one.after.cell_of[first]))}" for one in population)
         message += f", such as {', '.join(cells)}"
-    hint = "Give a population of which the release is a part."
-    problems = [Problem("A024", f"{message}.", hint)]
+    problems = [Problem("A024", f"{message}.", _CONTAINING)]
     for name, values in absent.items():
         if values:
             message = f"Nobody in the population has a value of {name!r} that was released: "
@@ -301,8 +341,7 @@ def _attributes(
             same = len(others) == len(chosen)
             yield from homogeneous(classes if same else known_classes(others, inputs), sensitive)
         else:
-            reason = "no column is known whose cells hold what is true of their persons"
-            yield NoRisk(measure="homogeneity", column=sensitive.name, reason=reason)
+            yield NoRisk(measure="homogeneity", column=sensitive.name, reason=_NO_CLASSES)
         known_columns = [
             one for one in files.columns if one.name != sensitive.name and one.is_readable
         ]
