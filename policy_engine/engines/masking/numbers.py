@@ -359,7 +359,7 @@ def decimal_texts(numbers: NDArray[np.float64], decimals: int) -> pa.Array:
     scaled = np.rint(numbers * 10.0**decimals)
     if decimals > _MOST_PLAIN or (np.abs(scaled) > MOST_EXACT).any():
         distinct, index = np.unique(numbers, return_inverse=True)
-        texts = [number_text(Decimal(f"{value:.{decimals}f}")) for value in distinct.tolist()]
+        texts = [number_text(_rounded(value, decimals)) for value in distinct.tolist()]
         return from_texts(texts).take(from_numpy(index.astype(np.int64)))
     integers = scaled.astype(np.int64)
     # The two words of a decimal of 128 bits: the number itself, and its sign.
@@ -368,6 +368,12 @@ def decimal_texts(numbers: NDArray[np.float64], decimals: int) -> pa.Array:
     exact = pa.Array.from_buffers(kind, len(integers), [None, pa.py_buffer(words)])
     written = exact.cast(pa.string())
     return pc.replace_substring_regex(written, r"\.?0+$", "") if decimals else written
+
+
+def _rounded(value: float, decimals: int) -> Decimal:
+    # Of so many decimals, a float has some that its shortest text does not need.
+    number = Decimal(repr(value)) if decimals > MOST_DECIMALS else value
+    return Decimal(f"{number:.{decimals}f}")
 
 
 def _most_decimals(texts: pa.Array) -> int:
