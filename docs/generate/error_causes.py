@@ -38,6 +38,13 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
             "Use `noise`, `rank-swapping` or `microaggregation`, which do not.",
         ),
         (
+            (
+                "It holds numbers with a decimal comma, or dates such as 21.01.2023, which are "
+                "read as texts."
+            ),
+            "Correct the file: decimals have a point, and dates are written 2023-01-21.",
+        ),
+        (
             "It holds texts to be ranked, and nothing says in which order.",
             "Set `pe:order` to `lexicographic` if that order has a meaning; otherwise use `pram`.",
         ),

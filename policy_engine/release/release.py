@@ -20,13 +20,13 @@ from policy_engine.engines.engine import (
 )
 from policy_engine.engines.origins import rows_at, with_origins
 from policy_engine.engines.samples import SampleEvidence, SampleFigures
-from policy_engine.errors import DataError, OutputError, Problem, join_names
+from policy_engine.errors import DataError, OutputError, Problem
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
-from policy_engine.plan.chaining import looks_generalised
 from policy_engine.plan.lineage import MadeBy, Upstream, check_read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured
 from policy_engine.release.attempts import Attempt, AttemptHistory, JudgedAttempts
+from policy_engine.release.text_warnings import text_warnings
 
 if TYPE_CHECKING:
     from policy_engine.engines.masking.evidence import MaskingEvidence
@@ -114,7 +114,7 @@ def run_plan(
     cannot be written.
     """
     table, sources = read_inputs(plan, engine, upstream)
-    doubts = tuple(_warnings(plan, engine, table))
+    doubts = tuple(text_warnings(plan, engine, table))
     if plan.train is not None:
         from policy_engine.release.trained_model import release_model  # noqa: PLC0415 (slow to import)
 
@@ -277,20 +277,6 @@ def anonymize_rows(plan: Plan, engine: Engine, masked: MaskedTable) -> Anonymize
 def with_rows(sources: tuple[StoredData, ...], rows: int) -> tuple[StoredData, ...]:
     """Return inputs with the number of rows of a single one, which may be counted late."""
     return (replace(sources[0], rows=rows),) if len(sources) == 1 else sources
-
-
-def _warnings(plan: Plan, engine: Engine, table: Any) -> Iterator[str]:
-    """Yield a warning about columns that look generalised but have no certificate."""
-    generalised_columns = {one.name for one in plan.generalised}
-    names = [name for name in plan.values_read if name not in generalised_columns]
-    texts = engine.texts(table, names)
-    doubtful = [name for name in names if looks_generalised(texts[name])]
-    if doubtful:
-        yield (
-            f"Many cells of {join_names(doubtful)} are ranges or sets, as in an earlier release. "
-            "Each of them is treated as a single value, also where information loss is measured. "
-            "Give the certificate of that release to have them treated as ranges and sets."
-        )
 
 
 def _folder(destination: Path | str | None) -> Path:

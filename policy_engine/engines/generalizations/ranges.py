@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.data.cells import Cell, write_range
+from policy_engine.data.notations import CORRECT_TEXTS
 from policy_engine.engines.arrays import from_texts
 from policy_engine.engines.encoding import ColumnCodes, encode
 from policy_engine.engines.generalizations.generalizer import (
@@ -40,7 +41,7 @@ class Ranges(Generalizer):
         """Return the ranges of a column. Raises DataError (R006) where it holds texts."""
         if not column.is_ordered and len(value_labels(column)):
             message = f"The column {name!r} holds texts, which have no range."
-            hint = "Allowed are numbers, dates and times. Texts take 'set', 'prefix' or 'taxonomy'."
+            hint = f"{CORRECT_TEXTS}give the column a 'set', a 'prefix' or a 'taxonomy'."
             raise unfit_values_error(message, hint)
         return cls(column)
 

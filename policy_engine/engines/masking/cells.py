@@ -7,6 +7,7 @@ from decimal import Context, Decimal, InvalidOperation, localcontext
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from policy_engine.data.notations import CORRECT_TEXTS
 from policy_engine.engines.arrays import is_text, unchunk
 from policy_engine.engines.plain_floats import plain_floats
 from policy_engine.errors import DataError, PolicyEngineError
@@ -238,8 +239,11 @@ def _check_kind(kind: pa.DataType, masking: CellRule) -> None:
     """Raise DataError (R013) for a column without numbers, and for a column of integers that a
     parameter would turn into decimals."""
     if not _is_number(kind):
-        content = "texts" if is_text(kind) else f"values of the type {kind}"
-        raise _column_type_error(masking, content)
+        if is_text(kind):
+            raise _column_type_error(
+                masking, "texts", f"{CORRECT_TEXTS}give the column another role."
+            )
+        raise _column_type_error(masking, f"values of the type {kind}")
     for name, figure in masking.figures.items():
         if pa.types.is_integer(kind) and not figure.is_integer():
             message = (
@@ -254,9 +258,11 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(is_decimal or pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _column_type_error(masking: CellRule, content: str) -> PolicyEngineError:
+def _column_type_error(
+    masking: CellRule, content: str, hint: str = "Give the column another role."
+) -> PolicyEngineError:
     message = f"The column {masking.name!r} holds {content}. {masking.masking} needs numbers."
-    return DataError.of("R013", message, "Give the column another role.")
+    return DataError.of("R013", message, hint)
 
 
 def _cast_numbers(kind: pa.DataType, numbers: Sequence[Number], masking: CellRule) -> pa.Array:

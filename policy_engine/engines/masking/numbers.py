@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from policy_engine.data.notations import CORRECT_TEXTS
 from policy_engine.engines.arrays import (
     from_numpy,
     from_texts,
@@ -103,7 +104,11 @@ def number_form(
             return replace(_form(named, kind, plain), is_declared=is_declared)
     if plain.null_count == len(plain) and not is_nested_or_span(kind):
         return NumberForm("decimal", plain.type)
-    raise not_numbers(name, "texts" if is_text(kind) else f"values of the type {kind}")
+    if is_text(kind):
+        raise not_numbers(
+            name, "texts", f"{CORRECT_TEXTS}give the column another masking, or another role."
+        )
+    raise not_numbers(name, f"values of the type {kind}")
 
 
 _KINDS: tuple[tuple[Callable[[pa.DataType], bool], Kind], ...] = (
@@ -136,10 +141,13 @@ def _microseconds(stamps: pa.Array) -> pa.Array:
     return stamps.cast(pa.timestamp("us", stamps.type.tz), safe=False).cast(pa.int64())
 
 
-def not_numbers(name: str, content: str) -> PolicyEngineError:
+_OTHER_USE = "Give the column another masking, or another role."
+
+
+def not_numbers(name: str, content: str, hint: str = _OTHER_USE) -> PolicyEngineError:
     """Return the error for a column that holds other things than numbers."""
     message = f"The column {name!r} holds {content}. Its masking needs numbers."
-    return DataError.of("R013", message, "Give the column another masking, or another role.")
+    return DataError.of("R013", message, hint)
 
 
 def _untyped_moments(name: str) -> PolicyEngineError:

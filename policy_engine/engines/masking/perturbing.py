@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from policy_engine.data.notations import CORRECT_TEXTS
 from policy_engine.engines.arrays import from_numpy, is_text, value_type
 from policy_engine.engines.identifiers import check_key
 from policy_engine.engines.masking.categories import codes_of, to_labels
@@ -214,8 +215,10 @@ def _is_unordered(kind: pa.DataType) -> bool:
 
 
 def _order_hint(masking: Perturbation) -> str:
-    other = "give the column another masking"
     has_order = "order" in type(masking).model_fields
+    if not has_order:
+        return f"{CORRECT_TEXTS}give the column another masking."
     return (
-        f'Add "pe:order": "lexicographic", or {other}.' if has_order else f"{other.capitalize()}."
+        f'{CORRECT_TEXTS}add "pe:order": "lexicographic" if that order has a meaning, or give the '
+        "column another masking."
     )
