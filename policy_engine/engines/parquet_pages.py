@@ -133,6 +133,10 @@ def _values_of(content: bytes, leaf: LeafColumn, page: Page) -> _Content:
             present = int((depths == most).sum())
         else:
             rows = int((depths == 0).sum())
+    # Some programs count missing values only where they write statistics.
+    counts = (page.head.get("num_rows", rows), page.head.get("num_nulls", 0))
+    if not leaf.repeated and counts not in ((rows, 0), (rows, count - present)):
+        raise ValueError("counts of other rows")
     return _Content(content[place:], present, rows)
 
 

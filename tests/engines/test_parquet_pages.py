@@ -139,6 +139,16 @@ def test_pages_hold_the_values_of_rows(tmp_path, change, told, version):
     assert changed(tmp_path, change, use_dictionary=False, data_page_version=version) == told
 
 
+@pytest.mark.parametrize("field", [2, 3])
+def test_a_page_counts_its_rows_and_missing_values(tmp_path, field):
+    def other_count(body, _, column):
+        header, content, _ = page(body, column[9][1])
+        header[8][1][field] = (I32, 41250)
+        return body[: column[9][1]] + resized(header, content)
+
+    assert changed(tmp_path, other_count, use_dictionary=False, data_page_version="2.0") == [ODD]
+
+
 @pytest.mark.parametrize("place", [-5, 1 << 20, 1 << 62])
 def test_an_index_is_within_its_file(tmp_path, place):
     assert changed(tmp_path, index_at(place)) == [ODD]
