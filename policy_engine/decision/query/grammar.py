@@ -200,7 +200,7 @@ def _statements(sql: str, dialect: str) -> list[exp.Expr]:
     except ParseError as error:
         details: dict[str, Any] = error.errors[0] if error.errors else {}
         place = Place("", details.get("line") or 0, details.get("col") or 0)
-        message, hint = _syntax_problem(sql, details)
+        message, hint = _syntax_problem(sql, details, dialect)
         raise QueryError(Problem("Q001", message, hint, place), source="query") from None
     except (SqlglotError, ValueError):
         message = (
@@ -210,8 +210,8 @@ def _statements(sql: str, dialect: str) -> list[exp.Expr]:
     return [one for one in statements if one is not None and not isinstance(one, exp.Semicolon)]
 
 
-def _syntax_problem(sql: str, details: dict[str, Any]) -> tuple[str, str]:
-    """Return where the text stops being a query, and the word near that place."""
+def _syntax_problem(sql: str, details: dict[str, Any], dialect: str) -> tuple[str, str]:
+    """Return where the text stops being a query, and what may be meant."""
     missing = _EXPECTED.match(str(details.get("description") or ""))
     if missing:
         return f"The query cannot be parsed: {missing[1]!r} is missing.", ""
@@ -221,16 +221,34 @@ def _syntax_problem(sql: str, details: dict[str, Any]) -> tuple[str, str]:
         return message, did_you_mean(
             words[0], _BEGINS
         ) or f"A query begins with {join_names(_BEGINS)}."
-    message = (
-        f"The query cannot be parsed: {str(details.get('highlight') or '')[:40]!r} has no place"
-    )
+    unfit = str(details.get("highlight") or "")[:40]
+    message = f"The query cannot be parsed: {unfit!r} has no place here."
+    if _is_reserved(unfit, dialect):
+        quoted = exp.to_identifier(unfit, quoted=True).sql(dialect=dialect)
+        return message, f"{unfit!r} is a word of SQL. As the name of a column, write {quoted}."
     unused = [clause for clause in _CLAUSES if clause not in words]
     suggestions = [did_you_mean(word, [clause]) for word in words for clause in unused]
-    return f"{message} here.", next(filter(None, suggestions), "")
+    return message, next(filter(None, suggestions), "")
+
+
+def _is_reserved(word: str, dialect: str) -> bool:
+    """Tell whether a word cannot be the name of a column, and has no place in queries at all."""
+    if not word.isalpha() or word.upper() in _OF_QUERIES:
+        return False
+    try:
+        with _silence():
+            sqlglot.parse(f"SELECT {word} FROM t", read=dialect)  # noqa: S608 (only parsed)
+    except SqlglotError:
+        return True
+    return False
 
 
 _BEGINS = ("SELECT", "WITH")
 _CLAUSES = ("FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", "JOIN")
+_OF_QUERIES = {
+    *(*_BEGINS, *_CLAUSES, "AND", "ANY", "BETWEEN", "CASE", "CROSS", "ELSE", "INNER", "LIKE"),
+    *("NOT", "ON", "OR", "OUTER", "THEN", "USING", "WHEN"),
+}
 _EXPECTED = re.compile(r"Expecting (\S+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 

@@ -334,6 +334,28 @@ def test_words_that_stand_in_the_query_are_not_suggested():
     assert (problem.message, problem.hint) == (f"{NOT_PARSED} '=' has no place here.", "")
 
 
+@pytest.mark.parametrize(
+    ("sql", "dialect", "hint"),
+    [
+        (
+            "SELECT Alter FROM People",
+            "duckdb",
+            "'Alter' is a word of SQL. As the name of a column, ",
+        ),
+        ("SELECT COUNT(*) FROM b WHERE Alter < 20", "duckdb", 'write "Alter".'),
+        ("SELECT AVG(Alter) FROM b", "spark", "write `Alter`."),
+        ("SELECT a FROM b WHERE HAVING a > 1", "duckdb", ""),
+        ("SELECT a FRM Date", "duckdb", "Did you mean 'FROM'?"),
+    ],
+)
+def test_columns_named_by_words_of_sql_are_to_be_quoted(sql, dialect, hint):
+    with pytest.raises(QueryError) as caught:
+        parse_query(sql, dialect)
+    [problem] = caught.value.problems
+    assert hint in problem.hint
+    assert bool(hint) == bool(problem.hint)
+
+
 def test_dialect_that_nobody_knows_is_refused_with_those_that_are():
     problem = refusal("SELECT 1", "cobol")
     known = "The dialect 'cobol' is not known. Known are 'athena', 'bigquery', 'clickhouse',"
