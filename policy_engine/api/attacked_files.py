@@ -22,6 +22,7 @@ from policy_engine.audits.disclosure.files import (
 from policy_engine.audits.disclosure.other_tools.missing_marks import without_marks
 from policy_engine.audits.disclosure.pairing import (
     in_order,
+    nothing_known,
     own_rows,
     pair_rows,
     table_problems,
@@ -318,13 +319,19 @@ def _problems(
     none is known (A023)."""
     problems = disclosed.missing((*names, *matching, *sensitive), names)
     if not names:
-        message = "There is no column that both tables have and that could be known."
-        problems.append(Problem("A023", message, "Name the known columns."))
+        problems.append(no_known_column(*disclosed.names, disclosed.certificate))
     for name in names:
         if name in matching:
             message = f"Rows are matched by {name!r}, which the intruder is said to know."
             problems.append(Problem("A023", message, "Match rows by another column."))
     return problems
+
+
+def no_known_column(
+    original: Sequence[str], release: Sequence[str], certificate: "Certificate | None"
+) -> Problem:
+    """Return that tables with these columns have none that could be known (A023)."""
+    return nothing_known(original, release, _changed(certificate) if certificate else ())
 
 
 def _check_matching(matching: Sequence[str], certificate: "Certificate | None") -> None:

@@ -8,6 +8,7 @@ from policy_engine.api.attacked_files import (
     AuditQuestion,
     default_known,
     method_words,
+    no_known_column,
     sensitive_columns,
     taxonomies_of,
     unread_columns,
@@ -117,8 +118,7 @@ def _names(files: ClusterFiles, question: AuditQuestion) -> tuple[str, ...]:
     names = tuple(question.known) or default_known(before, after, certificate, secret)
     names = tuple(dict.fromkeys(name for name in names if name not in unread))
     if not names:
-        message = "There is no column that both tables have and that could be known."
-        raise DataError(Problem("A023", message, "Name the known columns."))
+        raise DataError(no_known_column(before, after, certificate))
     return names
 
 

@@ -65,6 +65,11 @@ class Disclosed:
         )
 
     @property
+    def names(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The columns of the original, and those of the release."""
+        return self.before.column_names, self.after.column_names
+
+    @property
     def lacking(self) -> tuple[str, ...]:
         """The columns of the original that the release lacks, where no certificate says why."""
         if self.certificate is not None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from policy_engine.data.column_names import separator_hint
 from policy_engine.data.table_files import file_format
 from policy_engine.engines.arrays import constant, from_texts, is_text
 from policy_engine.engines.field_marks import CELL_TEXT, is_masked, untyped_field
@@ -86,7 +87,7 @@ def row_error(path: Path) -> PolicyEngineError | None:
     source = str(path)
     for line, width, expected in _odd_rows(path):
         message = f"Line {line} has {width} cells. The header has {expected}."
-        return DataError.of("C007", message, source=source)
+        return DataError.of("C007", message, separator_hint(_header(path)), source)
     line = _undecodable_line(path)
     return DataError.of("C008", f"Line {line} is not UTF-8.", source=source) if line else None
 

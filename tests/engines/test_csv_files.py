@@ -69,6 +69,11 @@ def test_read_table_names_the_line_of_a_ragged_row(tmp_path, text, message, endi
     assert (problem.code, problem.message) == ("C007", message)
 
 
+def test_ragged_rows_tell_of_other_separators(tmp_path):
+    problem = problem_of(file_of(tmp_path, "a;b\n1,5;2\n", "data.csv"))
+    assert (problem.code, "these seem to be by semicolons" in problem.hint) == ("C007", True)
+
+
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
 def test_read_table_names_the_line_that_is_not_utf_8(tmp_path, ending):
     text = b"a,b\n1,2\nsecret,\xff\n"

@@ -1,6 +1,6 @@
 """Whose row of a release is whose, and whether it can be of the original at all."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ def table_problems(original: pa.Table, release: pa.Table, *, is_published: bool)
         message = (
             f"No column of the original, such as {lacked}, is in the release, which has {had}."
         )
-        hint = separator_hint(release.column_names) or (
+        hint = _separator_hint(original.column_names, release.column_names) or (
             "Give the table that the release was made from, or its columns the same names."
         )
         problems.append(Problem("A023", message, hint))
@@ -40,6 +40,25 @@ def table_problems(original: pa.Table, release: pa.Table, *, is_published: bool)
 
 
 _SHOWN = 5
+
+
+def _separator_hint(original: Sequence[str], release: Sequence[str]) -> str:
+    return separator_hint(original) or separator_hint(release)
+
+
+def nothing_known(
+    original: Sequence[str], release: Sequence[str], changed: Collection[str]
+) -> Problem:
+    """Return that two tables with these columns have none that could be known (A023), of those
+    that were `changed` in the release."""
+    hint = _separator_hint(original, release)
+    if changed and not {*changed} & {*original}:
+        message = "The original has none of the columns that were changed in the release: "
+        names = join_names([name for name in release if name in changed] or sorted(changed))
+        made_from = "Give the table that the release was made from."
+        return Problem("A023", f"{message}{names}.", hint or made_from)
+    message = "There is no column that both tables have and that could be known."
+    return Problem("A023", message, hint or "Name the known columns.")
 
 
 def unnamed_keys(original: pa.Table, release: pa.Table) -> PolicyEngineError:
