@@ -159,6 +159,11 @@ class Run(_Frozen):
     outcome: Outcome | NotApplicable
     is_cheapest: bool = False
 
+    @property
+    def can_be_released(self) -> bool:
+        """Whether the table can be released with the setting."""
+        return isinstance(self.outcome, Outcome)
+
 
 def with_losses(runs: Sequence[Run], measures: Sequence[LossMeasure]) -> tuple[Run, ...]:
     """Return runs with their losses by the first measure that is known of all, and the cheapest one

@@ -1,6 +1,7 @@
 """The commands that measure: certify an output, compare it with its original, explore."""
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,6 +38,7 @@ from policy_engine.cli.shared_options import (
 from policy_engine.errors import PlanError, PolicyError
 
 if TYPE_CHECKING:
+    from policy_engine.api.exploration import Run
     from policy_engine.policy import Reading
 from policy_engine.cli.releasing import TimeLimitOption
 
@@ -290,7 +292,9 @@ def explore(
     reading: "Reading",
     acting: dict[str, Any],
 ) -> None:
-    """Show what the release would lose and risk at several settings, without writing it."""
+    """Show what the release would lose and risk at several settings, without writing it: exit 1 if
+    none of them allows it.
+    """
     from policy_engine.api.drawing_exploration import (  # noqa: PLC0415
         check_chart,
         trade_off_chart,
@@ -332,7 +336,13 @@ def explore(
         trade_off_chart(runs, chart, *inputs)
     if output_format is Format.JSON:
         print_json([run.model_dump(mode="json") for run in runs])
-        return
+    else:
+        _print_runs(runs, [one for one in (chart, report) if one is not None])
+    if not any(run.can_be_released for run in runs):
+        raise typer.Exit(1)
+
+
+def _print_runs(runs: "Sequence[Run]", written: Iterable[Path]) -> None:
     from policy_engine.api.exploration import attacked_runs  # noqa: PLC0415
     from policy_engine.api.exploration_wording import verdict  # noqa: PLC0415
     from policy_engine.cli.tables.comparisons import runs_tables  # noqa: PLC0415
@@ -342,5 +352,5 @@ def explore(
         print_fitting(console(), table)
     if any(attacked_runs(runs)):
         console().print(verdict(runs), markup=False)
-    for written in filter(None, (chart, report)):
-        console().print(f"written: {written}", markup=False, soft_wrap=True)
+    for file in written:
+        console().print(f"written: {file}", markup=False, soft_wrap=True)

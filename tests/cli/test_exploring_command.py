@@ -111,3 +111,15 @@ def test_k_is_explored_without_attacks_as_before(people):
     told = CliRunner().invoke(make_app("explore"), [*given, "--k", "2,3"])
     assert "What a release would lose" in told.output
     assert "What attacks on a release reach" not in told.output
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "status"),
+    [("2,1000", [], 0), ("0", [], 1), ("1000", ["--format", "json"], 1)],
+)
+def test_the_status_is_one_where_no_setting_can_be_released(people, values, options, status):
+    (people / "policy.jsonld").write_text(people_policy())
+    given = ["explore", str(people / "policy.jsonld"), "--data", str(people / "people.csv")]
+    made = CliRunner().invoke(make_app("explore"), [*given, "--k", values, *options])
+    assert made.exit_code == status
+    assert "k" in made.output
