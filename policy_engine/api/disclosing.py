@@ -10,7 +10,7 @@ from policy_engine.api.disclosing_files import attack_files, audit_files
 from policy_engine.api.disclosing_on_spark import audit_on_cluster, check_for_cluster
 from policy_engine.api.disclosure_inputs import read_disclosed
 from policy_engine.audits.disclosure.answers import answers_together
-from policy_engine.audits.disclosure.records import check_private, write_records
+from policy_engine.audits.disclosure.records import check_outside, check_private, write_records
 from policy_engine.audits.disclosure.result import (
     AnswersTogether,
     DisclosureAudit,
@@ -85,9 +85,9 @@ def audit_disclosure(
     are out of range (A025), an attack is not known or has no time, or numbers do not agree in this
     way (A012), or a taxonomy is missing (C012); CertificateError where the release was not made
     from the original (V002); QueryError for answered queries that are not understood (Q001, Q002,
-    Q004, Q005) or fail (Q008); OutputError where nothing can be written (O002), or where `records`
-    would be no secret (O001); EngineError where an engine cannot be started, PlanError for what
-    Spark does not do (M009).
+    Q004, Q005) or fail (Q008); OutputError where nothing can be written (O002), where `records`
+    would be no secret, or `out` is the folder of a release (O001); EngineError where an engine
+    cannot be started, PlanError for what Spark does not do (M009).
     """
     settings = read_settings(attacks, seconds, agreement)
     others = Path(holdout) if holdout else None
@@ -99,8 +99,10 @@ def audit_disclosure(
         check_for_cluster({"holdout": holdout, "also": also, "records": records, **unordered})
         tables = original, release, population
         return audit_on_cluster(engine, tables, question, settings, out, progress)
+    paths = [Path(single_output(Path(one))) for one in (release, *also)]
+    if out is not None:
+        check_outside(Path(out), paths)
     if records:
-        paths = [Path(single_output(Path(one))) for one in (release, *also)]
         check_private(Path(records), paths, [Path(original), *([others] if others else [])])
     disclosed = read_disclosed(original, release, population, progress)
     read = match_files(disclosed, question)

@@ -12,6 +12,7 @@ from policy_engine.api.cluster_files import ClusterFiles, needed_rows
 from policy_engine.api.disclosing_files import audit_files
 from policy_engine.api.disclosure_inputs import check_attacked
 from policy_engine.api.outputs import published_output
+from policy_engine.audits.disclosure.records import check_outside
 from policy_engine.audits.disclosure.result import DisclosureAudit
 from policy_engine.audits.disclosure.settings import AttackSettings
 from policy_engine.audits.reports.disclosure import write_disclosure
@@ -59,6 +60,8 @@ def audit_on_cluster(
     """
     original, release, population = tables
     place = single_output(parse_location(release))
+    if out is not None and isinstance(place, Path):
+        check_outside(Path(out), [place])
     with launch_engine(choice) as launcher:
         spark, read, counted = _spark(launcher), None, None
         with published_output(place):

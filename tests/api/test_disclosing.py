@@ -1,6 +1,7 @@
 """Attacks on releases, from two files to figures and a page."""
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -208,6 +209,13 @@ def test_single_records_are_not_written_where_others_may_read(original, tmp_path
         audit_disclosure(original, release, records=tmp_path / where)
     assert (tmp_path / "open.csv").read_text() == "old"
     assert (original.read_text(), len(list((tmp_path / "out").iterdir()))) == (before, 2)
+
+
+def test_the_page_is_not_written_beside_the_release(original, tmp_path):
+    (tmp_path / "share").mkdir()
+    release = shutil.copy(original, tmp_path / "share" / "a.csv")
+    with pytest.raises(PolicyEngineError, match="O001 Figures for the owner of the original would"):
+        audit_disclosure(original, release, match=["row"], out=tmp_path / "share")
 
 
 def test_a_second_release_adds_to_the_first(original, tmp_path):

@@ -37,6 +37,15 @@ def check_private(path: Path, releases: Sequence[Path], inputs: Sequence[Path]) 
         raise OutputError.of("O001", message, "Give a new one, or mode 0600.", source=str(path))
 
 
+def check_outside(folder: Path, releases: Sequence[Path]) -> None:
+    """Raise OutputError (O001) where a folder for the owner's figures is that of a release."""
+    places = [place.resolve() for release in releases for place in (release, release.parent)]
+    if folder.resolve() in places:
+        message = "Figures for the owner of the original would lie beside the release, in "
+        message += f"{str(folder.resolve())!r}."
+        raise OutputError.of("O001", message, "Give a folder outside it.", source=str(folder))
+
+
 def numbered_rows(rows: int) -> pa.Table:
     """Return the numbers of rows from 1 on, where no columns tell them apart."""
     return pa.table({"row": from_numpy(np.arange(1, rows + 1))})
