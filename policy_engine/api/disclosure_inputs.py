@@ -17,8 +17,9 @@ from policy_engine.audits.disclosure.risks.reading import (
     population_problems,
     read_weights,
 )
-from policy_engine.certificate.beside import find_certificate, single_output
+from policy_engine.certificate.beside import certificate_names, find_certificate, single_output
 from policy_engine.certificate.certificate import check_digest
+from policy_engine.data import storage
 from policy_engine.data.catalog import Dataset
 from policy_engine.data.column_names import missing_columns
 from policy_engine.engines import tables
@@ -111,6 +112,11 @@ def read_disclosed(
     where the certificate of the release is that of another output, or of one by buckets.
     """
     path = Path(single_output(Path(release)))
+    with storage.read_errors(original):
+        is_release = bool(certificate_names(Path(original)))
+    if is_release:
+        message = f"The original {str(original)!r} is the folder of a release."
+        raise DataError.of("C004", message, "The original comes first, then its release.")
     with published_output(path):
         certificate = certificate_of(path)
         progress("reading", 0, 0)

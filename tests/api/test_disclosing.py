@@ -218,6 +218,13 @@ def test_the_page_is_not_written_beside_the_release(original, tmp_path):
         audit_disclosure(original, release, match=["row"], out=tmp_path / "share")
 
 
+def test_an_original_and_its_release_in_the_wrong_order_are_told_of(original, tmp_path):
+    (tmp_path / "share").mkdir()
+    (tmp_path / "share" / "certificate.jsonld").write_text("{}")
+    with pytest.raises(PolicyEngineError, match=r"C004 .* is the folder of a release\. The"):
+        audit_disclosure(tmp_path / "share", original)
+
+
 def test_a_second_release_adds_to_the_first(original, tmp_path):
     policy = asking(method="k-anonymity", k=3, quasi=["age", "pay"], insensitive=["row"])
     first = apply_policy(policy, {DATASET: original}, tmp_path / "one" / "a.csv").path
