@@ -25,7 +25,7 @@ from policy_engine.audits.reports.disclosure import write_disclosure
 from policy_engine.certificate.beside import single_output
 from policy_engine.data.table_files import read_text
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, PolicyEngineError
 
 if TYPE_CHECKING:
     from policy_engine.audits.disclosure.result import Agreement
@@ -141,12 +141,17 @@ def _answers(path: Path, read: AttackedFiles) -> AnswersTogether:
 def _further(
     original: str | Path, release: str | Path, question: AuditQuestion, progress: Progress
 ) -> AttackedFiles:
-    """Return another release of the original, asked for the same columns."""
-    disclosed = read_disclosed(original, release, None, progress)
+    """Return another release of the original, asked for the same columns.
+
+    The errors of `audit_disclosure` name its file.
+    """
     columns = AuditQuestion(
         question.known, question.match, question.same_order, taxonomies=question.taxonomies
     )
-    return match_files(disclosed, columns)
+    try:
+        return match_files(read_disclosed(original, release, None, progress), columns)
+    except PolicyEngineError as error:
+        raise type(error)(*error.problems, source=error.source or str(release)) from None
 
 
 def _several(

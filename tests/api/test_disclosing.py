@@ -225,6 +225,14 @@ def test_an_original_and_its_release_in_the_wrong_order_are_told_of(original, tm
         audit_disclosure(tmp_path / "share", original)
 
 
+def test_what_is_wrong_with_a_second_release_names_its_file(original, tmp_path):
+    second = tmp_path / "second.csv"
+    table = pd.read_csv(original)
+    table.assign(row=table["row"] + ROWS).to_csv(second, index=False)
+    with pytest.raises(PolicyEngineError, match=r"second\.csv: A023 "):
+        audit_disclosure(original, original, match=["row"], also=[second])
+
+
 def test_a_second_release_adds_to_the_first(original, tmp_path):
     policy = asking(method="k-anonymity", k=3, quasi=["age", "pay"], insensitive=["row"])
     first = apply_policy(policy, {DATASET: original}, tmp_path / "one" / "a.csv").path
