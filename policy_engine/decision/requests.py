@@ -7,7 +7,7 @@ from typing import Literal
 
 from policy_engine import terms
 from policy_engine.decision.model import Request
-from policy_engine.errors import RequestError, did_you_mean
+from policy_engine.errors import RequestError, did_you_mean, join_names
 from policy_engine.policy import Policy
 from policy_engine.policy.naming import Names
 
@@ -57,7 +57,8 @@ def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:
     """Raise RequestError (D001) for a name that stands for nothing, or that the DPV lacks."""
     if not terms.has_known_scheme(name):
         message = f"The {part} {name!r} is neither a whole IRI nor a term of the contexts."
-        raise RequestError.of("D001", message, did_you_mean(name, _known_names(part, policies)))
+        hint = did_you_mean(name, _known_names(part, policies)) or _allowed_names(part)
+        raise RequestError.of("D001", message, hint)
     if terms.count_levels(name) > terms.MOST_LEVELS:
         message = (
             f"The {part} has {terms.count_levels(name):,} levels. Allowed are {terms.MOST_LEVELS}."
@@ -69,6 +70,22 @@ def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:
         hint = did_you_mean(terms.local_name(name), names)
         message = f"The {part} {terms.compact(name)!r} is not in the Data Privacy Vocabulary."
         raise RequestError.of("D001", message, hint)
+
+
+def _allowed_names(part: str) -> str:
+    """Return in words what names a part of a request can have."""
+    if part == "purpose":
+        names = map(terms.local_name, terms.instances(f"{terms.MOSAICROWN}purpose"))
+        return (
+            f"Known are {join_names(names)}, and the purposes of the Data Privacy Vocabulary, such "
+            "as 'dpv:Marketing'. Any other is a whole IRI, such as 'http://example.com/sales'."
+        )
+    if part == "action":
+        return (
+            "Known are the actions of ODRL, such as 'read'. Any other is a whole IRI, such as "
+            "'http://example.com/audit'."
+        )
+    return f"Write its whole IRI, such as 'http://example.com/{part}'."
 
 
 def _known_names(part: str, policies: Sequence[Policy]) -> list[str]:

@@ -71,6 +71,21 @@ def test_a_name_that_is_nearly_one_is_told_the_one(parts, nearest):
     assert f"Did you mean {nearest!r}" in caught.value.problems[0].hint
 
 
+@pytest.mark.parametrize(
+    ("parts", "allowed"),
+    [
+        ({"purpose": "sales"}, "Known are 'statistical', 'institutional' and 'marketing', and the"),
+        ({"action": "qqqq"}, "Known are the actions of ODRL, such as 'read'."),
+        ({"assignee": "qqqq"}, "Write its whole IRI, such as 'http://example.com/assignee'."),
+    ],
+    ids=str,
+)
+def test_a_name_that_is_near_to_none_is_told_what_is_allowed(parts, allowed):
+    with pytest.raises(RequestError) as caught:
+        read_request(**{**USUAL, **parts})
+    assert caught.value.problems[0].hint.startswith(allowed)
+
+
 @pytest.mark.parametrize("parts", [{"purpose": "dpv:Marketing"}, {"action": "dpv:Store"}])
 def test_names_of_the_data_privacy_vocabulary_are_read(parts):
     found = read_request(**{**USUAL, **parts})
