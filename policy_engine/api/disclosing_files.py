@@ -1,6 +1,5 @@
 """What an intruder can do to a release whose rows are matched, in figures."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from policy_engine.api.attacked_files import AttackedFiles, AuditQuestion
@@ -67,12 +66,8 @@ def attack_files(read: AttackedFiles, settings: AttackSettings, progress: Progre
         return without_attacks(read.unmatched, settings)
     files = read.files.readable()
     outside = read.outside.readable() if read.outside else None
-    labelled = join_names(read.files.unreadable) if read.files.unreadable else ""
-    reason = f"cells of {labelled} are labels that the original lacks, and no taxonomy is given"
     if not files.columns:
+        labelled = join_names(read.files.unreadable)
+        reason = f"cells of {labelled} are labels that the original lacks, and no taxonomy is given"
         return without_attacks(reason, settings)
-    attack_results = attack_each(files, outside, progress, settings)
-    if not labelled:
-        return attack_results
-    not_run = without_attacks(f"by {labelled} nothing is compared: {reason}", settings).not_run
-    return replace(attack_results, not_run=(*attack_results.not_run, *not_run))
+    return attack_each(files, outside, progress, settings)

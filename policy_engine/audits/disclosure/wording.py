@@ -98,11 +98,24 @@ def notes(audit: DisclosureAudit) -> tuple[str, ...]:
         for one in audit.risks
         if one.measure == "sample-uniques" and one.detail
     )
-    return (
-        (*sentences, f"Read by no attack: {', '.join(audit.unread)}.")
-        if audit.unread
-        else sentences
-    )
+    sentences += tuple(_without_labels(audit))
+    images = [name for name in audit.unread if name not in audit.known]
+    return (*sentences, f"Read by no attack: {', '.join(images)}.") if images else sentences
+
+
+def _without_labels(audit: DisclosureAudit) -> Iterator[str]:
+    """Yield what is made without columns whose labels nobody can read, and what with them."""
+    labelled = [name for name in audit.unread if name in audit.known]
+    if not labelled:
+        return
+    names = join_names(labelled)
+    if audit.attacks:
+        yield (
+            f"The attacks were made without {names}: cells there are labels that the original "
+            "lacks, and no taxonomy is given."
+        )
+    if audit.risks:
+        yield f"By {names}, classes are those of an intruder who knows what the labels stand for."
 
 
 def _alike(audit: DisclosureAudit) -> str:
