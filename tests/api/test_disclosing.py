@@ -347,6 +347,7 @@ def test_answers_to_queries_are_put_together_with_a_release(tmp_path):
     assert (audit.answered.uniques, one.uniques, one.linked.value) == (0, 1, 0.6)
     assert [unused.query for unused in audit.answered.not_used] == [2]
     written = json.loads((tmp_path / "page" / "disclosure.json").read_text())
+    assert "alone only together" in (tmp_path / "page" / "disclosure.html").read_text()
     assert written["answered"]["answers"][0]["columns"] == ["age"]
     page = (tmp_path / "page" / "disclosure.html").read_text()
     assert "What each answer adds" in page

@@ -122,7 +122,10 @@ def test_answers_to_queries_have_a_row_each(tmp_path):
     (tmp_path / "log.sql").write_text("SELECT count(*) FROM t WHERE age < 22")
     text = " ".join(run(*files).output.split())
     assert "query 1 │ age │ 66.7% │ 1 │ 1 │ 2 │ 1 (out.csv)" in text
-    assert "1 of 3 persons are alone there, 0 before" in text
+    assert "1 of 3 persons are alone there, 0 before: differences" in text
+    (tmp_path / "log.sql").write_text("SELECT count(*) FROM t WHERE age < 30")
+    text = " ".join(run(*files).output.split())
+    assert "0 of 3 persons are alone there, 0 before. " in text
 
 
 def test_an_attack_has_a_row_and_a_number_of_known_columns_a_column(tmp_path, monkeypatch):

@@ -198,8 +198,10 @@ def added_by_answers(audit: DisclosureAudit) -> tuple[str, ...]:
         f"{_share_of(last.linked)} of the persons, {share_words(answered.linked.value)} before"
     )
     alone = f"{last.uniques:,} of {audit.rows:,} persons are alone there, "
-    alone += f"{answered.uniques:,} before: differences of what was published can be theirs alone."
-    return (f"{sentence}. {alone}", *unused)
+    alone += f"{answered.uniques:,} before"
+    if last.uniques:
+        alone += ": differences of what was published can be theirs alone"
+    return (f"{sentence}. {alone}.", *unused)
 
 
 def _joined(before: ReleasesTogether, one: ReleasesTogether) -> str:

@@ -182,13 +182,15 @@ def _answers(answered: AnswersTogether | None) -> Table | None:
             ", ".join(one.columns),
             _interval(one.linked),
             f"{one.uniques:,}",
+            f"{one.combined:,}",
             f"{one.smallest:,}",
             f"{one.difference:,}, {one.beside}" if one.difference else "-",
         )
         for one in answered.answers
     ]
-    head = ("query", "narrows by", "persons found", "alone", "smallest cell", "smallest difference")
-    return Table("What each answer adds", head, rows, texts=(1, 5))
+    head = ("query", "narrows by", "persons found", "alone", "alone only together")
+    sizes = ("smallest cell", "smallest difference")
+    return Table("What each answer adds", (*head, *sizes), rows, texts=(1, 6))
 
 
 def _map(audit: DisclosureAudit) -> list[PagePicture]:
