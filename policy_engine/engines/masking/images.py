@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
+from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, value_type
 from policy_engine.engines.number_lists import (
     from_lists,
     is_array_of_numbers,
@@ -166,7 +166,9 @@ def _images(lists: pa.Array, masking: ImageMasking) -> NDArray[Any] | None:
 def _check_type(kind: pa.DataType, masking: ImageMasking) -> None:
     if is_array_of_numbers(kind):
         return
-    raise _unfit(masking, "texts" if is_text(kind) else f"values of the type {kind}")
+    kind_of_values = value_type(kind)
+    content = "texts" if is_text(kind_of_values) else f"values of the type {kind_of_values}"
+    raise _unfit(masking, content)
 
 
 def _check_exact(pixels: NDArray[Any], masking: ImageMasking) -> None:

@@ -90,6 +90,7 @@ RAGGED = [[[1, 2], [3, 4]], [[1, 2], [3]]]
 UNFIT = {
     "texts": (pa.array(["a"]), NESTED),
     "values of the type int64": (pa.array([1]), NESTED),
+    "holds texts": (pa.array(["a"]).dictionary_encode(), NESTED),
     "values of the type list": (pa.array([[["a"]]]), NESTED),
     "differ in their shape": (pa.array(RAGGED), NESTED),
     "numbers are missing": (pa.array([[[1, None], [1, 2]]]), NESTED),
