@@ -135,7 +135,7 @@ def test_columns_masked_at_random_make_no_classes(original):
     masked = [column("pay", masking="noise", sdShare=0.5)]
     audit = audit_disclosure(original, released(original, masked=masked))
     assert figures(audit)["prosecutor-mean"].known == ("age", "city")
-    said = "a value does not tell its cell (noise): see the linkage figures"
+    said = "knowing a value does not tell the published cell (noise): see the linkage figures"
     assert [one.reason for one in audit.risks_not_run if one.column == "pay"] == [said]
 
 

@@ -95,7 +95,8 @@ def test_everything_that_is_asked_for_is_told(files, tmp_path):
                "--records", str(records), "--attack", "distance-linkage")  # fmt: skip
     assert told.exit_code == 0, told.output
     text = " ".join(told.output.split())
-    assert "Of 2 persons who were never in the original, it seems to find 50.0%." in text
+    assert "Of 2 persons who were never in the original, the attack seems to find 50.0%." in text
+    assert "homogeneity, attribute-inference, since no column is named as sensitive" in text
     assert "risk and utility of the releases" in text
     assert "adds no class: no known column is sure" in text
     assert f"written, for its owner alone: {records}" in told.output.replace("\n", "")

@@ -68,7 +68,7 @@ def unnamed_keys(original: pa.Table, release: pa.Table) -> PolicyEngineError:
     columns = known_columns(original, release, names, None, {})
     fitting = [one.name for one in columns if not _lacking(one) and tells_apart(release, one.name)]
     if fitting:
-        message = "Which row of the release is whose is not said."
+        message = "The audit cannot tell whose row is whose."
         hint = f"Rows can be matched by {join_names(fitting, 'or')}: --match {fitting[0]}."
         return DataError.of("A023", message, hint)
     if columns:
@@ -81,7 +81,7 @@ def unnamed_keys(original: pa.Table, release: pa.Table) -> PolicyEngineError:
         )
         message += f"lacks {', '.join(lacking_names)} in the release."
         return DataError.of("A023", message, f"Give the original of these rows, or {_WITHOUT_KEYS}")
-    message = "Which row of the release is whose is not known: nothing tells rows apart."
+    message = "The audit cannot tell whose row is whose: nothing tells rows apart."
     return DataError.of(
         "A023", message, f"Name columns that do together (match=[COLUMN]), or {_WITHOUT_KEYS}"
     )

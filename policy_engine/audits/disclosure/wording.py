@@ -68,7 +68,7 @@ def _linked(audit: DisclosureAudit, worst: Linkage) -> str:
     text += f"Guessing finds {share_words(worst.baseline)}.{doubt}"
     if worst.holdout is None:
         return text
-    seems = f"Of {audit.absent:,} persons who were never in the original, it seems to find"
+    seems = f"Of {audit.absent:,} persons who were never in the original, the attack seems to find"
     return f"{text} {seems} {share_words(worst.holdout.value)}."
 
 
@@ -141,12 +141,10 @@ def _left_by_windows(audit: DisclosureAudit) -> tuple[str, ...]:
     left = [one.windows for one in audit.attacks if one.windows is not None]
     if not left:
         return ()
-    own = f"{share_words(left[-1].contains_own)} of the persons"
-    sentence = f"The windows of rank swapping contain the own record of {own}"
-    alone = left[-1].alone
-    return (
-        f"{sentence}." if alone is None else f"{sentence}, and one record alone of {alone:.1%}.",
-    )
+    own, alone = share_words(left[-1].contains_own), left[-1].alone
+    sentence = f"For {own} of the persons, the window of rank swapping contains their own record"
+    single = "" if alone is None else f"; for {share_words(alone)}, a single record"
+    return (f"{sentence}{single}.",)
 
 
 def _read_as_missing(one: MissingMarks) -> str:

@@ -107,7 +107,7 @@ def _attacks(audit: DisclosureAudit) -> Table:
     marked = [place for place, one in enumerate(audit.attacks) if one is audit.worst]
     head: tuple[str, ...] = ("attack", "columns known", "persons linked", "by guessing")
     if audit.holdout:
-        head = (*head, "of absent persons")
+        head = (*head, "never in the original, seemingly found")
     return Table("What each attack reaches", head, rows, marked=marked)
 
 

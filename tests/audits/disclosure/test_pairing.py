@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from policy_engine.audits.disclosure.pairing import nothing_known, table_problems
+from policy_engine.audits.disclosure.pairing import nothing_known, table_problems, unnamed_keys
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,11 @@ def test_an_original_by_semicolons_is_told_of():
     tables = pa.table({"a;b": ["1;2"]}), pa.table({"a": [1], "b": [2]})
     [problem] = table_problems(*tables, is_published=False)
     assert "these seem to be by semicolons" in problem.hint
+
+
+def test_columns_that_could_match_rows_are_named():
+    table = pa.table({"row": [1, 2], "sex": ["f", "f"]})
+    said = str(unnamed_keys(table, table))
+    assert said == (
+        "A023 The audit cannot tell whose row is whose. Rows can be matched by 'row': --match row."
+    )

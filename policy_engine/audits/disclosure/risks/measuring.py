@@ -175,7 +175,7 @@ def _perturbed(column: KnownColumn, files: TwoFiles) -> str:
 
 
 _NO_MARKS = np.zeros(0, dtype=np.int64)
-_NO_CELL, _SEE = "a value does not tell its cell", "see the linkage figures"
+_NO_CELL, _SEE = "knowing a value does not tell the published cell", "see the linkage figures"
 _UNKNOWN_METHOD = f"{_NO_CELL} (an unknown method): {_SEE}"
 _NOT_TRUE = (
     "it has values that the original lacks, and with no row matched nobody knows whose they are"
@@ -333,7 +333,7 @@ def _attributes(
 ) -> Iterator[Risk | NoRisk]:
     if not inputs.sensitive:
         for name in ("homogeneity", "attribute-inference"):
-            reason = "no column is said to be sensitive: name one by --sensitive"
+            reason = "no column is named as sensitive (--sensitive)"
             yield NoRisk(measure=name, reason=reason)
     for sensitive in inputs.sensitive:
         others = [column for column in chosen if column.name != sensitive.name]
