@@ -99,7 +99,7 @@ def _attacks(audit: DisclosureAudit) -> Table:
             one.title,
             str(len(one.known)),
             _interval(one.linked),
-            f"{100 * one.baseline:.2g}%",
+            share_words(one.baseline),
             *([_interval(one.holdout) if one.holdout else "-"] if audit.holdout else []),
         )
         for one in audit.attacks

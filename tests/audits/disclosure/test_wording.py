@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage, Windows
+from policy_engine.audits.disclosure.risks.wording import share_words
 from policy_engine.audits.disclosure.wording import notes
 
 
@@ -17,3 +18,10 @@ def test_it_is_told_what_the_windows_of_rank_swapping_leave(alone, said):
     )  # fmt: skip
     own = "For 100.0% of the persons, the window of rank swapping contains their own record"
     assert notes(audit) == (f"{own}{said}",)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(0, "0.0%"), (0.0017, "0.2%"), (0.00093, "0.093%"), (3.7e-7, "0.000037%")]
+)
+def test_small_shares_have_two_digits_and_no_exponent(share, words):
+    assert share_words(share) == words

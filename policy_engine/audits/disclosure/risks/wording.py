@@ -1,6 +1,7 @@
 """The figures of a release's risk, in words."""
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from policy_engine.audits.disclosure.risks.result import FINDING, NoRisk, Risk
 
@@ -52,7 +53,9 @@ def interval_words(risk: Risk) -> str:
 
 def share_words(share: float) -> str:
     """Return a share in percent, small ones with two digits."""
-    return f"{share:.1%}" if share >= 0.001 or share == 0 else f"{100 * share:.2g}%"
+    if share >= 0.001 or share == 0:
+        return f"{share:.1%}"
+    return f"{Decimal(f'{100 * share:.2g}'):f}%"
 
 
 _WHO = {

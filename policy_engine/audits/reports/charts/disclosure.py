@@ -1,6 +1,7 @@
 """Pictures of a disclosure audit."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from policy_engine.audits.reports.charts.canvas import (
     HUES,
@@ -12,7 +13,13 @@ from policy_engine.audits.reports.charts.canvas import (
 )
 from policy_engine.kernels.estimates import Estimate
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _MARKERS = "osD^vPX"
+_STYLES = ("-", ":", "-.")
+_SPREAD = 0.2
+"""How far apart lines are that would hide each other, of the distance of two numbers."""
 
 
 def linkage_chart(lines: Mapping[str, Sequence[tuple[int, Estimate]]], baseline: float) -> str:
@@ -20,17 +27,22 @@ def linkage_chart(lines: Mapping[str, Sequence[tuple[int, Estimate]]], baseline:
 
     Bars are the intervals; the dashed line is guessing.
     """
-    with canvas(3.6) as (figure, axes):
+    with canvas(4.4) as (figure, axes):
         for place, (name, points) in enumerate(lines.items()):
-            columns = [count for count, _ in points]
+            shift = _SPREAD * (place + 0.5 - len(lines) / 2) / len(lines)
+            columns = [count + shift for count, _ in points]
             values = [one.value for _, one in points]
             ends = [
                 [one.value - one.low for _, one in points],
                 [one.high - one.value for _, one in points],
             ]
-            # Of more attacks than there are colours, those of one colour differ in their markers.
+            # Of more attacks than there are colours, those of one colour differ in their markers
+            # and lines.
             hue, marker = HUES[place % len(HUES)], _MARKERS[place % len(_MARKERS)]
-            axes.errorbar(columns, values, yerr=ends, color=hue, marker=marker, label=name)
+            style = _STYLES[place // len(HUES) % len(_STYLES)]
+            axes.errorbar(
+                columns, values, yerr=ends, color=hue, marker=marker, ls=style, label=name
+            )
         axes.axhline(baseline, color=INK, ls="--", lw=1, label="guessing")
         counts = sorted({count for points in lines.values() for count, _ in points})
         axes.set_xticks(counts)
@@ -38,8 +50,13 @@ def linkage_chart(lines: Mapping[str, Sequence[tuple[int, Estimate]]], baseline:
         axes.set_ylabel("persons linked")
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(format_percent)
-        axes.legend(frameon=False)
+        _name_above(figure)
         return render_svg(figure, "linkage")
+
+
+def _name_above(figure: "Figure") -> None:
+    """Name the lines above a picture: in it, their names could cover an interval."""
+    figure.legend(frameon=False, loc="outside upper left", ncols=2)
 
 
 def distribution_chart(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> str:
@@ -89,5 +106,5 @@ def risk_utility_chart(points: Sequence[tuple[str, float, Estimate]]) -> str:
         axes.margins(0.1)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(format_percent)
-        axes.legend(frameon=False)
+        _name_above(figure)
         return render_svg(figure, "releases")
