@@ -57,9 +57,13 @@ def compare_release(
     `shareable` one contains only what anybody with the release can find out. The `record` shows
     whether the release was made from this original. Of a release by buckets, the table of
     quasi-identifiers is compared, as one that is masked alone. Raises DataError if a table cannot
-    be read or a taxonomy is missing (C012), CertificateError if the release cannot have been made
-    from this original, or the record does not open its certificate.
+    be read or a taxonomy is missing (C012), PlanError for a target without a classifier (M004),
+    CertificateError if the release cannot have been made from this original, or the record does
+    not open its certificate.
     """
+    if target and not classifier:
+        message = f"The target is {target!r}, and no classifier is trained to predict it."
+        raise PlanError.of("M004", message, "Leave out one of the two.")
     path = Path(single_output(Path(release)))
     with published_output(path):
         adjacent = find_certificate(path)

@@ -543,6 +543,11 @@ def test_compare_says_that_the_original_comes_first(run, people):
         run("compare", "people.csv", "people.csv")
 
 
+def test_a_target_without_a_classifier_is_refused(run):
+    with pytest.raises(PolicyEngineError, match="M004 The target is 'age', and no classifier"):
+        run("compare", "people.csv", "out", "--target", "age", "--no-classifier")
+
+
 def test_a_page_of_a_comparison_ends_in_html(run, people):
     apply(run)
     with pytest.raises(PolicyEngineError, match=r"O002 The ending of 'page\.pdf' is not known"):
