@@ -38,7 +38,8 @@ def missing_columns(names: tuple[str, ...], dataset: "Dataset") -> Iterator[Prob
     missing = [name for name in names if name not in dataset.columns]
     if missing and len(missing) == len(names):
         # The first line may be a person's data: it is not quoted.
-        message = f"{dataset.iri} has none of the columns {join_names(names)}."
+        lacks = "none of the columns" if len(names) > 1 else "no column"
+        message = f"{dataset.iri} has {lacks} {join_names(names)}."
         normalized = {*map(compose, dataset.columns)}
         hint = _UNICODE_HINT if any(compose(name) in normalized for name in names) else ""
         yield Problem(

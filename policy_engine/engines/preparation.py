@@ -18,7 +18,7 @@ from policy_engine.engines.generalizations import Generalizer, encode_quasi_iden
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.text_types import infer_column_type
-from policy_engine.errors import DataError, Problem
+from policy_engine.errors import DataError, Problem, format_count
 from policy_engine.kernels.axis import Axis, Codes
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.diversity import ValueHistogram, histogram
@@ -202,8 +202,8 @@ def check_feasible(table: Overview, step: Anonymize) -> None:
 def _violations(table: Overview, step: Anonymize) -> Iterator[Problem]:
     units = table.rows if table.persons is None else table.persons
     if units < step.k:
-        unit = "rows" if table.persons is None else "persons"
-        message = f"The table has {units} {unit}, fewer than k, which is {step.k}."
+        counted = format_count(units, "row" if table.persons is None else "person")
+        message = f"The table has {counted}, fewer than k, which is {step.k}."
         yield Problem("R002", message)
     for name, counts in table.histograms.items():
         for method, parameters in step.models_about(name):

@@ -60,6 +60,9 @@ def test_a_file_without_a_header_is_not_quoted():
     [problem] = missing_columns(("name", "age"), rows)
     assert "Does the file have a header?" in problem.hint
     assert "Ann" not in str(problem)
+    assert problem.message == f"{IRI} has none of the columns 'name' and 'age'."
+    [problem] = missing_columns(("weight",), rows)
+    assert problem.message == f"{IRI} has no column 'weight'."
 
 
 @pytest.mark.parametrize(

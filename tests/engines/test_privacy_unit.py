@@ -23,6 +23,8 @@ def test_six_rows_of_two_persons_are_not_3_anonymous(tmp_path):
     assert refused(TWO, tmp_path, k=3, **BY_PERSON) == ["R002"]
     with pytest.raises(DataError, match="The table has 2 persons, fewer than k, which is 3"):
         applied(TWO, k=3, **BY_PERSON)
+    with pytest.raises(DataError, match="The table has 1 person, fewer than k, which is 2"):
+        applied({"age": [1, 2], "who": ["a", "a"]}, k=2, **BY_PERSON)
 
 
 def test_six_rows_of_two_persons_are_one_class_of_two():
