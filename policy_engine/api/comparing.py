@@ -16,6 +16,7 @@ from policy_engine.certificate.record import load_record
 from policy_engine.data import storage
 from policy_engine.data.bucket_tables import QUASI_IDENTIFIERS, is_in_buckets, table_paths
 from policy_engine.data.catalog import Catalog, find_taxonomies, parse_location
+from policy_engine.data.table_files import missing_file
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.launching import Launcher
 from policy_engine.errors import CertificateError, DataError, PlanError, PolicyEngineError
@@ -143,7 +144,10 @@ def _compared_table(plan: Plan, release: Path) -> Path:
 
 
 def _missing_certificate_error(original: str | Path, release: Path) -> PolicyEngineError:
-    """Return the error for a release without certificate and policy, or for two swapped tables."""
+    """Return the error for a release without certificate and policy, or that is missing, or for two
+    swapped tables."""
+    if not release.exists():
+        return missing_file(release)
     message = f"There is no certificate beside {str(release)!r}, and no policy was given."
     hint = "Give policy=POLICY."
     with storage.read_errors(original):

@@ -41,14 +41,16 @@ def is_file(path: Path) -> bool:
 def list_table_files(path: Path) -> tuple[Path, ...]:
     """Return the files that make up a table: itself, or those of a folder that ends like data.
 
-    Raises DataError (C003) where that cannot be told, (C010) where a folder holds none.
+    Raises DataError (C002) where there is no such file, (C003) where that cannot be told, (C010)
+    where a folder holds none.
     """
     try:
-        if not path.is_dir():
-            return (path,)
-        files = tuple(path / name for name in data_files(path))
+        is_folder, is_there = path.is_dir(), path.exists()
+        files = tuple(path / name for name in data_files(path)) if is_folder else (path,)
     except (OSError, ValueError) as error:
         raise unreadable_file(path, error) from None
+    if not is_there:
+        raise missing_file(path)
     if not files:
         raise DataError.of("C010", "The folder holds no files of data.", source=str(path))
     return files
@@ -125,6 +127,9 @@ def read_header(path: Path) -> tuple[Format, tuple[str, ...]]:
         if _read_column_names(other, format_name, path) != names:
             message = f"The files of {str(path)!r} differ in the names or the order of columns."
             raise DataError.of("C014", message, source=str(other))
+    if not names and format_name.startswith("csv"):
+        message = "The file is empty, or its first line is."
+        raise DataError.of("C010", message, source=str(files[0]))
     check_column_names(names, str(path))
     return format_name, names
 

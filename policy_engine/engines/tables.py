@@ -47,7 +47,7 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
     Partition folders such as `year=2020/` are columns of text too. Cells of a CSV file are
     dictionary-encoded text, exactly as written; empty ones are missing.
     Raises DataError where two columns have one name (C006), a row is ragged (C007), bytes are not
-    UTF-8 (C008), or the file is damaged (C003, C010).
+    UTF-8 (C008), or the file is missing (C002), empty (C010) or damaged (C003, C010).
     """
     parts = [_read_part(file, path, columns) for file in list_table_files(path)]
     check_unique_names(parts[0].column_names, str(path))
@@ -93,7 +93,7 @@ def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
         if file_format(path) == "parquet" and "UTF" in str(error):
             message = "The file holds text that is not UTF-8."
             raise DataError.of("C008", message, source=str(path)) from None
-        raise _unreadable_error(path) from None
+        raise _unreadable_error(path, error) from None
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable_file(path, error) from None
 
@@ -270,8 +270,10 @@ class _Sink:
         """Do nothing: there is nothing behind."""
 
 
-def _unreadable_error(path: Path) -> PolicyEngineError:
+def _unreadable_error(path: Path, reason: Exception) -> PolicyEngineError:
     """Return why pyarrow could not read a file, without the values that its messages may quote."""
+    if str(reason).startswith("Empty CSV file"):
+        return DataError.of("C010", "The file is empty.", source=str(path))
     error = row_error(path) if file_format(path) != "parquet" else None
     message = f"The file is not a {file_format(path)} table."
     return error or DataError.of("C010", message, source=str(path))

@@ -541,6 +541,8 @@ def test_compare_says_that_the_original_comes_first(run, people):
             run("compare", release, "people.csv")
     with pytest.raises(PolicyEngineError, match="Give policy=POLICY"):
         run("compare", "people.csv", "people.csv")
+    with pytest.raises(PolicyEngineError, match="C002 There is no file 'nosuch.csv'"):
+        run("compare", "people.csv", "nosuch.csv")
 
 
 def test_a_target_without_a_classifier_is_refused(run):

@@ -54,6 +54,12 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, code):
     assert catalog_problem(tmp_path / name).code == code
 
 
+def test_an_empty_file_is_told_as_one(tmp_path):
+    (tmp_path / "a.csv").touch()
+    problem = catalog_problem(tmp_path / "a.csv")
+    assert problem.message == "The file is empty, or its first line is."
+
+
 def test_a_folder_is_a_table_where_it_ends_like_one(tmp_path):
     folder = tmp_path / "a.csv"
     folder.mkdir()

@@ -91,8 +91,13 @@ def test_read_table_tells_of_a_damaged_parquet_file(tmp_path, damage):
 
 
 def test_read_table_tells_of_a_missing_file(tmp_path):
-    assert problem_of(tmp_path / "none.csv").code == "C003"
-    assert problem_of(tmp_path / "none.parquet").code == "C003"
+    for name in ("none", "none.csv", "none.parquet"):
+        assert problem_of(tmp_path / name).code == "C002"
+
+
+def test_read_table_tells_of_an_empty_file(tmp_path):
+    problem = problem_of(file_of(tmp_path, ""))
+    assert (problem.code, problem.message) == ("C010", "The file is empty.")
 
 
 def test_table_digest_is_that_of_the_values_not_of_the_chunks():
