@@ -541,7 +541,7 @@ def test_compare_says_that_the_original_comes_first(run, people):
             run("compare", release, "people.csv")
     with pytest.raises(PolicyEngineError, match="Give policy=POLICY"):
         run("compare", "people.csv", "people.csv")
-    with pytest.raises(PolicyEngineError, match="C002 There is no file 'nosuch.csv'"):
+    with pytest.raises(PolicyEngineError, match=r"C002 There is no file 'nosuch\.csv'"):
         run("compare", "people.csv", "nosuch.csv")
 
 
