@@ -24,7 +24,11 @@ from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.buckets import BOUNDS, ROWS, VALUES
-from policy_engine.methods.disclosure import DisclosureMeasurement, InferenceMeasurement
+from policy_engine.methods.disclosure import (
+    DisclosureBound,
+    DisclosureMeasurement,
+    InferenceMeasurement,
+)
 from policy_engine.plan.steps import Sample
 
 if TYPE_CHECKING:
@@ -97,40 +101,42 @@ def _disclosure_contradictions(certificate: "Certificate") -> Iterator[str]:
         if isinstance(step.method, RecordLinkage)
         for name in step.method.attacks
     ]
+    before: list[tuple[str, DisclosureBound]] = []
     for one in certificate.disclosures:
         if not isinstance(one, DisclosureMeasurement):
             continue
-        planned_names = [
-            k for name, bound, k in planned if (name, bound) == (one.attack, one.bound)
-        ]
-        if not any({*one.known} <= names for names in planned_names):
-            yield "It has figures of attacks on the table that its plan does not make."
-        if sum(other.key == one.key for other in certificate.disclosures) > len(planned_names):
+        planned_names = [k for name, bound, k in planned if (name, bound) == one.key]
+        # Where several duties ask the same of an attack, figures are in the order of the plan.
+        own_names = planned_names[before.count(one.key) :][:1]
+        before.append(one.key)
+        if planned_names and not own_names:
             yield "It has several figures for one bound on an attack on the table."
+        elif not any({*one.known} <= names for names in own_names):
+            yield "It has figures of attacks on the table that its plan does not make."
         if one.records != certificate.rows_out or not _is_close(one.baseline, 1 / one.records):
             yield "Its figures of attacks on the table are not of its rows."
-        yield from _impossible_reach(one, planned_names, certificate)
+        yield from _impossible_reach(one, own_names, certificate)
     yield from _risk_contradictions(certificate)
 
 
 def _impossible_reach(
-    one: DisclosureMeasurement, planned_names: Sequence[set[str]], certificate: "Certificate"
+    one: DisclosureMeasurement, own_names: Sequence[set[str]], certificate: "Certificate"
 ) -> Iterator[str]:
-    """Yield that an attack cannot have reached what is told, or that it must have been made."""
+    """Yield that an attack cannot have reached what is told, or that it must have been made.
+
+    `own_names` has the columns known to the intruder it is planned for, and nothing if it is not.
+    """
     if isinstance(one.reached, Estimate):
         if not one.known:
             yield f"It does not say by which columns {one.attack} reached its figure."
         yield from _narrow_interval(one.reached, one.records, one.last_digit, one.attack)
         return
-    columns = min((len(names) for names in planned_names), default=0)
-    if applies_always(one.attack, one.records, columns):
-        yield f"It says that {one.attack} does not apply, and it always does."
-    elif planned_names and not any(
-        may_not_apply(one.attack, one.reached.reason, one.records, names, certificate)
-        for names in planned_names
-    ):
-        why = one.reached.reason
-        yield f"It says that {one.attack} does not apply since {why}, and that is not so."
+    why = one.reached.reason
+    for names in own_names:
+        if applies_always(one.attack, one.records, len(names)):
+            yield f"It says that {one.attack} does not apply, and it always does."
+        elif not may_not_apply(one.attack, why, one.records, names, certificate):
+            yield f"It says that {one.attack} does not apply since {why}, and that is not so."
 
 
 def _narrow_interval(

@@ -9,8 +9,6 @@ from policy_engine.audits.disclosure.settings import (
     MOST_PERSONS_UNNAMED,
 )
 from policy_engine.methods.maskings.rank_swapping import RankSwapping
-from policy_engine.methods.maskings.rounding import Rounding
-from policy_engine.methods.perturbation import Perturbation
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
@@ -48,7 +46,7 @@ def may_not_apply(
         return not is_swapped and reason == "no known column is declared to be rank-swapped"
     if attack != "mahalanobis-linkage":
         return True
-    least = len(names & _columns_of_numbers(certificate))
+    least = len(names & _columns_of_numbers(certificate.plan))
     return reason in _mahalanobis_reasons(records, range(least, len(names) + 1))
 
 
@@ -70,19 +68,10 @@ def _swapped_columns(plan: "Plan") -> set[str]:
     return {one.name for one in masked if isinstance(one, RankSwapping)}
 
 
-def _columns_of_numbers(certificate: "Certificate") -> set[str]:
+def _columns_of_numbers(plan: "Plan") -> set[str]:
     """Return the columns that can be compared as numbers for certain, by their maskings.
 
-    These refuse texts, but a column without a value may be of any type: it has no variance, and no
-    cell that was left as it was. Which of the other columns are numbers, no certificate tells.
+    Which of the other columns are numbers, no certificate tells.
     """
-    masked = certificate.plan.mask.columns if certificate.plan.mask else ()
-    figures = {one.column: one.figures for one in certificate.maskings}
-    names = _swapped_columns(certificate.plan)
-    for one in masked:
-        own_figures = figures.get(one.name, {})
-        has_numbers = isinstance(one, Rounding) and own_figures.get("unchanged", 0) > 0
-        if isinstance(one, Perturbation) and one.takes == "numbers":
-            has_numbers = "varianceRatio" in own_figures
-        names |= {one.name} if has_numbers else set()
-    return names
+    masked = plan.mask.columns if plan.mask else ()
+    return _swapped_columns(plan) | {one.name for one in masked if one.makes_numbers}

@@ -113,6 +113,11 @@ class ColumnMasking(Column, ABC):
         return False
 
     @property
+    def makes_numbers(self) -> bool:
+        """Whether it takes numbers alone, dates among them, and one becomes one."""
+        return False
+
+    @property
     def keeps_order(self) -> bool:
         """Whether a greater value never becomes a smaller one than a lesser value does."""
         return False

@@ -97,6 +97,11 @@ class Perturbation(ColumnMasking, ABC):
         """Whether its values are categories, also where they are written as numbers."""
         return self.takes == "categories"
 
+    @property
+    def makes_numbers(self) -> bool:
+        """Whether it takes numbers alone, dates among them, and one becomes one."""
+        return self.takes == "numbers"
+
     def may_have_of_rows(self, figures: Mapping[str, float], rows: int) -> bool:
         """Tell whether some value is changed, where that has to be, and some rank with it."""
         unchanged, move = figures.get("unchanged", 0.0), figures.get(RANK_MOVE)
@@ -297,6 +302,11 @@ def least_displacement(figures: Mapping[str, float]) -> float:
     square = 1 + ratio - 2 * correlation * deviation
     square -= _ROUNDED * (1 + 2 * deviation) + 2 * uncertainty
     return math.sqrt(max(square, 0.0))
+
+
+def has_ratio_of_correlation(figures: Mapping[str, float]) -> bool:
+    """Tell whether a column with a correlation has a variance ratio, too."""
+    return "varianceRatio" in figures or "correlation" not in figures
 
 
 def most_displacement(share: float, shrinkage: float, *, is_laplace: bool = False) -> float:

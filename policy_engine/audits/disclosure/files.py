@@ -1,7 +1,7 @@
 """An original and its release as an intruder looks at them: the columns known, and whose row is
 whose."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -180,6 +180,8 @@ def known_columns(
     as `encode` does.
     """
     maskings = {one.name: one for one in plan.mask.columns} if plan and plan.mask else {}
+    numeric = {name for name, one in maskings.items() if one.makes_numbers}.intersection(names)
+    original, release = (_empty_as_numbers(table, numeric) for table in (original, release))
     recoded = {one.name for one in plan.mask.recodings} if plan and plan.mask else set()
     spelled = {name for name, one in maskings.items() if one.is_of_categories}
     quasi = set(plan.require_anonymize().columns.quasi_names) if plan else set()
@@ -215,6 +217,15 @@ def known_columns(
     return tuple(
         in_declared_order(one, orders[one.name]) if one.name in orders else one for one in columns
     )
+
+
+def _empty_as_numbers(table: pa.Table, numeric: Collection[str]) -> pa.Table:
+    """Return a table in which columns without a value are numbers if they were masked as such."""
+    for place, field_ in enumerate(table.schema):
+        if field_.name in numeric and table.column(place).null_count == table.num_rows:
+            nothing = pa.nulls(table.num_rows, pa.float64())
+            table = table.set_column(place, pa.field(field_.name, pa.float64()), nothing)
+    return table
 
 
 def _recoded(

@@ -24,6 +24,7 @@ from policy_engine.methods.perturbation import (
     MaskedRows,
     Perturbation,
     Takes,
+    has_ratio_of_correlation,
     least_displacement,
     most_displacement,
     variance_ratios,
@@ -77,7 +78,7 @@ class CorrelatedNoise(Perturbation):
     ) -> bool:
         """Tell whether noise can change the variance as much, and be so little correlated."""
         most = most_displacement(self._share**0.5, self._shrinkage)
-        return least_displacement(figures) <= most
+        return has_ratio_of_correlation(figures) and least_displacement(figures) <= most
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values with noise."""

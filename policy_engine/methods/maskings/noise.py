@@ -16,6 +16,7 @@ from policy_engine.methods.perturbation import (
     MaskedRows,
     Perturbation,
     Takes,
+    has_ratio_of_correlation,
     least_displacement,
     most_displacement,
     variance_ratios,
@@ -72,7 +73,8 @@ class Noise(Perturbation):
         """Tell whether noise can change the variance as much, and be so little correlated."""
         share = noise_variance(self.sd_share, self.variance_share) ** 0.5
         is_laplace = self.distribution == "laplace"
-        return least_displacement(figures) <= most_displacement(share, 1.0, is_laplace=is_laplace)
+        most = most_displacement(share, 1.0, is_laplace=is_laplace)
+        return has_ratio_of_correlation(figures) and least_displacement(figures) <= most
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values with noise."""

@@ -19,6 +19,11 @@ class Rounding(CellMasking):
     base: Size
 
     @property
+    def makes_numbers(self) -> bool:
+        """Whether it takes numbers alone, dates among them, and one becomes one."""
+        return True
+
+    @property
     def keeps_order(self) -> bool:
         """Whether a greater value never becomes a smaller one than a lesser value does."""
         return True
