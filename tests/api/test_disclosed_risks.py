@@ -156,7 +156,7 @@ def test_the_worst_comes_first_in_words_with_its_baseline_and_interval(original)
     guessed = figures(audit)["attribute-inference"]
     low, high = f"{guessed.low:.1%}", f"{guessed.high:.1%}"
     assert verdict(audit).startswith(
-        "An intruder who knows age and city, and guesses 'ill' from the nearest records, is right "
+        "An intruder who knows age and city, and guesses 'ill' from the release, is right "
         f"for {guessed.value:.1%} ({low} to {high}) of the persons. The likeliest value of the "
         f"whole release is right for {guessed.baseline:.1%}. An intruder who knows age and city, "
         "and that the person is in the release, finds "

@@ -14,6 +14,7 @@ from policy_engine.kernels.attribute_inference.guesses import (
     guess_values,
 )
 from policy_engine.kernels.attribute_inference.homogeneity import Homogeneity, homogeneity
+from policy_engine.kernels.attribute_inference.linear import guess_by_line, guess_on_line
 from policy_engine.kernels.attribute_inference.neighbours import ReleasedCells
 from policy_engine.kernels.attribute_inference.smoothing import (
     ColumnSplit,
@@ -30,7 +31,9 @@ __all__ = [
     "category_bins",
     "chosen_count",
     "grown_sets",
+    "guess_by_line",
     "guess_by_part",
+    "guess_on_line",
     "guess_others",
     "guess_values",
     "homogeneity",

@@ -58,7 +58,7 @@ def chosen_count(
         for one in tried
     }
     best = max(tried, key=lambda one: (shares[one], -one), default=None)
-    if best is None or not _exceeds(shares[best], _blind(values, rows, tolerance), len(rows)):
+    if best is None or not exceeds(shares[best], blind_share(values, rows, tolerance), len(rows)):
         return None
     return best
 
@@ -83,8 +83,8 @@ def best_split(released: ReleasedCells, values: Floats, tolerance: float) -> Col
         scores[column] = round(math.fsum(shares) / 2, 9)
     best = max(scores, key=lambda column: (scores[column], -column), default=None)
     everybody = np.arange(len(values))
-    blind = _blind(values, everybody, tolerance)
-    if best is None or not _exceeds(scores[best], blind, len(values)):
+    blind = blind_share(values, everybody, tolerance)
+    if best is None or not exceeds(scores[best], blind, len(values)):
         return None
     cut = _best_cut(middles[:, best], values, tolerance)
     return None if cut is None else ColumnSplit(best, cut)
@@ -124,12 +124,14 @@ def _best_cut(numbers: Floats, values: Floats, tolerance: float) -> float | None
     return float(cuts[int(np.argmax(right_guesses))])
 
 
-def _blind(values: Floats, rows: Ints, tolerance: float) -> float:
+def blind_share(values: Floats, rows: Ints, tolerance: float) -> float:
+    """Return the share of `rows` whose value is guessed as the commonest of all."""
     anyone, chosen = (np.zeros(len(one), dtype=np.int64) for one in (values, rows))
     return float(guess_by_part(anyone, chosen, values, values[rows], tolerance).mean())
 
 
-def _exceeds(share: float, blind: float, rows: int) -> bool:
+def exceeds(share: float, blind: float, rows: int) -> bool:
+    """Tell whether a share of rows is above another beyond an error of one standard deviation."""
     return share > blind + math.sqrt(share * (1 - share) / rows)
 
 

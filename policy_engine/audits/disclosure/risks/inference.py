@@ -10,14 +10,21 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn
 from policy_engine.audits.disclosure.risks.attributes import FEWEST
-from policy_engine.audits.disclosure.risks.guessed_cells import known_points, released_cells
+from policy_engine.audits.disclosure.risks.guessed_cells import (
+    known_points,
+    linear_columns,
+    linear_points,
+    released_cells,
+)
 from policy_engine.audits.disclosure.risks.known_sets import known_sets, most_telling, value_bins
 from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
 from policy_engine.audits.disclosure.scales import dispersions
 from policy_engine.kernels.attribute_inference import (
     best_split,
     chosen_count,
+    guess_by_line,
     guess_by_part,
+    guess_on_line,
     guess_values,
 )
 from policy_engine.kernels.estimates import share_of_parts
@@ -54,7 +61,8 @@ def inferences(
     """Return for how many persons a value is guessed, in every way that is tried.
 
     From the nearest records by every set of columns, from many by those that tell most in the
-    release, and from the half of the records that the best split of a column puts the person in.
+    release, from the half of the records that the best split of a column puts the person in, and
+    by linear models of all columns.
     """
     persons = len(sensitive.before)
     if persons < FEWEST or persons > MOST_GUESSED:
@@ -64,12 +72,17 @@ def inferences(
         return NoRisk(measure="attribute-inference", column=sensitive.name, reason=reason)
     values, truth = _compared(sensitive)
     bins = value_bins(values, is_number=sensitive.is_number and not sensitive.is_ordinal)
+    is_number = None
+    if sensitive.is_number and not sensitive.is_ordinal:
+        is_number = ~np.isnan(sensitive.released_numbers()[0])
     sets = known_sets(columns, bins, own)
     telling = most_telling(sets, bins, MOST_SMOOTHED)
     return [
         risk
         for tolerance in _tolerances(sensitive)
-        for risk in _Guesser(sensitive.name, values, truth, tolerance).risks(columns, sets, telling)
+        for risk in _Guesser(sensitive.name, values, truth, tolerance, is_number).risks(
+            columns, sets, telling
+        )
     ]
 
 
@@ -77,13 +90,15 @@ def inferences(
 class _Guesser:
     """Who guesses values of a column, right if they differ by the tolerance at most.
 
-    `values` (rows,) are those of the release, `truth` (persons,) what they are to be.
+    `values` (rows,) are those of the release, `truth` (persons,) what they are to be. In a column
+    of numbers, `is_number` (rows,) tells those that are not missing.
     """
 
     name: str
     values: Floats
     truth: Floats
     tolerance: float
+    is_number: NDArray[np.bool_] | None
 
     def risks(
         self,
@@ -92,7 +107,7 @@ class _Guesser:
         telling: Sequence[Sequence[KnownColumn]],
     ) -> Iterator[Risk]:
         """Yield how many are guessed by each set, by more records of those that are `telling`, and
-        by a split."""
+        by a split, and by linear models."""
         for some in sets:
             yield self._by_nearest(some, 1)
         for some in telling:
@@ -107,12 +122,23 @@ class _Guesser:
             parts = split.parts(cells.middle()[:, 0]), split.parts(known_points([column])[:, 0])
             informed = guess_by_part(*parts, self.values, self.truth, self.tolerance)
             yield self._risk([column], informed, "by the best split of its values in two")
+        yield from self._by_lines(linear_columns(columns))
 
     def _by_nearest(self, columns: Sequence[KnownColumn], count: int) -> Risk:
         points, cells = known_points(columns), released_cells(columns)
         guesses = guess_values(points, cells, self.values, self.truth, self.tolerance, count)
         detail = f"the commonest of the {count:,} nearest" if count > 1 else ""
         return self._risk(columns, guesses.informed, detail)
+
+    def _by_lines(self, columns: Sequence[KnownColumn]) -> Iterator[Risk]:
+        files = *linear_points(columns), self.values, self.truth
+        informed = guess_by_line(*files, self.tolerance)
+        if informed is not None:
+            yield self._risk(columns, informed, "by a linear model of who has which value")
+        if self.is_number is not None:
+            informed = guess_on_line(*files, self.tolerance, self.is_number)
+            if informed is not None:
+                yield self._risk(columns, informed, "by a linear model of the number")
 
     def _risk(self, columns: Sequence[KnownColumn], informed: Floats, how: str) -> Risk:
         within = f"within {self.tolerance:.3g}" if self.tolerance else ""

@@ -27,7 +27,7 @@ QUESTIONS = {
     "population-uniques": "records unique in the population, by a model",
     "homogeneity": "records whose class has a single value",
     "commonest-of-class": "records of the commonest value of their class",
-    "attribute-inference": "persons whose value is guessed from the records near to them",
+    "attribute-inference": "persons whose value is guessed from the release",
     "interval-disclosure": "persons within an interval around their masked numbers",
     "rank-interval": "values within an interval of ranks around the masked one",
 }
@@ -67,8 +67,7 @@ _WHO = {
     "homogeneity": "knows {known} of a person in the release learns {column} for certain for",
     "commonest-of-class": "knows {known} of a person in the release, and guesses the commonest "
     "{column} of the class, is right for",
-    "attribute-inference": "knows {known}, and guesses {column} from the nearest records, is right "
-    "for",
+    "attribute-inference": "knows {known}, and guesses {column} from the release, is right for",
 }
 _BASELINE = {
     "homogeneity": "Without the classes, {base} would be certain.",

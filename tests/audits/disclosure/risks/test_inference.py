@@ -108,3 +108,39 @@ def test_two_columns_that_tell_together_alone_are_found_among_many():
     risk = inferred(others, column)
     assert risk.known == ("c3", "c8")
     assert risk.value > 0.9
+
+
+@pytest.fixture
+def many_columns():
+    """Ten columns of which each tells a little of a sum, and what noise makes of them."""
+    random = np.random.default_rng(2)
+    known = {f"c{place}": random.normal(size=600) for place in range(8)}
+    known |= {f"t{place}": random.choice(["no", "yes"], 600) for place in range(2)}
+    after = {
+        name: one + random.normal(size=600) if name[0] == "c" else one
+        for name, one in known.items()
+    }
+    return (
+        known,
+        after,
+        sum(one if one.dtype == float else (one == "yes") for one in known.values()),
+    )
+
+
+def test_what_many_columns_tell_a_little_each_is_guessed_by_a_linear_model(many_columns):
+    known, after, total = many_columns
+    ill = np.where(total > 1, "yes", "no")
+    *others, column = columns({**known, "ill": ill}, {**after, "ill": ill})
+    risks = inferences(others, column)
+    risk = inferred(others, column)
+    assert risk.known == tuple(known)
+    assert risk.detail == "by a linear model of who has which value"
+    assert risk.value > 0.85
+    assert max(one.value for one in risks if one is not risk and one != risk) < 0.75
+
+
+def test_a_number_that_is_a_sum_of_many_is_guessed_by_a_linear_model(many_columns):
+    known, _, total = many_columns
+    *others, column = columns({**known, "pay": total}, {**known, "pay": total})
+    exact = [one for one in inferences(others, column) if "model of the number" in one.detail]
+    assert [one.value for one in exact] == [1]
