@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy_engine.kernels.linkage.nearest import links
+from policy_engine.kernels.linkage.partners import (
+    partner_links,
+    partner_links_by_buckets,
+    swapped_values,
+)
+from policy_engine.kernels.linkage.tree import plant
+from policy_engine.kernels.linkage.windows import windows
+from policy_engine.kernels.rank_swapping import most_ranks, rank_swap
+
+
+def swap(known, share, variant, seed=0):
+    """Return the columns swapped, each row still that of its person."""
+    words = np.random.default_rng(seed).integers(0, 2**63, known.shape).astype(np.uint64)
+    swapped = [
+        column[rank_swap(column, random, share, variant)]
+        for column, random in zip(known.T, words.T, strict=True)
+    ]
+    return np.column_stack(swapped)
+
+
+def found(known, released, share, variant):
+    """Return the links by windows alone, and those by partners, too."""
+    most = most_ranks(len(known), share, variant)
+    box, own = windows(known, released, most), np.arange(len(known))
+    alone = links(plant(released), known, own, *box)
+    values = swapped_values(known, released)
+    return alone, partner_links(plant(released), known, own, *box, values, is_whole=True)
+
+
+@pytest.mark.parametrize("variant", ["plain", "distribution"])
+def test_partners_tell_records_that_windows_leave_among_many(variant):
+    known = np.random.default_rng(1).normal(size=(200, 3))
+    alone, together = found(known, swap(known, 0.15, variant), 0.15, variant)
+    assert alone.mean() < 0.2
+    assert together.mean() > 0.95
+
+
+def test_moves_by_buckets_are_told_by_those_of_partners():
+    known = np.random.default_rng(1).normal(size=(200, 4))
+    released, own = swap(known, 0.1, "buckets"), np.arange(200)
+    assert partner_links_by_buckets(known, released, own, [(20, 199)] * 4).mean() > 0.95
+    assert partner_links_by_buckets(known, released, own, [(20, 199)]).mean() < 0.2
+
+
+def test_two_rows_that_swapped_in_one_column_and_not_in_the_other_are_told_apart():
+    # Who has 1 and 5 shows 2 and 5: the record that shows 1 is that of who has 2, and has a 6.
+    known = np.array([[1.0, 5.0], [2.0, 6.0]])
+    released = np.array([[2.0, 5.0], [1.0, 6.0]])
+    box = np.full((2, 2), -np.inf), np.full((2, 2), np.inf)
+    box[0][:, 1] = box[1][:, 1] = [5.0, 6.0]
+    values = swapped_values(known, released)
+    tree, own = plant(released), np.arange(2)
+    assert partner_links(tree, known, own, *box, values, is_whole=True).tolist() == [1.0, 1.0]
+
+
+@given(st.integers(0, 1000), st.integers(2, 12), st.integers(2, 6))
+def test_the_own_record_is_never_ruled_out(seed, rows, distinct):
+    known = np.random.default_rng(seed).integers(0, distinct, (rows, 3)).astype(float)
+    released = swap(known, 0.5, "plain", seed)
+    box = windows(known, released, most_ranks(rows, 0.5, "plain"))
+    tree, values, own = plant(released), swapped_values(known, released), np.arange(rows)
+    # Where the own record is the nearest, it is taken, unless it was ruled out.
+    assert (partner_links(tree, released, own, *box, values, is_whole=True) > 0).all()
+
+
+def test_of_a_column_without_values_nothing_is_told():
+    known, released = np.full((3, 2), np.nan), np.full((3, 2), np.nan)
+    chances = partner_links_by_buckets(known, released, np.arange(3), [(1, 2), (1, 2)])
+    assert chances.tolist() == [1 / 3] * 3
