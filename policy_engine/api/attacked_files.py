@@ -32,7 +32,7 @@ from policy_engine.audits.disclosure.pairing import (
 )
 from policy_engine.audits.disclosure.records import numbered_rows
 from policy_engine.audits.disclosure.result import FileKind
-from policy_engine.audits.disclosure.simulation import Simulation, masked_again
+from policy_engine.audits.disclosure.simulation import Simulation, masked_again, names_together
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.data.catalog import find_taxonomies
 from policy_engine.engines import tables
@@ -203,7 +203,11 @@ def _simulations(
     if plan is None or plan.mask is None or plan.sample is not None:
         return {}
     again = masked_again(original.select(list(plan.mask.values_read)), plan.mask, taxonomies)
-    return {one.name: Simulation(one, again) for one in columns if one.masking and one.is_number}
+    return {
+        one.name: Simulation(one, again, names_together(plan.mask, one.name))
+        for one in columns
+        if one.masking and one.is_number
+    }
 
 
 def _holdout(

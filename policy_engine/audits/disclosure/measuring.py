@@ -13,7 +13,7 @@ from policy_engine.audits.disclosure.settings import (
     MOST_PERSONS_UNNAMED,
     read_settings,
 )
-from policy_engine.audits.disclosure.simulation import Simulation, masked_again
+from policy_engine.audits.disclosure.simulation import Simulation, masked_again, names_together
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.data.catalog import MEMORY
 from policy_engine.engines import tables
@@ -128,7 +128,11 @@ def _simulations(
         return {}
     masked = before.select(list(plan.mask.values_read))
     again = masked_again(masked, plan.mask, engine.taxonomies)
-    return {one.name: Simulation(one, again) for one in columns if one.masking and one.is_number}
+    return {
+        one.name: Simulation(one, again, names_together(plan.mask, one.name))
+        for one in columns
+        if one.masking and one.is_number
+    }
 
 
 def _measurements(

@@ -30,12 +30,21 @@ def masked_columns(
 
     What is random is drawn anew by the number of the draw. Raises DataError as the masking does.
     """
-    [own] = [one for one in step.columns if one.name == name]
-    together = tuple(one for one in step.columns if one is own or _is_joint(one, own))
+    together = tuple(_together(step, name))
     # No secret: any other draws than those of the release will do.
     key = hashlib.sha256(f"policy-engine simulation {draw}".encode()).digest()
     part = step.model_copy(update={"columns": together})
     return mask_table(table, part, key, taxonomies)[0]
+
+
+def names_together(step: Mask, name: str) -> tuple[str, ...]:
+    """Return the names of a column and of those that are masked together with it."""
+    return tuple(one.name for one in _together(step, name))
+
+
+def _together(step: Mask, name: str) -> list[ColumnMasking]:
+    [own] = [one for one in step.columns if one.name == name]
+    return [one for one in step.columns if one is own or _is_joint(one, own)]
 
 
 def _is_joint(one: ColumnMasking, own: ColumnMasking) -> bool:
@@ -54,9 +63,7 @@ def masked_again(
         return {name: made.column(name) for name in step.names}
 
     def column(name: str, draw: int) -> pa.Array:
-        [own] = [one for one in step.columns if one.name == name]
-        first = next(one.name for one in step.columns if one is own or _is_joint(one, own))
-        return unchunk(drawn(first, draw)[name])
+        return unchunk(drawn(names_together(step, name)[0], draw)[name])
 
     return column
 
@@ -66,10 +73,14 @@ _KEPT = 256
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A column of numbers, and what gives it after another masking, by the number of a draw."""
+    """A column of numbers, and what gives it after another masking, by the number of a draw.
+
+    It is masked together with the columns of the names `together`, its own among them.
+    """
 
     column: "KnownColumn"
     mask: Callable[[str, int], pa.Array]
+    together: tuple[str, ...] = ()
 
     @cached_property
     def made(self) -> Floats | None:

@@ -101,6 +101,31 @@ def nearest_means(known_values: Floats, released: Floats, scales: Floats) -> lis
     return [ColumnLikelihood("normal", *both) for both in zip(before, after, strict=True)]
 
 
+def group_members(
+    known_values: Floats, own_means: Floats, released: Floats
+) -> ColumnLikelihood | None:
+    """Return a column by which persons are in the groups that several columns were averaged in.
+
+    `own_means` (persons, columns) are those of groups that the intruder made again; None if they
+    are not the `released` ones, (records, columns), as often as these. Of persons with equal
+    `known_values`, (persons, columns), in several groups, nobody knows who is in which.
+    """
+    if len(own_means) != len(released) or not len(released):
+        return None
+    every = np.concatenate([own_means, released])
+    _, places = np.unique(every, axis=0, return_inverse=True)
+    own, published = np.split(places.reshape(-1), 2)
+    if not np.array_equal(np.bincount(own), np.bincount(published)):
+        return None
+    _, equal = np.unique(known_values, axis=0, return_inverse=True)
+    equal = equal.reshape(-1)
+    low, high = np.full(len(own), np.inf), np.full(len(own), -np.inf)
+    np.minimum.at(low, equal, own)
+    np.maximum.at(high, equal, own)
+    as_floats = own.astype(np.float64), published.astype(np.float64)
+    return ColumnLikelihood("even", *as_floats, low[equal], high[equal])
+
+
 def spread_around_means(values: Floats, means: Floats) -> float:
     """Return how far values, (rows, columns), are from the mean of their group: a root mean square.
 

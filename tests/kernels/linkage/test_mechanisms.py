@@ -14,6 +14,7 @@ from policy_engine.kernels.linkage.mechanisms import (
     became,
     correlated_noise,
     group_intervals,
+    group_members,
     intervals,
     multiplied_noise,
     nearest_means,
@@ -181,6 +182,29 @@ def test_rows_of_the_nearest_mean_share_a_link():
     table = np.repeat([[0.0, 0], [100, 100]], 3, axis=0) + normal((6, 2))
     released = aggregate(table, 3, words(6))
     assert linked(nearest_means(table, released, table.std(axis=0)), 6) == pytest.approx(1 / 3)
+
+
+# The third of the first three is nearer to the mean of the others than to its own.
+GROUPED = np.array([[0.0, 0], [0, 1], [9, 2], [10, 3], [11, 3], [12, 3]])
+OWN_MEANS = np.repeat([[3.0, 1], [11, 3]], 3, axis=0)
+
+
+def test_who_makes_groups_again_finds_those_in_them():
+    members = group_members(GROUPED, OWN_MEANS, OWN_MEANS[::-1])
+    assert likelihood_links([members], np.arange(6)[::-1]).linked == pytest.approx(1 / 3)
+
+
+def test_of_equal_persons_in_two_groups_nobody_knows_who_is_in_which():
+    twins = GROUPED[[0, 1, 3, 3, 4, 5]]
+    found = likelihood_links([group_members(twins, OWN_MEANS, OWN_MEANS)], np.arange(6)).linked
+    assert found == pytest.approx([1 / 3, 1 / 3, 1 / 6, 1 / 6, 1 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize(
+    "released", [OWN_MEANS + 1, OWN_MEANS[[0, 0, 3, 3, 3, 3]], OWN_MEANS[:5], OWN_MEANS[:0]]
+)
+def test_groups_whose_means_are_not_those_published_are_not_known(released):
+    assert group_members(GROUPED, OWN_MEANS, released) is None
 
 
 def test_file_of_other_persons_is_linked_by_chance():

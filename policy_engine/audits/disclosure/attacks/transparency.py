@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.disclosure.attacks.known_groups import known_groups
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.audits.disclosure.result import Windows
 from policy_engine.audits.disclosure.scales import (
@@ -371,9 +372,10 @@ def _randomly_rounded(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnL
     return [rounded_at_random(*_numbers(column), float(column.masking.base))]
 
 
-def _averaged(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
+def _averaged(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
     """Return columns of group means: one by itself by the groups, which do not overlap, and several
-    by how far values are from the means, measured by how far they are from the nearest one."""
+    by the groups that are made of them again, or else by how far values are from the means,
+    measured by how far they are from the nearest one."""
     masking = group[0].masking
     assert isinstance(masking, Microaggregation)  # noqa: S101 (likewise)
     groups = [] if masking.together else _groups_in_order(group[0])
@@ -387,7 +389,8 @@ def _averaged(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihoo
     deviations = own.std(axis=0)
     scales = np.where(deviations > 0, deviations, 1.0)
     spread = spread_around_means(own / scales, means / scales) if len(means) else 1.0
-    return nearest_means(known_values, released, scales * spread)
+    by_distance = nearest_means(known_values, released, scales * spread)
+    return [*by_distance, *(known_groups(group, files) if masking.together else ())]
 
 
 def _groups_in_order(column: KnownColumn) -> list[ColumnLikelihood]:
