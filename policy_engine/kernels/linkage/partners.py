@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.compiled import compiled
+from policy_engine.kernels.compiled import compiled, inlined
 from policy_engine.kernels.linkage.tree import STACK, PointTree
+from policy_engine.kernels.linkage.windows import records_within
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -19,8 +20,9 @@ _STEPS = 3
 """How far partners of partners are followed."""
 _MOST_TIED = 64
 """Of so many pairs of a person and a record with the same values, some fits nearly always."""
-MOST_PAIRS = 500_000_000
-"""Of more pairs that the windows leave, partners are not followed."""
+_MOST_PAIRS = 2_000_000
+"""Of more pairs that the windows leave, those of some persons are looked at."""
+_FEWEST_PERSONS = 300
 
 
 class SwappedValues(NamedTuple):
@@ -43,24 +45,27 @@ def swapped_values(before: Floats, after: Floats) -> SwappedValues:
     """Return the values of persons, (persons, columns), and of records, (records, columns); nan is
     none."""
     of_person, of_record = np.full(before.shape, -1), np.full(after.shape, -1)
+    persons: list[Ints] = []
+    records: list[Ints] = []
+    person_starts, record_starts = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
     size = 0
     for column in range(before.shape[1]):
         distinct = np.unique(after[:, column][~np.isnan(after[:, column])])
-        for values, numbers in ((before[:, column], of_person), (after[:, column], of_record)):
-            places = np.minimum(np.searchsorted(distinct, values), max(len(distinct) - 1, 0))
-            is_there = distinct[places] == values if len(distinct) else np.zeros(len(values), bool)
-            numbers[is_there, column] = size + places[is_there]
+        for values, numbers, rows, starts in (
+            (before[:, column], of_person, persons, person_starts),
+            (after[:, column], of_record, records, record_starts),
+        ):
+            order = np.argsort(values)  # what is looked for in order is found in less time
+            places = np.searchsorted(distinct, values[order])
+            is_there = np.append(distinct, np.nan)[places] == values[order]
+            order, places = order[is_there], places[is_there]
+            numbers[order, column] = size + places
+            rows.append(order)
+            ends = np.cumsum(np.bincount(places, minlength=len(distinct)))
+            starts.append(starts[-1][-1] + ends)
         size += len(distinct)
-    lists = [_listed(numbers, size) for numbers in (of_person, of_record)]
-    return SwappedValues(of_person, of_record, *lists[0], *lists[1])
-
-
-def _listed(numbers: Ints, size: int) -> tuple[Ints, Ints]:
-    """Return the rows of each number, one after the other, and where those of each start."""
-    flat = numbers.ravel()
-    order = np.argsort(flat, kind="stable")
-    starts = np.searchsorted(flat[order], np.arange(size + 1))
-    return order // numbers.shape[1], starts
+    lists = [np.concatenate(one) for one in (persons, person_starts, records, record_starts)]
+    return SwappedValues(of_person, of_record, *lists)
 
 
 def partner_links(
@@ -79,6 +84,8 @@ def partner_links(
     whose partners' records are between theirs, and so on. Equally near ones are equally likely.
     `own` (persons,) is the number of the own record, -1 where there is none. If persons or records
     are missing, not `is_whole`, only those are partners who are the only ones with their values.
+    Where the windows leave too many pairs, some of the persons are looked at, and all others have
+    the share of these that is found, and two standard errors more.
     """
     released = np.empty_like(tree.points)
     released[tree.rows] = tree.points
@@ -86,15 +93,42 @@ def partner_links(
     most = _MOST_TIED if is_whole else 1
     ends = (np.ascontiguousarray(low), np.ascontiguousarray(high))
     stack = np.empty(STACK, dtype=np.int64)
-    _link(tree, released, known_values, own, *ends, swapped, most, stack, probabilities)
+    candidates = np.empty(len(released), dtype=np.int64)
+    persons = _persons_looked_at(tree, known_values, *ends)
+    memory = (stack, candidates)
+    _link(tree, released, known_values, own, *ends, swapped, most, persons, memory, probabilities)
+    if len(persons) < len(probabilities):
+        chances = probabilities[persons]
+        at_most = min(chances.mean() + 2 * chances.std() / np.sqrt(len(chances)), 1.0)
+        probabilities = np.full(len(probabilities), at_most)
+        probabilities[persons] = chances
     return probabilities
 
 
+def _persons_looked_at(tree: PointTree, known_values: Floats, low: Floats, high: Floats) -> Ints:
+    """Return all persons, or where the windows leave too many pairs some, by what they are."""
+    order = np.lexsort(known_values.T)
+    some = order[:: max(len(order) // _FEWEST_PERSONS, 1)]
+    pairs = records_within(tree, low[some], high[some]).mean() * len(order)
+    every = max(min(int(pairs // _MOST_PAIRS), len(order) // _FEWEST_PERSONS), 0) + 1
+    persons: Ints = order[::every]
+    return persons
+
+
+@inlined
+def _overlap(least, greatest, low, high):  # type: ignore[no-untyped-def]
+    for column in range(len(least)):
+        if greatest[column] < low[column] or least[column] > high[column]:
+            return False
+    return True
+
+
 @compiled
-def _link(tree, released, known_values, own, low, high, swapped, most, stack, probabilities):  # type: ignore[no-untyped-def]
+def _link(tree, released, values, own, low, high, swapped, most, persons, memory, chances):  # type: ignore[no-untyped-def]
+    stack, candidates = memory
     half = len(tree.starts) // 2
-    for person in range(len(low)):
-        waiting, nearest, ties, is_own = 1, np.inf, 0, False
+    for person in persons:
+        waiting, count, nearest, ties, is_own = 1, 0, np.inf, 0, False
         stack[0] = 1
         while waiting > 0:
             waiting -= 1
@@ -105,16 +139,29 @@ def _link(tree, released, known_values, own, low, high, swapped, most, stack, pr
                 stack[waiting], stack[waiting + 1] = 2 * node, 2 * node + 1
                 waiting += 2
                 continue
-            for record in tree.rows[tree.starts[node] : tree.ends[node]]:
-                distance = _distance(known_values[person], released[record])
-                if distance <= nearest and _is_possible(
-                    released, low, high, swapped, person, record, most, _STEPS
+            for place in range(tree.starts[node], tree.ends[node]):
+                point, record = tree.points[place], tree.rows[place]
+                # To look at this first saves most calls.
+                if _overlap(point, point, low[person], high[person]) and _is_possible(
+                    released, low, high, swapped, person, record, most, 1
                 ):
-                    ties = ties + 1 if distance == nearest else 1
-                    is_own = record == own[person] or (is_own and distance == nearest)
-                    nearest = distance
+                    candidates[count] = record
+                    count += 1
+        for steps in range(2, _STEPS + 1):
+            every, count = count, 0 if count > 1 else count
+            for place in range(every if count == 0 else 0):
+                record = candidates[place]
+                if _is_possible(released, low, high, swapped, person, record, most, steps):
+                    candidates[count] = record
+                    count += 1
+        for record in candidates[:count]:
+            distance = _distance(values[person], released[record])
+            if distance <= nearest:
+                ties = ties + 1 if distance == nearest else 1
+                is_own = record == own[person] or (is_own and distance == nearest)
+                nearest = distance
         if is_own:
-            probabilities[person] = 1 / ties
+            chances[person] = 1 / ties
 
 
 @compiled
@@ -123,14 +170,6 @@ def _distance(one, other):  # type: ignore[no-untyped-def]
     for column in range(len(one)):
         distance += (one[column] - other[column]) ** 2
     return distance
-
-
-@compiled
-def _overlap(least, greatest, low, high):  # type: ignore[no-untyped-def]
-    for column in range(len(least)):
-        if greatest[column] < low[column] or least[column] > high[column]:
-            return False
-    return True
 
 
 @compiled

@@ -41,13 +41,12 @@ from policy_engine.kernels.linkage.mechanisms import (
 from policy_engine.kernels.linkage.nearest import links, nearest_distances
 from policy_engine.kernels.linkage.partners import (
     MOST_COMPARED,
-    MOST_PAIRS,
     partner_links,
     partner_links_by_buckets,
     swapped_values,
 )
 from policy_engine.kernels.linkage.shifts import RankMoves, drawn_by_matrix, moved, rank_swaps
-from policy_engine.kernels.linkage.tree import PointTree, plant
+from policy_engine.kernels.linkage.tree import plant
 from policy_engine.kernels.linkage.windows import records_within, windows
 from policy_engine.kernels.rank_swapping import most_ranks
 from policy_engine.kernels.searching import Search, search_here
@@ -71,7 +70,7 @@ def intersection_linkage(files: TwoFiles, search: Search = search_here) -> Float
 
     The nearest record is taken among those that rank swapping can have made of the person's: in
     each swapped column, those within the window of its rank, and of several swapped columns those
-    whose swaps leave records for the partners, too, where not too many are within the windows.
+    whose swaps leave records for the partners, too.
     `search` says where they are looked for.
     """
     reason = _why_no_windows(files)
@@ -89,7 +88,7 @@ def intersection_linkage(files: TwoFiles, search: Search = search_here) -> Float
     widths = [_bucket_and_reach(one, files.lost) for one in swapped]
     if len(swapped) >= _FEWEST_SWAPPED and is_small and any(width for width, _ in widths):
         return partner_links_by_buckets(before, after, files.own, widths)
-    if len(swapped) < _FEWEST_SWAPPED or _pairs_left(tree, low, high) > MOST_PAIRS:
+    if len(swapped) < _FEWEST_SWAPPED:
         return links(tree, known_values, files.own, low, high, search)
     values, is_whole = swapped_values(before, after), not files.lost
     return partner_links(tree, known_values, files.own, low, high, values, is_whole=is_whole)
@@ -109,15 +108,6 @@ def _bucket_and_reach(column: KnownColumn, lost: int) -> tuple[int, int]:
     assert isinstance(masking, RankSwapping)  # noqa: S101 (by its caller)
     width = max(int(masking.p * rows), 1) if masking.variant == "buckets" else 0
     return width, most_ranks(rows, masking.p, masking.variant) + lost
-
-
-def _pairs_left(tree: PointTree, low: Floats, high: Floats) -> float:
-    """Return about how many pairs of persons and records the windows leave."""
-    every = max(len(low) // _COUNTED, 1)
-    return float(records_within(tree, low[::every], high[::every]).sum()) * every
-
-
-_COUNTED = 500
 
 
 def intersection_taken(files: TwoFiles, persons: Ints) -> Floats:
