@@ -91,17 +91,22 @@ def partner_links(
     released[tree.rows] = tree.points
     probabilities = np.zeros(len(known_values))
     most = _MOST_TIED if is_whole else 1
+    if not is_whole:
+        # The record that shows a value which several persons have may be the partner's of another.
+        is_shared = np.append(np.diff(swapped.person_starts) > 1, False)
+        of_person = np.where(is_shared[swapped.of_person], -1, swapped.of_person)
+        swapped = swapped._replace(of_person=of_person)
     ends = (np.ascontiguousarray(low), np.ascontiguousarray(high))
     stack = np.empty(STACK, dtype=np.int64)
     candidates = np.empty(len(released), dtype=np.int64)
     persons = _persons_looked_at(tree, known_values, *ends)
     memory = (stack, candidates)
     _link(tree, released, known_values, own, *ends, swapped, most, persons, memory, probabilities)
-    if len(persons) < len(probabilities):
-        chances = probabilities[persons]
-        at_most = min(chances.mean() + 2 * chances.std() / np.sqrt(len(chances)), 1.0)
-        probabilities = np.full(len(probabilities), at_most)
-        probabilities[persons] = chances
+    others = np.setdiff1d(np.flatnonzero(own >= 0), persons)
+    chances = probabilities[persons[own[persons] >= 0]]
+    if len(others) and len(chances):
+        error = chances.std() / np.sqrt(len(chances))
+        probabilities[others] = min(chances.mean() + 2 * error, 1.0)
     return probabilities
 
 
@@ -256,19 +261,14 @@ def _ranks(values: Floats, ordered: Floats) -> Ints:
 def _partner_scores(scores: Ints, values: SwappedValues) -> Ints:
     """Return the best score of partners, (persons, records), 0 where nobody knows who they are."""
     persons, records = values.persons, values.records
-    has_none = values.person_starts[0], values.record_starts[0]
-    if has_none[0] == len(persons):
+    if not len(persons):
         return np.zeros_like(scores)
-    by_person = np.maximum.reduceat(scores[persons[has_none[0] :]], _begins(values.person_starts))
-    of_records = by_person[:, records[has_none[1] :]]
-    best = np.maximum.reduceat(of_records, _begins(values.record_starts), axis=1)
+    # Where nobody has the last values, the last person stands for nobody, and is left out below.
+    starts = np.minimum(values.person_starts[:-1], len(persons) - 1)
+    by_person = np.maximum.reduceat(scores[persons], starts)
+    best = np.maximum.reduceat(by_person[:, records], values.record_starts[:-1], axis=1)
     of_person, of_record = values.of_person[:, 0], values.of_record[:, 0]
     partner: Ints = best[of_record][:, of_person].T
     is_empty = np.diff(values.person_starts) == 0
     is_unknown = (of_person < 0)[:, None] | ((of_record < 0) | is_empty[of_record])[None, :]
     return np.where(is_unknown, 0, partner)
-
-
-def _begins(starts: Ints) -> Ints:
-    begins: Ints = np.minimum(starts[:-1] - starts[0], starts[-1] - starts[0] - 1)
-    return begins

@@ -73,3 +73,14 @@ def test_of_a_column_without_values_nothing_is_told():
     known, released = np.full((3, 2), np.nan), np.full((3, 2), np.nan)
     chances = partner_links_by_buckets(known, released, np.arange(3), [(1, 2), (1, 2)])
     assert chances.tolist() == [1 / 3] * 3
+
+
+def test_a_shared_value_rules_nobody_out_where_a_record_is_missing():
+    # The first two have a 1, which swaps show on the records of the last two; one is not there.
+    known = np.array([[1.0, 1], [1, 2], [2, 3], [3, 4]])
+    released = np.array([[2.0, 1], [3, 2], [1, 4]])
+    own, reach = np.array([0, 1, -1, 2]), np.array([9.0, 0])
+    box = known - reach, known + reach
+    values = swapped_values(known, released)
+    chances = partner_links(plant(released), known, own, *box, values, is_whole=False)
+    assert chances.tolist() == [1.0, 1.0, 0.0, 1.0]

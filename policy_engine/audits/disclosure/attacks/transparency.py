@@ -70,8 +70,8 @@ def intersection_linkage(files: TwoFiles, search: Search = search_here) -> Float
 
     The nearest record is taken among those that rank swapping can have made of the person's: in
     each swapped column, those within the window of its rank, and of several swapped columns those
-    whose swaps leave records for the partners, too.
-    `search` says where they are looked for.
+    whose swaps leave records for the partners, too. `search` says where windows alone are looked
+    through; partners are followed here.
     """
     reason = _why_no_windows(files)
     if reason:
