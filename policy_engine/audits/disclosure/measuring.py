@@ -67,28 +67,28 @@ def measure_disclosures(
             both = bounded.RiskTables(files, written.rows_before, released)
             yield from bounded.bounded_risks(step, step.method, plan, both, engine)
         elif isinstance(step.method, AttributeInference):
-            yield from _learned(step.method, plan, written.rows_before, released, engine, progress)
+            progress("learning values", 0, 1)
+            both = (written.rows_before, released)
+            yield from _learned(step.method, files, *both, plan, engine)
         else:
             yield from _measurements(step.method, files, progress)
 
 
 def _learned(
     method: AttributeInference,
-    plan: Plan,
+    files: TwoFiles,
     before: "pa.Table",
     released: "pa.Table",
+    plan: Plan,
     engine: Engine,
-    progress: Progress,
 ) -> Iterator[InferenceMeasurement]:
     """Yield what is learned of columns, of the rows that are released."""
     from policy_engine.audits.disclosure.risks.bounded_inference import (  # noqa: PLC0415 (compiled)
         bounded_inference,
     )
 
-    progress("learning values", 0, 1)
-    names = [name for name in before.column_names if name in method.compared]
-    columns = known_columns(before, released, names, plan, engine.taxonomies)
-    yield from bounded_inference(method, columns, released.num_rows)
+    columns = known_columns(before, released, method.learned, plan, engine.taxonomies)
+    yield from bounded_inference(method, files, columns)
 
 
 _HINT = "Give the input as well, and the key if there was one: data={IRI: PATH}."

@@ -10,12 +10,14 @@ from policy_engine.kernels.attribute_inference.associations import (
 from policy_engine.kernels.attribute_inference.guesses import (
     Guesses,
     guess_by_part,
+    guess_from_records,
     guess_others,
     guess_values,
 )
 from policy_engine.kernels.attribute_inference.homogeneity import Homogeneity, homogeneity
 from policy_engine.kernels.attribute_inference.linear import guess_by_line, guess_on_line
 from policy_engine.kernels.attribute_inference.neighbours import ReleasedCells
+from policy_engine.kernels.attribute_inference.posterior import guess_by_likelihood
 from policy_engine.kernels.attribute_inference.smoothing import (
     ColumnSplit,
     best_split,
@@ -31,8 +33,10 @@ __all__ = [
     "category_bins",
     "chosen_count",
     "grown_sets",
+    "guess_by_likelihood",
     "guess_by_line",
     "guess_by_part",
+    "guess_from_records",
     "guess_on_line",
     "guess_others",
     "guess_values",

@@ -54,7 +54,7 @@ def guess_values(
     then its probability is their share that is right. For the risk beyond what a release tells of
     anybody, compare persons of the original with others (`excess`). No order of rows matters.
     """
-    value_codes, truth_codes, reach = _coded(values, truth, tolerance)
+    value_codes, truth_codes, reach = coded(values, truth, tolerance)
     near = nearest_points(known_values, released, least)
     informed = _guess_by_set(near, _occurrences(near.point_of, value_codes), reach, truth_codes)
     rows, persons = (np.zeros(len(one), dtype=np.int64) for one in (values, truth))
@@ -68,8 +68,29 @@ def guess_by_part(
 
     Parts are numbered from 0, and each has a row; otherwise as by `guess_values`.
     """
-    value_codes, truth_codes, reach = _coded(values, truth, tolerance)
+    value_codes, truth_codes, reach = coded(values, truth, tolerance)
     return _guess_by_part(part_of_row, part_of_person, value_codes, truth_codes, reach)
+
+
+def guess_from_records(
+    records: Ints, starts: Ints, values: Floats, truth: Floats, tolerance: float = 0.0
+) -> Floats:
+    """Return how probably values are guessed as the commonest of a person's records, (persons,).
+
+    Those of person i are `records[starts[i]:starts[i + 1]]`, numbers of `values`; who has none is
+    guessed as anybody. Otherwise as by `guess_values`.
+    """
+    value_codes, truth_codes, reach = coded(values, truth, tolerance)
+    everybody = np.zeros(len(values), dtype=np.int64)
+    blind = np.zeros(len(truth), dtype=np.int64)
+    informed = _guess_by_part(everybody, blind, value_codes, truth_codes, reach)
+    has_records = np.diff(starts) > 0
+    if has_records.any():
+        point_of = np.arange(len(values))
+        near = Neighbours(records, np.append(starts[:-1][has_records], starts[-1]), point_of)
+        occurrences = _occurrences(point_of, value_codes)
+        informed[has_records] = _guess_by_set(near, occurrences, reach, truth_codes[has_records])
+    return informed
 
 
 def guess_others(
@@ -80,7 +101,7 @@ def guess_others(
     What a release tells of persons who are not in it, as far as it can tell by itself how well
     `guess_values` does by `least` records.
     """
-    codes, own, reach = _coded(values, values[rows], tolerance)
+    codes, own, reach = coded(values, values[rows], tolerance)
     near = nearest_points(released.middle()[rows], released, least + 1)
     occurrences = _occurrences(near.point_of, codes)
     return _right(
@@ -88,18 +109,18 @@ def guess_others(
     )
 
 
-class _Reach(NamedTuple):
+class Reach(NamedTuple):
     """The first and the last value that is within the tolerance of each, (values,) each."""
 
     first: Ints
     last: Ints
 
 
-def _coded(values: Floats, truth: Floats, tolerance: float) -> tuple[Ints, Ints, _Reach]:
+def coded(values: Floats, truth: Floats, tolerance: float) -> tuple[Ints, Ints, Reach]:
     """Return the codes of the released and of the true values, and how far a guess reaches."""
     domain, codes = np.unique(np.concatenate([values, truth]), return_inverse=True)
     codes = codes.reshape(-1)
-    reach = _Reach(
+    reach = Reach(
         np.searchsorted(domain, domain - tolerance, side="left"),
         np.searchsorted(domain, domain + tolerance, side="right") - 1,
     )
@@ -107,7 +128,7 @@ def _coded(values: Floats, truth: Floats, tolerance: float) -> tuple[Ints, Ints,
 
 
 def _guess_by_part(
-    part_of_row: Ints, part_of_person: Ints, codes: Ints, truth_codes: Ints, reach: _Reach
+    part_of_row: Ints, part_of_person: Ints, codes: Ints, truth_codes: Ints, reach: Reach
 ) -> Floats:
     parts = int(part_of_row.max()) + 1
     sets = _Sets(np.arange(parts), np.arange(parts + 1))
@@ -137,7 +158,7 @@ class _Sets(NamedTuple):
 
 
 def _guess_by_set(
-    near: Neighbours, occurrences: _Occurrences, reach: _Reach, truth_codes: Ints
+    near: Neighbours, occurrences: _Occurrences, reach: Reach, truth_codes: Ints
 ) -> Floats:
     """Return how probably each person's value is guessed; one near point is looked at once."""
     sizes = np.diff(near.starts)
@@ -171,7 +192,7 @@ def _runs(begins: Ints, lengths: Ints) -> tuple[Ints, Ints]:
 def _right(
     sets: _Sets,
     occurrences: _Occurrences,
-    reach: _Reach,
+    reach: Reach,
     set_of: Ints,
     truth_codes: Ints,
     *,

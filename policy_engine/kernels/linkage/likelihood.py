@@ -82,17 +82,18 @@ def greatest_likelihoods(columns: Sequence[ColumnLikelihood], persons: Ints) -> 
     return likelihoods
 
 
-def log_likelihoods(columns: Sequence[ColumnLikelihood]) -> Floats:
-    """Return the log-likelihood of every record for every person, (persons, records).
+def log_likelihoods(columns: Sequence[ColumnLikelihood], persons: Ints | None = None) -> Floats:
+    """Return the log-likelihood of every record for some or all persons, (persons, records).
 
-    As those of `likelihood_links` they are told but for a constant of the person: for small files.
+    As those of `likelihood_links` they are told but for a constant of the person: for small files,
+    or few persons.
     """
     tree = plant(np.column_stack([column.released for column in columns]))
-    likelihoods = np.empty((len(columns[0].known), len(tree.rows)))
-    model = search_model(
-        transition_tables(columns), known_persons(columns, np.full(len(likelihoods), -1))
-    )
-    _fill(tree, model, masked_cells(columns, tree), likelihoods)
+    everybody = np.full(len(columns[0].known), -1)
+    some = np.arange(len(everybody)) if persons is None else persons
+    likelihoods = np.empty((len(some), len(tree.rows)))
+    model = search_model(transition_tables(columns), known_persons(columns, everybody))
+    _fill(tree, model, masked_cells(columns, tree), some, likelihoods)
     return likelihoods
 
 
@@ -141,11 +142,11 @@ def _link(tree, model, masked, own, turns, stack, linked, logs):  # type: ignore
 
 
 @compiled
-def _fill(tree, model, masked, likelihoods):  # type: ignore[no-untyped-def]
-    for person in range(len(likelihoods)):
+def _fill(tree, model, masked, persons, likelihoods):  # type: ignore[no-untyped-def]
+    for at in range(len(persons)):
         for place in range(len(tree.rows)):
-            log = _score(tree.points[place], model, masked, person, place, -np.inf)
-            likelihoods[person, tree.rows[place]] = log
+            log = _score(tree.points[place], model, masked, persons[at], place, -np.inf)
+            likelihoods[at, tree.rows[place]] = log
 
 
 @compiled

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.kernels.chosen_persons import ChosenPersons, choose_persons
 from policy_engine.kernels.compiled import compiled, inlined
 from policy_engine.kernels.linkage.tree import STACK, PointTree
 from policy_engine.kernels.linkage.windows import records_within
@@ -68,28 +69,47 @@ def swapped_values(before: Floats, after: Floats) -> SwappedValues:
     return SwappedValues(of_person, of_record, *lists)
 
 
-def partner_links(
+class TakenRecords(NamedTuple):
+    """The records that an intruder takes for some persons, one of several as likely as another.
+
+    Those of the person chosen i-th are `records[starts[i]:starts[i + 1]]`; there may be none.
+    """
+
+    chosen: ChosenPersons
+    starts: Ints
+    records: Ints
+
+
+def links_of(taken: TakenRecords, own: Ints) -> Floats:
+    """Return for each person the probability that the own record is taken, (persons,).
+
+    `own` (persons,) is its number, -1 where there is none.
+    """
+    sizes = np.diff(taken.starts)
+    place = np.repeat(np.arange(len(sizes)), sizes)
+    is_own = taken.records == own[taken.chosen.persons][place]
+    counts = np.bincount(place, weights=is_own, minlength=len(sizes))
+    return taken.chosen.stand_for_all(counts / np.maximum(sizes, 1), own >= 0)
+
+
+def records_by_partners(
     tree: PointTree,
     known_values: Floats,
-    own: Ints,
     low: Floats,
     high: Floats,
     swapped: SwappedValues,
     *,
     is_whole: bool,
-) -> Floats:
-    """Return for each person the probability that the own record is taken, (persons,).
+) -> TakenRecords:
+    """Return the records that are taken for persons.
 
     The nearest point of the tree is taken of those between `low` and `high`, (persons, columns),
     whose partners' records are between theirs, and so on. Equally near ones are equally likely.
-    `own` (persons,) is the number of the own record, -1 where there is none. If persons or records
-    are missing, not `is_whole`, only those are partners who are the only ones with their values.
-    Where the windows leave too many pairs, some of the persons are looked at, and all others have
-    the share of these that is found, and two standard errors more.
+    If persons or records are missing, not `is_whole`, only those are partners who are the only ones
+    with their values. Where the windows leave too many pairs, some of the persons are looked for.
     """
     released = np.empty_like(tree.points)
     released[tree.rows] = tree.points
-    probabilities = np.zeros(len(known_values))
     most = _MOST_TIED if is_whole else 1
     if not is_whole:
         # The record that shows a value which several persons have may be the partner's of another.
@@ -99,25 +119,26 @@ def partner_links(
     ends = (np.ascontiguousarray(low), np.ascontiguousarray(high))
     stack = np.empty(STACK, dtype=np.int64)
     candidates = np.empty(len(released), dtype=np.int64)
-    persons = _persons_looked_at(tree, known_values, *ends)
-    memory = (stack, candidates)
-    _link(tree, released, known_values, own, *ends, swapped, most, persons, memory, probabilities)
-    others = np.setdiff1d(np.flatnonzero(own >= 0), persons)
-    chances = probabilities[persons[own[persons] >= 0]]
-    if len(others) and len(chances):
-        error = chances.std() / np.sqrt(len(chances))
-        probabilities[others] = min(chances.mean() + 2 * error, 1.0)
-    return probabilities
+    chosen = _choose_persons(tree, known_values, *ends)
+    persons = chosen.persons
+    starts, memory = np.zeros(len(persons) + 1, dtype=np.int64), (stack, candidates)
+    files, done, records = (tree, released, known_values, *ends, swapped), 0, np.empty(0, np.int64)
+    while done < len(persons):  # there may be room for some persons alone
+        more = np.empty(max(len(records), len(released)), dtype=np.int64)
+        records = np.concatenate([records[: starts[done]], more])
+        done = _take(*files, most, persons, done, memory, starts, records)
+    return TakenRecords(chosen, starts, records[: starts[-1]])
 
 
-def _persons_looked_at(tree: PointTree, known_values: Floats, low: Floats, high: Floats) -> Ints:
-    """Return all persons, or where the windows leave too many pairs some, by what they are."""
-    order = np.lexsort(known_values.T)
-    some = order[:: max(len(order) // _FEWEST_PERSONS, 1)]
-    pairs = records_within(tree, low[some], high[some]).mean() * len(order)
-    every = max(min(int(pairs // _MOST_PAIRS), len(order) // _FEWEST_PERSONS), 0) + 1
-    persons: Ints = order[::every]
-    return persons
+def _choose_persons(
+    tree: PointTree, known_values: Floats, low: Floats, high: Floats
+) -> ChosenPersons:
+    """Return all persons, or where the windows leave too many pairs some."""
+    some = choose_persons(known_values, _FEWEST_PERSONS).persons
+    pairs = records_within(tree, low[some], high[some]).mean() * len(low)
+    return choose_persons(
+        known_values, max(int(len(low) / (pairs // _MOST_PAIRS + 1)), _FEWEST_PERSONS)
+    )
 
 
 @inlined
@@ -129,11 +150,12 @@ def _overlap(least, greatest, low, high):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _link(tree, released, values, own, low, high, swapped, most, persons, memory, chances):  # type: ignore[no-untyped-def]
+def _take(tree, released, values, low, high, swapped, most, persons, done, memory, starts, records):  # type: ignore[no-untyped-def]
+    """Take records for the persons from number `done` on, and return how many have theirs."""
     stack, candidates = memory
     half = len(tree.starts) // 2
-    for person in persons:
-        waiting, count, nearest, ties, is_own = 1, 0, np.inf, 0, False
+    for number in range(done, len(persons)):
+        person, waiting, count = persons[number], 1, 0
         stack[0] = 1
         while waiting > 0:
             waiting -= 1
@@ -159,14 +181,18 @@ def _link(tree, released, values, own, low, high, swapped, most, persons, memory
                 if _is_possible(released, low, high, swapped, person, record, most, steps):
                     candidates[count] = record
                     count += 1
+        nearest, end = np.inf, starts[number]
+        if end + count > len(records):
+            return number
         for record in candidates[:count]:
             distance = _distance(values[person], released[record])
-            if distance <= nearest:
-                ties = ties + 1 if distance == nearest else 1
-                is_own = record == own[person] or (is_own and distance == nearest)
-                nearest = distance
-        if is_own:
-            chances[person] = 1 / ties
+            if distance < nearest:
+                nearest, end = distance, starts[number]
+            if distance == nearest:
+                records[end] = record
+                end += 1
+        starts[number + 1] = end
+    return len(persons)
 
 
 @compiled
@@ -211,10 +237,10 @@ _ROUNDS = 5
 _NEVER = -(2**20)
 
 
-def partner_links_by_buckets(
-    before: Floats, after: Floats, own: Ints, windows: list[tuple[int, int]]
-) -> Floats:
-    """Return for each person the probability that the own record is taken, (persons,).
+def records_by_buckets(
+    before: Floats, after: Floats, windows: list[tuple[int, int]]
+) -> TakenRecords:
+    """Return the records that are taken for persons.
 
     For swaps whose moves have no limit, but are half as likely with every bucket further. The
     likeliest record is taken, by its moves, those that it means for the partners, for theirs and so
@@ -242,12 +268,9 @@ def partner_links_by_buckets(
         for one in lists:
             together += _partner_scores(scores, one)
         scores = np.maximum(together - together.max(axis=1, keepdims=True), _NEVER)
-    is_best = scores == 0
-    has_own = own >= 0
-    chances = np.zeros(len(before))
-    chances[has_own] = is_best[np.flatnonzero(has_own), own[has_own]]
-    probabilities: Floats = chances / is_best.sum(axis=1)
-    return probabilities
+    persons, records = np.nonzero(scores == 0)
+    starts = np.append(0, np.cumsum(np.bincount(persons, minlength=len(before))))
+    return TakenRecords(ChosenPersons(np.arange(len(before)), len(before)), starts, records)
 
 
 def _ranks(values: Floats, ordered: Floats) -> Ints:

@@ -11,9 +11,9 @@ class AttributeInference(BaseModel):
     """A guess at the columns `learned` by the columns `known`, and the bound on each of them.
 
     A value is guessed as the commonest of the records nearest to what is known, by those of the
-    columns that tell most. The bound is on how
-    many of the persons whom the commonest value of the release does not give are guessed all the
-    same, and holds where the upper end of the 95% interval does.
+    columns that tell most, by linear models, and by who knows how the columns were masked. The
+    bound is on how many of the persons whom the commonest value of the release does not give are
+    guessed all the same, and holds where the upper end of the 95% interval does.
     Giomi, Boenisch, Wehmeyer, Tasnádi: A unified framework for quantifying privacy risk in
     synthetic data, PoPETs 2023.
     """

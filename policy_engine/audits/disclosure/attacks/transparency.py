@@ -41,8 +41,10 @@ from policy_engine.kernels.linkage.mechanisms import (
 from policy_engine.kernels.linkage.nearest import links, nearest_distances
 from policy_engine.kernels.linkage.partners import (
     MOST_COMPARED,
-    partner_links,
-    partner_links_by_buckets,
+    TakenRecords,
+    links_of,
+    records_by_buckets,
+    records_by_partners,
     swapped_values,
 )
 from policy_engine.kernels.linkage.shifts import RankMoves, drawn_by_matrix, moved, rank_swaps
@@ -76,8 +78,18 @@ def intersection_linkage(files: TwoFiles, search: Search = search_here) -> Float
     reason = _why_no_windows(files)
     if reason:
         return NotApplicable(reason=reason)
+    taken = partners_taken(files)
+    if taken is not None:
+        return links_of(taken, files.own)
     known_values, released, low, high = _windowed_numbers(files)
-    tree, swapped = plant(released), _swapped_columns(files)
+    return links(plant(released), known_values, files.own, low, high, search)
+
+
+def partners_taken(files: TwoFiles) -> TakenRecords | None:
+    """Return the records that are taken for persons where several columns were swapped, or None."""
+    swapped = _swapped_columns(files)
+    if len(swapped) < _FEWEST_SWAPPED or _why_no_windows(files):
+        return None
     before, after = (
         np.column_stack(part)
         for part in zip(
@@ -86,12 +98,11 @@ def intersection_linkage(files: TwoFiles, search: Search = search_here) -> Float
     )
     is_small = len(before) * len(after) <= MOST_COMPARED
     widths = [_bucket_and_reach(one, files.lost) for one in swapped]
-    if len(swapped) >= _FEWEST_SWAPPED and is_small and any(width for width, _ in widths):
-        return partner_links_by_buckets(before, after, files.own, widths)
-    if len(swapped) < _FEWEST_SWAPPED:
-        return links(tree, known_values, files.own, low, high, search)
+    if is_small and any(width for width, _ in widths):
+        return records_by_buckets(before, after, widths)
+    known_values, released, low, high = _windowed_numbers(files)
     values, is_whole = swapped_values(before, after), not files.lost
-    return partner_links(tree, known_values, files.own, low, high, values, is_whole=is_whole)
+    return records_by_partners(plant(released), known_values, low, high, values, is_whole=is_whole)
 
 
 _FEWEST_SWAPPED = 2

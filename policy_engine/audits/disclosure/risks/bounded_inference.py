@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from policy_engine.audits.disclosure.files import KnownColumn
+from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.audits.disclosure.risks.inference import inferences
 from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
 from policy_engine.kernels.estimates import Estimate, NotApplicable
@@ -13,14 +11,12 @@ from policy_engine.methods.disclosure import InferenceMeasurement
 
 
 def bounded_inference(
-    method: AttributeInference, columns: Sequence[KnownColumn], records: int
+    method: AttributeInference, files: TwoFiles, learned_columns: Sequence[KnownColumn]
 ) -> Iterator[InferenceMeasurement]:
-    """Yield how well each column is guessed by the known ones; `columns` are both, of as many
-    released `records`."""
-    by_name = {one.name: one for one in columns}
-    known_columns = [by_name[name] for name in method.known]
+    """Yield how well each column is guessed by those of the files, which are known."""
+    by_name, records = {one.name: one for one in learned_columns}, files.released
     for name in method.learned:
-        risks = inferences(known_columns, by_name[name], np.arange(records))
+        risks = inferences(files, by_name[name])
         if isinstance(risks, NoRisk):
             nothing = NotApplicable(reason=risks.reason)
             yield _measurement(method, name, method.known, records, nothing)

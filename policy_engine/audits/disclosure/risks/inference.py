@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.disclosure.files import KnownColumn
+from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.audits.disclosure.risks.attributes import FEWEST
 from policy_engine.audits.disclosure.risks.guessed_cells import (
     known_points,
@@ -17,6 +17,7 @@ from policy_engine.audits.disclosure.risks.guessed_cells import (
     released_cells,
 )
 from policy_engine.audits.disclosure.risks.known_sets import known_sets, most_telling, value_bins
+from policy_engine.audits.disclosure.risks.mechanism import mechanism_guesses
 from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
 from policy_engine.audits.disclosure.scales import dispersions
 from policy_engine.kernels.attribute_inference import (
@@ -30,7 +31,6 @@ from policy_engine.kernels.attribute_inference import (
 from policy_engine.kernels.estimates import share_of_parts
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 HEAVY = 5.0
 """By a standard deviation so many times as large as others have it, most values may be equal."""
@@ -43,26 +43,22 @@ TOLERANCE = 0.1
 are not those of a few values."""
 
 
-def inferred(
-    columns: Sequence[KnownColumn], sensitive: KnownColumn, own: Ints | None = None
-) -> Risk | NoRisk:
+def inferred(files: TwoFiles, sensitive: KnownColumn) -> Risk | NoRisk:
     """Return for how many persons a value is guessed from what is known of them.
 
-    In the way that tells most beyond the baseline, that of who guesses from all values that the
-    release has. `own` are the persons' records, as in `known_sets`.
+    The columns of the files are known. In the way that tells most beyond the baseline, that of who
+    guesses from all values that the release has.
     """
-    guesses = inferences(columns, sensitive, own)
+    guesses = inferences(files, sensitive)
     return guesses if isinstance(guesses, NoRisk) else max(guesses, key=lambda one: one.excess)
 
 
-def inferences(
-    columns: Sequence[KnownColumn], sensitive: KnownColumn, own: Ints | None = None
-) -> list[Risk] | NoRisk:
+def inferences(files: TwoFiles, sensitive: KnownColumn) -> list[Risk] | NoRisk:
     """Return for how many persons a value is guessed, in every way that is tried.
 
     From the nearest records by every set of columns, from many by those that tell most in the
-    release, from the half of the records that the best split of a column puts the person in, and
-    by linear models of all columns.
+    release, from the half of the records that the best split of a column puts the person in, by
+    linear models of all columns, and as by `mechanism_guesses`.
     """
     persons = len(sensitive.before)
     if persons < FEWEST or persons > MOST_GUESSED:
@@ -75,13 +71,13 @@ def inferences(
     is_number = None
     if sensitive.is_number and not sensitive.is_ordinal:
         is_number = ~np.isnan(sensitive.released_numbers()[0])
-    sets = known_sets(columns, bins, own)
+    sets = known_sets(files.columns, bins, files.own)
     telling = most_telling(sets, bins, MOST_SMOOTHED)
     return [
         risk
         for tolerance in _tolerances(sensitive)
         for risk in _Guesser(sensitive.name, values, truth, tolerance, is_number).risks(
-            columns, sets, telling
+            files, sets, telling
         )
     ]
 
@@ -102,12 +98,13 @@ class _Guesser:
 
     def risks(
         self,
-        columns: Sequence[KnownColumn],
+        files: TwoFiles,
         sets: Sequence[Sequence[KnownColumn]],
         telling: Sequence[Sequence[KnownColumn]],
     ) -> Iterator[Risk]:
-        """Yield how many are guessed by each set, by more records of those that are `telling`, and
-        by a split, and by linear models."""
+        """Yield how many are guessed by each set, by more records of those that are `telling`, by a
+        split, by linear models, and by the published maskings."""
+        columns = files.columns
         for some in sets:
             yield self._by_nearest(some, 1)
         for some in telling:
@@ -123,6 +120,8 @@ class _Guesser:
             informed = guess_by_part(*parts, self.values, self.truth, self.tolerance)
             yield self._risk([column], informed, "by the best split of its values in two")
         yield from self._by_lines(linear_columns(columns))
+        for informed, how in mechanism_guesses(files, self.values, self.truth, self.tolerance):
+            yield self._risk(columns, informed, how)
 
     def _by_nearest(self, columns: Sequence[KnownColumn], count: int) -> Risk:
         points, cells = known_points(columns), released_cells(columns)

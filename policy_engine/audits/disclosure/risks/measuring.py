@@ -342,12 +342,12 @@ def _attributes(
             yield from homogeneous(classes if same else known_classes(others, inputs), sensitive)
         else:
             yield NoRisk(measure="homogeneity", column=sensitive.name, reason=_NO_CLASSES)
-        known_columns = [
+        known_columns = tuple(
             one for one in files.columns if one.name != sensitive.name and one.is_readable
-        ]
+        )
         if not sensitive.is_readable:
             reason = "its cells are labels that the original lacks, and no taxonomy is given"
             yield NoRisk(measure="attribute-inference", column=sensitive.name, reason=reason)
         elif known_columns:
-            yield inferred(known_columns, sensitive, files.own)
+            yield inferred(replace(files, columns=known_columns), sensitive)
     yield from interval_disclosure(MaskedNumbers.of(files.columns, files.own))

@@ -1,11 +1,16 @@
 """What of a sensitive column is guessed from the others known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from policy_engine.audits.disclosure.files import known_columns
+from policy_engine.audits.disclosure.files import TwoFiles, known_columns
 from policy_engine.audits.disclosure.risks.inference import inferences, inferred
+from policy_engine.kernels.rank_swapping import rank_swap
+from policy_engine.methods.maskings.noise import Noise
+from policy_engine.methods.maskings.rank_swapping import RankSwapping
 
 PERSONS = {"city": ["Bern"] * 4 + ["Oslo"] * 6, "ill": ["flu"] * 4 + ["gout"] * 3 + ["flu"] * 3}
 
@@ -15,9 +20,15 @@ def columns(before, after=None):
     return known_columns(original, release, original.column_names, None, {})
 
 
+def known_by(known):
+    """Return two files with these columns, the records in the order of persons."""
+    rows = len(known[0].before)
+    return TwoFiles(tuple(known), np.arange(rows), rows)
+
+
 def test_values_are_guessed_as_those_of_the_nearest_records():
     city, ill = columns(PERSONS)
-    found = inferred([city], ill)
+    found = inferred(known_by([city]), ill)
     # All of Bern; of Oslo half, whichever of two equally frequent values is guessed.
     assert (found.value, found.baseline) == (0.7, 0.7)
     assert found.low < 0.7 < found.high
@@ -28,20 +39,20 @@ def test_values_that_go_with_nothing_known_are_guessed_no_better_than_from_all()
     random = np.random.default_rng(3)
     before = {"age": random.integers(0, 5, 3000), "ill": random.choice(["a", "b"], 3000)}
     age, ill = columns(before)
-    found = inferred([age], ill)
+    found = inferred(known_by([age]), ill)
     assert found.value == pytest.approx(found.baseline, abs=0.03)
 
 
 def test_numbers_are_guessed_within_a_tenth_of_a_deviation():
     before = {"city": ["Bern"] * 5 + ["Oslo"] * 5, "pay": [100.0, 101, 102, 100, 101] + [900.0] * 5}
     city, pay = columns(before)
-    found = inferred([city], pay)
+    found = inferred(known_by([city]), pay)
     assert (found.value, found.baseline) == (1, 0.5)
 
 
 def test_too_few_persons_for_an_interval_are_said():
     city, ill = columns({"city": ["Bern"] * 9, "ill": ["flu"] * 9})
-    assert inferred([city], ill).reason == "9 persons are too few for an interval"
+    assert inferred(known_by([city]), ill).reason == "9 persons are too few for an interval"
 
 
 YEARS = [20, 30, 40, 50] * 10
@@ -51,21 +62,21 @@ YEARS = [20, 30, 40, 50] * 10
 def test_one_value_far_out_hides_not_that_others_are_learned(outlier):
     pay = [outlier] + [1000.0 * age for age in YEARS[1:]]
     age, column = columns({"age": YEARS, "pay": pay})
-    risk = inferred([age], column)
+    risk = inferred(known_by([age]), column)
     assert risk.value >= 0.97
     assert risk.baseline < 0.3
 
 
 def test_integers_beyond_the_digits_of_floats_are_learned_exactly():
     age, account = columns({"age": YEARS, "account": [2**62 + age for age in YEARS]})
-    risk = inferred([age], account)
+    risk = inferred(known_by([age]), account)
     assert (risk.value, risk.baseline) == (1, 0.25)
 
 
 def test_a_mark_for_many_unknown_values_does_not_make_all_others_equal():
     ends = [999_999_999] * 12 + [1000 * age for age in YEARS[12:]]
     age, column = columns({"age": YEARS, "end": ends})
-    risk = inferred([age], column)
+    risk = inferred(known_by([age]), column)
     assert (risk.value, risk.baseline) == (0.7, 0.3)
 
 
@@ -75,7 +86,7 @@ def test_columns_that_say_nothing_do_not_hide_one_that_tells():
     noise = {f"n{place}": random.normal(0, 1, 40) for place in range(4)}
     after = {f"n{place}": random.normal(0, 1, 40) for place in range(4)}
     *known_columns, ill = columns({**noise, **before}, {**after, **before})
-    risk = inferred(known_columns, ill)
+    risk = inferred(known_by(known_columns), ill)
     assert (risk.known, risk.value, risk.baseline) == (("age",), 1, 0.25)
 
 
@@ -86,7 +97,7 @@ def test_many_records_tell_what_single_ones_hide():
     rare, common = random.random(1_200) < 1 / 3, random.random(1_200) < 2 / 3
     ill = np.where(np.where(age >= 600, common, rare), "yes", "no")
     known, column = columns({"age": age, "ill": ill}, {"age": age ^ 1, "ill": ill})
-    nearest, *others = inferences([known], column)
+    nearest, *others = inferences(known_by([known]), column)
     assert nearest.value < 0.58
     assert max(one.value for one in others) > 0.62
     assert {one.detail for one in others} >= {"by the best split of its values in two"}
@@ -95,7 +106,7 @@ def test_many_records_tell_what_single_ones_hide():
 def test_many_records_are_not_asked_where_values_go_with_nothing_known():
     before = {"age": [*range(400)], "ill": ["yes", "no", "no", "yes"] * 100}
     age, ill = columns(before)
-    assert [one.detail for one in inferences([age], ill)] == [""]
+    assert [one.detail for one in inferences(known_by([age]), ill)] == [""]
 
 
 def test_two_columns_that_tell_together_alone_are_found_among_many():
@@ -105,7 +116,7 @@ def test_two_columns_that_tell_together_alone_are_found_among_many():
     after |= {name: known[name] ^ 1 for name in ("c3", "c8")}
     ill = (known["c3"] >= 200) ^ (known["c8"] >= 200)
     *others, column = columns({**known, "ill": ill}, {**after, "ill": ill})
-    risk = inferred(others, column)
+    risk = inferred(known_by(others), column)
     assert risk.known == ("c3", "c8")
     assert risk.value > 0.9
 
@@ -131,8 +142,8 @@ def test_what_many_columns_tell_a_little_each_is_guessed_by_a_linear_model(many_
     known, after, total = many_columns
     ill = np.where(total > 1, "yes", "no")
     *others, column = columns({**known, "ill": ill}, {**after, "ill": ill})
-    risks = inferences(others, column)
-    risk = inferred(others, column)
+    risks = inferences(known_by(others), column)
+    risk = inferred(known_by(others), column)
     assert risk.known == tuple(known)
     assert risk.detail == "by a linear model of who has which value"
     assert risk.value > 0.85
@@ -142,5 +153,41 @@ def test_what_many_columns_tell_a_little_each_is_guessed_by_a_linear_model(many_
 def test_a_number_that_is_a_sum_of_many_is_guessed_by_a_linear_model(many_columns):
     known, _, total = many_columns
     *others, column = columns({**known, "pay": total}, {**known, "pay": total})
-    exact = [one for one in inferences(others, column) if "model of the number" in one.detail]
+    exact = [
+        one for one in inferences(known_by(others), column) if "model of the number" in one.detail
+    ]
     assert [one.value for one in exact] == [1]
+
+
+def masked_files(known, masked, method, **parameters):
+    """Return what is known of columns that were masked by a method, whose parameters are known."""
+    columns_ = [
+        replace(one, masking=method(name=one.name, **parameters)) for one in columns(known, masked)
+    ]
+    return replace(known_by(columns_), is_published=True)
+
+
+def test_values_are_guessed_by_the_partners_of_swaps():
+    random = np.random.default_rng(1)
+    known = {name: random.normal(size=200) for name in "abc"}
+    words = random.integers(0, 2**63, (3, 200)).astype(np.uint64)
+    masked = {
+        name: values[rank_swap(values, some, 0.15, "plain")]
+        for (name, values), some in zip(known.items(), words, strict=True)
+    }
+    [ill] = columns({"ill": random.choice(["no", "yes"], 200)})
+    files = masked_files(known, masked, RankSwapping, p=0.15)
+    by_partners = {one.detail: one.value for one in inferences(files, ill)}
+    assert by_partners["by the partners of swaps"] > 0.95
+    assert max(one.value for one in inferences(replace(files, is_published=False), ill)) < 0.7
+
+
+def test_values_are_guessed_by_all_records_as_likely_as_noise_makes_them():
+    # The nearest record, 12, tells nothing; those around it are ill as the person is.
+    known = {"a": [10.0] * 10}
+    masked = {"a": [12.0, 7, 7.2, 7.4, 7.6, 7.8, 12.9, 13, 90, 95]}
+    [ill] = columns({"ill": ["yes"] * 10}, {"ill": ["no"] + ["yes"] * 5 + ["no"] * 4})
+    files = masked_files(known, masked, Noise, sdShare=0.1)
+    by_likelihood = {one.detail: one.value for one in inferences(files, ill)}
+    assert by_likelihood["by how likely each record is"] == 1
+    assert by_likelihood[""] == 0
