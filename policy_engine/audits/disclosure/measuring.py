@@ -23,7 +23,7 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS, RecordLinkage
-from policy_engine.methods.disclosure import DisclosureMeasurement, InferenceMeasurement, Measured
+from policy_engine.methods.disclosure import DisclosureMeasurement, Measured
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import DisclosureStep
 
@@ -67,28 +67,18 @@ def measure_disclosures(
             both = bounded.RiskTables(files, written.rows_before, released)
             yield from bounded.bounded_risks(step, step.method, plan, both, engine)
         elif isinstance(step.method, AttributeInference):
+            from policy_engine.audits.disclosure.risks import (  # noqa: PLC0415 (compiled)
+                bounded_inference,
+            )
+
             progress("learning values", 0, 1)
-            both = (written.rows_before, released)
-            yield from _learned(step.method, files, *both, plan, engine)
+            names = step.method.learned
+            learned_columns = known_columns(
+                written.rows_before, released, names, plan, engine.taxonomies
+            )
+            yield from bounded_inference.bounded_inference(step.method, files, learned_columns)
         else:
             yield from _measurements(step.method, files, progress)
-
-
-def _learned(
-    method: AttributeInference,
-    files: TwoFiles,
-    before: "pa.Table",
-    released: "pa.Table",
-    plan: Plan,
-    engine: Engine,
-) -> Iterator[InferenceMeasurement]:
-    """Yield what is learned of columns, of the rows that are released."""
-    from policy_engine.audits.disclosure.risks.bounded_inference import (  # noqa: PLC0415 (compiled)
-        bounded_inference,
-    )
-
-    columns = known_columns(before, released, method.learned, plan, engine.taxonomies)
-    yield from bounded_inference(method, files, columns)
 
 
 _HINT = "Give the input as well, and the key if there was one: data={IRI: PATH}."
