@@ -32,10 +32,15 @@ class ChosenPersons:
         return probabilities
 
 
-def choose_persons(known_values: Floats, most: int) -> ChosenPersons:
-    """Return about so many persons at most, spread over what is known of them, (persons, columns).
+def order_persons(known_values: Floats) -> Ints:
+    """Return the order of persons by what is known of them, (persons, columns).
 
-    Every so many-th in the order of their values: which ones, no order of rows decides.
+    Every so many-th in it stands for all of them; which ones, no order of rows decides.
     """
-    order = np.lexsort(known_values.T)
+    order: Ints = np.lexsort(known_values.T)
+    return order
+
+
+def choose_persons(order: Ints, most: int) -> ChosenPersons:
+    """Return about so many persons at most, at equal steps of their order."""
     return ChosenPersons(order[:: max(len(order) // max(most, 1), 1)], len(order))

@@ -43,6 +43,19 @@ def shuffle(values: NDArray[Any], given_values: NDArray[Any], words: Words) -> I
     return positions
 
 
+def expected_scores(values: NDArray[Any], given_values: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return the mean of the normal scores that `shuffle` draws for each row, (rows, columns), and
+    the factor of their covariance around it, lower triangular, (columns, columns).
+
+    Arguments as for `shuffle`.
+    """
+    scores = np.stack([normal_scores(column) for column in (*given_values.T, *values.T)])
+    factor = _factor(Moments.of(scores.T, exponents(scores.T)).covariance)
+    count = given_values.shape[1]
+    means = _draws(scores[:count], factor, np.zeros(values.shape))
+    return np.column_stack(means), factor[count:, count:]
+
+
 def disordered_columns(
     before: NDArray[Any], after: NDArray[Any], given_values: NDArray[Any]
 ) -> NDArray[np.bool_]:

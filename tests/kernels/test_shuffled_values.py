@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.kernels.shuffling import disordered_columns, normal_scores, shuffle
+from policy_engine.kernels.shuffling import (
+    disordered_columns,
+    expected_scores,
+    normal_scores,
+    shuffle,
+)
 
 
 def words_of(rows, columns=1, seed=1):
@@ -31,6 +36,19 @@ def test_values_that_the_columns_given_determine_stay():
     values, other = column(3.0, 1.0, 4.0, 2.0), column(1.0, 4.0, 4.0, 4.0)
     given_columns = np.hstack([other, -(values**3)])
     assert shuffle(values, given_columns, words_of(4)).tolist() == [[0], [1], [2], [3]]
+
+
+def test_what_the_given_columns_determine_is_expected_and_nothing_else():
+    values = np.array([[3.0, 1.0], [1.0, 2.0], [4.0, 3.0], [2.0, 4.0]])
+    means, factor = expected_scores(values, values[:, :1] * 10)
+    assert means[:, 0] == pytest.approx(normal_scores(values[:, 0]))
+    assert factor[0, 0] == 0
+    # The other column has a correlation r with the given one, and 1 - r^2 of its own.
+    scores = np.column_stack([normal_scores(column) for column in values.T])
+    slope = scores[:, 0] @ scores[:, 1] / (scores[:, 0] @ scores[:, 0])
+    assert means[:, 1] == pytest.approx(slope * scores[:, 0])
+    rest = scores[:, 1] - slope * scores[:, 0]
+    assert factor[1, 1] ** 2 == pytest.approx(rest @ rest / 4, rel=0.35)
 
 
 def test_given_nothing_every_order_is_as_likely_as_any():

@@ -85,6 +85,19 @@ def correlated_noise(
     return [ColumnLikelihood("normal", *both) for both in zip(before.T, after.T, strict=True)]
 
 
+def drawn_scores(means: Floats, factor: Floats, released: Floats) -> list[ColumnLikelihood]:
+    """Return columns of normal scores drawn around their `means`, (persons, columns).
+
+    `factor` (columns, columns), lower triangular, is that of their covariance, and `released`
+    (rows, columns) has the scores of the records. As independent columns; one that follows from
+    others has the least spread that as many ranks can tell.
+    """
+    spreads = np.maximum(np.diag(factor), 1 / max(len(released), 1))
+    whole = np.tril(factor, -1) + np.diag(spreads)
+    before, after = (np.linalg.solve(whole, one.T) for one in (means, released))
+    return [ColumnLikelihood("normal", *both) for both in zip(before, after, strict=True)]
+
+
 def rounded_at_random(known_values: Floats, released: Floats, base: float) -> ColumnLikelihood:
     """Return a column rounded at random to one of the two multiples of a base beside each value."""
     return ColumnLikelihood("triangle", known_values / base, released / base)

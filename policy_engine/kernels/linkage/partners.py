@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.chosen_persons import ChosenPersons, choose_persons
+from policy_engine.kernels.chosen_persons import ChosenPersons, choose_persons, order_persons
 from policy_engine.kernels.compiled import compiled, inlined
 from policy_engine.kernels.linkage.tree import STACK, PointTree
 from policy_engine.kernels.linkage.windows import records_within
@@ -21,7 +21,7 @@ _STEPS = 3
 """How far partners of partners are followed."""
 _MOST_TIED = 64
 """Of so many pairs of a person and a record with the same values, some fits nearly always."""
-_MOST_PAIRS = 2_000_000
+_MOST_PAIRS = 1_000_000
 """Of more pairs that the windows leave, those of some persons are looked at."""
 _FEWEST_PERSONS = 300
 
@@ -134,11 +134,11 @@ def _choose_persons(
     tree: PointTree, known_values: Floats, low: Floats, high: Floats
 ) -> ChosenPersons:
     """Return all persons, or where the windows leave too many pairs some."""
-    some = choose_persons(known_values, _FEWEST_PERSONS).persons
-    pairs = records_within(tree, low[some], high[some]).mean() * len(low)
-    return choose_persons(
-        known_values, max(int(len(low) / (pairs // _MOST_PAIRS + 1)), _FEWEST_PERSONS)
-    )
+    order = order_persons(known_values)
+    some = choose_persons(order, _FEWEST_PERSONS).persons
+    pairs = records_within(tree, low[some], high[some]).mean() * len(order)
+    most = int(len(order) / (pairs // _MOST_PAIRS + 1))
+    return choose_persons(order, max(most, _FEWEST_PERSONS))
 
 
 @inlined

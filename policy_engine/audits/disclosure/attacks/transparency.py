@@ -31,6 +31,7 @@ from policy_engine.kernels.linkage.mechanisms import (
     added_noise,
     became,
     correlated_noise,
+    drawn_scores,
     group_intervals,
     intervals,
     multiplied_noise,
@@ -52,6 +53,7 @@ from policy_engine.kernels.linkage.tree import plant
 from policy_engine.kernels.linkage.windows import records_within, windows
 from policy_engine.kernels.rank_swapping import most_ranks
 from policy_engine.kernels.searching import Search, search_here
+from policy_engine.kernels.shuffling import expected_scores, normal_scores
 from policy_engine.methods.masking import CellMasking, ColumnMasking, Number
 from policy_engine.methods.maskings.correlated_noise import CorrelatedNoise
 from policy_engine.methods.maskings.microaggregation import Microaggregation
@@ -61,6 +63,7 @@ from policy_engine.methods.maskings.pram import Pram
 from policy_engine.methods.maskings.random_rounding import RandomRounding
 from policy_engine.methods.maskings.rank_swapping import RankSwapping
 from policy_engine.methods.maskings.recoding import Recoding
+from policy_engine.methods.maskings.shuffling import Shuffling
 from policy_engine.methods.tail_coding import TailCoding
 
 Floats = NDArray[np.float64]
@@ -351,6 +354,24 @@ def _multiplied(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelih
     return [multiplied_noise(known_values, released, column.masking.log_sd)]
 
 
+def _shuffled(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
+    """Return shuffled columns by what the columns given, if all are known, tell of the draws; else
+    by how ranks move when the original is shuffled again."""
+    masking, by_name = group[0].masking, {one.name: one for one in files.columns}
+    assert isinstance(masking, Shuffling)  # noqa: S101 (by the table of models)
+    conditions = [by_name[name] for name in masking.given if name in by_name]
+    if len(conditions) < len(masking.given) or any(
+        one.has_missing for one in (*conditions, *group)
+    ):
+        return _simulated(group, files)
+    given_values, values = (
+        np.column_stack([one.values[one.before] for one in some]) for some in (conditions, group)
+    )
+    means, factor = expected_scores(values, given_values)
+    released = [normal_scores(one.values[one.released_codes()]) for one in group]
+    return drawn_scores(means, factor, np.column_stack(released))
+
+
 def _drawn(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
     """Return a column drawn by the matrix that the certificate has."""
     [column] = group
@@ -465,6 +486,7 @@ LIKELIHOOD_MODELS: dict[
     Noise: _noisy,
     CorrelatedNoise: _correlated,
     MultiplicativeNoise: _multiplied,
+    Shuffling: _shuffled,
     Pram: _drawn,
     RandomRounding: _randomly_rounded,
     Microaggregation: _averaged,
@@ -473,5 +495,5 @@ LIKELIHOOD_MODELS: dict[
 }
 """How each masking makes values likely; those that are not here have no likelihood of their own,
 and are compared by masking the original again, or by distance."""
-_BY_ORDER = (RankSwapping, Pram, CellMasking, Recoding)
+_BY_ORDER = (RankSwapping, Shuffling, Pram, CellMasking, Recoding)
 """The maskings whose models do not ask how far numbers are apart."""

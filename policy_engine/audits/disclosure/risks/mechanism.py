@@ -9,7 +9,7 @@ from policy_engine.audits.disclosure.attacks.transparency import column_likeliho
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.risks.guessed_cells import known_points
 from policy_engine.kernels.attribute_inference import guess_by_likelihood, guess_from_records
-from policy_engine.kernels.chosen_persons import choose_persons
+from policy_engine.kernels.chosen_persons import choose_persons, order_persons
 from policy_engine.kernels.linkage.likelihood import log_likelihoods
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ def mechanism_guesses(
         return
     columns = column_likelihoods(files)
     most = max(_MOST_PAIRS // max(files.released, 1), _FEWEST_PERSONS)
-    chosen = choose_persons(known_points(files.columns), most)
+    chosen = choose_persons(order_persons(known_points(files.columns)), most)
     step = max(_AT_ONCE // max(files.released, 1), 1)
     parts = [
         guess_by_likelihood(log_likelihoods(columns, some), values, truth[some], tolerance)

@@ -10,6 +10,7 @@ from policy_engine import terms
 from policy_engine.audits.disclosure.attacks.distance import distance_linkage
 from policy_engine.audits.disclosure.attacks.transparency import (
     LIKELIHOOD_MODELS,
+    column_likelihoods,
     likelihood_linkage,
 )
 from policy_engine.audits.disclosure.files import TwoFiles, known_columns
@@ -17,7 +18,6 @@ from policy_engine.kernels.microaggregation import aggregate
 from policy_engine.methods.masking import masking_class
 
 WITHOUT = {
-    "shuffling": "its ranks follow from all other rows: the original is masked again",
     "pixelation": "no attack compares images",
 }
 
@@ -37,6 +37,25 @@ def test_a_column_without_values_says_nothing(masking):
     columns = (replace(columns[0], masking=method), columns[1])
     files = TwoFiles(columns, np.arange(4), 4, is_published=True)
     assert likelihood_linkage(files).tolist() == [1, 1, 1, 1]
+
+
+def shuffled_files(given, values, shuffled, **others):
+    """Return files of a column that was shuffled given another one, which is released as it is."""
+    before, after = pa.table({"x": given, "y": values}), pa.table({"x": given, "y": shuffled})
+    x, y = known_columns(before, after, ["x", "y"], None, {})
+    y = replace(y, masking=masking_class("shuffling")(name="y", given=("x",)))
+    return TwoFiles((x, y), np.arange(len(given)), len(given), is_published=True, **others)
+
+
+def test_shuffled_values_are_linked_by_the_columns_given_and_not_by_their_own():
+    # Who has the n-th x gets the n-th y or the one beside it, whatever the own y is.
+    given = [10.0, 20, 30, 40, 50, 60]
+    files = shuffled_files(given, [5.0, 1, 3, 2, 6, 4], [1.0, 2, 3, 4, 5, 6])
+    [*_, drawn] = column_likelihoods(files)
+    assert np.corrcoef(drawn.known, given)[0, 1] ** 2 > 0.95
+    alone = replace(files, columns=files.columns[1:])
+    own = files.columns[1].known_numbers()
+    assert np.corrcoef(column_likelihoods(alone)[0].known, own)[0, 1] == pytest.approx(1)
 
 
 def averaged_files(before, after, **parameters):
