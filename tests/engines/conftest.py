@@ -44,6 +44,8 @@ def spark(java, tmp_path_factory):  # noqa: ARG001
     # they need, and would throw it away and compile it again.
     options = ("-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m")
     conf["spark.driver.extraJavaOptions"] = " ".join(options)
+    conf["spark.python.daemon.module"] = "forking"  # in the folder beside
+    conf["spark.executorEnv.PYTHONPATH"] = str(_FOLDER / "spark")
     session = start("local[2]", conf)
     yield session
     stop(session)
