@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from everyday import everyday
+from hypothesis import settings
 from places import ROOT, SHARED_DATA
 
 PAGE = (ROOT / "docs" / "tutorial-disclosure-risk.md").read_text(encoding="utf-8")
@@ -29,6 +30,8 @@ def commands():
 
 
 AUDITS = [(command, said) for command, said in commands() if command.startswith(AUDIT)]
+# Of the first release, the page shows audits alone; those that are compared are made alike.
+BY_NIGHT = ("policy-engine validate ", "policy-engine apply swapped.jsonld ")
 
 
 def run(command, folder):
@@ -57,7 +60,9 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def followed(folder):
     """Return what stands below each command and what it said, but of audits, which take long."""
-    asked = [(command, said) for command, said in commands() if not command.startswith(AUDIT)]
+    is_nightly = settings.get_current_profile_name() == "nightly"
+    others = (AUDIT,) if is_nightly else (AUDIT, *BY_NIGHT)
+    asked = [(command, said) for command, said in commands() if not command.startswith(others)]
     return [(said, run(command, folder)) for command, said in asked]
 
 

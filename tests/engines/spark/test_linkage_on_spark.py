@@ -87,6 +87,7 @@ def test_attacks_by_numbers_alone_reach_the_same(spark, tmp_path, attacks):
     assert {one.attack for one in found.attacks} == {*attacks}
 
 
+@pytest.mark.nightly
 def test_files_of_other_tools_have_the_same_figures(spark, people, tmp_path):
     masked = people.assign(pay=people.pay + people.id.str.len() * 7, cap=people.cap.round(1))
     people.to_csv(tmp_path / "in.csv", index=False)

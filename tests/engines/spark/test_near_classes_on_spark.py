@@ -75,7 +75,7 @@ MODELS = [
     ids=lambda model: "-".join(map(str, model)) or "k",
 )
 def test_the_rows_are_those_of_the_local_engine(cluster, small_blocks, model, partitions):
-    runs = both(cluster, people(250), partitions, 60, quasi=QUASI, **{**ASKED, **model})
+    runs = both(cluster, people(130), partitions, 60, quasi=QUASI, **{**ASKED, **model})
     check_same(runs)
     assert small_blocks[0] > 2
     assert runs.local.certificate.utility.classes > 5
@@ -83,8 +83,8 @@ def test_the_rows_are_those_of_the_local_engine(cluster, small_blocks, model, pa
 
 def test_a_part_that_does_not_hold_alone_is_not_cut_off(cluster, small_blocks):
     # All who are young have one disease: only beside others are they diverse.
-    table = {"age": np.arange(200), "ill": np.where(np.arange(200) < 60, "cold", "flu")}
-    table["ill"][100::7] = "hiv"
+    table = {"age": np.arange(100), "ill": np.where(np.arange(100) < 30, "cold", "flu")}
+    table["ill"][50::7] = "hiv"
     asked = {**ASKED, "method": "l-diversity", "l": 2}
     check_same(both(cluster, table, 3, 40, quasi=["age"], sensitive=["ill"], **asked))
     assert small_blocks[0] > 1
