@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from policy_engine import terms
+from policy_engine.audits.disclosure.attacks.assignment import assignment_linkage
 from policy_engine.audits.disclosure.attacks.distance import distance_linkage
 from policy_engine.audits.disclosure.attacks.transparency import (
     LIKELIHOOD_MODELS,
@@ -14,6 +15,7 @@ from policy_engine.audits.disclosure.attacks.transparency import (
     likelihood_linkage,
 )
 from policy_engine.audits.disclosure.files import TwoFiles, known_columns
+from policy_engine.audits.disclosure.settings import DEFAULTS
 from policy_engine.kernels.microaggregation import aggregate
 from policy_engine.methods.masking import masking_class
 
@@ -56,6 +58,21 @@ def test_shuffled_values_are_linked_by_the_columns_given_and_not_by_their_own():
     alone = replace(files, columns=files.columns[1:])
     own = files.columns[1].known_numbers()
     assert np.corrcoef(column_likelihoods(alone)[0].known, own)[0, 1] == pytest.approx(1)
+
+
+def test_persons_get_records_together_by_how_each_column_was_masked():
+    # By distance the two columns with much noise outvote the one with little.
+    before = pa.table({"x": [0.0, 10], "y": [0.0, 10], "z": [0.0, 10]})
+    after = pa.table({"x": [10.0, 0], "y": [10.0, 0], "z": [0.0, 10]})
+    noisy, shares = masking_class("noise"), {"x": 1, "y": 1, "z": 0.1}
+    columns = tuple(
+        replace(one, masking=noisy(name=one.name, sdShare=shares[one.name]))
+        for one in known_columns(before, after, list(shares), None, {})
+    )
+    files = TwoFiles(columns, np.arange(2), 2)
+    assert assignment_linkage(files, DEFAULTS).tolist() == [0, 0]
+    files = replace(files, is_published=True)
+    assert assignment_linkage(files, DEFAULTS).tolist() == [1, 1]
 
 
 def averaged_files(before, after, **parameters):
