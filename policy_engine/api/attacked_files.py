@@ -14,8 +14,10 @@ from policy_engine.audits.disclosure.absent import (
     with_others,
 )
 from policy_engine.audits.disclosure.files import (
+    Bools,
     Ints,
     KnownColumn,
+    RowsMaskedAgain,
     TwoFiles,
     known_columns,
 )
@@ -32,7 +34,7 @@ from policy_engine.audits.disclosure.pairing import (
 )
 from policy_engine.audits.disclosure.records import numbered_rows
 from policy_engine.audits.disclosure.result import FileKind
-from policy_engine.audits.disclosure.simulation import Simulation, masked_again, names_together
+from policy_engine.audits.disclosure.simulation import Simulation, simulations
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.data.catalog import find_taxonomies
 from policy_engine.engines import tables
@@ -136,8 +138,12 @@ def match_files(disclosed: Disclosed, question: AuditQuestion) -> AttackedFiles:
         after.num_rows,
         is_published=plan is not None,
         drawn={n: Transitions(one.categories, one.matrix) for n, one in drawn.items()},
-        again=_simulations(before, columns[: len(names)], plan, trees),
     )
+    if plan is not None:
+        files = replace(files, again_of=_masked_again(before, plan, trees))
+        if plan.sample is None:  # else nobody knows which rows were masked
+            again = simulations(files.columns, before, plan.mask, trees)
+            files = replace(files, again=again)
     outside, alike = None, NOBODY_ALIKE
     if question.holdout:
         disclosed, others = _holdout(disclosed, files.names, question.holdout)
@@ -192,22 +198,15 @@ def _unmatched(own: NotApplicable, disclosed: Disclosed) -> str:
     )
 
 
-def _simulations(
-    original: "pa.Table",
-    columns: Sequence[KnownColumn],
-    plan: "Plan | None",
-    taxonomies: Mapping[str, Any],
-) -> dict[str, Simulation]:
-    """Return how columns of numbers are masked again; none of a sample, whose rows were drawn
-    first."""
-    if plan is None or plan.mask is None or plan.sample is not None:
-        return {}
-    again = masked_again(original.select(list(plan.mask.values_read)), plan.mask, taxonomies)
-    return {
-        one.name: Simulation(one, again, names_together(plan.mask, one.name))
-        for one in columns
-        if one.masking and one.is_number
-    }
+def _masked_again(
+    original: "pa.Table", plan: "Plan", taxonomies: Mapping[str, Any]
+) -> RowsMaskedAgain:
+    """Return what masks rows of an original again."""
+
+    def again_of(columns: Sequence[KnownColumn], is_there: Bools) -> dict[str, Simulation]:
+        return simulations(columns, original.filter(is_there), plan.mask, taxonomies)
+
+    return again_of
 
 
 def _holdout(

@@ -34,7 +34,8 @@ from policy_engine.audits.disclosure.attacks.value import (
     value_taken,
 )
 from policy_engine.audits.disclosure.files import TwoFiles
-from policy_engine.audits.disclosure.result import Attack, Linkage, NotRun
+from policy_engine.audits.disclosure.presence import links_of_those_there, persons_there
+from policy_engine.audits.disclosure.result import Attack, Linkage, NotRun, Windows
 from policy_engine.audits.disclosure.settings import DEFAULTS, MOST_PERSONS_IN_STEPS, AttackSettings
 from policy_engine.audits.disclosure.telling import most_telling_first
 from policy_engine.engines.engine import Progress, silent
@@ -161,7 +162,9 @@ class _Attacker:
         names = self._usable(attack)
         for count in self._counts(names):
             known_files = self.files.known_by(names[:count])
-            links = ATTACKS[attack](known_files, self.settings)
+            links = links_of_those_there(
+                known_files, lambda files: ATTACKS[attack](files, self.settings)
+            )
             is_last = count == len(names)
             if not isinstance(links, NotApplicable):
                 yield Attacked(self._linkage(attack, known_files, links), links, is_last)
@@ -202,11 +205,21 @@ class _Attacker:
         holdout = None
         if self.outside:
             holdout = _holdout(attack, self.outside.known_by(names), self.settings)
-        windows = windows_left(known_files) if attack == "intersection-linkage" else None
+        windows = _windows(known_files) if attack == "intersection-linkage" else None
         in_order = tuple(name for name in self.files.names if name in names)
         return Linkage.of(
             attack, in_order, links, known_files.released, holdout=holdout, windows=windows
         )
+
+
+def _windows(files: TwoFiles) -> Windows:
+    """Return what windows leave of the records, as shares of all persons."""
+    is_there = persons_there(files)
+    if is_there is None:
+        return windows_left(files)
+    left, share = windows_left(files.of_persons(is_there)), float(is_there.mean())
+    alone = None if left.alone is None else left.alone * share
+    return Windows(contains_own=left.contains_own * share, alone=alone)
 
 
 def _holdout(name: Attack, outside: TwoFiles, settings: AttackSettings) -> Estimate | None:

@@ -1,9 +1,10 @@
 """An original and its release as an intruder looks at them: the columns known, and whose row is
 whose."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,7 @@ from policy_engine.plan.steps import Mask
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,9 @@ class TwoFiles:
 
     `own` (persons,) are rows of the release, -1 for a person who is not in it. `is_published` tells
     whether anybody knows how the release was made; `drawn` has the transitions of columns that were
-    drawn by a matrix, and `again` what masking columns again makes of them. The last `absent`
-    persons were never in the original.
+    drawn by a matrix, and `again` what masking columns again makes of them; `again_of` returns that
+    of some rows of the original, (rows,) being told. The last `absent` persons were never in the
+    original.
     """
 
     columns: tuple[KnownColumn, ...]
@@ -137,12 +140,22 @@ class TwoFiles:
     is_published: bool = False
     drawn: Mapping[str, Transitions] = field(default_factory=dict, repr=False)
     again: Mapping[str, Simulation] = field(default_factory=dict, repr=False)
+    again_of: "RowsMaskedAgain | None" = field(default=None, repr=False)
     absent: int = 0
 
     def known_by(self, names: Sequence[str]) -> "TwoFiles":
         """Return what an intruder has who knows these columns, in this order."""
         columns = {one.name: one for one in self.columns}
         return replace(self, columns=tuple(columns[name] for name in names))
+
+    def of_persons(self, is_there: Bools) -> "TwoFiles":
+        """Return what an intruder has who knows that all others, (persons,), are not in the
+        release."""
+        columns = tuple(replace(one, before=one.before[is_there]) for one in self.columns)
+        files = replace(self, columns=columns, own=self.own[is_there], again={}, again_of=None)
+        if self.again_of is None or (files.lost and not self.again):
+            return files
+        return replace(files, again=self.again_of(columns, is_there))
 
     def readable(self) -> "TwoFiles":
         """Return what an intruder has who can use only columns whose cells can be read."""
@@ -156,12 +169,15 @@ class TwoFiles:
     @property
     def lost(self) -> int:
         """How many persons of the original are not in the release."""
-        return int((self.own < 0).sum()) - self.absent
+        return len(self.own) - self.absent - self.released
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns known."""
         return tuple(one.name for one in self.columns)
+
+
+RowsMaskedAgain: TypeAlias = Callable[[Sequence[KnownColumn], Bools], Mapping[str, Simulation]]
 
 
 def known_columns(

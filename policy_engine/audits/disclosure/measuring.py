@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles, known_columns
+from policy_engine.audits.disclosure.files import TwoFiles, known_columns
 from policy_engine.audits.disclosure.settings import (
     DEFAULTS,
     MOST_PERSONS_UNNAMED,
     read_settings,
 )
-from policy_engine.audits.disclosure.simulation import Simulation, masked_again, names_together
+from policy_engine.audits.disclosure.simulation import simulations
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.data.catalog import MEMORY
 from policy_engine.engines import tables
@@ -106,23 +106,8 @@ def _two_files(
         released.num_rows,
         is_published=True,
         drawn={name: one for name, one in drawn.items() if name in names},
-        again=_simulations(columns, plan, before, engine),
+        again=simulations(columns, before, plan.mask, engine.taxonomies),
     )
-
-
-def _simulations(
-    columns: Sequence[KnownColumn], plan: Plan, before: "pa.Table", engine: Engine
-) -> dict[str, Simulation]:
-    """Return how columns of numbers are masked again; of a sample, its rows are those masked."""
-    if plan.mask is None:
-        return {}
-    masked = before.select(list(plan.mask.values_read))
-    again = masked_again(masked, plan.mask, engine.taxonomies)
-    return {
-        one.name: Simulation(one, again, names_together(plan.mask, one.name))
-        for one in columns
-        if one.masking and one.is_number
-    }
 
 
 def _measurements(

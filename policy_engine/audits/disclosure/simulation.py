@@ -1,7 +1,7 @@
 """An original masked again, as anybody can by a published method and its parameters."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -108,3 +108,21 @@ class Simulation:
             return made[present]
 
         return simulated_moves(values[present], released[~np.isnan(released)], again)
+
+
+def simulations(
+    columns: Sequence["KnownColumn"],
+    original: pa.Table,
+    step: Mask | None,
+    taxonomies: Mapping[str, Taxonomy],
+) -> dict[str, Simulation]:
+    """Return how columns of numbers are masked again, by name: the rows of `original` are those
+    that were masked."""
+    if step is None:
+        return {}
+    again = masked_again(original.select(list(step.values_read)), step, taxonomies)
+    return {
+        one.name: Simulation(one, again, names_together(step, one.name))
+        for one in columns
+        if one.masking and one.is_number
+    }

@@ -158,14 +158,13 @@ def _moves(counts: Floats, class_of: Ints, most: int) -> RankMoves:
 
 
 def moved(
-    known_values: Floats, released: Floats, moves: RankMoves, *, is_middle: bool, missing: int = 0
+    known_values: Floats, released: Floats, moves: RankMoves, *, is_middle: bool
 ) -> ColumnLikelihood:
     """Return a column whose ranks moved, of values that may be equal.
 
     `known_values` (persons,) and `released` (records,). The rank of a known value is any of its
     equals' with the same probability, or if `is_middle` the one in their middle, as in
-    `simulated_moves`. A value that was not released is between its neighbours. Where rows are
-    `missing` from the release, left out after they were masked, ranks differ by so many more.
+    `simulated_moves`. A value that was not released is between its neighbours.
     """
     order, rows = np.argsort(released), len(released)
     ordered = released[order]
@@ -180,9 +179,8 @@ def moved(
     right = np.empty_like(left)
     left[sorted_places] = np.searchsorted(ordered, known_values[sorted_places], side="left")
     right[sorted_places] = np.searchsorted(ordered, known_values[sorted_places], side="right") - 1
-    most = moves.most + missing
-    low = middles[np.clip(left - most, 0, rows - 1)]
-    high = middles[np.clip(right + most, 0, rows - 1)]
+    low = middles[np.clip(left - moves.most, 0, rows - 1)]
+    high = middles[np.clip(right + moves.most, 0, rows - 1)]
     begin = np.minimum(left, rows - 1)
     end = np.maximum(begin, right)
     if is_middle:

@@ -116,11 +116,12 @@ def test_order_of_the_rows_changes_no_link(table, order):
 
 def test_what_is_released_of_a_swapped_file_is_possible():
     table = np.arange(200.0)[:, np.newaxis]
-    released = swapped(table, 0.1, "plain")
     kept = np.sort(np.random.default_rng(1).permutation(200)[:150])
-    moves = rank_swaps(200, 0.1, "plain")
-    column = moved(table[kept, 0], released[kept, 0], moves, is_middle=False, missing=50)
-    assert np.isfinite(likelihood_links([column], np.arange(150)).log_likelihood).all()
+    released = swapped(table[kept], 0.1, "plain")
+    column = moved(table[:, 0], released[:, 0], rank_swaps(150, 0.1, "plain"), is_middle=False)
+    own = np.full(200, -1)
+    own[kept] = np.arange(150)
+    assert np.isfinite(likelihood_links([column], own).log_likelihood[kept]).all()
 
 
 def test_moves_of_plain_swaps_are_at_most_the_window_and_the_far_ones_are_likelier():

@@ -162,7 +162,7 @@ def _windowed_numbers(files: TwoFiles) -> tuple[Floats, Floats, Floats, Floats]:
         if isinstance(column.masking, RankSwapping):
             before, after = column.known_numbers(), column.released_numbers()[0]
             scale, missing = scales(column)[1], np.isnan(before)
-            ends = _window(before, after, column.masking, files.lost)
+            ends = _window(before, after, column.masking)
             # A missing value stays missing: nothing is known of its rank.
             low[:, place] = np.where(missing, -np.inf, scale.scores(ends[0]))
             high[:, place] = np.where(missing, np.inf, scale.scores(ends[1]))
@@ -173,13 +173,12 @@ def _windowed_numbers(files: TwoFiles) -> tuple[Floats, Floats, Floats, Floats]:
     return known_values, released, low, high
 
 
-def _window(
-    before: Floats, after: Floats, masking: RankSwapping, lost: int
-) -> tuple[Floats, Floats]:
+def _window(before: Floats, after: Floats, masking: RankSwapping) -> tuple[Floats, Floats]:
+    # Rows are left out before others are swapped: released values have the ranks that were swapped.
     present = after[~np.isnan(after)]
     if not len(present):
         return np.full(len(before), -np.inf), np.full(len(before), np.inf)
-    most = most_ranks(len(present), masking.p, masking.variant) + lost
+    most = most_ranks(len(present), masking.p, masking.variant)
     low, high = windows(before[:, None], present[:, None], most)
     return low[:, 0], high[:, 0]
 
@@ -286,33 +285,28 @@ def _simulated(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLike
         if simulation is None or not column.is_exact or simulation.moves is None:
             likelihoods += distance_columns(column)
         else:
-            likelihoods.append(_moved(column, simulation.moves, files, is_middle=True))
+            likelihoods.append(_moved(column, simulation.moves, is_middle=True))
     return likelihoods
 
 
-def _moved(
-    column: KnownColumn, moves: RankMoves, files: TwoFiles, *, is_middle: bool
-) -> ColumnLikelihood:
+def _moved(column: KnownColumn, moves: RankMoves, *, is_middle: bool) -> ColumnLikelihood:
     """Return a column whose ranks moved among those of its values that are not missing."""
     known_values, (released, _) = column.known_numbers(), column.released_numbers()
     persons, records = ~np.isnan(known_values), ~np.isnan(released)
     if not persons.any() or not records.any():
         return became(*_missing(column))
-    lost = files.lost
-    likelihood = moved(
-        known_values[persons], released[records], moves, is_middle=is_middle, missing=lost
-    )
+    likelihood = moved(known_values[persons], released[records], moves, is_middle=is_middle)
     return likelihood if persons.all() and records.all() else likelihood.among(persons, records)
 
 
-def _swapped(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
+def _swapped(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     [column] = group
     masking = column.masking
     assert isinstance(masking, RankSwapping)  # noqa: S101 (by the table of models)
     if not column.is_number:
         return distance_columns(column)
     moves = rank_swaps(len(_present(column)), masking.p, masking.variant)
-    return [_moved(column, moves, files, is_middle=False)]
+    return [_moved(column, moves, is_middle=False)]
 
 
 def _noisy(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.attacks.transparency import column_likelihoods, partners_taken
 from policy_engine.audits.disclosure.files import TwoFiles
+from policy_engine.audits.disclosure.presence import persons_there
 from policy_engine.audits.disclosure.risks.guessed_cells import known_points
 from policy_engine.kernels.attribute_inference import guess_by_likelihood, guess_from_records
 from policy_engine.kernels.chosen_persons import choose_persons, order_persons
@@ -28,8 +29,23 @@ def mechanism_guesses(
     `values` (rows,) are those released, `truth` (persons,) what they are to be, and the columns of
     the files what is known. By all records, each counted as likely as the published masking made it
     of what is known, and of several swapped columns by the records that partners leave. Nothing
-    where no column was masked, or nobody knows how.
+    where no column was masked, or nobody knows how. Who may be in the release is looked for among
+    those; of all others, as if nobody knew that.
     """
+    is_there = persons_there(files)
+    guesses = _guesses(files, values, truth, tolerance)
+    if is_there is None:
+        yield from guesses
+        return
+    fewer = _guesses(files.of_persons(is_there), values, truth[is_there], tolerance)
+    for (informed, how), (of_those_there, _) in zip(guesses, fewer, strict=False):
+        informed[is_there] = of_those_there
+        yield informed, how
+
+
+def _guesses(
+    files: TwoFiles, values: Floats, truth: Floats, tolerance: float
+) -> Iterator[tuple[Floats, str]]:
     if not files.is_published or not any(column.masking for column in files.columns):
         return
     columns = column_likelihoods(files)
