@@ -118,6 +118,7 @@ CODES = {
     "R013": "a masking that does not fit the values",
     "R014": "a sample that the rows do not allow",
     "R015": "buckets that the sensitive values do not allow",
+    "R016": "pseudonyms that join rows which audits attack one by one",
     "S001": "a package or a program that the engine needs and that is not there",
     "S002": "a Java that is too old",
     "S003": "a master that does not answer",

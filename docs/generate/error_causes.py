@@ -170,6 +170,18 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
             ),
         ),
     ),
+    "R016": (
+        (
+            (
+                "The policy asks for an audit of single rows (`pe:recordLinkage`, "
+                "`pe:attributeInference`, `pe:populationRisk`), and a pseudonym is that of several."
+            ),
+            (
+                "Drop the column by naming it under `mosaicrown:identifier`, or give data with one "
+                "row of each person."
+            ),
+        ),
+    ),
     "W005": (
         (
             (

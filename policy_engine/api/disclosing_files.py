@@ -51,6 +51,7 @@ def audit_files(
         same_order=question.same_order,
         lacking=disclosed.lacking,
         missing_marks=disclosed.missing_marks,
+        joined_by=disclosed.joined_by,
     )
     return audit, attacks
 

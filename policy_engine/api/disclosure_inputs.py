@@ -24,6 +24,7 @@ from policy_engine.data.catalog import Dataset
 from policy_engine.data.column_names import missing_columns
 from policy_engine.engines import tables
 from policy_engine.engines.engine import Progress, StoredData
+from policy_engine.engines.identifiers import joining_columns
 from policy_engine.errors import DataError, PlanError, Problem
 
 if TYPE_CHECKING:
@@ -76,6 +77,15 @@ class Disclosed:
         if self.certificate is not None:
             return ()
         return tuple(one for one in self.before.column_names if one not in self.after.column_names)
+
+    @property
+    def joined_by(self) -> tuple[str, ...]:
+        """The columns of pseudonyms, among those read, by which rows of one person are joined."""
+        if self.certificate is None:
+            return ()
+        columns = self.certificate.plan.require_anonymize().columns
+        names = [name for name in columns.pseudonymize if name in self.after.column_names]
+        return joining_columns(self.after, names)
 
     def cell_problems(self, names: Sequence[str]) -> Iterator[Problem]:
         """Yield the columns of the release (A027) with cells that nobody can read."""

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import re
 import secrets
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -136,6 +137,28 @@ def check_unlinked(name: str, column: pa.ChunkedArray, groups: Groups, k: int) -
     pseudonym_counts += np.bincount(groups.class_of[~present], minlength=groups.count)
     if groups.persons is None and pseudonym_counts.min() < k:
         raise too_few_pseudonyms_error(name, int(pseudonym_counts.min()), k)
+
+
+def joining_columns(table: pa.Table, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of pseudonyms, of these names, in which several rows have the same."""
+
+    def is_joining(name: str) -> bool:
+        codes = encode(name, table.column(name), numbers=False, is_generalised=False).values()
+        present = codes[codes >= 0].astype(np.int64)
+        return len(distinct(present)) < len(present)
+
+    return tuple(name for name in names if is_joining(name))
+
+
+def check_apart(table: pa.Table, names: Sequence[str]) -> None:
+    """Raise CertificateError (R016) where pseudonyms join rows that audits attack one by one."""
+    for name in joining_columns(table, names):
+        message = (
+            f"The pseudonyms of {name!r} join rows of one person, which an intruder looks for all "
+            "at once. The audits that the policy asks for look for single rows."
+        )
+        hint = "Drop the column, or release one row of each person."
+        raise CertificateError.of("R016", message, hint)
 
 
 def linked_pseudonyms_error(name: str, count: int) -> PolicyEngineError:

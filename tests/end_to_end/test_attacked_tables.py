@@ -4,12 +4,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from applying import applied, rows_of
+from applying import applied, asking, rows_of
 from attacked import NOISY, attacked, bounded, by, known
 from building import ANALYST, DATASET, OUTPUT, column
 
 from policy_engine import apply_policy, audit_disclosure, certify_output, query_data
 from policy_engine.audits.disclosure.gate import disclosure_shortfalls
+from policy_engine.audits.disclosure.wording import notes
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.certificate.page import certificate_html
 from policy_engine.cli.tables.certificates import certificate_table
@@ -355,3 +356,22 @@ def test_a_certificate_that_lacks_a_figure_does_not_hold(made):
     one_less = certificate.model_copy(update={"disclosures": certificate.disclosures[1:]})
     assert not one_less.holds
     assert certificate.as_refusal().disclosures == ()
+
+
+def test_rows_that_a_pseudonym_joins_are_not_attacked_one_by_one(table):
+    persons = table.set_column(0, "id", pa.array([f"p{row // 2}" for row in range(ROWS)]))
+    parts = {"method": "masking", "masked": EXACT, "pseudonymize": ["id"], "insensitive": ["age"]}
+    with pytest.raises(CertificateError) as caught:
+        apply_policy(attacked(bounded(0.999), **parts), {DATASET: persons}, key=KEY)
+    assert [one.code for one in caught.value.problems] == ["R016"]
+
+
+@pytest.mark.parametrize(("rows", "joined"), [(1, ()), (2, ("id",))])
+def test_an_audit_tells_which_pseudonyms_join_rows(table, tmp_path, rows, joined):
+    persons = table.set_column(0, "id", pa.array([f"p{row // rows}" for row in range(ROWS)]))
+    pyarrow.csv.write_csv(persons.slice(0, 40), tmp_path / "in.csv")
+    policy = asking(method="masking", masked=EXACT, pseudonymize=["id"], insensitive=["age"])
+    made = apply_policy(policy, {DATASET: tmp_path / "in.csv"}, tmp_path / "out", key=KEY)
+    audit = audit_disclosure(tmp_path / "in.csv", made.path)
+    assert audit.joined_by == joined
+    assert any("one by one" in one for one in notes(audit)) == bool(joined)

@@ -18,6 +18,7 @@ from policy_engine.audits.utility.categories import Transitions
 from policy_engine.data.catalog import MEMORY
 from policy_engine.engines import tables
 from policy_engine.engines.engine import Engine, Progress, WrittenTable, silent
+from policy_engine.engines.identifiers import check_apart
 from policy_engine.errors import DataError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.attribute_inference import AttributeInference
@@ -45,7 +46,7 @@ def measure_disclosures(
 
     `judgements` are those of its masked columns, whose matrices the certificate publishes. Raises
     DataError (V006) where nobody can tell whose row each is, (A024) where a population does not
-    contain the table.
+    contain the table; CertificateError (R016) where pseudonyms join rows.
     """
     if not plan.disclosures:
         return
@@ -53,6 +54,7 @@ def measure_disclosures(
         message = "The policy bounds what an intruder finds, and the output does not show whose "
         raise DataError.of("V006", f"{message}row each is.", _HINT)
     released = _read(written)
+    check_apart(released, plan.require_anonymize().columns.pseudonymize)
     drawn = {
         one.masking.name: Transitions(one.categories, one.matrix)
         for one in judgements

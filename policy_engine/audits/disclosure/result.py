@@ -237,8 +237,9 @@ class DisclosureAudit(_Frozen):
     tell one after the other, and `releases` what each risks and is good for, the audited one first.
     Those `not_together` are left out of the former; if the audited one is, all are.
     `answered` is what answers to queries on the original add to the release.
-    Without a certificate, the release lacks the columns `lacking`, and `missing_marks` are the
-    cells that were read as missing.
+    Pseudonyms in the columns `joined_by` are those of several rows each, which were looked for one
+    by one. Without a certificate, the release lacks the columns `lacking`, and `missing_marks` are
+    the cells that were read as missing.
     """
 
     original: str
@@ -262,6 +263,7 @@ class DisclosureAudit(_Frozen):
     same_order: bool = False
     lacking: tuple[str, ...] = ()
     missing_marks: tuple[MissingMarks, ...] = ()
+    joined_by: tuple[str, ...] = ()
     together: tuple[ReleasesTogether, ...] = ()
     not_together: tuple[ReleaseNotTogether, ...] = ()
     releases: tuple[RiskAndUtility, ...] = ()

@@ -91,6 +91,10 @@ def notes(audit: DisclosureAudit) -> tuple[str, ...]:
     sentences += (*_used_columns(audit), *_left_by_windows(audit))
     if audit.lacking:
         sentences = (f"The release lacks {join_names(audit.lacking)} of the original.", *sentences)
+    if audit.joined_by:
+        joined = f"Rows with the same pseudonym of {join_names(audit.joined_by, 'or')} are of one "
+        joined += "person, and were looked for one by one: who looks for all at once finds more."
+        sentences = (joined, *sentences)
     if audit.alike:
         sentences = (*sentences, _alike(audit))
     sentences += tuple(
