@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from policy_engine.kernels.estimates import Estimate
 from policy_engine.methods.disclosure import (
     Figure,
     InferenceMeasurement,
@@ -30,6 +31,9 @@ def impossible_figures(certificate: "Certificate") -> Iterator[str]:
         if is_kept and not _is_part(one.baseline, one.records, least=1):
             share = f"{one.baseline:g} of {one.records} records"
             yield f"No value of {one.column!r} is that of {share}."
+        if isinstance(one.reached, Estimate) and one.reached.value < one.baseline - one.last_digit:
+            guessed = f"{one.reached.value:g} of {one.column!r}"
+            yield f"Nobody guesses {guessed} who could guess {one.baseline:g} by one value for all."
     if any(isinstance(one, RiskMeasurement) for one in certificate.disclosures):
         yield from _impossible_risks(certificate)
 

@@ -141,7 +141,8 @@ def test_an_interval_is_that_of_a_share_of_six_records(value, low, high, is_poss
     assert told_of(linked(reached=reached)) == ([] if is_possible else told)
     name = "attribute-inference"
     told = [f"6 records give no interval of {name} {shown}"]
-    assert told_of(inferred(reached=reached), **LEARNING) == ([] if is_possible else told)
+    if value:  # the commonest value gives more than nothing
+        assert told_of(inferred(reached=reached), **LEARNING) == ([] if is_possible else told)
 
 
 LEARNED = {"leftOperand": "pe:learned", "operator": "isAllOf", "rightOperand": [f"{DATASET}/id"]}

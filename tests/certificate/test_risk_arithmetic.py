@@ -232,6 +232,13 @@ def test_the_commonest_value_of_a_kept_column_is_that_of_some_records(name, shar
     assert said(learned(name, share)) == ([] if is_possible else [told])
 
 
+@pytest.mark.parametrize("name", ["age", "pay"])
+def test_no_less_is_guessed_than_by_the_commonest_value(name):
+    told = f"Nobody guesses 0.5 of {name!r} who could guess 0.666667 by one value for all."
+    assert said(learned(name, 4 / 6)) == [told]
+    assert said(learned(name, 3 / 6)) == []
+
+
 def test_a_sensitive_column_is_kept():
     parts = {"method": "l-diversity", "k": 2, "l": 2, "quasi": ["age"], "sensitive": ["ill"]}
     told = "No value of 'ill' is that of 0.4 of 6 records."

@@ -22,7 +22,12 @@ def bounded_inference(
             yield _measurement(method, name, method.known, records, nothing)
         else:
             figures = [_figure(method, one, records) for one in risks]
-            yield max(figures, key=lambda one: one.most_learned)
+            yield max(figures, key=_most_learned)
+
+
+def _most_learned(one: InferenceMeasurement) -> tuple[float, float]:
+    assert isinstance(one.reached, Estimate)  # noqa: S101 (it was measured)
+    return one.most_learned, one.reached.value
 
 
 def _figure(method: AttributeInference, risk: Risk, records: int) -> InferenceMeasurement:

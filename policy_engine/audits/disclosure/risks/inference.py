@@ -58,7 +58,7 @@ def inferences(files: TwoFiles, sensitive: KnownColumn) -> list[Risk] | NoRisk:
 
     From the nearest records by every set of columns, from many by those that tell most in the
     release, from the half of the records that the best split of a column puts the person in, by
-    linear models of all columns, and as by `mechanism_guesses`.
+    linear models of all columns, as by `mechanism_guesses`, and from nothing.
     """
     persons = len(sensitive.before)
     if persons < FEWEST or persons > MOST_GUESSED:
@@ -122,6 +122,8 @@ class _Guesser:
         yield from self._by_lines(linear_columns(columns))
         for informed, how in mechanism_guesses(files, self.values, self.truth, self.tolerance):
             yield self._risk(columns, informed, how)
+        # Others may guess less: who is misled by what is known would do better without.
+        yield self._risk(columns, self._blind, "the commonest of all")
 
     def _by_nearest(self, columns: Sequence[KnownColumn], count: int) -> Risk:
         points, cells = known_points(columns), released_cells(columns)
@@ -151,10 +153,13 @@ class _Guesser:
         )
 
     @cached_property
-    def _baseline(self) -> float:
+    def _blind(self) -> Floats:
         rows, persons = (np.zeros(len(one), dtype=np.int64) for one in (self.values, self.truth))
-        blind = guess_by_part(rows, persons, self.values, self.truth, self.tolerance)
-        return math.fsum(blind.tolist()) / len(self.truth)
+        return guess_by_part(rows, persons, self.values, self.truth, self.tolerance)
+
+    @cached_property
+    def _baseline(self) -> float:
+        return math.fsum(self._blind.tolist()) / len(self.truth)
 
 
 def _compared(sensitive: KnownColumn) -> tuple[Floats, Floats]:

@@ -106,7 +106,16 @@ def test_many_records_tell_what_single_ones_hide():
 def test_many_records_are_not_asked_where_values_go_with_nothing_known():
     before = {"age": [*range(400)], "ill": ["yes", "no", "no", "yes"] * 100}
     age, ill = columns(before)
-    assert [one.detail for one in inferences(known_by([age]), ill)] == [""]
+    assert [one.detail for one in inferences(known_by([age]), ill)] == ["", "the commonest of all"]
+
+
+def test_nobody_guesses_less_than_by_the_commonest_value():
+    # The nearest record of everybody has another value than the own, for half of them or more.
+    before = {"age": [*range(40)], "ill": [*["yes", "no", "no"] * 13, "no"]}
+    age, ill = columns(before, {**before, "age": [*range(1, 40), 0]})
+    nearest, *_, by_nothing = inferences(known_by([age]), ill)
+    assert nearest.value < nearest.baseline == by_nothing.value == 27 / 40
+    assert inferred(known_by([age]), ill).value == 27 / 40
 
 
 def test_two_columns_that_tell_together_alone_are_found_among_many():
