@@ -5,6 +5,7 @@ values of those who are in the release, and of nobody else, and show who these a
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +17,31 @@ from policy_engine.methods.maskings.rank_swapping import RankSwapping
 from policy_engine.methods.maskings.shuffling import Shuffling
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-def persons_there(files: TwoFiles) -> Bools | None:
-    """Return which persons may be in the release, (persons,): those whose values of the known
-    columns all are.
+_MOST_ROUNDS = 100
+"""Few are needed; those not ruled out by then are taken to be possible."""
 
-    None where that rules out nobody, or nobody knows how the release was made.
+
+class Values(NamedTuple):
+    """The value of each person, by its number, (persons,), and how many `records` have each."""
+
+    of_person: Ints
+    records: Ints
+
+
+def persons_there(files: TwoFiles) -> Bools | None:
+    """Return which persons may be in the release, (persons,), by the values of the known columns.
+
+    Of each value there are as many persons as records: if so many are left, all of them are there,
+    and if so many are there, all others with the value are not, which tells of other values. None
+    where it rules out nobody, or nobody knows how the release was made.
     """
     if not files.is_published or not files.lost or files.absent:
         return None
-    is_there = np.ones(len(files.own), dtype=np.bool_)
-    for columns in _kept_together(files.columns):
-        is_there &= _have_records(columns)
+    is_there = _fitting([_values(one) for one in _kept_together(files.columns)], len(files.own))
     is_sure = not (files.own[~is_there] >= 0).any() and is_there.sum() >= files.released
     return None if is_there.all() or not is_sure else is_there
 
@@ -59,9 +71,24 @@ def _kept_together(columns: Sequence[KnownColumn]) -> list[list[KnownColumn]]:
     return [unmasked, *moved] if unmasked else moved
 
 
-def _have_records(columns: Sequence[KnownColumn]) -> Bools:
-    """Return which persons have the values of a record in these columns together, (persons,)."""
+def _values(columns: Sequence[KnownColumn]) -> Values:
+    """Return the values of persons in these columns together, and how many records have each."""
     persons = len(columns[0].before)
     codes = [np.concatenate([one.before, one.released_codes()]) for one in columns]
-    classes, _ = classes_of([one.astype(np.int32) for one in codes])
-    return np.isin(classes[:persons], classes[persons:])
+    classes, count = classes_of([one.astype(np.int32) for one in codes])
+    return Values(classes[:persons], np.bincount(classes[persons:], minlength=count))
+
+
+def _fitting(columns: Sequence[Values], persons: int) -> Bools:
+    """Return who may be among as many persons with every value as there are records, (persons,)."""
+    is_there, is_open = np.zeros(persons, dtype=np.bool_), np.ones(persons, dtype=np.bool_)
+    for _ in range(_MOST_ROUNDS if columns else 0):
+        left = np.count_nonzero(is_open)
+        for of_person, records in columns:
+            missing = records - np.bincount(of_person[is_there], minlength=len(records))
+            others = np.bincount(of_person[is_open], minlength=len(records))
+            is_there |= is_open & (others == missing)[of_person]
+            is_open &= ((others != missing) & (missing > 0))[of_person]
+        if np.count_nonzero(is_open) == left:
+            break
+    return is_there | is_open

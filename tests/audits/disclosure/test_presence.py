@@ -17,14 +17,14 @@ OWN = np.array([-1, 0, -1, 1, -1, 2])
 the age of the others."""
 
 
-def sampled(names, own=OWN):
-    columns = known_columns(pa.table(BEFORE), pa.table(AFTER), names, None, {})
+def sampled(names, own=OWN, before=BEFORE, after=AFTER):
+    columns = known_columns(pa.table(before), pa.table(after), names, None, {})
     swapping = masking_class("rank-swapping")
     columns = [
         one if one.name == "city" else replace(one, masking=swapping(name=one.name, p=0.4))
         for one in columns
     ]
-    return TwoFiles(tuple(columns), own, 3, is_published=True)
+    return TwoFiles(tuple(columns), own, len(after["pay"]), is_published=True)
 
 
 def test_values_that_were_swapped_tell_who_is_in_the_release():
@@ -39,6 +39,16 @@ def test_a_value_of_somebody_in_the_release_rules_out_nobody_who_has_it():
     twice = replace(pay, before=pay.before[[3, 1, 2, 3, 4, 5]])
     there = persons_there(replace(files, columns=(twice,)))
     assert there.tolist() == [True, True, False, True, False, True]
+
+
+def test_who_is_sure_to_be_there_rules_out_others_with_the_same_values():
+    # Only the third has 20; so the second is not there, who has the same age, and the first is.
+    before = {"pay": [10, 10, 20], "age": [30, 40, 40]}
+    files = sampled(
+        ["pay", "age"], np.array([0, -1, 1]), before, {"pay": [10, 20], "age": [40, 30]}
+    )
+    assert persons_there(files).tolist() == [True, False, True]
+    assert persons_there(files.known_by(["age"])) is None
 
 
 def test_nobody_is_ruled_out_who_is_in_the_release():
