@@ -7,6 +7,7 @@ swapping to decrease disclosure risk, Data and Knowledge Engineering 64(1), 2008
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from policy_engine.kernels.linkage.column_likelihood import (
     ColumnLikelihood,
     LikelyPersons,
     MaskedCells,
+    SearchModel,
     TransitionTables,
     known_persons,
     masked_cells,
@@ -69,16 +71,29 @@ def links_by_likelihood(
     return search(*_arranged(columns, own))
 
 
+class LikelihoodFiles(NamedTuple):
+    """Records as points of a tree, what is known of persons, and the cells of the records."""
+
+    tree: PointTree
+    model: SearchModel
+    masked: MaskedCells
+
+
+def likelihood_files(columns: Sequence[ColumnLikelihood]) -> LikelihoodFiles:
+    """Return the records and persons of columns as searches take them."""
+    tree = plant(np.column_stack([column.released for column in columns]))
+    own = np.full(len(columns[0].known), -1)
+    model = search_model(transition_tables(columns), known_persons(columns, own))
+    return LikelihoodFiles(tree, model, masked_cells(columns, tree))
+
+
 def greatest_likelihoods(columns: Sequence[ColumnLikelihood], persons: Ints) -> Floats:
     """Return the log-likelihood of the likeliest record for some `persons`, (persons,).
 
     -inf for whom there is none. They are told as those of `likelihood_links`.
     """
-    tree = plant(np.column_stack([column.released for column in columns]))
     likelihoods, stack = np.empty(len(persons)), np.empty(STACK, dtype=np.int64)
-    own = np.full(len(columns[0].known), -1)
-    model = search_model(transition_tables(columns), known_persons(columns, own))
-    _approach(tree, model, masked_cells(columns, tree), persons, stack, likelihoods)
+    _approach(*likelihood_files(columns), persons, stack, likelihoods)
     return likelihoods
 
 
@@ -88,12 +103,10 @@ def log_likelihoods(columns: Sequence[ColumnLikelihood], persons: Ints | None = 
     As those of `likelihood_links` they are told but for a constant of the person: for small files,
     or few persons.
     """
-    tree = plant(np.column_stack([column.released for column in columns]))
-    everybody = np.full(len(columns[0].known), -1)
-    some = np.arange(len(everybody)) if persons is None else persons
-    likelihoods = np.empty((len(some), len(tree.rows)))
-    model = search_model(transition_tables(columns), known_persons(columns, everybody))
-    _fill(tree, model, masked_cells(columns, tree), some, likelihoods)
+    files = likelihood_files(columns)
+    some = np.arange(len(files.model.known)) if persons is None else persons
+    likelihoods = np.empty((len(some), len(files.tree.rows)))
+    _fill(*files, some, likelihoods)
     return likelihoods
 
 
@@ -133,7 +146,7 @@ def _link(tree, model, masked, own, turns, stack, linked, logs):  # type: ignore
     for person in turns:
         place = own[person]
         if place >= 0:
-            log = _score(tree.points[place], model, masked, person, place, -np.inf)
+            log = score(tree.points[place], model, masked, person, place, -np.inf)
             logs[person] = log
             if log > -np.inf:
                 ties = _search(tree, model, masked, person, log, stack)
@@ -145,7 +158,7 @@ def _link(tree, model, masked, own, turns, stack, linked, logs):  # type: ignore
 def _fill(tree, model, masked, persons, likelihoods):  # type: ignore[no-untyped-def]
     for at in range(len(persons)):
         for place in range(len(tree.rows)):
-            log = _score(tree.points[place], model, masked, persons[at], place, -np.inf)
+            log = score(tree.points[place], model, masked, persons[at], place, -np.inf)
             likelihoods[at, tree.rows[place]] = log
 
 
@@ -164,14 +177,14 @@ def _search(tree, model, masked, person, log, stack):  # type: ignore[no-untyped
             and masked.worst[node] == masked.best[node]
         ):
             place = tree.starts[node]
-            likelihood = _score(tree.points[place], model, masked, person, place, tied)
+            likelihood = score(tree.points[place], model, masked, person, place, tied)
             if likelihood > better:
                 return 0
             if likelihood >= tied:
                 ties += tree.ends[node] - tree.starts[node]
         elif node < half:
-            left = _most(tree, model, masked, person, 2 * node, tied)
-            right = _most(tree, model, masked, person, 2 * node + 1, tied)
+            left = most_likely(tree, model, masked, person, 2 * node, tied)
+            right = most_likely(tree, model, masked, person, 2 * node + 1, tied)
             likeliest = 2 * node + (right > left)
             if min(left, right) >= tied:
                 stack[waiting] = likeliest ^ 1
@@ -181,7 +194,7 @@ def _search(tree, model, masked, person, log, stack):  # type: ignore[no-untyped
                 waiting += 1
         else:
             for place in range(tree.starts[node], tree.ends[node]):
-                likelihood = _score(tree.points[place], model, masked, person, place, tied)
+                likelihood = score(tree.points[place], model, masked, person, place, tied)
                 if likelihood > better:
                     return 0
                 if likelihood >= tied:
@@ -202,27 +215,27 @@ def _greatest(tree, model, masked, person, stack):  # type: ignore[no-untyped-de
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if not _most(tree, model, masked, person, node, greatest) > greatest:
+        if not most_likely(tree, model, masked, person, node, greatest) > greatest:
             continue
         if node < half and not (
             is_one_point(tree.low[node], tree.high[node])
             and masked.worst[node] == masked.best[node]
         ):
-            left = _most(tree, model, masked, person, 2 * node, greatest)
-            right = _most(tree, model, masked, person, 2 * node + 1, greatest)
+            left = most_likely(tree, model, masked, person, 2 * node, greatest)
+            right = most_likely(tree, model, masked, person, 2 * node + 1, greatest)
             likeliest = 2 * node + (right > left)
             stack[waiting], stack[waiting + 1] = likeliest ^ 1, likeliest
             waiting += 2
         else:
             end = tree.ends[node] if node >= half else tree.starts[node] + 1
             for place in range(tree.starts[node], end):
-                score = _score(tree.points[place], model, masked, person, place, greatest)
-                greatest = max(greatest, score)
+                log = score(tree.points[place], model, masked, person, place, greatest)
+                greatest = max(greatest, log)
     return greatest
 
 
 @inlined
-def _score(point, model, masked, person, place, enough):  # type: ignore[no-untyped-def]
+def score(point, model, masked, person, place, enough):  # type: ignore[no-untyped-def]
     """Return the log-likelihood of a record; any smaller number if it is below `enough`."""
     total = masked.bonus[place]
     if _misses(point, point, model, person):
@@ -240,7 +253,7 @@ def _score(point, model, masked, person, place, enough):  # type: ignore[no-unty
 
 
 @inlined
-def _most(tree, model, masked, person, node, enough):  # type: ignore[no-untyped-def]
+def most_likely(tree, model, masked, person, node, enough):  # type: ignore[no-untyped-def]
     """Return at least the greatest log-likelihood in a node; any number below `enough` if less."""
     total = masked.best[node]
     if _misses(tree.low[node], tree.high[node], model, person):

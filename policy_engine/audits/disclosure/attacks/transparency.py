@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.disclosure.attacks.exchanges import follow_exchanges
 from policy_engine.audits.disclosure.attacks.known_groups import known_groups
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.audits.disclosure.result import Windows
@@ -40,14 +41,6 @@ from policy_engine.kernels.linkage.mechanisms import (
     spread_around_means,
 )
 from policy_engine.kernels.linkage.nearest import links, nearest_distances
-from policy_engine.kernels.linkage.partners import (
-    MOST_COMPARED,
-    TakenRecords,
-    links_of,
-    records_by_buckets,
-    records_by_partners,
-    swapped_values,
-)
 from policy_engine.kernels.linkage.shifts import RankMoves, drawn_by_matrix, moved, rank_swaps
 from policy_engine.kernels.linkage.tree import plant
 from policy_engine.kernels.linkage.windows import records_within, windows
@@ -74,54 +67,14 @@ def intersection_linkage(files: TwoFiles, search: Search = search_here) -> Float
     """Return for each person the probability of a right link, (persons,).
 
     The nearest record is taken among those that rank swapping can have made of the person's: in
-    each swapped column, those within the window of its rank, and of several swapped columns those
-    whose swaps leave records for the partners, too. `search` says where windows alone are looked
-    through; partners are followed here.
+    each swapped column, those within the window of its rank. `search` says where records are
+    looked for.
     """
     reason = _why_no_windows(files)
     if reason:
         return NotApplicable(reason=reason)
-    taken = partners_taken(files)
-    if taken is not None:
-        return links_of(taken, files.own)
     known_values, released, low, high = _windowed_numbers(files)
     return links(plant(released), known_values, files.own, low, high, search)
-
-
-def partners_taken(files: TwoFiles) -> TakenRecords | None:
-    """Return the records that are taken for persons where several columns were swapped, or None."""
-    swapped = _swapped_columns(files)
-    if len(swapped) < _FEWEST_SWAPPED or _why_no_windows(files):
-        return None
-    before, after = (
-        np.column_stack(part)
-        for part in zip(
-            *((one.known_numbers(), one.released_numbers()[0]) for one in swapped), strict=True
-        )
-    )
-    is_small = len(before) * len(after) <= MOST_COMPARED
-    widths = [_bucket_and_reach(one, files.lost) for one in swapped]
-    if is_small and any(width for width, _ in widths):
-        return records_by_buckets(before, after, widths)
-    known_values, released, low, high = _windowed_numbers(files)
-    values, is_whole = swapped_values(before, after), not files.lost
-    return records_by_partners(plant(released), known_values, low, high, values, is_whole=is_whole)
-
-
-_FEWEST_SWAPPED = 2
-"""By one swapped column alone, the partners of a record tell nothing of it."""
-
-
-def _swapped_columns(files: TwoFiles) -> list[KnownColumn]:
-    return [one for one in files.columns if isinstance(one.masking, RankSwapping)]
-
-
-def _bucket_and_reach(column: KnownColumn, lost: int) -> tuple[int, int]:
-    """Return how many ranks a bucket has, 0 where there are none, and by how many values move."""
-    masking, rows = column.masking, len(_present(column))
-    assert isinstance(masking, RankSwapping)  # noqa: S101 (by its caller)
-    width = max(int(masking.p * rows), 1) if masking.variant == "buckets" else 0
-    return width, most_ranks(rows, masking.p, masking.variant) + lost
 
 
 def intersection_taken(files: TwoFiles, persons: Ints) -> Floats:
@@ -188,11 +141,16 @@ def likelihood_linkage(files: TwoFiles, search: Search = search_here) -> Floats 
 
     The record is taken that the person's values were most likely to become. Columns that nobody
     knows to be masked are as they are; those masked in a way that has no likelihood of its own are
-    compared by distance. `search` says where records are looked for.
+    compared by distance. Where columns were rank-swapped, the records of the partners count, too,
+    or else do not, whichever finds more. `search` says where records are looked for; partners are
+    followed here.
     """
     if not files.is_published:
         return NotApplicable(reason="no certificate tells how the release was made")
-    return links_by_likelihood(column_likelihoods(files), files.own, search)
+    columns = column_likelihoods(files)
+    alone = links_by_likelihood(columns, files.own, search)
+    together = follow_exchanges(files, columns).links(files.own)
+    return alone if together is None or together.sum() < alone.sum() else together
 
 
 def likelihood_taken(files: TwoFiles, persons: Ints) -> Floats:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.disclosure.attacks.transparency import column_likelihoods, partners_taken
+from policy_engine.audits.disclosure.attacks.exchanges import follow_exchanges
+from policy_engine.audits.disclosure.attacks.transparency import column_likelihoods
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.presence import persons_there
 from policy_engine.audits.disclosure.risks.guessed_cells import known_points
@@ -28,17 +29,20 @@ def mechanism_guesses(
 
     `values` (rows,) are those released, `truth` (persons,) what they are to be, and the columns of
     the files what is known. By all records, each counted as likely as the published masking made it
-    of what is known, and of several swapped columns by the records that partners leave. Nothing
-    where no column was masked, or nobody knows how. Who may be in the release is looked for among
-    those; of all others, as if nobody knew that.
+    of what is known, and of swapped columns by what links mean for the partners. Nothing where no
+    column was masked, or nobody knows how. Who may be in the release is looked for among those; of
+    all others, as if nobody knew that.
     """
     is_there = persons_there(files)
     guesses = _guesses(files, values, truth, tolerance)
     if is_there is None:
         yield from guesses
         return
-    fewer = _guesses(files.of_persons(is_there), values, truth[is_there], tolerance)
-    for (informed, how), (of_those_there, _) in zip(guesses, fewer, strict=False):
+    of_others = next((informed for informed, _ in guesses), None)
+    for of_those_there, how in _guesses(
+        files.of_persons(is_there), values, truth[is_there], tolerance
+    ):
+        informed = np.zeros(len(truth)) if of_others is None else of_others.copy()
         informed[is_there] = of_those_there
         yield informed, how
 
@@ -57,8 +61,14 @@ def _guesses(
         for some in np.split(chosen.persons, range(step, len(chosen.persons), step))
     ]
     yield chosen.stand_for_all(np.concatenate(parts)), "by how likely each record is"
-    taken = partners_taken(files)
-    if taken is not None:
+    exchanges = follow_exchanges(files, columns)
+    if exchanges.posterior is not None:
+        yield guess_by_likelihood(exchanges.posterior, values, truth, tolerance), _BY_PARTNERS
+    if exchanges.taken is not None:
+        taken = exchanges.taken
         own = truth[taken.chosen.persons]
         informed = guess_from_records(taken.records, taken.starts, values, own, tolerance)
-        yield taken.chosen.stand_for_all(informed), "by the partners of swaps"
+        yield taken.chosen.stand_for_all(informed), _BY_PARTNERS
+
+
+_BY_PARTNERS = "by the partners of swaps"
