@@ -23,10 +23,13 @@ Ints = NDArray[np.int64]
 _MOST_FOLLOWED = 64
 """Links that a link means, until it is believed: in windows as wide as the ranks allow, a wrong one
 survives so many with a probability below 1e-7."""
-_LEAST_EVIDENCE = -20.0
-"""A link is given up that is exp(20) times less likely than chance, by what it means so far."""
-_MOST_PAIRS, _FEWEST_PERSONS = 1_000_000, 100
-"""Of more pairs that are possible, those of some persons are looked at, so many at least."""
+_LEAST_EVIDENCE = -12.0
+"""A link is given up that is exp(12) times less likely than chance, by what it means so far."""
+_MOST_PAIRS, _FEWEST_PERSONS, _MOST_PERSONS = 1_000_000, 100, 20_000
+"""Of more pairs that are possible, or of more persons, some persons are looked at, so many at
+least."""
+_MOST_COMPARED = 50_000
+"""Of more records that are possible for a person, some are compared with the own one."""
 _SAMPLED = 16
 """Records by which it is estimated how likely a person's record is by chance."""
 _ROUNDS = 40
@@ -102,12 +105,14 @@ def links_of(taken: TakenRecords, own: Ints) -> Floats:
     return taken.chosen.stand_for_all(counts / np.maximum(sizes, 1), own >= 0)
 
 
-def records_by_exchanges(files: LikelihoodFiles, swapped: SwappedValues) -> TakenRecords:
+def records_by_exchanges(files: LikelihoodFiles, swapped: SwappedValues, own: Ints) -> TakenRecords:
     """Return the records that are taken for persons: by what each link means, the likeliest.
 
     A link means others where nobody else has the values that it exchanges. It is as likely as all
     of these are together, against chance: none of them may be impossible, and no person have two
-    records. Where too many pairs are possible, some persons are looked at.
+    records. Where too many pairs are possible, some persons are looked at. Where too many records
+    are for one person, some of them are, and the `own` one, (persons,), -1 for none: then more
+    persons find theirs than would, not fewer.
     """
     tree, model, _ = files
     count = len(model.known)
@@ -127,7 +132,7 @@ def records_by_exchanges(files: LikelihoodFiles, swapped: SwappedValues) -> Take
     while done < len(chosen.persons):  # there may be room for some persons alone
         more = np.empty(max(len(records), len(tree.rows)), dtype=np.int64)
         records = np.concatenate([records[: starts[done]], more])
-        done = _take(*files, swapped, work, chosen.persons, done, starts, records)
+        done = _take(*files, swapped, own, work, chosen.persons, done, starts, records)
     return TakenRecords(chosen, starts, records[: starts[-1]])
 
 
@@ -155,7 +160,7 @@ def _choose_persons(files: LikelihoodFiles, work: _Work) -> ChosenPersons:
     sizes = np.zeros(len(some), dtype=np.int64)
     _count_possible(*files, some, work.stack, work.possible, sizes)
     most = int(len(order) / (sizes.mean() * len(order) // _MOST_PAIRS + 1))
-    return choose_persons(order, max(most, _FEWEST_PERSONS))
+    return choose_persons(order, min(max(most, _FEWEST_PERSONS), _MOST_PERSONS))
 
 
 @compiled
@@ -186,7 +191,7 @@ def _list_possible(tree, model, masked, person, stack, possible):  # type: ignor
 
 
 @compiled
-def _take(tree, model, masked, swapped, work, persons, done, starts, records):  # type: ignore[no-untyped-def]
+def _take(tree, model, masked, swapped, own, work, persons, done, starts, records):  # type: ignore[no-untyped-def]
     """Take records for the persons from number `done` on, and return how many have theirs."""
     for number in range(done, len(persons)):
         person = persons[number]
@@ -194,7 +199,13 @@ def _take(tree, model, masked, swapped, work, persons, done, starts, records):  
         end, greatest = starts[number], _LEAST_EVIDENCE
         if end + count > len(records):
             return number
-        for place in work.possible[:count]:
+        step, own_place = -(-count // _MOST_COMPARED), -1
+        if own[person] >= 0:
+            own_place = work.place_of[own[person]]
+        for at in range(count):
+            place = work.possible[at]
+            if at % step and place != own_place:
+                continue
             evidence = _follow(tree, model, masked, swapped, work, person, place)
             rounding = _ROUNDING * (1 + abs(greatest))
             if evidence > greatest + rounding:

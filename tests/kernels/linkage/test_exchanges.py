@@ -57,8 +57,8 @@ def weighed(columns, known, released):
 
 
 def followed(columns, known, released):
-    taken = records_by_exchanges(likelihood_files(columns), swapped_values(known, released))
-    return links_of(taken, np.arange(len(known)))
+    own, swapped = np.arange(len(known)), swapped_values(known, released)
+    return links_of(records_by_exchanges(likelihood_files(columns), swapped, own), own)
 
 
 WAYS = pytest.mark.parametrize("find", [followed, weighed])
@@ -93,7 +93,8 @@ def test_two_rows_that_swapped_in_one_column_and_not_in_the_other_are_told_apart
     known = np.array([[1.0, 5.0], [2.0, 6.0]])
     released = np.array([[2.0, 5.0], [1.0, 6.0]])
     columns = near(known, released, 9)[:1] + near(known, released, 0)[1:]
-    taken = records_by_exchanges(likelihood_files(columns), swapped_values(known, released))
+    swapped, own = swapped_values(known, released), np.arange(2)
+    taken = records_by_exchanges(likelihood_files(columns), swapped, own)
     assert (taken.records.tolist(), taken.starts.tolist()) == ([0, 1], [0, 1, 2])
 
 
@@ -129,12 +130,12 @@ def test_a_shared_value_rules_nobody_out_where_a_record_is_missing(find):
     known = np.array([[1.0, 1], [1, 2], [2, 3], [3, 4]])
     released = np.array([[2.0, 1], [3, 2], [1, 4]])
     columns = near(known, released, np.array([9.0, 0]))
-    swapped = swapped_values(known[:, :1], released[:, :1])
+    swapped, own = swapped_values(known[:, :1], released[:, :1]), np.array([0, 1, -1, 2])
     if find is followed:
-        taken = records_by_exchanges(likelihood_files(columns), swapped)
+        taken = records_by_exchanges(likelihood_files(columns), swapped, own)
     else:
         taken = likeliest_records(posterior_of_exchanges(log_likelihoods(columns), swapped))
-    assert links_of(taken, np.array([0, 1, -1, 2])).tolist() == [1.0, 1.0, 0.0, 1.0]
+    assert links_of(taken, own).tolist() == [1.0, 1.0, 0.0, 1.0]
 
 
 def test_persons_who_were_not_looked_for_have_the_share_of_the_others():

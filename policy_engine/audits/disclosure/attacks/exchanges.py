@@ -69,7 +69,7 @@ def follow_exchanges(files: TwoFiles, columns: Sequence[ColumnLikelihood]) -> Ex
     if shared is _Shared.BY_SOME and not is_small:
         return Exchanges(_own_records(files))
     if shared is _Shared.BY_NOBODY:
-        taken = records_by_exchanges(likelihood_files(columns), values)
+        taken = records_by_exchanges(likelihood_files(columns), values, files.own)
     if not is_small or (taken and links_of(taken, files.own).mean() >= _NEARLY_ALL):
         return Exchanges(taken)
     return Exchanges(taken, posterior_of_exchanges(log_likelihoods(columns), values))
