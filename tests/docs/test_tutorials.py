@@ -86,7 +86,7 @@ def test_an_audit_finds_as_many_persons_as_the_tutorial_says(folder, release):
 @pytest.mark.usefixtures("followed")
 def test_the_attack_that_finds_most_finds_as_many_persons_as_the_tutorial_says(folder):
     command, said = AUDITS[0]
-    printed = run(f"{command.strip()} --attack intersection-linkage", folder)
+    printed = run(f"{command.strip()} --attack likelihood-linkage", folder)
     assert " ".join(printed.split()).startswith(" ".join(said.split()))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from policy_engine.audits.disclosure.attacks.transparency import intersection_linkage
+from policy_engine.audits.disclosure.attacks.transparency import likelihood_linkage
 from policy_engine.audits.disclosure.files import TwoFiles, known_columns
 from policy_engine.audits.disclosure.presence import links_of_those_there, persons_there
 from policy_engine.methods.masking import masking_class
@@ -57,5 +57,5 @@ def test_nobody_is_ruled_out_who_is_in_the_release():
 
 def test_others_than_those_in_the_release_are_not_found_and_those_there_by_their_ranks():
     # Of the three that were swapped, each is at most one rank away from its own.
-    links = links_of_those_there(sampled(["pay", "age"]), intersection_linkage)
+    links = links_of_those_there(sampled(["pay", "age"]), likelihood_linkage)
     assert links.tolist() == [0, 1, 0, 1, 0, 1]

@@ -36,10 +36,7 @@ def swap(known, share, variant, seed=0):
 
 def moved_columns(known, released, share, variant):
     moves = rank_swaps(len(known), share, variant)
-    return [
-        moved(*both, moves, is_middle=False, missing=0)
-        for both in zip(known.T, released.T, strict=True)
-    ]
+    return [moved(*both, moves, is_middle=False) for both in zip(known.T, released.T, strict=True)]
 
 
 def near(known, released, reach):
