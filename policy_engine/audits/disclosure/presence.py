@@ -25,7 +25,7 @@ _MOST_ROUNDS = 100
 """Few are needed; those not ruled out by then are taken to be possible."""
 
 
-class Values(NamedTuple):
+class _Values(NamedTuple):
     """The value of each person, by its number, (persons,), and how many `records` have each."""
 
     of_person: Ints
@@ -71,15 +71,15 @@ def _kept_together(columns: Sequence[KnownColumn]) -> list[list[KnownColumn]]:
     return [unmasked, *moved] if unmasked else moved
 
 
-def _values(columns: Sequence[KnownColumn]) -> Values:
+def _values(columns: Sequence[KnownColumn]) -> _Values:
     """Return the values of persons in these columns together, and how many records have each."""
     persons = len(columns[0].before)
     codes = [np.concatenate([one.before, one.released_codes()]) for one in columns]
     classes, count = classes_of([one.astype(np.int32) for one in codes])
-    return Values(classes[:persons], np.bincount(classes[persons:], minlength=count))
+    return _Values(classes[:persons], np.bincount(classes[persons:], minlength=count))
 
 
-def _fitting(columns: Sequence[Values], persons: int) -> Bools:
+def _fitting(columns: Sequence[_Values], persons: int) -> Bools:
     """Return who may be among as many persons with every value as there are records, (persons,)."""
     is_there, is_open = np.zeros(persons, dtype=np.bool_), np.ones(persons, dtype=np.bool_)
     for _ in range(_MOST_ROUNDS if columns else 0):
