@@ -2,11 +2,13 @@
 
 from policy_engine.kernels.attribute_inference.associations import (
     category_bins,
+    crossed,
     grown_sets,
     information,
     number_bins,
     telling_pairs,
 )
+from policy_engine.kernels.attribute_inference.deconvolution import Deconvolution, deconvolve
 from policy_engine.kernels.attribute_inference.guesses import (
     Guesses,
     guess_by_part,
@@ -17,7 +19,12 @@ from policy_engine.kernels.attribute_inference.guesses import (
 from policy_engine.kernels.attribute_inference.homogeneity import Homogeneity, homogeneity
 from policy_engine.kernels.attribute_inference.linear import guess_by_line, guess_on_line
 from policy_engine.kernels.attribute_inference.neighbours import ReleasedCells
-from policy_engine.kernels.attribute_inference.posterior import guess_by_likelihood
+from policy_engine.kernels.attribute_inference.posterior import (
+    balance,
+    expected_points,
+    guess_by_likelihood,
+    guess_by_weight,
+)
 from policy_engine.kernels.attribute_inference.smoothing import (
     ColumnSplit,
     best_split,
@@ -26,16 +33,22 @@ from policy_engine.kernels.attribute_inference.smoothing import (
 
 __all__ = [
     "ColumnSplit",
+    "Deconvolution",
     "Guesses",
     "Homogeneity",
     "ReleasedCells",
+    "balance",
     "best_split",
     "category_bins",
     "chosen_count",
+    "crossed",
+    "deconvolve",
+    "expected_points",
     "grown_sets",
     "guess_by_likelihood",
     "guess_by_line",
     "guess_by_part",
+    "guess_by_weight",
     "guess_from_records",
     "guess_on_line",
     "guess_others",

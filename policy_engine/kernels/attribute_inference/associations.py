@@ -38,7 +38,14 @@ def information(columns: Sequence[Ints], values: Ints) -> float:
     cells are drawn to all rows, as if these were there `PRIOR` times more. It is the mutual
     information where cells are large, and may be below 0.
     """
-    return _information(reduce(_crossed, columns), values)
+    return _information(reduce(crossed, columns), values)
+
+
+def crossed(cells: Ints, bins: Ints) -> Ints:
+    """Return the cells of both, numbered from 0 without gaps."""
+    keys = cells * (int(bins.max()) + 1) + bins
+    is_used = np.bincount(keys) > 0
+    return np.asarray((np.cumsum(is_used) - 1)[keys])
 
 
 def _information(cells: Ints, values: Ints) -> float:
@@ -61,7 +68,7 @@ def telling_pairs(
     """
     alone = [max(0.0, _information(one, values)) for one in columns]
     both = {
-        (one, other): _information(_crossed(columns[one], columns[other]), values)
+        (one, other): _information(crossed(columns[one], columns[other]), values)
         for one, other in combinations(range(len(columns)), 2)
     }
     added = {pair: nats - alone[pair[0]] - alone[pair[1]] for pair, nats in both.items()}
@@ -76,25 +83,18 @@ def grown_sets(
     It ends with so many columns, or where no other tells anything more.
     """
     chosen, sets = list(start), list[tuple[int, ...]]()
-    cells = reduce(_crossed, [columns[place] for place in chosen])
+    cells = reduce(crossed, [columns[place] for place in chosen])
     nats = _information(cells, values)
     while len(chosen) < most:
         others = [place for place in range(len(columns)) if place not in chosen]
-        more = {place: _information(_crossed(cells, columns[place]), values) for place in others}
+        more = {place: _information(crossed(cells, columns[place]), values) for place in others}
         best = max(others, key=lambda place: (round(more[place], 9), -place), default=None)
         if best is None or more[best] <= nats:
             break
         chosen.append(best)
-        cells, nats = _crossed(cells, columns[best]), more[best]
+        cells, nats = crossed(cells, columns[best]), more[best]
         sets.append(tuple(chosen))
     return sets
-
-
-def _crossed(cells: Ints, bins: Ints) -> Ints:
-    """Return the cells of both, numbered from 0 without gaps."""
-    keys = cells * (int(bins.max()) + 1) + bins
-    is_used = np.bincount(keys) > 0
-    return np.asarray((np.cumsum(is_used) - 1)[keys])
 
 
 def _greatest(information: dict[tuple[int, int], float], most: int) -> list[tuple[int, int]]:

@@ -32,7 +32,13 @@ DIGITS = 9
 
 
 def guess_by_line(
-    known_values: Floats, released: Floats, values: Floats, truth: Floats, tolerance: float = 0.0
+    known_values: Floats,
+    released: Floats,
+    values: Floats,
+    truth: Floats,
+    tolerance: float = 0.0,
+    *,
+    are_means: bool = False,
 ) -> Floats | None:
     """Return whether values are guessed as those whose linear model says most, (persons,).
 
@@ -40,6 +46,12 @@ def guess_by_line(
     none, which counts as the mean. Each value has a model of who has it. None where the commonest
     value of all is as good for the others of the release, but for an error of one standard
     deviation.
+
+    If they `are_means`, those released are what to expect of the person of each record, who is not
+    as near the mean: then the model is that of the persons (regression calibration: Carroll,
+    Ruppert, Stefanski and Crainiceanu: Measurement error in nonlinear models, 2006, chapter 4), and
+    guesses more than it can of the release. None then where the model is not nearer to others of
+    the release than the mean is.
     """
     domain, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
     chosen = np.argsort(-counts, kind="stable")[:MOST_VALUES]
@@ -53,7 +65,7 @@ def guess_by_line(
 
     everybody = np.ones(len(values), dtype=np.bool_)
     files = known_values, released, values, truth
-    return _right(*files, tolerance, has_value, everybody, likeliest)
+    return _right(*files, tolerance, has_value, everybody, likeliest, are_means=are_means)
 
 
 def guess_on_line(
@@ -63,6 +75,8 @@ def guess_on_line(
     truth: Floats,
     tolerance: float,
     present: Bools,
+    *,
+    are_means: bool = False,
 ) -> Floats | None:
     """Return whether numbers are guessed as those that a linear model of them says, (persons,).
 
@@ -79,7 +93,7 @@ def guess_on_line(
         return np.asarray(middle + tolerance * scores[:, 0])
 
     files = known_values, released, values, truth
-    return _right(*files, tolerance, scaled[:, None], fitted, number)
+    return _right(*files, tolerance, scaled[:, None], fitted, number, are_means=are_means)
 
 
 def _right(
@@ -91,6 +105,8 @@ def _right(
     targets: Floats,
     fitted: Bools,
     guess: Callable[[Floats], Floats],
+    *,
+    are_means: bool,
 ) -> Floats | None:
     """Return whether what is guessed of the models of `targets` (rows, models) is right."""
     if fitted.sum() < FEWEST:
@@ -102,14 +118,26 @@ def _right(
     model = _Line.of(released[fitted], targets[fitted])
     if model is None:
         return None
-    scores = model.scores(released)
-    scores[fitted] = model.scores_left_out(released[fitted], targets[fitted])
-    share = float((np.abs(guess(scores.round(DIGITS)) - values) <= tolerance).mean())
-    blind = blind_share(values, np.arange(len(values)), tolerance)
-    if not exceeds(round(share, 9), blind, len(values)):
-        return None
+    left_out = model.scores_left_out(released[fitted], targets[fitted])
+    if are_means:
+        if not _tells(left_out, targets[fitted]):
+            return None
+    else:
+        scores = model.scores(released)
+        scores[fitted] = left_out
+        share = float((np.abs(guess(scores.round(DIGITS)) - values) <= tolerance).mean())
+        blind = blind_share(values, np.arange(len(values)), tolerance)
+        if not exceeds(round(share, 9), blind, len(values)):
+            return None
     guesses = guess(model.scores(known_values).round(DIGITS))
     return np.asarray(np.abs(guesses - truth) <= tolerance, dtype=np.float64)
+
+
+def _tells(left_out: Floats, targets: Floats) -> bool:
+    """Tell whether what models say of rows left out is nearer to their targets than the mean is."""
+    missed = float(np.sort((targets - left_out) ** 2, axis=None).sum())
+    spread = float(np.sort((targets - targets.mean(axis=0)) ** 2, axis=None).sum())
+    return round(missed / spread, DIGITS) < 1 if spread > 0 else False
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What an intruder knows of columns and of their masking, in the arrays that are searched."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -48,6 +48,10 @@ class CellTransitions:
             _placed(self.last, records, 0),
         )
 
+    def of_records(self, records: Ints) -> "CellTransitions":
+        """Return the transitions to some records, by their numbers."""
+        return replace(self, first=self.first[records], last=self.last[records])
+
 
 def _placed(values: NDArray[Any], chosen: Bools, other: float) -> NDArray[Any]:
     """Return the values of those chosen, (all,), and another for the rest."""
@@ -90,6 +94,15 @@ class ColumnLikelihood:
             None if high is None else _placed(high, persons, np.inf),
             None if self.transitions is None else self.transitions.among(persons, records),
             None if self.bonus is None else _placed(self.bonus, records, 0.0),
+        )
+
+    def of_records(self, records: Ints) -> "ColumnLikelihood":
+        """Return the column of some records alone, by their numbers, and of all persons."""
+        return replace(
+            self,
+            released=self.released[records],
+            transitions=self.transitions and self.transitions.of_records(records),
+            bonus=None if self.bonus is None else self.bonus[records],
         )
 
 

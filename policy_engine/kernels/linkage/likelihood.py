@@ -100,8 +100,8 @@ def greatest_likelihoods(columns: Sequence[ColumnLikelihood], persons: Ints) -> 
 def log_likelihoods(columns: Sequence[ColumnLikelihood], persons: Ints | None = None) -> Floats:
     """Return the log-likelihood of every record for some or all persons, (persons, records).
 
-    As those of `likelihood_links` they are told but for a constant of the person: for small files,
-    or few persons.
+    Of columns that were drawn by a matrix, or to which noise was added, they are told but for a
+    constant of all; of others, as those of `likelihood_links`. For small files, or few persons.
     """
     files = likelihood_files(columns)
     some = np.arange(len(files.model.known)) if persons is None else persons

@@ -67,7 +67,7 @@ def drawn_by_matrix(known_values: Ints, released: Ints, matrix: Floats) -> Colum
     """
     size = len(matrix)
     with np.errstate(divide="ignore"):
-        logs = np.log(matrix / matrix.max(axis=1, keepdims=True)).reshape(-1)
+        logs = np.log(matrix).reshape(-1)
     start = np.zeros(len(known_values), dtype=np.int64)
     beyond, begins = np.full(size, -np.inf), np.arange(size + 1) * size
     table = CellTransitions(logs, begins, beyond, known_values, start, released, released)
@@ -222,11 +222,10 @@ def _table(moves: RankMoves, known_cells: _Cells, released: _Cells) -> CellTrans
     )
     row[is_run] = len(moves.shares) + run_of
     shares = [*moves.shares, *(_mean_row(moves, *divmod(run, cells)) for run in runs.tolist())]
-    peaks = np.array([one.max() for one in shares])
     begins = np.cumsum([0] + [len(one) for one in shares])
-    logs = np.log(np.concatenate(shares) / np.repeat(peaks, np.diff(begins)))
+    logs = np.log(np.concatenate(shares))
     with np.errstate(divide="ignore"):
-        beyond = np.log(moves.beyond / peaks)
+        beyond = np.full(len(shares), np.log(moves.beyond))
     start = known_cells.first - moves.reach
     return CellTransitions(logs, begins, beyond, row, start, released.first, released.last)
 

@@ -57,7 +57,7 @@ def test_category_is_drawn_by_its_row_of_the_matrix():
     matrix = np.array([[0.75, 0.25, 0], [0.5, 0.25, 0.25], [0, 0, 1]])
     known, released = np.array([0, 1, 2, 0]), np.array([1, 1, 2, 2])
     found = likelihood_links([drawn_by_matrix(known, released, matrix)], np.arange(4))
-    expected = [math.log(1 / 3), math.log(1 / 2), 0, -math.inf]
+    expected = [math.log(1 / 4), math.log(1 / 4), 0, -math.inf]
     assert found.log_likelihood == pytest.approx(expected)
     # The second person's category is the likeliest to become 0, which no record has.
     assert found.linked.tolist() == [0.5, 0.25, 0.5, 0]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,13 @@ from policy_engine.audits.disclosure.risks.guessed_cells import (
     linear_points,
     released_cells,
 )
-from policy_engine.audits.disclosure.risks.known_sets import known_sets, most_telling, value_bins
-from policy_engine.audits.disclosure.risks.mechanism import mechanism_guesses
+from policy_engine.audits.disclosure.risks.known_sets import (
+    inverted_sets,
+    known_sets,
+    most_telling,
+    value_bins,
+)
+from policy_engine.audits.disclosure.risks.mechanism import Sought, mechanism_guesses
 from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
 from policy_engine.audits.disclosure.scales import dispersions
 from policy_engine.kernels.attribute_inference import (
@@ -72,81 +78,81 @@ def inferences(files: TwoFiles, sensitive: KnownColumn) -> list[Risk] | NoRisk:
     if sensitive.is_number and not sensitive.is_ordinal:
         is_number = ~np.isnan(sensitive.released_numbers()[0])
     sets = known_sets(files.columns, bins, files.own)
-    telling = most_telling(sets, bins, MOST_SMOOTHED)
+    tried = _Tried(sets, most_telling(sets, bins, MOST_SMOOTHED), inverted_sets(sets, bins))
     return [
         risk
         for tolerance in _tolerances(sensitive)
-        for risk in _Guesser(sensitive.name, values, truth, tolerance, is_number).risks(
-            files, sets, telling
-        )
+        for risk in _Guesser(
+            sensitive.name, Sought(values, bins, truth, tolerance, is_number)
+        ).risks(files, tried)
     ]
+
+
+class _Tried(NamedTuple):
+    """By which columns values are guessed from the nearest records, from many records, and by
+    inverting their masking."""
+
+    nearest: Sequence[tuple[KnownColumn, ...]]
+    many: Sequence[tuple[KnownColumn, ...]]
+    inverted: Sequence[tuple[KnownColumn, ...]]
 
 
 @dataclass(frozen=True)
 class _Guesser:
-    """Who guesses values of a column, right if they differ by the tolerance at most.
-
-    `values` (rows,) are those of the release, `truth` (persons,) what they are to be. In a column
-    of numbers, `is_number` (rows,) tells those that are not missing.
-    """
+    """Who guesses the values sought of a column, of this name."""
 
     name: str
-    values: Floats
-    truth: Floats
-    tolerance: float
-    is_number: NDArray[np.bool_] | None
+    sought: Sought
 
-    def risks(
-        self,
-        files: TwoFiles,
-        sets: Sequence[Sequence[KnownColumn]],
-        telling: Sequence[Sequence[KnownColumn]],
-    ) -> Iterator[Risk]:
-        """Yield how many are guessed by each set, by more records of those that are `telling`, by a
+    def risks(self, files: TwoFiles, tried: _Tried) -> Iterator[Risk]:
+        """Yield how many are guessed by each set, by more records of those that tell most, by a
         split, by linear models, and by the published maskings."""
+        values, truth, tolerance = self.sought.values, self.sought.truth, self.sought.tolerance
         columns = files.columns
-        for some in sets:
+        for some in tried.nearest:
             yield self._by_nearest(some, 1)
-        for some in telling:
+        for some in tried.many:
             cells = released_cells(some)
-            count = chosen_count(cells, self.values, self.tolerance, len(self.truth))
+            count = chosen_count(cells, values, tolerance, len(truth))
             if count and count > 1:
                 yield self._by_nearest(some, count)
-        split = best_split(released_cells(columns), self.values, self.tolerance)
+        split = best_split(released_cells(columns), values, tolerance)
         if split is not None:
             [column] = columns[split.column : split.column + 1]
             cells = released_cells([column])
             parts = split.parts(cells.middle()[:, 0]), split.parts(known_points([column])[:, 0])
-            informed = guess_by_part(*parts, self.values, self.truth, self.tolerance)
+            informed = guess_by_part(*parts, values, truth, tolerance)
             yield self._risk([column], informed, "by the best split of its values in two")
         yield from self._by_lines(linear_columns(columns))
-        for informed, how in mechanism_guesses(files, self.values, self.truth, self.tolerance):
-            yield self._risk(columns, informed, how)
+        for known, informed, how in mechanism_guesses(files, tried.inverted, self.sought):
+            yield self._risk(known, informed, how)
         # Others may guess less: who is misled by what is known would do better without.
         yield self._risk(columns, self._blind, "the commonest of all")
 
     def _by_nearest(self, columns: Sequence[KnownColumn], count: int) -> Risk:
         points, cells = known_points(columns), released_cells(columns)
-        guesses = guess_values(points, cells, self.values, self.truth, self.tolerance, count)
+        guesses = guess_values(
+            points, cells, self.sought.values, self.sought.truth, self.sought.tolerance, count
+        )
         detail = f"the commonest of the {count:,} nearest" if count > 1 else ""
         return self._risk(columns, guesses.informed, detail)
 
     def _by_lines(self, columns: Sequence[KnownColumn]) -> Iterator[Risk]:
-        files = *linear_points(columns), self.values, self.truth
-        informed = guess_by_line(*files, self.tolerance)
+        files = *linear_points(columns), self.sought.values, self.sought.truth
+        informed = guess_by_line(*files, self.sought.tolerance)
         if informed is not None:
             yield self._risk(columns, informed, "by a linear model of who has which value")
-        if self.is_number is not None:
-            informed = guess_on_line(*files, self.tolerance, self.is_number)
+        if self.sought.is_number is not None:
+            informed = guess_on_line(*files, self.sought.tolerance, self.sought.is_number)
             if informed is not None:
                 yield self._risk(columns, informed, "by a linear model of the number")
 
     def _risk(self, columns: Sequence[KnownColumn], informed: Floats, how: str) -> Risk:
-        within = f"within {self.tolerance:.3g}" if self.tolerance else ""
+        within = f"within {self.sought.tolerance:.3g}" if self.sought.tolerance else ""
         return Risk.of(
             "attribute-inference",
             tuple(column.name for column in columns),
-            share_of_parts(math.fsum(informed.tolist()), len(self.truth)),
+            share_of_parts(math.fsum(informed.tolist()), len(self.sought.truth)),
             self._baseline,
             column=self.name,
             detail=", ".join(one for one in (within, how) if one),
@@ -154,12 +160,13 @@ class _Guesser:
 
     @cached_property
     def _blind(self) -> Floats:
-        rows, persons = (np.zeros(len(one), dtype=np.int64) for one in (self.values, self.truth))
-        return guess_by_part(rows, persons, self.values, self.truth, self.tolerance)
+        values, truth = self.sought.values, self.sought.truth
+        rows, persons = (np.zeros(len(one), dtype=np.int64) for one in (values, truth))
+        return guess_by_part(rows, persons, values, truth, self.sought.tolerance)
 
     @cached_property
     def _baseline(self) -> float:
-        return math.fsum(self._blind.tolist()) / len(self.truth)
+        return math.fsum(self._blind.tolist()) / len(self.sought.truth)
 
 
 def _compared(sensitive: KnownColumn) -> tuple[Floats, Floats]:

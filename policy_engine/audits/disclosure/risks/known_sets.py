@@ -30,6 +30,8 @@ MOST_PAIRED, PAIRS = 100, 8
 the first columns."""
 MOST_GROWN = 5
 """Pairs grow to so many columns."""
+MOST_INVERTED = {1: 12, 2: 6, 3: 2}
+"""A masking is inverted by so many sets of so many columns."""
 BINS, COARSE_BINS, VALUE_BINS = 8, 4, 10
 """In so many bins numbers are counted: for pairs, for more columns, and what is to be learned.
 Categories have twice as many bins, the last for all the rarer ones."""
@@ -73,6 +75,24 @@ def most_telling(
             candidates.append((round(nats, 9), some))
     best = sorted((one for one in candidates if one[0] > 0), key=lambda one: -one[0])
     return [some for _, some in best[:most]]
+
+
+def inverted_sets(
+    sets: Sequence[tuple[KnownColumn, ...]], values: Ints
+) -> list[tuple[KnownColumn, ...]]:
+    """Return the sets of few columns by which a masking is inverted, the best of each size first.
+
+    Those that tell most in the release, even if next to nothing is left there of what inverting the
+    masking brings back.
+    """
+    chosen = list[tuple[KnownColumn, ...]]()
+    for size, most in MOST_INVERTED.items():
+        some = [one for one in sets if len(one) == size]
+        nats = [
+            round(information([_bins(one, BINS) for one in columns], values), 9) for columns in some
+        ]
+        chosen += [some[place] for place in np.argsort(-np.array(nats), kind="stable")[:most]]
+    return chosen
 
 
 def value_bins(values: Floats, *, is_number: bool) -> Ints:

@@ -200,3 +200,52 @@ def test_values_are_guessed_by_all_records_as_likely_as_noise_makes_them():
     by_likelihood = {one.detail: one.value for one in inferences(files, ill)}
     assert by_likelihood["by how likely each record is"] == 1
     assert by_likelihood[""] == 0
+
+
+def noisy_files(known, random, **parameters):
+    masked = {name: one + random.normal(0, one.std(), len(one)) for name, one in known.items()}
+    return masked_files(known, masked, Noise, sdShare=1.0, **parameters)
+
+
+def best_by(files, sensitive):
+    """Return the greatest share that is guessed in each way."""
+    risks = sorted(inferences(files, sensitive), key=lambda one: one.value)
+    return {one.detail: one.value for one in risks}
+
+
+def test_values_are_guessed_by_inverting_the_masking():
+    # The fifth with the greatest values is ill; of no part of the noisy ones more than half are.
+    random = np.random.default_rng(1)
+    known = random.normal(size=500)
+    [ill] = columns({"ill": np.where(known > np.quantile(known, 0.8), "yes", "no")})
+    files = noisy_files({"a": known}, random)
+    shares = best_by(files, ill)
+    assert shares["by inverting the masking"] > 0.95
+    assert max(best_by(replace(files, is_published=False), ill).values()) < 0.9
+
+
+def test_what_noisy_columns_tell_a_little_each_is_guessed_by_whom_to_expect_of_records():
+    random = np.random.default_rng(1)
+    known = {name: random.normal(size=500) for name in "abcd"}
+    total = sum(known.values())
+    [ill] = columns({"ill": np.where(total > np.quantile(total, 0.8), "yes", "no")})
+    shares = best_by(noisy_files(known, random), ill)
+    expected = shares["by a linear model of the person to expect of each record"]
+    assert expected > 0.92
+    assert shares.get("by a linear model of who has which value", 0) < expected - 0.04
+
+
+def test_a_record_that_many_may_have_is_less_likely_each_ones():
+    random = np.random.default_rng(1)
+    known = {name: random.normal(size=300) for name in "abcdef"}
+    [ill] = columns({"ill": random.choice(list("uvwxyz"), 300)})
+    shares = best_by(noisy_files(known, random), ill)
+    alone = shares["by how likely each record is"]
+    assert shares["by how likely each record is, each one person's"] > alone + 0.05
+
+
+def test_a_masking_is_not_inverted_where_values_go_with_nothing_known():
+    random = np.random.default_rng(1)
+    [ill] = columns({"ill": random.choice(["yes", "no"], 400)})
+    ways = best_by(noisy_files({"a": random.normal(size=400)}, random), ill)
+    assert not [one for one in ways if "inverting" in one or "expect" in one]

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from policy_engine.audits.disclosure.files import known_columns
-from policy_engine.audits.disclosure.risks.known_sets import known_sets, most_telling
+from policy_engine.audits.disclosure.risks.known_sets import inverted_sets, known_sets, most_telling
 
 
 def columns(table):
@@ -44,6 +44,13 @@ def test_pairs_grow_by_what_tells_more():
 def test_the_sets_that_tell_most_come_first_and_those_that_tell_nothing_not():
     known, values = eight("cf")
     assert names(most_telling(known_sets(known, values), values, 2)) == ["cf"]
+
+
+def test_a_masking_is_inverted_by_few_columns_even_if_they_tell_nothing_in_the_release():
+    known, values = eight("cf")
+    sets = names(inverted_sets(known_sets(known, values), values))
+    assert sets[:9] == [*"abcdefgh", "cf"]
+    assert max(map(len, sets)) <= 3
 
 
 def test_columns_that_tell_whose_record_is_whose_come_first_whatever_their_order():
