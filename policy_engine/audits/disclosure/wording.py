@@ -221,8 +221,8 @@ def _worst_case(one: LearnedDistance) -> str:
         "margin": " found, the rest being as good as ties",
         "reached": "",
     }
-    text = f"Best {one.distance}{endings[one.stopped]}, fitted to all persons: "
-    text += f"{share_words(one.in_sample)}. None can exceed "
+    text = f"Best {one.distance}{endings[one.stopped]}, fitted to all persons: for "
+    text += f"{share_words(one.in_sample)}, the own record alone is the nearest. None can exceed "
     return f"{text}{'this' if one.is_proven else share_words(one.bound)}."
 
 
