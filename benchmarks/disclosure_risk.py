@@ -43,7 +43,13 @@ from policy_engine.kernels.linkage import (
     records_within,
     windows,
 )
+from policy_engine.kernels.linkage.exchanges import (
+    links_of,
+    records_by_exchanges,
+    swapped_values,
+)
 from policy_engine.kernels.linkage.learned import held_out, learn, linked
+from policy_engine.kernels.linkage.likelihood import likelihood_files
 from policy_engine.kernels.linkage.shifts import moved, rank_swaps
 from policy_engine.kernels.microaggregation import class_means, mdav
 from policy_engine.kernels.near_pairs import pairs_within
@@ -362,6 +368,9 @@ def scale(*, quick):
         what = f"intersection, {rows:,} x 7, p={100 * share:g}"
         told = f"{100 * found[0]:.2f}% alone, {100 * found[1]:.2f}% linked"
         yield timed_row(what, cost, 15, told, quick=quick)
+    cost, found = spent(lambda: partners(table, masked, share))
+    what = f"partners of swaps, {rows:,} x 7, p=10"
+    yield timed_row(what, cost, 15, f"{100 * found:.2f}% linked", quick=quick)
     yield from nearness(table, masked, quick=quick)
     yield from frequencies(rows, quick=quick)
 
@@ -397,6 +406,14 @@ def attack(table, masked, released, known, window):
     # Persons whose records are neighbours visit the same nodes, which are then at hand.
     alone = (records_within(tree, *(end[tree.rows] for end in box), most=2) == 1).mean()
     return alone, links(tree, known, np.arange(len(table)), *box).mean()
+
+
+def partners(table, masked, share):
+    """Return the share that is linked by what links mean for the partners of swaps."""
+    moves, own = rank_swaps(len(table), share, "plain"), np.arange(len(table))
+    pairs = zip(table.T, masked.T, strict=True)
+    files = likelihood_files([moved(*both, moves, is_middle=False) for both in pairs])
+    return links_of(records_by_exchanges(files, swapped_values(table, masked), own), own).mean()
 
 
 def frequencies(rows, *, quick):

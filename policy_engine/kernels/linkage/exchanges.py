@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.chosen_persons import ChosenPersons, choose_persons, order_persons
 from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.linkage.column_likelihood import TRANSITIONS, SearchModel
 from policy_engine.kernels.linkage.likelihood import LikelihoodFiles, most_likely, score
 from policy_engine.kernels.linkage.tree import STACK
 
@@ -118,6 +119,7 @@ def records_by_exchanges(files: LikelihoodFiles, swapped: SwappedValues, own: In
     count = len(model.known)
     work = _Work(
         tree.places(np.arange(len(tree.rows))),
+        _greatest_of_persons(model),
         np.full(count, np.nan),
         np.zeros(count, dtype=np.int64),
         np.empty(count, dtype=np.int64),
@@ -137,12 +139,13 @@ def records_by_exchanges(files: LikelihoodFiles, swapped: SwappedValues, own: In
 
 
 class _Work(NamedTuple):
-    """The places of records in the tree, (records,), and the log-likelihood of persons by chance,
-    (persons,), nan until it is known; what is marked while links are followed, with the number of
-    the first one, by person and by record, and the last number, (1,); and room for persons, nodes,
-    and possible places."""
+    """The places of records in the tree, (records,); by person at least the greatest
+    log-likelihood, and that by chance, nan until it is known, (persons,) each; what is marked while
+    links are followed, with the number of the first one, by person and by record, and the last
+    number, (1,); and room for persons, nodes, and possible places."""
 
     place_of: Ints
+    greatest: Floats
     chance: Floats
     person_marks: Ints
     record_of: Ints
@@ -271,14 +274,29 @@ def _is_alone(swapped, value):  # type: ignore[no-untyped-def]
 def _chance(tree, model, masked, work, person):  # type: ignore[no-untyped-def]
     """Return how likely a record at random is a person's, as a logarithm."""
     if np.isnan(work.chance[person]):
-        total, step = 0.0, max(len(tree.rows) // _SAMPLED, 1)
+        total, count, step = 0.0, 0, max(len(tree.rows) // _SAMPLED, 1)
+        greatest = work.greatest[person]
         for place in range(0, len(tree.rows), step):
-            total += np.exp(score(tree.points[place], model, masked, person, place, -np.inf))
-        work.chance[person] = np.log(max(total * step / len(tree.rows), _LEAST_CHANCE))
+            log = score(tree.points[place], model, masked, person, place, -np.inf)
+            total += np.exp(log - greatest)
+            count += 1
+        work.chance[person] = greatest + np.log(max(total / count, _LEAST_CHANCE))
     return work.chance[person]
 
 
 _LEAST_CHANCE = 1e-9
+"""Records at random are taken to be likelier than this share of the likeliest that there may be."""
+
+
+def _greatest_of_persons(model: SearchModel) -> Floats:
+    """Return at least the greatest log-likelihood of each person, (persons,): only the likelihoods
+    of cells are not 0 at the most."""
+    greatest = np.zeros(len(model.known))
+    if len(model.beyond):
+        of_rows = np.maximum(np.maximum.reduceat(model.logs, model.begins[:-1]), model.beyond)
+        for column in np.flatnonzero(model.shapes == TRANSITIONS):
+            greatest += of_rows[model.row[:, column]]
+    return greatest
 
 
 def posterior_of_exchanges(log_likelihoods: Floats, swapped: SwappedValues) -> Floats:

@@ -64,7 +64,13 @@ WAYS = pytest.mark.parametrize("find", [followed, weighed])
 @WAYS
 @pytest.mark.parametrize(
     ("columns", "share", "variant"),
-    [(3, 0.15, "plain"), (2, 0.4, "plain"), (2, 0.2, "distribution"), (3, 0.1, "buckets")],
+    [
+        (3, 0.15, "plain"),
+        (2, 0.4, "plain"),
+        (2, 0.2, "distribution"),
+        (3, 0.1, "buckets"),
+        (7, 0.49, "plain"),
+    ],
 )
 def test_partners_tell_records_that_values_leave_among_many(columns, share, variant, find):
     known = np.random.default_rng(1).normal(size=(150, columns))
