@@ -142,6 +142,7 @@ class TwoFiles:
     again: Mapping[str, Simulation] = field(default_factory=dict, repr=False)
     again_of: "RowsMaskedAgain | None" = field(default=None, repr=False)
     absent: int = 0
+    fails_closed: bool = False
 
     def known_by(self, names: Sequence[str]) -> "TwoFiles":
         """Return what an intruder has who knows these columns, in this order."""

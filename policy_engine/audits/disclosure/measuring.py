@@ -107,8 +107,9 @@ def _two_files(
         np.arange(released.num_rows, dtype=np.int64),
         released.num_rows,
         is_published=True,
-        drawn={name: one for name, one in drawn.items() if name in names},
+        drawn={name: one for name, one in drawn.items() if name in step.method.compared},
         again=simulations(columns, before, plan.mask, engine.taxonomies),
+        fails_closed=True,
     )
 
 

@@ -31,8 +31,9 @@ _MOST_PAIRS, _FEWEST_PERSONS, _MOST_PERSONS = 1_000_000, 100, 20_000
 least."""
 _MOST_COMPARED = 50_000
 """Of more records that are possible for a person, some are compared with the own one."""
-_SAMPLED = 16
-"""Records by which it is estimated how likely a person's record is by chance."""
+_SAMPLED, _FEWEST_SAMPLED = 1 << 24, 16
+"""Pairs by which it is estimated how likely a person's record is by chance, and records at least;
+of few records, all."""
 _ROUNDS = 40
 _BALANCED, _BALANCED_LAST = 3, 50
 """How often the probabilities of persons and of records are made 1 in sum, in a round and last."""
@@ -79,7 +80,10 @@ def swapped_values(before: Floats, after: Floats) -> SwappedValues:
             starts.append(sum(map(len, rows)) + ends)
             rows.append(order)
         size += len(distinct)
-    lists = [np.concatenate(one) for one in (persons, person_starts, records, record_starts)]
+    nobody = np.empty(0, dtype=np.int64)
+    lists = [
+        np.concatenate([nobody, *one]) for one in (persons, person_starts, records, record_starts)
+    ]
     return SwappedValues(of_person, of_record, *lists)
 
 
@@ -128,6 +132,7 @@ def records_by_exchanges(files: LikelihoodFiles, swapped: SwappedValues, own: In
         np.empty(_MOST_FOLLOWED, dtype=np.int64),
         np.empty(STACK, dtype=np.int64),
         np.empty(len(tree.rows), dtype=np.int64),
+        max(len(tree.rows) // max(_SAMPLED // count, _FEWEST_SAMPLED), 1),
     )
     chosen = _choose_persons(files, work)
     starts, done, records = np.zeros(len(chosen.persons) + 1, np.int64), 0, np.empty(0, np.int64)
@@ -142,7 +147,8 @@ class _Work(NamedTuple):
     """The places of records in the tree, (records,); by person at least the greatest
     log-likelihood, and that by chance, nan until it is known, (persons,) each; what is marked while
     links are followed, with the number of the first one, by person and by record, and the last
-    number, (1,); and room for persons, nodes, and possible places."""
+    number, (1,); room for persons, nodes, and possible places; and the step from one record to the
+    next by which chance is estimated."""
 
     place_of: Ints
     greatest: Floats
@@ -154,6 +160,7 @@ class _Work(NamedTuple):
     followed: Ints
     stack: Ints
     possible: Ints
+    step: int
 
 
 def _choose_persons(files: LikelihoodFiles, work: _Work) -> ChosenPersons:
@@ -274,9 +281,8 @@ def _is_alone(swapped, value):  # type: ignore[no-untyped-def]
 def _chance(tree, model, masked, work, person):  # type: ignore[no-untyped-def]
     """Return how likely a record at random is a person's, as a logarithm."""
     if np.isnan(work.chance[person]):
-        total, count, step = 0.0, 0, max(len(tree.rows) // _SAMPLED, 1)
-        greatest = work.greatest[person]
-        for place in range(0, len(tree.rows), step):
+        total, count, greatest = 0.0, 0, work.greatest[person]
+        for place in range(0, len(tree.rows), work.step):
             log = score(tree.points[place], model, masked, person, place, -np.inf)
             total += np.exp(log - greatest)
             count += 1
@@ -305,7 +311,7 @@ def posterior_of_exchanges(log_likelihoods: Floats, swapped: SwappedValues) -> F
     `log_likelihoods` (persons, records) tell it by the values alone, but for a constant of each
     person. By belief propagation: how many persons with one value of a swapped column have records
     that show another is told by the reverse, of all links but for what the column itself has told
-    of them; and a record is one person's. For small files, and values that several persons have.
+    of them; and a record is one person's. For small files.
     """
     likelihoods = np.maximum(log_likelihoods - _greatest(log_likelihoods), _IMPOSSIBLE)
     columns = range(swapped.of_person.shape[1])

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,6 @@ from policy_engine.kernels.linkage.exchanges import (
     swapped_values,
 )
 from policy_engine.kernels.linkage.likelihood import likelihood_files, log_likelihoods
-from policy_engine.kernels.rank_swapping import most_ranks
 from policy_engine.methods.maskings.rank_swapping import RankSwapping
 
 Floats = NDArray[np.float64]
@@ -28,12 +26,8 @@ Ints = NDArray[np.int64]
 
 MOST_BALANCED = 12_000_000
 """Of more persons times records times swapped columns, links are not weighed all together."""
-_FEW_ALONE = 0.1
-"""Of so many persons' values at most that others have, too, partners are followed nevertheless."""
-_MANY_EXCHANGES = 3.0
-"""Of values that so many pairs of persons exchange by chance, partners tell little."""
-
-
+_FEW_SHARED = 0.1
+"""Where so many persons at most share their values with others, following partners is enough."""
 _NEARLY_ALL = 0.95
 """Where links that are followed find so many, they are not weighed all together as well."""
 
@@ -55,20 +49,22 @@ class Exchanges:
 
 
 def follow_exchanges(files: TwoFiles, columns: Sequence[ColumnLikelihood]) -> Exchanges:
-    """Return what links mean for the partners of swaps; nothing where no column was swapped, or
-    nothing else is known of persons.
+    """Return what links mean for others: for the partners of swaps, and since a record is one
+    person's. Nothing where no column was masked.
 
-    In files too large to weigh all links together, where several but few persons have each value,
-    nobody can say what partners tell: then everybody's own record is taken.
+    In files too large to weigh all links together, values that several persons have tell what
+    nobody can say here: if the files are to fail closed, everybody's own record is taken.
     """
-    swapped = [one for one in files.columns if _has_partners(one)]
-    if not swapped or len(files.columns) < _FEWEST_KNOWN:
+    if not any(one.masking for one in files.columns):
         return Exchanges()
-    is_small = len(files.own) * files.released * len(swapped) <= MOST_BALANCED
-    shared, values, taken = _shared(swapped), _values_of(swapped), None
-    if shared is _Shared.BY_SOME and not is_small:
-        return Exchanges(_own_records(files))
-    if shared is _Shared.BY_NOBODY:
+    swapped = [one for one in files.columns if _has_partners(one)]
+    if len(files.columns) < _FEWEST_KNOWN:
+        swapped = []
+    is_small = len(files.own) * files.released * max(len(swapped), 1) <= MOST_BALANCED
+    values, taken = _values_of(swapped, files), None
+    if swapped:
+        if not is_small and files.fails_closed and any(map(_is_shared, swapped)):
+            return Exchanges(_own_records(files))
         taken = records_by_exchanges(likelihood_files(columns), values, files.own)
     if not is_small or (taken and links_of(taken, files.own).mean() >= _NEARLY_ALL):
         return Exchanges(taken)
@@ -89,39 +85,17 @@ def _has_partners(column: KnownColumn) -> bool:
     return isinstance(column.masking, RankSwapping) and column.is_point
 
 
-def _values_of(swapped: Sequence[KnownColumn]) -> SwappedValues:
-    pairs = ((one.known_numbers(), one.released_numbers()[0]) for one in swapped)
-    before, after = (np.column_stack(part) for part in zip(*pairs, strict=True))
-    return swapped_values(before, after)
+def _values_of(swapped: Sequence[KnownColumn], files: TwoFiles) -> SwappedValues:
+    before = [one.known_numbers() for one in swapped]
+    after = [one.released_numbers()[0] for one in swapped]
+    return swapped_values(
+        np.array(before).reshape(-1, len(files.own)).T,
+        np.array(after).reshape(-1, files.released).T,
+    )
 
 
-class _Shared(Enum):
-    """By how many other persons values of swapped columns are shared."""
-
-    BY_NOBODY = "nobody"
-    BY_SOME = "some"
-    BY_MANY = "many"
-
-
-def _shared(swapped: Sequence[KnownColumn]) -> _Shared:
-    """Return by how many persons values are shared in the columns that tell of partners."""
-    shares = [_shared_by(one) for one in swapped]
-    if _Shared.BY_SOME in shares:
-        return _Shared.BY_SOME
-    return _Shared.BY_NOBODY if _Shared.BY_NOBODY in shares else _Shared.BY_MANY
-
-
-def _shared_by(column: KnownColumn) -> _Shared:
-    masking, numbers = column.masking, column.released_numbers()[0]
-    assert isinstance(masking, RankSwapping)  # noqa: S101 (by its caller)
-    released = numbers[~np.isnan(numbers)]
-    counts = np.unique(released, return_counts=True)[1]
-    shares = counts / max(len(released), 1)
-    if shares[counts > 1].sum() <= _FEW_ALONE:
-        return _Shared.BY_NOBODY
-    reach = most_ranks(len(released), masking.p, masking.variant)
-    if masking.variant == "buckets":  # half of the moves are within the next ones
-        reach = min(reach, 2 * max(int(masking.p * len(released)), 1))
-    window = min(2 * reach + 1, len(released))
-    exchanges = float((shares * counts).sum()) ** 2 / window
-    return _Shared.BY_MANY if exchanges >= _MANY_EXCHANGES else _Shared.BY_SOME
+def _is_shared(column: KnownColumn) -> bool:
+    """Tell whether more than a few persons share their values with others."""
+    released = column.released_numbers()[0]
+    counts = np.unique(released[~np.isnan(released)], return_counts=True)[1]
+    return bool(counts[counts > 1].sum() > _FEW_SHARED * len(released))

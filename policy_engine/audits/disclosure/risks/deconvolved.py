@@ -55,13 +55,13 @@ def deconvolved(
     """
     for some in sets:
         if len(some) in _BINS and any(column.masking for column in some):
-            known = files.known_by([column.name for column in some])
-            standing = _standing_of(known)
-            kinds = _kinds(known, bins, standing.persons)
+            some_files = files.known_by([column.name for column in some])
+            standing = _standing_of(some_files)
+            kinds = _kinds(some_files, bins, standing.persons)
             for most in _BINS[len(some)]:
-                found = _of_cells(known, standing, kinds, most)
-                if found is not None:
-                    yield found
+                one = _of_cells(some_files, standing, kinds, most)
+                if one is not None:
+                    yield one
 
 
 class _Standing(NamedTuple):
@@ -136,11 +136,11 @@ def _of_cells(files: TwoFiles, standing: _Standing, kinds: _Kinds, most: int) ->
     among = np.zeros((len(sizes), len(cells)))
     among[cells, np.arange(len(cells))] = standing.weights / totals[cells]
     likelihoods = (among @ kinds.likelihoods).T
-    found = deconvolve(likelihoods, sizes.astype(np.float64), kinds.bins, kinds.counts)
-    if found.gain <= _LEAST_GAIN:
+    by_bins = deconvolve(likelihoods, sizes.astype(np.float64), kinds.bins, kinds.counts)
+    if by_bins.gain <= _LEAST_GAIN:
         return None
-    weights = found.weights.T[:, kinds.kind_of]
-    return Deconvolved(files.columns, cell_of, kinds.records, weights, found.shares, found.gain)
+    weights = by_bins.weights.T[:, kinds.kind_of]
+    return Deconvolved(files.columns, cell_of, kinds.records, weights, by_bins.shares, by_bins.gain)
 
 
 def _cells(columns: Sequence[KnownColumn], most: int) -> Ints:

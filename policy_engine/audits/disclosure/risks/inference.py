@@ -25,6 +25,7 @@ from policy_engine.audits.disclosure.risks.known_sets import (
 )
 from policy_engine.audits.disclosure.risks.mechanism import Sought, mechanism_guesses
 from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
+from policy_engine.audits.disclosure.risks.undrawn import undrawn
 from policy_engine.audits.disclosure.scales import dispersions
 from policy_engine.kernels.attribute_inference import (
     best_split,
@@ -64,7 +65,8 @@ def inferences(files: TwoFiles, sensitive: KnownColumn) -> list[Risk] | NoRisk:
 
     From the nearest records by every set of columns, from many by those that tell most in the
     release, from the half of the records that the best split of a column puts the person in, by
-    linear models of all columns, as by `mechanism_guesses`, and from nothing.
+    linear models of all columns, as by `mechanism_guesses`, and from nothing. Of a column that was
+    drawn by a published matrix, also with the likeliest values before drawing.
     """
     persons = len(sensitive.before)
     if persons < FEWEST or persons > MOST_GUESSED:
@@ -72,6 +74,11 @@ def inferences(files: TwoFiles, sensitive: KnownColumn) -> list[Risk] | NoRisk:
         many = f"{persons:,} persons are more than the {MOST_GUESSED:,} whose values are guessed"
         reason = few if persons < FEWEST else many
         return NoRisk(measure="attribute-inference", column=sensitive.name, reason=reason)
+    variants = (sensitive, *undrawn(sensitive, files.drawn.get(sensitive.name)))
+    return [risk for one in variants for risk in _guessed(files, one)]
+
+
+def _guessed(files: TwoFiles, sensitive: KnownColumn) -> Iterator[Risk]:
     values, truth = _compared(sensitive)
     bins = value_bins(values, is_number=sensitive.is_number and not sensitive.is_ordinal)
     is_number = None
@@ -79,13 +86,9 @@ def inferences(files: TwoFiles, sensitive: KnownColumn) -> list[Risk] | NoRisk:
         is_number = ~np.isnan(sensitive.released_numbers()[0])
     sets = known_sets(files.columns, bins, files.own)
     tried = _Tried(sets, most_telling(sets, bins, MOST_SMOOTHED), inverted_sets(sets, bins))
-    return [
-        risk
-        for tolerance in _tolerances(sensitive)
-        for risk in _Guesser(
-            sensitive.name, Sought(values, bins, truth, tolerance, is_number)
-        ).risks(files, tried)
-    ]
+    for tolerance in _tolerances(sensitive):
+        sought = Sought(values, bins, truth, tolerance, is_number)
+        yield from _Guesser(sensitive.name, sought).risks(files, tried)
 
 
 class _Tried(NamedTuple):
@@ -124,8 +127,8 @@ class _Guesser:
             informed = guess_by_part(*parts, values, truth, tolerance)
             yield self._risk([column], informed, "by the best split of its values in two")
         yield from self._by_lines(linear_columns(columns))
-        for known, informed, how in mechanism_guesses(files, tried.inverted, self.sought):
-            yield self._risk(known, informed, how)
+        for some, informed, how in mechanism_guesses(files, tried.inverted, self.sought):
+            yield self._risk(some, informed, how)
         # Others may guess less: who is misled by what is known would do better without.
         yield self._risk(columns, self._blind, "the commonest of all")
 

@@ -82,18 +82,18 @@ def mechanism_guesses(
     if is_there is None:
         yield from guesses
         return
-    elsewhere = {_way(known, how): informed for known, informed, how in guesses}
+    elsewhere = {_way(columns, how): informed for columns, informed, how in guesses}
     of_others = elsewhere.get(_way(files.columns, LIKELY))
     fewer = replace(sought, truth=sought.truth[is_there])
-    for known, informed, how in _guesses(files.of_persons(is_there), sets, fewer):
-        of_all = elsewhere.get(_way(known, how), of_others)
+    for columns, informed, how in _guesses(files.of_persons(is_there), sets, fewer):
+        of_all = elsewhere.get(_way(columns, how), of_others)
         every = np.zeros(len(is_there)) if of_all is None else of_all.copy()
         every[is_there] = informed
-        yield known, every, how
+        yield columns, every, how
 
 
-def _way(known: Sequence[KnownColumn], how: str) -> tuple[tuple[str, ...], str]:
-    return tuple(one.name for one in known), how
+def _way(columns: Sequence[KnownColumn], how: str) -> tuple[tuple[str, ...], str]:
+    return tuple(one.name for one in columns), how
 
 
 def _guesses(
@@ -113,9 +113,9 @@ def _guesses(
     yield from _by_partners(files, columns, sought)
 
 
-def _by_cells(found: Deconvolved, sought: Sought) -> Floats:
-    values = sought.values[found.records]
-    return guess_by_weight(found.weights, found.cell_of, values, sought.truth, sought.tolerance)
+def _by_cells(one: Deconvolved, sought: Sought) -> Floats:
+    values = sought.values[one.records]
+    return guess_by_weight(one.weights, one.cell_of, values, sought.truth, sought.tolerance)
 
 
 def _together(
@@ -135,9 +135,9 @@ def _together(
         f"{LIKELY}, each one person's",
     )
     if best is not None and len(best.records) == files.released:
-        told = logs + np.log(best.shares)[best.cell_of][:, sought.bins]
+        with_values = logs + np.log(best.shares)[best.cell_of][:, sought.bins]
         how = f"{LIKELY}, each one person's, with its value"
-        yield files.columns, _by_likelihood(balance(told, among), sought), how
+        yield files.columns, _by_likelihood(balance(with_values, among), sought), how
     persons, records = np.flatnonzero(among), np.arange(files.released)
     yield from _by_lines(files, sought, logs[persons], persons, records)
 
