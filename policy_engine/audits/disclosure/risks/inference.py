@@ -127,8 +127,8 @@ class _Guesser:
             informed = guess_by_part(*parts, values, truth, tolerance)
             yield self._risk([column], informed, "by the best split of its values in two")
         yield from self._by_lines(linear_columns(columns))
-        for some, informed, how in mechanism_guesses(files, tried.inverted, self.sought):
-            yield self._risk(some, informed, how)
+        for way_columns, informed, how in mechanism_guesses(files, tried.inverted, self.sought):
+            yield self._risk(way_columns, informed, how)
         # Others may guess less: who is misled by what is known would do better without.
         yield self._risk(columns, self._blind, "the commonest of all")
 
