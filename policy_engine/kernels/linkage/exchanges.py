@@ -80,10 +80,7 @@ def swapped_values(before: Floats, after: Floats) -> SwappedValues:
             starts.append(sum(map(len, rows)) + ends)
             rows.append(order)
         size += len(distinct)
-    nobody = np.empty(0, dtype=np.int64)
-    lists = [
-        np.concatenate([nobody, *one]) for one in (persons, person_starts, records, record_starts)
-    ]
+    lists = [np.concatenate(one) for one in (persons, person_starts, records, record_starts)]
     return SwappedValues(of_person, of_record, *lists)
 
 

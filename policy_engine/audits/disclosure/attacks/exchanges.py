@@ -49,24 +49,21 @@ class Exchanges:
 
 
 def follow_exchanges(files: TwoFiles, columns: Sequence[ColumnLikelihood]) -> Exchanges:
-    """Return what links mean for others: for the partners of swaps, and since a record is one
-    person's. Nothing where no column was masked.
+    """Return what links mean for the partners of swaps; nothing where no column was swapped, or
+    nothing else is known of persons.
 
     In files too large to weigh all links together, values that several persons have tell what
     nobody can say here: if the files are to fail closed, everybody's own record is taken.
     """
-    if not any(one.masking for one in files.columns):
-        return Exchanges()
     swapped = [one for one in files.columns if _has_partners(one)]
-    if len(files.columns) < _FEWEST_KNOWN:
-        swapped = []
-    is_small = len(files.own) * files.released * max(len(swapped), 1) <= MOST_BALANCED
-    values, taken = _values_of(swapped, files), None
-    if swapped:
-        if not is_small and files.fails_closed and any(map(_is_shared, swapped)):
-            return Exchanges(_own_records(files))
-        taken = records_by_exchanges(likelihood_files(columns), values, files.own)
-    if not is_small or (taken and links_of(taken, files.own).mean() >= _NEARLY_ALL):
+    if not swapped or len(files.columns) < _FEWEST_KNOWN:
+        return Exchanges()
+    is_small = len(files.own) * files.released * len(swapped) <= MOST_BALANCED
+    if not is_small and files.fails_closed and any(map(_is_shared, swapped)):
+        return Exchanges(_own_records(files))
+    values = _values_of(swapped)
+    taken = records_by_exchanges(likelihood_files(columns), values, files.own)
+    if not is_small or links_of(taken, files.own).mean() >= _NEARLY_ALL:
         return Exchanges(taken)
     return Exchanges(taken, posterior_of_exchanges(log_likelihoods(columns), values))
 
@@ -85,13 +82,10 @@ def _has_partners(column: KnownColumn) -> bool:
     return isinstance(column.masking, RankSwapping) and column.is_point
 
 
-def _values_of(swapped: Sequence[KnownColumn], files: TwoFiles) -> SwappedValues:
-    before = [one.known_numbers() for one in swapped]
-    after = [one.released_numbers()[0] for one in swapped]
-    return swapped_values(
-        np.array(before).reshape(-1, len(files.own)).T,
-        np.array(after).reshape(-1, files.released).T,
-    )
+def _values_of(swapped: Sequence[KnownColumn]) -> SwappedValues:
+    pairs = ((one.known_numbers(), one.released_numbers()[0]) for one in swapped)
+    before, after = (np.column_stack(part) for part in zip(*pairs, strict=True))
+    return swapped_values(before, after)
 
 
 def _is_shared(column: KnownColumn) -> bool:
