@@ -26,7 +26,7 @@ _MOST_FOLLOWED = 64
 survives so many with a probability below 1e-7."""
 _LEAST_EVIDENCE = -12.0
 """A link is given up that is exp(12) times less likely than chance, by what it means so far."""
-_MOST_PAIRS, _FEWEST_PERSONS, _MOST_PERSONS = 1_000_000, 100, 20_000
+_MOST_PAIRS, _FEWEST_PERSONS, _MOST_PERSONS = 1_000_000, 100, 10_000
 """Of more pairs that are possible, or of more persons, some persons are looked at, so many at
 least."""
 _MOST_COMPARED = 50_000
