@@ -4,15 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.attribute_inference.guesses import coded
+from policy_engine.kernels.balancing import record_scales
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _ROUNDING = 1e-9
 _ROUNDS = 30
-_LEAST = 1e-300
-_NOTHING = 1e-150
-"""Products of smaller numbers are so small that they take a hundred times as long."""
 
 
 def guess_by_likelihood(
@@ -58,20 +56,11 @@ def guess_by_weight(
 def balance(log_likelihoods: Floats, persons: Floats) -> Floats:
     """Return log-likelihoods, (persons, rows), given that each record is one person's.
 
-    Records that many persons may have are less likely each one's: rows and columns are scaled until
-    a record is of one person in sum, and all `persons` (persons,), weights of whom to expect there,
-    have as many records (Sinkhorn and Knopp: Concerning nonnegative matrices and doubly stochastic
-    matrices, Pacific Journal of Mathematics 21(2), 1967), which approaches the probability among
-    all ways to give persons records.
+    Records that many persons may have are less likely each one's: see `record_scales`. `persons`
+    (persons,) are weights of whom to expect there.
     """
-    weights = _posterior(log_likelihoods)
-    weights[weights < _NOTHING] = 0.0
-    expected = persons * (weights.shape[1] / persons.sum())
-    by_person = expected.copy()
-    for _ in range(_ROUNDS):
-        by_record = 1 / np.maximum(by_person @ weights, _LEAST)
-        by_person = expected / np.maximum(weights @ by_record, _LEAST)
-    return np.asarray(log_likelihoods + np.log(by_record))
+    scales = record_scales(_posterior(log_likelihoods), persons, _ROUNDS)
+    return np.asarray(log_likelihoods + np.log(scales))
 
 
 def expected_points(log_likelihoods: Floats, points: Floats) -> Floats:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.kernels.balancing import record_scales
 from policy_engine.kernels.chosen_persons import ChosenPersons, choose_persons, order_persons
 from policy_engine.kernels.compiled import compiled, inlined
 from policy_engine.kernels.linkage.column_likelihood import TRANSITIONS, SearchModel
@@ -108,13 +109,13 @@ def links_of(taken: TakenRecords, own: Ints) -> Floats:
 
 
 def records_by_exchanges(files: LikelihoodFiles, swapped: SwappedValues, own: Ints) -> TakenRecords:
-    """Return the records that are taken for persons: by what each link means, the likeliest.
+    """Return for each person the record whose link has the most evidence, or several.
 
-    A link means others where nobody else has the values that it exchanges. It is as likely as all
-    of these are together, against chance: none of them may be impossible, and no person have two
-    records. Where too many pairs are possible, some persons are looked at. Where too many records
-    are for one person, some of them are, and the `own` one, (persons,), -1 for none: then more
-    persons find theirs than would, not fewer.
+    A link implies others where nobody else has the values that it exchanges. Its evidence is how
+    much likelier all of these are together than by chance; none of them may be impossible, and
+    nobody may have two records. Where too many pairs are possible, some persons are looked at.
+    Where too many records are for one person, some of them are, and the `own` one, (persons,), -1
+    for none: then more persons find theirs than would, not fewer.
     """
     tree, model, _ = files
     count = len(model.known)
@@ -376,9 +377,7 @@ def _message(probabilities: Floats, of_person: Ints, of_record: Ints) -> Floats:
 
 def _balanced(logs: Floats, rounds: int) -> Floats:
     """Return probabilities whose sums are 1 by person, and by record about 1 or less."""
-    probabilities: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
-    for _ in range(rounds):
-        probabilities /= probabilities.sum(axis=1, keepdims=True)
-        probabilities /= np.maximum(probabilities.sum(axis=0), 1e-300)
-    probabilities /= probabilities.sum(axis=1, keepdims=True)
-    return probabilities
+    weights: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
+    weights *= record_scales(weights, np.ones(len(weights)), rounds)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights

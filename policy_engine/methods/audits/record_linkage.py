@@ -21,8 +21,8 @@ DEFAULT_ATTACKS = (
 class RecordLinkage(BaseModel):
     """The attacks of an intruder who knows some columns of persons, and the bound on them all.
 
-    The intruder knows the first column in `known`, the first two, and so on, in the order of the
-    table, exactly, and by the certificate how each was made. The bound is about every attack that
+    The intruder knows one column of `known`, two, and so on, those that tell most first, exactly,
+    and by the certificate how each was made. The bound is about every attack that
     applies, by however many of the columns, and holds where the upper end of the figure's 95%
     interval does. The share is that of the released records: whoever is not in the release does not
     make it smaller.
