@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.errors import AuditError, Problem
+from policy_engine.kernels.local_privacy.frequencies import estimate_frequencies
+from policy_engine.kernels.local_privacy.randomised_response import RandomisedResponse
 
 BINS, MOST_BINS = 10, 256
 """How many ranges numbers are answered in: of more than 256, hardly an answer would be true."""
-_DRAWN_AT_ONCE = 1 << 22
-_WHOLE = 1 << 32
+_DRAWN_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,7 @@ def retention(epsilon: float, values: int = 2) -> float:
     e^epsilon / (e^epsilon + values - 1), every other value being equally likely (Warner, 1965;
     Kairouz, Oh and Viswanath, NeurIPS 2014). Raises AuditError (A006) unless epsilon is positive.
     """
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        message = f"The epsilon is not positive. Given: {epsilon!r}. Allowed: a number above 0."
-        raise AuditError.of("A006", message)
-    return 1 / (1 + (values - 1) * math.exp(-epsilon))
+    return float(_response(values, epsilon).supports.own)
 
 
 def epsilon_of_coins(probability: float, values: int = 2) -> float:
@@ -101,12 +100,11 @@ def perturb_bits(bits: NDArray[Any], epsilon: float, random: np.random.Generator
     Needs some 30 MB beside the result, whatever the size.
     """
     flipped = np.empty_like(bits)
-    flips = _threshold(1 - retention(epsilon))
+    response = _response(2, epsilon)
     rows = max(1, _DRAWN_AT_ONCE // max(bits.shape[1], 1))
     for start in range(0, len(bits), rows):
         block = bits[start : start + rows]
-        is_flipped = random.integers(_WHOLE, size=block.shape, dtype=np.uint32) < flips
-        flipped[start : start + rows] = np.where(is_flipped, 1 - block, block)
+        flipped[start : start + rows] = response.respond(block, _words(random, block.shape))
     return flipped
 
 
@@ -114,12 +112,7 @@ def perturb_codes(
     codes: NDArray[np.int64], values: int, epsilon: float, random: np.random.Generator
 ) -> NDArray[np.int64]:
     """Return codes (n,) of so many values, each kept or replaced by any other one."""
-    if values < 2:
-        return codes.copy()
-    changes = _threshold(1 - retention(epsilon, values))
-    is_changed = random.integers(_WHOLE, size=len(codes), dtype=np.uint32) < changes
-    shifts = random.integers(1, values, len(codes))
-    return np.where(is_changed, (codes + shifts) % values, codes)
+    return _response(values, epsilon).respond(codes, _words(random, codes.shape))
 
 
 def estimated_shares(codes: NDArray[np.int64], values: int, epsilon: float) -> NDArray[np.float64]:
@@ -127,10 +120,24 @@ def estimated_shares(codes: NDArray[np.int64], values: int, epsilon: float) -> N
 
     Of few answers a share may be below 0.
     """
-    true_share = retention(epsilon, values)
-    other = (1 - true_share) / (values - 1)
-    shares = np.bincount(codes, minlength=values) / len(codes)
-    return (shares - other) / (true_share - other)
+    response = _response(values, epsilon)
+    return estimate_frequencies(response.count(codes), len(codes), response.supports).values
+
+
+def _response(values: int, epsilon: float) -> RandomisedResponse:
+    """Return randomised response of an epsilon. Raises AuditError (A006) unless it has one."""
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        message = f"The epsilon is not positive. Given: {epsilon!r}. Allowed: a number above 0."
+        raise AuditError.of("A006", message)
+    try:
+        return RandomisedResponse.of(values, Fraction(epsilon))
+    except ValueError as error:
+        raise AuditError.of("A006", str(error), "Give a larger epsilon.") from error
+
+
+def _words(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.uint64]:
+    """Return the words of answers: of an audit, they follow from its seed."""
+    return random.integers(2**64, size=shape, dtype=np.uint64)
 
 
 def _parts(
@@ -193,11 +200,3 @@ def _randomise_binned(
     codes = np.clip(places, 0, count - 1).astype(np.int64)
     middles = low + (perturb_codes(codes, count, epsilon, random) + 0.5) * (high - low) / count
     return np.round(middles) if numbers.dtype.kind in "iu" else middles
-
-
-def _threshold(probability: float) -> int:
-    """Return the bound below which a random number of 32 bits lies with at least a probability.
-
-    Rounded up: never less noise than epsilon asks for.
-    """
-    return math.ceil(probability * _WHOLE)
