@@ -8,8 +8,9 @@ from policy_engine.api.binding import bind_plans, choose_product, permitted_make
 from policy_engine.api.exploration import LossMeasure, Outcome, Run, with_losses
 from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.api.trial_releases import TrialReleases, attacked_plan
+from policy_engine.data.keys import Key, read_key
 from policy_engine.engines.engine import Engine, Progress, silent
-from policy_engine.engines.launching import Key, check_limit, launch_engine, read_key
+from policy_engine.engines.launching import check_limit, launch_engine
 from policy_engine.engines.origins import with_origins
 from policy_engine.errors import CertificateError, DataError, PlanError, PolicyEngineError
 from policy_engine.kernels.estimates import NotApplicable

@@ -27,9 +27,10 @@ from policy_engine.certificate.publication import (
 from policy_engine.certificate.recording import RecordFile
 from policy_engine.data import storage
 from policy_engine.data.catalog import parse_location
+from policy_engine.data.keys import Key
 from policy_engine.data.storage import Location
 from policy_engine.engines.engine import Engine, Progress, WrittenTable, silent
-from policy_engine.engines.launching import Key, Launcher, check_limit, launch_engine
+from policy_engine.engines.launching import Launcher, check_limit, launch_engine
 from policy_engine.errors import PlanError
 from policy_engine.plan.lineage import MadeBy
 from policy_engine.plan.plan import Plan

@@ -221,7 +221,7 @@ def apply(
     If the policy has several outputs, all go into one folder, or only the one that --asset names.
     """
     from policy_engine.api.applying import apply_all, apply_policy  # noqa: PLC0415
-    from policy_engine.engines.launching import read_key  # noqa: PLC0415
+    from policy_engine.data.keys import read_key  # noqa: PLC0415
 
     with progress_bar(time_left=True) as progress:
         options: dict[str, Any] = {

@@ -1,7 +1,6 @@
 """Start the engine that a caller chose, give it its inputs, and stop it again."""
 
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,8 +14,9 @@ from policy_engine.data.catalog import (
     find_taxonomies,
     make_catalog,
 )
+from policy_engine.data.keys import Key, read_key
 from policy_engine.data.storage import Location, exists, read_errors
-from policy_engine.data.table_files import file_format, is_file, unreadable_file
+from policy_engine.data.table_files import file_format
 from policy_engine.engines.engine import Engine, Progress, StoredData, silent
 from policy_engine.errors import DataError, PlanError, PolicyEngineError
 from policy_engine.plan.plan import EngineName
@@ -26,8 +26,6 @@ from policy_engine.policy.datasets import named_data
 
 if TYPE_CHECKING:
     from policy_engine.engines.spark.engine import SparkEngine
-
-Key = str | Path | bytes | None
 
 
 @dataclass(frozen=True)
@@ -150,40 +148,3 @@ def launch_engine(choice: "EngineName | SparkEngine", *, keep: bool = False) -> 
 def _unknown_engine_error(choice: object) -> PolicyEngineError:
     message = f"engine is not allowed to be {choice!r}. Allowed is 'local', 'spark'"
     return PlanError.of("M003", f"{message} or a SparkEngine.")
-
-
-def read_key(key: Key) -> bytes | None:
-    """Return the given key, or that of the environment: a text without blanks around it, and any
-    other bytes as they are.
-
-    Raises DataError (C013) where its file does not exist, it is neither bytes nor a path, or it is
-    given and empty.
-    """
-    if key is None:
-        return os.environ.get("POLICY_ENGINE_KEY", "").encode().strip() or None
-    if isinstance(key, str | Path):
-        path = Path(key)
-        if not is_file(path):
-            what = "is not a file" if path.exists() else "does not exist"
-            raise DataError.of("C013", f"The key file {str(path)!r} {what}.")
-        try:
-            key = path.read_bytes()
-        except OSError as error:
-            raise unreadable_file(path, error) from None
-    elif not isinstance(key, bytes):
-        message = f"A {type(key).__name__} is not a key. Allowed are bytes, or the path of a file."
-        raise DataError.of("C013", message)
-    if not key.strip():
-        message = "The key has no bytes: no key is given."
-        raise DataError.of("C013", message, "Make one: openssl rand -hex 32 > key.")
-    return _without_blanks(key)
-
-
-def _without_blanks(key: bytes) -> bytes:
-    """Return a key without the blanks around a text, such as the newline at the end of its file;
-    in random bytes, whose first or last may look like one, each counts."""
-    try:
-        key.decode()
-    except UnicodeDecodeError:
-        return key
-    return key.strip()

@@ -1,5 +1,6 @@
 """Which decisions were made, in a chain that reveals every change."""
 
+from policy_engine.data.chain.verification import Head, Verification
 from policy_engine.decision.log.entries import Entry, LoggedDeed, LogRecord
 from policy_engine.decision.log.log import (
     DecisionLog,
@@ -8,7 +9,6 @@ from policy_engine.decision.log.log import (
     read_log,
     verify_log,
 )
-from policy_engine.decision.log.verification import Head, Verification
 
 __all__ = [
     "DecisionLog",

@@ -1,19 +1,12 @@
 """What a decision log records of a decision: its structure, but never a value or a free text."""
 
-import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, Self
+from datetime import datetime
+from typing import Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    field_validator,
-    model_validator,
-)
+from pydantic import field_validator, model_validator
 
+from policy_engine.data.chain.entries import ChainEntry, Kept
 from policy_engine.decision.conditions import State, Verdict
 from policy_engine.decision.history import MadeFrom
 from policy_engine.decision.model import (
@@ -28,17 +21,8 @@ from policy_engine.decision.model import (
 from policy_engine.policy.model import Constraint, Strategy
 from policy_engine.policy.model import Kind as RuleKind
 
-Kind = Literal["sha-256", "hmac-sha-256"]
-Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
-START = "0" * 64
-"""The previous hash of the first entry."""
 
-
-class _Logged(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
-
-
-class LoggedRequest(_Logged):
+class LoggedRequest(Kept):
     """Who asked to do what with which assets, and for which purpose."""
 
     assignee: str
@@ -47,7 +31,7 @@ class LoggedRequest(_Logged):
     purpose: str
 
 
-class LoggedCondition(_Logged):
+class LoggedCondition(Kept):
     """The result of a condition, by its left operand only, without the values it was compared with.
 
     For a logical constraint whose parts were not evaluated, by its operator.
@@ -57,7 +41,7 @@ class LoggedCondition(_Logged):
     state: State
 
 
-class LoggedMatch(_Logged):
+class LoggedMatch(Kept):
     """A rule that covered the request."""
 
     policy: str
@@ -67,14 +51,14 @@ class LoggedMatch(_Logged):
     conditions: tuple[LoggedCondition, ...]
 
 
-class LoggedMiss(_Logged):
+class LoggedMiss(Kept):
     """A permission that nearly covered the request."""
 
     policy: str
     rule: str
 
 
-class LoggedDuty(_Logged):
+class LoggedDuty(Kept):
     """A duty that was outstanding."""
 
     policy: str
@@ -85,7 +69,7 @@ class LoggedDuty(_Logged):
     state: Literal["outstanding", "violated"]
 
 
-class LoggedCount(_Logged):
+class LoggedCount(Kept):
     """A rule that was exercised once, on which assets; by whom, if not by the requester."""
 
     policy: str
@@ -94,7 +78,7 @@ class LoggedCount(_Logged):
     party: str | None = None
 
 
-class LoggedOrigin(_Logged):
+class LoggedOrigin(Kept):
     """What an asset was made from, and the assigners of the rule that made it."""
 
     asset: str
@@ -102,7 +86,7 @@ class LoggedOrigin(_Logged):
     sources: tuple[str, ...]
 
 
-class LogRecord(_Logged):
+class LogRecord(Kept):
     """What is recorded of a decision.
 
     Every field is declared here and copied by name, so that fields added to decisions later are not
@@ -159,7 +143,7 @@ class LogRecord(_Logged):
         )
 
 
-class LoggedDeed(_Logged):
+class LoggedDeed(Kept):
     """A duty was fulfilled or violated, or a prohibition infringed, by a party at a time.
 
     `digest` is that of the policy at the time, `meaning` identifies what the duty requires and who
@@ -183,39 +167,17 @@ class LoggedDeed(_Logged):
         return time
 
 
-class Entry(_Logged):
-    """One decision or duty event in the chain, with what binds it to the entry before it.
+class Entry(ChainEntry):
+    """One decision or duty event in the chain."""
 
-    `number` counts from 1, `previous` is the hash of the entry before, `logged` the clock's time of
-    writing, in UTC. `hash` is the hash of the canonical JSON of everything else.
-    """
-
-    format: Literal[1] = 1
-    chain: Kind
-    number: Annotated[int, Field(ge=1)]
-    previous: Hash
-    logged: str
     decision: LogRecord | None = None
     deed: LoggedDeed | None = None
-    hash: Hash = START
 
     @model_validator(mode="after")
     def _check_content(self) -> Self:
         if (self.decision is None) == (self.deed is None):
             raise ValueError("an entry holds a decision or a deed")
         return self
-
-    def text(self) -> bytes:
-        """Return the entry as one line of a log: canonical JSON, without the line end."""
-        return canonical(self.to_json())
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the entry as a JSON object."""
-        return self.model_dump(exclude_none=True)
-
-    def hashed_text(self) -> bytes:
-        """Return the text that the hash is computed from."""
-        return canonical(self.model_dump(exclude={"hash"}, exclude_none=True))
 
     @property
     def decided(self) -> LogRecord:
@@ -239,19 +201,6 @@ class Entry(_Logged):
     def time(self) -> datetime | None:
         """The moment that the decision holds for. Raises as `decided` does."""
         return datetime.fromisoformat(self.decided.time) if self.decided.time else None
-
-
-def canonical(value: Any) -> bytes:
-    """Return the canonical JSON text of a value: keys sorted, no blanks, UTF-8, no NaN."""
-    text = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
-    return text.encode()
-
-
-def now() -> str:
-    """Return the current time in the format of entries."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def _match(match: Match) -> LoggedMatch:

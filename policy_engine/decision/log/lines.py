@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from policy_engine.decision.log.entries import Entry
-from policy_engine.decision.log.locks import lock, unlock
-from policy_engine.decision.log.pending import complete_size, pending_note
-from policy_engine.decision.log.places import (
+from policy_engine.data.chain.rows import (
     LONGEST,
-    LogTail,
     Row,
     open_for_appending,
     open_for_reading,
-    reading,
-    writing,
+    sync_folder,
 )
+from policy_engine.decision.log.entries import Entry
+from policy_engine.decision.log.locks import lock, unlock
+from policy_engine.decision.log.pending import complete_size, pending_note
+from policy_engine.decision.log.places import LogTail, reading, writing
 
 _BLOCK = 2**16
 _TORN = "the file ends in the middle of it, as after a crash"
@@ -116,7 +115,8 @@ def _append(number: int, path: Path, entry: Entry) -> int:
                 os.ftruncate(number, size)
             raise
     if size == 0:
-        _sync_folder(path.parent)
+        with suppress(OSError):
+            sync_folder(path.parent)
     return size
 
 
@@ -124,13 +124,3 @@ def _write(number: int, data: bytes) -> None:
     if os.write(number, data) != len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     os.fsync(number)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Flush the name of a new file to the disk, where folders can be opened."""
-    with suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)

@@ -7,22 +7,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from policy_engine.decision import Decider
-from policy_engine.decision.history import History
-from policy_engine.decision.log import snapshots
-from policy_engine.decision.log.chain import Chain, Key, read_key
-from policy_engine.decision.log.entries import Entry, LoggedDeed
-from policy_engine.decision.log.lines import LinesFile
-from policy_engine.decision.log.places import LogTail, Row, Store
-from policy_engine.decision.log.state import LogState
-from policy_engine.decision.log.table import LogTable
-from policy_engine.decision.log.verification import (
+from policy_engine.data.chain.rows import Row
+from policy_engine.data.chain.verification import (
     Head,
     InvalidEntryError,
     Verification,
+    key_error,
     parse_entry,
     verify,
 )
+from policy_engine.data.keys import Key, read_chain_key
+from policy_engine.decision import Decider
+from policy_engine.decision.history import History
+from policy_engine.decision.log import snapshots
+from policy_engine.decision.log.chain import LOG, Chain
+from policy_engine.decision.log.entries import Entry, LoggedDeed
+from policy_engine.decision.log.lines import LinesFile
+from policy_engine.decision.log.places import LogTail, Store
+from policy_engine.decision.log.state import LogState
+from policy_engine.decision.log.table import LogTable
 from policy_engine.decision.model import Decision, Request, World
 from policy_engine.errors import DataError, LogError, Place, Problem, join_names
 
@@ -80,7 +83,7 @@ class DecisionLog:
         cannot be written, and LogError (G002) if its last entry is incomplete or does not belong to
         this chain.
         """
-        log = cls(_store(path), Chain(read_key(key)))
+        log = cls(_store(path), Chain(read_chain_key(key)))
         with log.store.appending() as tail:
             log._last_entry(tail.last)
         return log
@@ -152,16 +155,13 @@ class DecisionLog:
         if row is None:
             return None
         try:
-            entry = parse_entry(row)
+            entry = parse_entry(row, LOG)
         except InvalidEntryError as error:
             message = f"The last entry of the log is broken: {error}."
             hint = "Nothing was appended. Keep a copy of the log, then remove that entry to go on."
             raise LogError.of("G002", message, hint, str(self.path)) from None
         if self.chain.key is None and entry.chain == "hmac-sha-256":
-            message = "The log is chained with a key, but no key was given."
-            raise DataError.of(
-                "C013", message, "Give the key that the log is chained with.", str(self.path)
-            )
+            raise key_error(LOG.writer, str(self.path))
         for fault in self.chain.entry_faults(entry):
             message = f"Nothing can be appended to the log. Its last entry is not valid: {fault}."
             raise LogError.of("G002", message, source=str(self.path))
@@ -187,7 +187,7 @@ def read_history(path: str | Path, key: Key = None) -> History:
 
     And DataError: C004 for another ending, C013 for an invalid key.
     """
-    return DecisionLog(_store(path), Chain(read_key(key))).history()
+    return DecisionLog(_store(path), Chain(read_chain_key(key))).history()
 
 
 def verify_log(
@@ -204,7 +204,7 @@ def verify_log(
     (G001) if the log cannot be read, RequestError (U001) if `expect` is not a head.
     """
     expected = Head.of(str(expect)) if isinstance(expect, str | int) else expect
-    return verify(_store(path).rows(), Chain(read_key(key)), expected)
+    return verify(_store(path).rows(), Chain(read_chain_key(key)), LOG, expected)
 
 
 def _file_identity(path: Path) -> _Identity:
@@ -230,7 +230,7 @@ def _store(path: str | Path) -> Store:
 def _entries(rows: Iterable[Row], source: str) -> Iterator[Entry]:
     for row in rows:
         try:
-            yield parse_entry(row)
+            yield parse_entry(row, LOG)
         except InvalidEntryError as error:
             place = Place(line=row.line, column=1)
             problem = Problem("G001", f"This is not an entry: {error}.", place=place)

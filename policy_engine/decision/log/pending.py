@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from policy_engine.decision.log.places import open_for_reading
+from policy_engine.data.chain.rows import open_for_reading
 
 ENDING = ".pending"
 _PAGE = 4_096

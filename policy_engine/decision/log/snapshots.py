@@ -9,11 +9,12 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from policy_engine.data.chain.entries import canonical
+from policy_engine.data.chain.reading import Mark
+from policy_engine.data.chain.rows import open_for_reading
 from policy_engine.decision.history import History
 from policy_engine.decision.log.chain import Chain
-from policy_engine.decision.log.entries import canonical
-from policy_engine.decision.log.places import open_for_reading
-from policy_engine.decision.log.state import LogState, Mark
+from policy_engine.decision.log.state import LogState
 
 ENDING = ".state"
 """The suffix added to the name of a log."""

@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from everyday import everyday, examples
@@ -16,15 +17,14 @@ from places import ROOT
 from typer.testing import CliRunner
 
 from policy_engine.cli.logs import logs
+from policy_engine.data.chain.table import ChainTable
 from policy_engine.decision.conditions import Verdict
 from policy_engine.decision.log import (
     DecisionLog,
     Head,
     last_entries,
     lines,
-    places,
     read_log,
-    table,
     verify_log,
 )
 from policy_engine.decision.model import (
@@ -740,7 +740,7 @@ def test_an_entry_of_another_shape_is_none(tmp_path, field):
 
 
 def test_the_longest_entry_is_that_of_both_places():
-    assert lines.LONGEST == places.LONGEST
+    assert ChainTable(Path("log.db"), "entries", "log", 1).longest == lines.LONGEST
 
 
 # -- the command line -------------------------------------------------------------------------
@@ -801,20 +801,22 @@ def test_show_does_not_steer_the_terminal(tmp_path):
 
 KILLED = """
 import os, signal, sys
-from policy_engine.decision.log import DecisionLog, table
+from policy_engine.data.chain.table import OpenTable
+from policy_engine.decision.log import DecisionLog
 from test_log import decision
 
 log = DecisionLog.open(sys.argv[1])
-add = table._add
+add = OpenTable.add
 
-def cut_off(connection, entry):
+def cut_off(table, entry):
+    connection = table.connection
     connection.execute("PRAGMA cache_size = 1")  # what is not committed goes to the disk as well
-    add(connection, entry)
+    add(table, entry)
     for number in range(int(sys.argv[2])):
         connection.execute("INSERT INTO decisions VALUES (?, ?, '')", (9 + number, "x" * 3000))
     os.kill(os.getpid(), signal.SIGKILL)
 
-table._add = cut_off
+OpenTable.add = cut_off
 log.append(decision())
 """
 
@@ -847,8 +849,8 @@ def test_what_a_killed_writer_left_is_told_of_where_a_reader_may_not_undo_it(tmp
     path, entries = logged(tmp_path / "log.sqlite", 3)
     cut_off(path)
     kept = path.read_bytes()
-    connected = table._connected
-    monkeypatch.setattr(table, "_connected", lambda where, _mode: connected(where, "ro"))
+    connected = ChainTable._connected
+    monkeypatch.setattr(ChainTable, "_connected", lambda self, _mode: connected(self, "ro"))
     with pytest.raises(LogError, match=r"G001 .*'log.sqlite-journal'.* copy both files") as caught:
         verify_log(path)
     assert caught.value.exit_code == 2

@@ -6,11 +6,11 @@ from hashlib import sha256
 import pytest
 from pydantic import ValidationError
 
-from policy_engine.decision.log.chain import Chain, read_key
-from policy_engine.decision.log.entries import START, Entry, LoggedDeed
-from policy_engine.decision.log.verification import Head
+from policy_engine.data.chain.entries import START
+from policy_engine.decision.log.chain import Chain
+from policy_engine.decision.log.entries import Entry, LoggedDeed
 from policy_engine.decision.model import Decision, Request
-from policy_engine.errors import DataError, OutputError, RequestError
+from policy_engine.errors import OutputError
 
 KEY = b"k" * 32
 ASKED = Request(assignee="urn:ann", action="urn:read", targets=("urn:t",))
@@ -62,28 +62,6 @@ def test_a_name_that_cannot_be_written_is_not_logged():
         Chain().next(None, PERMIT.model_copy(update={"request": torn}))
 
 
-@pytest.mark.parametrize(("text", "key"), [(KEY, KEY), (b" %b \n" % KEY, KEY)])
-def test_a_key_is_what_a_file_holds_without_the_blanks_around_it(tmp_path, text, key):
-    path = tmp_path / "key"
-    path.write_bytes(text)
-    assert read_key(path) == read_key(str(path)) == key
-    assert read_key(KEY) == KEY
-    assert read_key(None) is None
-
-
-def test_a_key_of_random_bytes_is_taken_whole_whatever_its_last_byte(tmp_path):
-    key = b"\xff" * 31 + b"\n"
-    (tmp_path / "key").write_bytes(key)
-    assert read_key(tmp_path / "key") == read_key(key) == key
-
-
-@pytest.mark.parametrize("size", [1, 31])
-def test_a_key_that_is_too_short_is_refused_with_its_size(size):
-    told = f"C013 The key has {size} bytes. A key has at least 32"
-    with pytest.raises(DataError, match=told):
-        read_key(b"k" * size)
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -109,42 +87,3 @@ def test_an_entry_is_of_one_form_alone(changes):
 def test_a_deed_has_a_time(time):
     with pytest.raises(ValidationError):
         LoggedDeed.model_validate({**DEED.model_dump(), "time": time})
-
-
-@pytest.mark.parametrize(
-    ("text", "head", "again"),
-    [
-        (f"12:{'Ab' * 32}", Head(12, "ab" * 32), f"12:{'ab' * 32}"),
-        (f" {'a' * 64}\n", Head(-1, "a" * 64), "a" * 64),
-        ("7", Head(7, ""), "7"),
-        ("0", Head(0, ""), "0"),
-    ],
-)
-def test_a_head_is_written_as_it_is_read(text, head, again):
-    assert Head.of(text) == head
-    assert str(head) == again
-    assert Head.of(again) == head
-
-
-@pytest.mark.parametrize(
-    ("head", "held"),
-    [
-        (Head(2, "b" * 64), True),
-        (Head(2, ""), True),
-        (Head(-1, "b" * 64), True),
-        (Head(3, "b" * 64), False),
-        (Head(2, "c" * 64), False),
-        (Head(1, ""), False),
-        (Head(-1, "c" * 64), False),
-    ],
-)
-def test_a_head_is_held_by_the_entry_that_has_all_of_it(head, held):
-    assert head.is_at(2, "b" * 64) == held
-
-
-def test_what_is_no_head_is_told_how_one_is_written():
-    with pytest.raises(RequestError) as caught:
-        Head.of("12:ab")
-    [problem] = caught.value.problems
-    assert problem.message == "A head is NUMBER:HASH, or one of the two. '12:ab' was given."
-    assert problem.hint == "`log verify` prints it."

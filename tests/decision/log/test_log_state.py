@@ -4,11 +4,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from policy_engine.data.chain.reading import Mark
+from policy_engine.data.chain.rows import Row
 from policy_engine.decision.history import Deed, History, MadeFrom
 from policy_engine.decision.log.chain import Chain
 from policy_engine.decision.log.entries import Entry, LoggedDeed
-from policy_engine.decision.log.places import Row
-from policy_engine.decision.log.state import LogState, Mark, record_entry
+from policy_engine.decision.log.state import LogState, record_entry
 from policy_engine.decision.model import Counted, Decision, OutstandingDuty, Request
 from policy_engine.errors import LogError
 from policy_engine.policy.model import ANONYMIZE

@@ -1,0 +1,163 @@
+"""A chain as a table in an SQLite file."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.data.chain.entries import ChainEntry
+from policy_engine.data.chain.rows import (
+    LONGEST,
+    ChainTail,
+    Row,
+    open_for_appending,
+    open_for_reading,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class UnfinishedError(Exception):
+    """A writer was interrupted in the middle of an entry, and this reader may not undo it."""
+
+
+@dataclass(frozen=True)
+class OpenTable:
+    """A table within a transaction."""
+
+    connection: "sqlite3.Connection"
+    name: str
+
+    def tail(self) -> ChainTail[Any]:
+        """Return the end of the table."""
+        query = f"SELECT number, entry, hash FROM {self.name} ORDER BY number DESC LIMIT 1"  # noqa: S608
+        last = self.connection.execute(query).fetchone()
+        return ChainTail(last and _row(*last), self.add, self.rows)
+
+    def rows(self, start: int = 0) -> Iterator[Row]:
+        """Yield the rows in order, starting at a number."""
+        # A table may have numbers below 1, which must be reported.
+        least = start or -(2**63)
+        query = f"SELECT number, entry, hash FROM {self.name} WHERE number >= ? ORDER BY number"  # noqa: S608
+        for row in self.connection.execute(query, (least,)):
+            yield _row(*row)
+
+    def add(self, entry: ChainEntry) -> int:
+        """Insert an entry, and return its number."""
+        row = entry.number, entry.text().decode(), entry.hash
+        self.connection.execute(f"INSERT INTO {self.name} VALUES (?, ?, ?)", row)  # noqa: S608
+        return entry.number
+
+
+@dataclass(frozen=True)
+class ChainTable:
+    """A table of entries in an SQLite file, and what else the file has.
+
+    `noun` is what holds the chain, `others` the statements that made what the file has beside the
+    table, `longest` the size in bytes of the largest text or blob that is read.
+    """
+
+    path: Path
+    name: str
+    noun: str
+    patience: float
+    others: tuple[str, ...] = ()
+    longest: int = LONGEST
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What makes the tables."""
+        first = f"CREATE TABLE {self.name}(number INTEGER PRIMARY KEY, entry TEXT, hash TEXT)"
+        return first, *self.others
+
+    @contextmanager
+    def appending(self) -> Iterator[OpenTable]:
+        """Return the table within a transaction of its own; a missing file is created.
+
+        What was added is on the disk once the context has ended, or not at all. Raises OSError and
+        ValueError, and sqlite3.Error.
+        """
+        os.close(open_for_appending(self.path))
+        with closing(self._connected("rw")) as connection:
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("BEGIN IMMEDIATE")
+            if not self._has_tables(connection):
+                for statement in self.statements:
+                    connection.execute(statement)
+            yield OpenTable(connection, self.name)
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def reading(self) -> Iterator[OpenTable | None]:
+        """Return the table as it is now, None if there is none.
+
+        If a writer was interrupted, its unfinished entry is undone first, as the next writer would
+        do. Raises UnfinishedError if this reader may not do that, and as `appending` does.
+        """
+        os.close(open_for_reading(self.path))
+        self._undo()
+        with closing(self._connected("ro")) as connection:
+            connection.execute("BEGIN")
+            is_there = self._has_tables(connection)
+            yield OpenTable(connection, self.name) if is_there else None
+
+    def _undo(self) -> None:
+        """Undo a transaction that was never completed.
+
+        Only a connection that may write can do so (https://www.sqlite.org/lockingv3.html, section
+        4).
+        """
+        import sqlite3  # noqa: PLC0415
+
+        try:
+            self._look("ro")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+                raise
+        else:
+            return
+        try:
+            self._look("rw")
+        except sqlite3.OperationalError:
+            journal = f"{self.path.name}-journal"
+            message = (
+                f"A writer was interrupted in the middle of an entry. {journal!r} can undo it,"
+            )
+            raise UnfinishedError(message) from None
+
+    def _look(self, mode: str) -> None:
+        with closing(self._connected(mode)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+    def _connected(self, mode: str) -> "sqlite3.Connection":
+        import sqlite3  # noqa: PLC0415
+
+        name = f"{self.path.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(name, self.patience, isolation_level=None, uri=True)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self.longest)
+        connection.text_factory = bytes
+        return connection
+
+    def _has_tables(self, connection: "sqlite3.Connection") -> bool:
+        """Return whether the tables exist. Raises ValueError for a database with other content.
+
+        A view in place of a table, or a trigger on it, could show or store anything.
+        """
+        query = (
+            "SELECT sql FROM sqlite_master WHERE type != 'table' OR name NOT LIKE 'sqlite_stat_'"
+        )
+        statements = [sql for (sql,) in connection.execute(query)]
+        if statements not in ([], [one.encode() for one in self.statements]):
+            raise ValueError(f"the database contains more than a {self.noun}")
+        return bool(statements)
+
+
+def _row(number: int, entry: Any, own_hash: Any) -> Row:
+    if not isinstance(entry, bytes) or not isinstance(own_hash, bytes):
+        return Row(number, b"", "its columns are not text", start=number)
+    columns = number, own_hash.decode(errors="replace")
+    return Row(number, entry, columns=columns, start=number)
