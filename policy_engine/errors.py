@@ -9,6 +9,7 @@ PolicyEngineError
  ├── RequestError       an access request that cannot be understood
  ├── DeniedError        a party asks to make something, and is not permitted to
  ├── LogError           a decision log that cannot be read, or whose chain is broken
+ ├── LedgerError        a budget ledger that cannot be used, or whose chain is broken
  ├── QueryError         a query that cannot be understood, and so is not run
  ├── EngineError        an engine that cannot be started, or that was lost on the way
  ├── AuditError         an audit that cannot be run on what it is given
@@ -156,6 +157,17 @@ CODES = {
     "D008": "a duty that is not the party's to do",
     "G001": "a decision log that cannot be read",
     "G002": "a decision log whose chain is broken",
+    "B001": "a budget ledger that cannot be read or written",
+    "B002": "a budget ledger that is locked by another process",
+    "B003": "a budget ledger that may only be read",
+    "B004": "a budget ledger whose chain is broken",
+    "B005": "a budget ledger that is chained with another key",
+    "B006": "a file that is not a budget ledger",
+    "B007": "a budget ledger of a newer version",
+    "B008": "a charge that a budget ledger cannot record",
+    "B009": "a release that the budget does not allow",
+    "B010": "a release that another run is making, or did not finish",
+    "B011": "a reservation of budget that is no longer held",
     "Q001": "a query that cannot be parsed",
     "Q002": "a statement that is not a query",
     "Q003": "a table that the catalog lacks",
@@ -224,6 +236,7 @@ AREAS = {
     "D": "Requests",
     "Q": "Queries",
     "G": "The decision log",
+    "B": "The budget ledger",
     "A": "Audits",
     "H": "Hints",
     "W": "Warnings",
@@ -399,6 +412,12 @@ class DeniedError(PolicyEngineError):
 
 class LogError(PolicyEngineError):
     """A decision log that cannot be read, or whose chain is broken."""
+
+    exit_code = 2
+
+
+class LedgerError(PolicyEngineError):
+    """A budget ledger that cannot be used, such as one that is locked, or was changed."""
 
     exit_code = 2
 

@@ -1,6 +1,5 @@
 """Deadlines of duties, from the duties' constraints."""
 
-from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -8,6 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from policy_engine import terms
 from policy_engine.policy import Condition, Constraint, Rule
 from policy_engine.policy.model import LogicalConstraint, conjuncts
+from policy_engine.policy.xsd.durations import add_duration
 from policy_engine.policy.xsd.literals import Duration, Literals
 
 _TIME, _ELAPSED = f"{terms.ODRL}dateTime", f"{terms.ODRL}elapsedTime"
@@ -83,16 +83,4 @@ def _constraint_ends(
         day = right + timedelta(days=1) if _UNTIL[one.operator] else right
         yield datetime.combine(day, time(), getattr(right, "zone", UTC)), True
     elif one.left_operand == _ELAPSED and isinstance(right, Duration) and since is not None:
-        yield _add_duration(since, right), False
-
-
-def _add_duration(moment: datetime, span: Duration) -> datetime:
-    """Return a moment plus a duration, on the last day of a month that is too short."""
-    try:
-        years, month = divmod(moment.month - 1 + span.months, 12)
-        year = moment.year + years
-        day = min(moment.day, monthrange(year, month + 1)[1])
-        moved = moment.replace(year=year, month=month + 1, day=day)
-        return moved + timedelta(seconds=float(span.seconds))
-    except (ValueError, OverflowError):
-        return datetime.max.replace(tzinfo=moment.tzinfo)
+        yield add_duration(since, right), False

@@ -12,13 +12,13 @@ START = "0" * 64
 """The previous hash of the first entry."""
 
 
-class Kept(BaseModel):
+class ChainRecord(BaseModel):
     """What an entry, or a part of one, is made of: only declared fields, and never changed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
-class ChainEntry(Kept):
+class ChainEntry(ChainRecord):
     """An entry of a chain, with what binds it to the entry before it.
 
     `number` counts from 1, `previous` is the hash of the entry before, `logged` the clock's time of

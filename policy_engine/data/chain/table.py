@@ -24,6 +24,10 @@ class UnfinishedError(Exception):
     """A writer was interrupted in the middle of an entry, and this reader may not undo it."""
 
 
+class NewerVersionError(Exception):
+    """A newer version of the engine made the file."""
+
+
 @dataclass(frozen=True)
 class OpenTable:
     """A table within a transaction."""
@@ -57,7 +61,8 @@ class ChainTable:
     """A table of entries in an SQLite file, and what else the file has.
 
     `noun` is what holds the chain, `others` the statements that made what the file has beside the
-    table, `longest` the size in bytes of the largest text or blob that is read.
+    table, `longest` the size in bytes of the largest text or blob that is read. `version` is the
+    number that the file has of what made it, 0 for none.
     """
 
     path: Path
@@ -66,6 +71,7 @@ class ChainTable:
     patience: float
     others: tuple[str, ...] = ()
     longest: int = LONGEST
+    version: int = 0
 
     @property
     def statements(self) -> tuple[str, ...]:
@@ -74,18 +80,20 @@ class ChainTable:
         return first, *self.others
 
     @contextmanager
-    def appending(self) -> Iterator[OpenTable]:
-        """Return the table within a transaction of its own; a missing file is created.
+    def appending(self, *, create: bool = True) -> Iterator[OpenTable]:
+        """Return the table within a transaction of its own; a missing one may be created.
 
         What was added is on the disk once the context has ended, or not at all. Raises OSError and
         ValueError, and sqlite3.Error.
         """
-        os.close(open_for_appending(self.path))
+        os.close((open_for_appending if create else open_for_reading)(self.path))
         with closing(self._connected("rw")) as connection:
             connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("BEGIN IMMEDIATE")
             if not self._has_tables(connection):
-                for statement in self.statements:
+                if not create:
+                    raise ValueError(f"the file is empty, and not a {self.noun}")
+                for statement in (*self.statements, f"PRAGMA user_version = {self.version}"):
                     connection.execute(statement)
             yield OpenTable(connection, self.name)
             connection.execute("COMMIT")
@@ -112,6 +120,8 @@ class ChainTable:
         """
         import sqlite3  # noqa: PLC0415
 
+        if not self.path.with_name(f"{self.path.name}-journal").exists():
+            return
         try:
             self._look("ro")
         except sqlite3.OperationalError as error:
@@ -143,10 +153,14 @@ class ChainTable:
         return connection
 
     def _has_tables(self, connection: "sqlite3.Connection") -> bool:
-        """Return whether the tables exist. Raises ValueError for a database with other content.
+        """Return whether the tables exist. Raises ValueError for a database with other content,
+        and NewerVersionError for one that a newer version made.
 
         A view in place of a table, or a trigger on it, could show or store anything.
         """
+        [version] = connection.execute("PRAGMA user_version").fetchone()
+        if self.version and version > self.version:
+            raise NewerVersionError
         query = (
             "SELECT sql FROM sqlite_master WHERE type != 'table' OR name NOT LIKE 'sqlite_stat_'"
         )

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import field_validator, model_validator
 
-from policy_engine.data.chain.entries import ChainEntry, Kept
+from policy_engine.data.chain.entries import ChainEntry, ChainRecord
 from policy_engine.decision.conditions import State, Verdict
 from policy_engine.decision.history import MadeFrom
 from policy_engine.decision.model import (
@@ -22,7 +22,7 @@ from policy_engine.policy.model import Constraint, Strategy
 from policy_engine.policy.model import Kind as RuleKind
 
 
-class LoggedRequest(Kept):
+class LoggedRequest(ChainRecord):
     """Who asked to do what with which assets, and for which purpose."""
 
     assignee: str
@@ -31,7 +31,7 @@ class LoggedRequest(Kept):
     purpose: str
 
 
-class LoggedCondition(Kept):
+class LoggedCondition(ChainRecord):
     """The result of a condition, by its left operand only, without the values it was compared with.
 
     For a logical constraint whose parts were not evaluated, by its operator.
@@ -41,7 +41,7 @@ class LoggedCondition(Kept):
     state: State
 
 
-class LoggedMatch(Kept):
+class LoggedMatch(ChainRecord):
     """A rule that covered the request."""
 
     policy: str
@@ -51,14 +51,14 @@ class LoggedMatch(Kept):
     conditions: tuple[LoggedCondition, ...]
 
 
-class LoggedMiss(Kept):
+class LoggedMiss(ChainRecord):
     """A permission that nearly covered the request."""
 
     policy: str
     rule: str
 
 
-class LoggedDuty(Kept):
+class LoggedDuty(ChainRecord):
     """A duty that was outstanding."""
 
     policy: str
@@ -69,7 +69,7 @@ class LoggedDuty(Kept):
     state: Literal["outstanding", "violated"]
 
 
-class LoggedCount(Kept):
+class LoggedCount(ChainRecord):
     """A rule that was exercised once, on which assets; by whom, if not by the requester."""
 
     policy: str
@@ -78,7 +78,7 @@ class LoggedCount(Kept):
     party: str | None = None
 
 
-class LoggedOrigin(Kept):
+class LoggedOrigin(ChainRecord):
     """What an asset was made from, and the assigners of the rule that made it."""
 
     asset: str
@@ -86,7 +86,7 @@ class LoggedOrigin(Kept):
     sources: tuple[str, ...]
 
 
-class LogRecord(Kept):
+class LogRecord(ChainRecord):
     """What is recorded of a decision.
 
     Every field is declared here and copied by name, so that fields added to decisions later are not
@@ -143,7 +143,7 @@ class LogRecord(Kept):
         )
 
 
-class LoggedDeed(Kept):
+class LoggedDeed(ChainRecord):
     """A duty was fulfilled or violated, or a prohibition infringed, by a party at a time.
 
     `digest` is that of the policy at the time, `meaning` identifies what the duty requires and who

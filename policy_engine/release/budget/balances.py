@@ -1,0 +1,93 @@
+"""What an account has spent, what remains, and whether its caps allow a charge."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from policy_engine import terms
+from policy_engine.errors import DeniedError, PolicyEngineError, Problem
+from policy_engine.release.budget.accounts import Account, Amount, Cap, Charge
+from policy_engine.release.budget.entries import plain
+from policy_engine.release.budget.state import AccountState, LedgerState
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What an account has spent, what is reserved for releases that are being made, its caps by the
+    last charge, and what remains under all of them: None without a cap.
+    """
+
+    account: Account
+    spent: Amount
+    reserved: Amount
+    caps: tuple[Cap, ...]
+    remaining: Amount | None
+
+
+def balance_of(spending: AccountState, moment: datetime) -> Balance:
+    """Return the balance of an account at a moment."""
+    caps = spending.caps
+    remaining = [one for cap in caps for one in _remaining(cap, spending, moment)]
+    return Balance(
+        spending.account,
+        spending.spent,
+        spending.reserved,
+        caps,
+        Amount(
+            max(min(one.epsilon for one in remaining), Amount().epsilon),
+            max(min(one.delta for one in remaining), Amount().delta),
+        )
+        if remaining
+        else None,
+    )
+
+
+def _remaining(cap: Cap, spending: AccountState, moment: datetime) -> Iterable[Amount]:
+    yield cap.bound - spending.spent_since_renewal(cap, moment) - spending.reserved
+    if cap.lifetime:
+        yield cap.lifetime - spending.spent - spending.reserved
+
+
+def check_caps(charge: Charge, accounts: Iterable[Account], state: LedgerState) -> None:
+    """Raise DeniedError (B009) if the cap of one of the accounts does not allow a charge.
+
+    The message is for the assignee, and has no numbers: they would tell what others asked. The
+    `values` of the problem are for the owner.
+    """
+    moment, chosen = datetime.now(UTC), {*accounts}
+    excesses = []
+    for cap in charge.caps:
+        if cap.account not in chosen:
+            continue
+        one = cap.account
+        key = one.dataset, one.unit, one.assignee, one.purpose
+        spending = state.spendings.get(key) or AccountState(one)
+        bounds = [(cap.bound, spending.spent_since_renewal(cap, moment))]
+        if cap.lifetime:
+            bounds.append((cap.lifetime, spending.spent))
+        for bound, spent in bounds:
+            used = spent + spending.reserved
+            if not (used + charge.amount).is_within(bound):
+                excesses.append(_excess(one, used, bound, charge.amount))
+    if excesses:
+        raise _denial(charge, tuple(excesses))
+
+
+def _denial(charge: Charge, excesses: tuple[str, ...]) -> PolicyEngineError:
+    datasets = ", ".join(dict.fromkeys(repr(one.dataset) for one in charge.accounts))
+    message = f"The privacy budget of {datasets} does not allow this release."
+    return DeniedError(Problem("B009", message, values=excesses))
+
+
+def _excess(account: Account, used: Amount, bound: Amount, request: Amount) -> str:
+    """Return by how much a bound is exceeded, for the owner."""
+    who = f" of {terms.compact(account.assignee)}" if account.assignee else ""
+    why = f" for {terms.compact(account.purpose)}" if account.purpose else ""
+    return (
+        f"{account.dataset}{who}{why}: {_words(used)} of {_words(bound)} is spent or reserved, "
+        f"{_words(request)} is asked"
+    )
+
+
+def _words(amount: Amount) -> str:
+    return f"epsilon {plain(amount.epsilon)} and delta {plain(amount.delta)}"

@@ -1,0 +1,358 @@
+"""The budget ledger: reserve, commit, draw, keep the answer; never draw for one release twice."""
+
+import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+from threading import RLock
+from types import TracebackType
+from typing import Any
+
+from policy_engine.data.chain.entries import START, now
+from policy_engine.data.chain.hashing import HashChain
+from policy_engine.data.chain.reading import Mark
+from policy_engine.data.chain.rows import Row
+from policy_engine.data.chain.verification import (
+    Head,
+    InvalidEntryError,
+    Verification,
+    key_error,
+    parse_entry,
+)
+from policy_engine.data.keys import Key, read_chain_key
+from policy_engine.errors import LedgerError, PolicyEngineError
+from policy_engine.release.budget.accounts import Account, Amount, Charge
+from policy_engine.release.budget.balances import Balance, balance_of, check_caps
+from policy_engine.release.budget.entries import (
+    LEDGER,
+    BudgetEntry,
+    RecordedCharge,
+    make_entry,
+)
+from policy_engine.release.budget.processes import current_owner, is_gone
+from policy_engine.release.budget.state import LedgerState, Open
+from policy_engine.release.budget.store import BudgetStore, LedgerFile, StoredLedger
+from policy_engine.release.budget.verifying import verify_ledger
+
+WAIT = 600.0
+"""How many seconds to wait for another run that is making the same release."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.2
+
+
+@dataclass(frozen=True)
+class ReplayedAnswer:
+    """The kept answer of a release that was made before, and the entry that reserved for it."""
+
+    answer: bytes
+    number: int
+    amount: Amount
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """Budget that is held for one release, until it is committed or cancelled.
+
+    As a context, it gives the budget back if it was not committed, and gives the answer up if it
+    was committed and none was kept.
+    """
+
+    ledger: "BudgetLedger"
+    number: int
+    head: Head
+
+    def __enter__(self) -> "Reservation":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.ledger.give_up(self)
+        except PolicyEngineError:
+            if error is None:
+                raise
+
+
+class BudgetLedger:
+    """The charges of releases under differential privacy, in a chain that reveals every change.
+
+    Balances are computed from the entries, and remembered between calls; they are never stored. Any
+    number of threads and processes may use one ledger at once. Order: `reserve`, `commit`, and only
+    then draw noise, `keep` the answer, write it, certify it. What was committed is spent, whatever
+    happens afterwards; what was only reserved is given back, by a later caller if its process died.
+    """
+
+    def __init__(self, store: str | Path | BudgetStore, key: Key = None) -> None:
+        """Open the ledger in a file, which is made by the first charge if there is none.
+
+        With a key, the chain uses HMACs, which nobody can recreate without it. Raises DataError
+        (C013) for a key that is missing or too short.
+        """
+        self.store = LedgerFile(Path(store)) if isinstance(store, str | Path) else store
+        self.chain = HashChain(read_chain_key(key))
+        self._known: LedgerState | None = None
+        self._latest = Mark()
+        self._lock = RLock()
+
+    # -- a release ---------------------------------------------------------------------------------
+
+    def reserve(self, charge: Charge, wait: float = WAIT) -> Reservation | ReplayedAnswer:
+        """Return budget that is held for a release, or the answer of the same release, if kept.
+
+        The answer is free for the accounts that have paid for it; for others, such as another
+        assignee's, it is charged to those alone. While another run makes the same release, it is
+        waited for so many seconds.
+
+        Raises DeniedError (B009) if a cap does not allow it, whose problem tells numbers as its
+        `values` alone; LedgerError if the run that was waited for did not finish (B010), for a
+        charge that cannot be recorded (B008), or for a ledger that cannot be used (B001 to B007).
+        """
+        recorded = RecordedCharge.of(charge)
+        until, pause, awaited = time.monotonic() + wait, _FIRST_PAUSE, 0
+        while True:
+            with self._transaction(create=True) as ledger:
+                outcome = ledger.attempt(charge, recorded, awaited)
+            if not isinstance(outcome, int):
+                return outcome
+            awaited = outcome
+            while self._is_being_made(awaited):
+                if time.monotonic() > until:
+                    raise self._busy_error(wait)
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def commit(self, reservation: Reservation) -> Head:
+        """Spend what was reserved, and return the entry that says so: it is on the disk.
+
+        Only now may noise be drawn. Raises LedgerError (B011) if the reservation is no longer held.
+        """
+        with self._transaction() as ledger:
+            ledger.held(reservation.number, is_spent=False)
+            return _head(ledger.append(state="spent", of=reservation.number))
+
+    def cancel(self, reservation: Reservation) -> None:
+        """Give back what was reserved, and never committed. Raises LedgerError (B011) otherwise."""
+        with self._transaction() as ledger:
+            ledger.held(reservation.number, is_spent=False)
+            ledger.append(state="cancelled", of=reservation.number)
+
+    def keep(self, reservation: Reservation, answer: bytes) -> Head:
+        """Keep the answer of a release, which is returned from now on instead of a new one.
+
+        Raises LedgerError (B011) if the reservation was not committed, has an answer, or was given
+        up.
+        """
+        with self._transaction() as ledger:
+            ledger.held(reservation.number, is_spent=True)
+            ledger.stored.add_answer(reservation.number, answer)
+            digest = hashlib.sha256(answer).hexdigest()
+            return _head(ledger.append(state="kept", of=reservation.number, answer=digest))
+
+    def give_up(self, reservation: Reservation) -> None:
+        """Give back what was not committed; say of what was that no answer will be kept.
+
+        Nothing happens to a release that is complete.
+        """
+        with self._transaction() as ledger:
+            held = ledger.state.reservations.get(reservation.number)
+            if held is not None:
+                ledger.give_up(held)
+
+    # -- what it says ------------------------------------------------------------------------------
+
+    def balances(self) -> tuple[Balance, ...]:
+        """Return what each account has spent and what remains, in the order of their first charge.
+
+        Raises LedgerError if the ledger cannot be read (B001 to B007), as all that follow do.
+        """
+        moment = datetime.now(UTC)
+        with self._reading() as ledger:
+            return tuple(balance_of(one, moment) for one in ledger.state.spendings.values())
+
+    def spent(self, account: Account) -> Amount:
+        """Return what an account has spent and holds reserved; nothing if it is not known."""
+        with self._reading() as ledger:
+            key = account.dataset, account.unit, account.assignee, account.purpose
+            state = ledger.state.spendings.get(key)
+            return Amount() if state is None else state.spent + state.reserved
+
+    def history(self) -> tuple[BudgetEntry, ...]:
+        """Return the entries in order."""
+        with self._reading() as ledger:
+            return tuple(parse_entry(row, LEDGER) for row in ledger.stored.rows())
+
+    def verify(self, expect: str | int | Head | None = None) -> Verification:
+        """Return every break of the chain, wrong step of a release, and missing answer.
+
+        Entries that were cut off at the end are found with `expect`, a head that was kept elsewhere
+        and that the ledger must still have. Raises RequestError (U001) if it is not a head.
+        """
+        with self.store.reading() as stored:
+            return verify_ledger(stored, self.chain, expect)
+
+    # -- transactions ------------------------------------------------------------------------------
+
+    @contextmanager
+    def _transaction(self, *, create: bool = False) -> "Iterator[_Transaction]":
+        """Return the ledger held exclusively: what is appended is on the disk at the end."""
+        if create and not self.store.exists():
+            name = token_hex(16)
+            self.store.create(
+                make_entry(self.chain, (0, START), now(), state="opened", ledger=name)
+            )
+        with self._lock:
+            with self.store.appending() as stored:
+                state = self._read(stored)
+                # What is appended counts once it is on the disk: a failed commit leaves nothing.
+                self._known, before = None, state.mark
+                try:
+                    yield _Transaction(self, stored, state)
+                finally:
+                    if state.mark == before:
+                        self._known = state
+            self._known, self._latest = state, state.mark
+
+    @contextmanager
+    def _reading(self) -> "Iterator[_Transaction]":
+        """Return the ledger as it is now."""
+        with self._lock, self.store.reading() as stored:
+            self._known = self._read(stored)
+            yield _Transaction(self, stored, self._known)
+
+    def _read(self, stored: StoredLedger) -> LedgerState:
+        """Return the state of a ledger: of what was read before, only the last entry is read."""
+        state, self._known = self._known or LedgerState(self.chain), None
+        rows = stored.rows(state.mark.number)
+        try:
+            self._check_latest(stored)
+            state.read(rows if state.mark.number else self._checked(rows))
+        except InvalidEntryError as error:
+            message = f"The budget ledger does not show what was spent: {error}."
+            hint = "`budget verify` lists every problem."
+            raise LedgerError.of("B004", message, hint, self.store.source) from None
+        self._latest = state.mark
+        return state
+
+    def _check_latest(self, stored: StoredLedger) -> None:
+        """Raise InvalidEntryError if the ledger lacks what was read of it before."""
+        latest = self._latest
+        rows = stored.rows(latest.number)
+        if latest.number and not latest.is_in(next(rows, None), self.chain, LEDGER):
+            message = f"it no longer has entry {latest.number}: it was truncated or replaced"
+            raise InvalidEntryError(message)
+
+    def _checked(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Yield rows, once the first was found to be chained with the key of this ledger."""
+        first = next(rows, None)
+        if first is not None:
+            entry = parse_entry(first, LEDGER)
+            if self.chain.key is None and entry.chain == "hmac-sha-256":
+                raise key_error("budget ledger", self.store.source)
+            if any(self.chain.entry_faults(entry)):
+                message = "The budget ledger was made with another key, or without one."
+                hint = "Give the key that it is chained with. If that is the key, it was changed."
+                raise LedgerError.of("B005", message, hint, self.store.source)
+            yield first
+        yield from rows
+
+    def _is_being_made(self, number: int) -> bool:
+        """Return whether a living process still holds a reservation."""
+        with self._reading() as ledger:
+            held = ledger.state.reservations.get(number)
+        return held is not None and not is_gone(held.process, held.logged)
+
+    def _busy_error(self, wait: float) -> PolicyEngineError:
+        message = f"Another run has been making the same release for more than {wait:g} s."
+        hint = "Run it again later: its answer is then returned at no cost."
+        return LedgerError.of("B010", message, hint, self.store.source)
+
+
+@dataclass(frozen=True)
+class _Transaction:
+    """A ledger and its state, nobody else writing to it."""
+
+    ledger: BudgetLedger
+    stored: StoredLedger
+    state: LedgerState
+
+    def append(self, **parts: Any) -> BudgetEntry:
+        """Add an entry; its time is never before that of the last."""
+        mark = self.state.mark
+        logged = max(now(), self.state.logged)
+        entry = make_entry(self.ledger.chain, (mark.number, mark.hash), logged, **parts)
+        self.stored.add(entry)
+        self.state.add(entry)
+        return entry
+
+    def attempt(
+        self, charge: Charge, recorded: RecordedCharge, awaited: int
+    ) -> Reservation | ReplayedAnswer | int:
+        """Return the reservation or the kept answer, or the number of a reservation to wait for."""
+        for held in [*self.state.reservations.values()]:
+            if is_gone(held.process, held.logged):
+                self.give_up(held)
+        if charge.identity in self.state.kept:
+            return self.replay(charge, recorded)
+        if charge.identity in self.state.pending:
+            return self.state.pending[charge.identity]
+        if awaited in self.state.lost:
+            raise self._unfinished_error()
+        check_caps(charge, charge.accounts, self.state)
+        entry = self.append(state="reserved", charge=recorded, owner=current_owner())
+        return Reservation(self.ledger, entry.number, _head(entry))
+
+    def replay(self, charge: Charge, recorded: RecordedCharge) -> ReplayedAnswer:
+        """Return a kept answer, charged to accounts that have not paid for it."""
+        number, digest, amount = self.state.kept[charge.identity]
+        answer = self.stored.answer(number)
+        if answer is None or hashlib.sha256(answer).hexdigest() != digest:
+            message = f"The answer that entry {number} paid for is missing, or was changed."
+            raise LedgerError.of("B004", message, source=self.ledger.store.source)
+        paid = self.state.paid[charge.identity]
+        unpaid = tuple(
+            one
+            for one in charge.accounts
+            if (one.dataset, one.unit, one.assignee, one.purpose) not in paid
+        )
+        if unpaid:
+            check_caps(charge, unpaid, self.state)
+        accounts = tuple(
+            entry
+            for account, entry in zip(charge.accounts, recorded.accounts, strict=True)
+            if account in unpaid
+        )
+        new = recorded.model_copy(update={"accounts": accounts}) if accounts else None
+        self.append(state="replayed", of=number, charge=new)
+        return ReplayedAnswer(answer, number, amount)
+
+    def held(self, number: int, *, is_spent: bool) -> Open:
+        """Return a reservation in that state. Raises LedgerError (B011) if it is in another."""
+        held = self.state.reservations.get(number)
+        if held is None or held.is_spent != is_spent:
+            what = "committed and unanswered" if is_spent else "held and uncommitted"
+            message = f"The reservation of entry {number} is not {what} any more."
+            hint = "It was committed, cancelled or answered, or others took its process for dead."
+            raise LedgerError.of("B011", message, hint, self.ledger.store.source)
+        return held
+
+    def give_up(self, held: Open) -> None:
+        """Give back what was not committed; say of what was that no answer will be kept."""
+        self.append(state="lost" if held.is_spent else "cancelled", of=held.number)
+
+    def _unfinished_error(self) -> PolicyEngineError:
+        message = "The run that was making the same release ended after it was charged, and left "
+        hint = "Run it again: it is charged again, since noise may have been drawn."
+        source = self.ledger.store.source
+        return LedgerError.of("B010", f"{message}no answer.", hint, source)
+
+
+def _head(entry: BudgetEntry) -> Head:
+    return Head(entry.number, entry.hash)
