@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "test": "inspecting:run_tests",
         "hierarchy": "listing:hierarchies",
         "log": "logs:logs",
+        "budget": "budgets:budgets",
         "audit": "auditing:audits",
     }
 )

@@ -12,7 +12,8 @@ from policy_engine.cli.options import Format, FormatOption
 from policy_engine.errors import locate
 
 if TYPE_CHECKING:
-    from policy_engine.decision.log import Entry, LoggedDeed, LogRecord, Verification
+    from policy_engine.data.chain.verification import Verification
+    from policy_engine.decision.log import Entry, LoggedDeed, LogRecord
 
 logs = typer.Typer(
     help="The decision log: verify it, and show its entries.",
@@ -48,9 +49,9 @@ def verify(
 
     verification = verify_log(log, key, expect)
     if output_format is Format.JSON:
-        print_json(_verification_json(verification))
+        print_json(verification_json(verification))
     else:
-        for line in _verification_lines(verification, str(log)):
+        for line in verification_lines(verification, str(log)):
             typer.echo(line)
     raise typer.Exit(0 if verification.intact else 1)
 
@@ -72,7 +73,8 @@ def show(
         typer.echo(_line(entry))
 
 
-def _verification_json(verification: "Verification") -> dict[str, object]:
+def verification_json(verification: "Verification") -> dict[str, object]:
+    """Return what was verified, as JSON."""
     return {
         "intact": verification.intact,
         "entries": verification.entries,
@@ -81,7 +83,8 @@ def _verification_json(verification: "Verification") -> dict[str, object]:
     }
 
 
-def _verification_lines(verification: "Verification", source: str) -> list[str]:
+def verification_lines(verification: "Verification", source: str) -> list[str]:
+    """Return what was verified of a file, as people read it."""
     if verification.intact:
         entries = f"{verification.entries:,} {'entry' if verification.entries == 1 else 'entries'}"
         return [f"{source}: intact, {entries}", f"head: {verification.head}"]
@@ -92,7 +95,11 @@ def _line(entry: "Entry") -> str:
     """Return an entry on one line; who asks may choose a name that would steer a terminal."""
     head = f"{entry.number}  {entry.logged}"
     words = _deed_words(head, entry.deed) if entry.deed else _decision_words(head, entry.decided)
-    text = " ".join(filter(None, words))
+    return printable(" ".join(filter(None, words)))
+
+
+def printable(text: str) -> str:
+    """Return a text without characters that would steer a terminal."""
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 

@@ -2,6 +2,7 @@
 
 from policy_engine.release.budget.accounts import Account, Amount, Cap, Charge
 from policy_engine.release.budget.balances import Balance
+from policy_engine.release.budget.entries import BudgetEntry
 from policy_engine.release.budget.ledger import BudgetLedger, ReplayedAnswer, Reservation
 from policy_engine.release.budget.store import BudgetStore, LedgerFile
 
@@ -9,6 +10,7 @@ __all__ = [
     "Account",
     "Amount",
     "Balance",
+    "BudgetEntry",
     "BudgetLedger",
     "BudgetStore",
     "Cap",

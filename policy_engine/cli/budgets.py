@@ -1,0 +1,125 @@
+"""The commands of the budget ledger: `budget show`, `budget history` and `budget verify`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from policy_engine import terms
+from policy_engine.cli.answers import print_json
+from policy_engine.cli.logs import printable, verification_json, verification_lines
+from policy_engine.cli.options import Format, FormatOption
+
+if TYPE_CHECKING:
+    from policy_engine.release.budget import BudgetEntry
+
+budgets = typer.Typer(
+    help="The budget ledger of releases under differential privacy: balances, entries, intactness.",
+    no_args_is_help=True,
+)
+
+LedgerOption = Annotated[
+    Path, typer.Option("--ledger", metavar="FILE", help="The ledger that `apply --ledger` made.")
+]
+KeyOption = Annotated[
+    Path | None, typer.Option("--key", metavar="FILE", help="The key of the ledger's hash chain.")
+]
+
+
+@budgets.command()
+def show(
+    ledger: LedgerOption,
+    key: KeyOption = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Show what each account has spent and what remains of it: of each dataset for all who ask, and
+    of each assignee for a purpose.
+
+    What protects persons is the account of the dataset: assignees may put together what they got.
+    The caps are those of the last charge to the account. Balances tell what others asked for: they
+    are for the owner of the data.
+    """
+    from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
+
+    balances = BudgetLedger(ledger, key).balances()
+    if output_format is Format.JSON:
+        from policy_engine.cli.tables.budgets import balance_json  # noqa: PLC0415
+
+        print_json({"accounts": [*map(balance_json, balances)]})
+        return
+    from policy_engine.cli.tables.budgets import balances_table  # noqa: PLC0415 (rich)
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
+
+    print_fitting(console(), balances_table(balances))
+
+
+@budgets.command()
+def history(
+    ledger: LedgerOption,
+    key: KeyOption = None,
+    last: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many to print.")] = 10,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Print the last entries: what was reserved, spent, given back, kept, lost or replayed.
+
+    A release that was spent and neither kept nor lost is being made, or its run was killed.
+    """
+    from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
+
+    entries = BudgetLedger(ledger, key).history()[-last:]
+    if output_format is Format.JSON:
+        print_json([entry.model_dump(mode="json", exclude_none=True) for entry in entries])
+        return
+    for entry in entries:
+        typer.echo(printable(_line(entry)))
+
+
+@budgets.command()
+def verify(
+    ledger: LedgerOption,
+    key: KeyOption = None,
+    expect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HEAD",
+            help="An earlier head that the ledger must still contain: NUMBER:HASH, or one of the "
+            "two.",
+        ),
+    ] = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Verify a ledger: exit 0 with its head if it is intact, 1 with every problem.
+
+    What was cut off at the end cannot be seen from the ledger alone: keep the head that is printed
+    elsewhere, and give it as --expect the next time. Certificates have such heads, too.
+    """
+    from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
+
+    verification = BudgetLedger(ledger, key).verify(expect)
+    if output_format is Format.JSON:
+        print_json(verification_json(verification))
+    else:
+        for line in verification_lines(verification, str(ledger)):
+            typer.echo(line)
+    raise typer.Exit(0 if verification.intact else 1)
+
+
+def _line(entry: "BudgetEntry") -> str:
+    head = f"{entry.number}  {entry.logged}  {entry.state:9}"
+    of = f"entry {entry.of}" if entry.of else ""
+    charge = entry.charge
+    if charge is None:
+        return " ".join(filter(None, (head, of))).rstrip()
+    who = dict.fromkeys(one.assignee for one in charge.accounts if one.assignee)
+    return " ".join(
+        filter(
+            None,
+            (
+                head,
+                of,
+                f"{terms.compact(charge.release)}  epsilon {charge.epsilon}",
+                f"delta {charge.delta}" if charge.delta != "0" else "",
+                f"for {', '.join(map(terms.compact, who))}" if who else "",
+            ),
+        )
+    )

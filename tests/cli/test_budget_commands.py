@@ -1,0 +1,92 @@
+"""The commands of the budget ledger."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from typer.testing import CliRunner
+
+from policy_engine.cli.budgets import budgets
+from policy_engine.errors import LedgerError
+from policy_engine.release.budget import Account, BudgetLedger, Cap, Charge, Reservation
+
+VISITS = Account("http://example.com/Visits", "http://example.com/Visits/patient_nbr")
+OF_ANN = Account(VISITS.dataset, VISITS.unit, "http://example.com/ann", "urn:research")
+CAPS = (
+    Cap(VISITS, Decimal(10), Decimal("1e-5")),
+    Cap(OF_ANN, Decimal(2), Decimal("1e-6"), "P1Y", Decimal(3), Decimal("2e-6")),
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db")
+    for plan, epsilon in (("1", "0.1"), ("2", "0.2")):
+        charge = Charge(
+            (VISITS, OF_ANN), CAPS, Decimal(epsilon), Decimal("1e-7"), "p", plan, "d", "urn:out"
+        )
+        reservation = ledger.reserve(charge)
+        assert isinstance(reservation, Reservation)
+        ledger.commit(reservation)
+        ledger.keep(reservation, b"42")
+    return ledger.store.path
+
+
+def run(command, path, *more):
+    return CliRunner().invoke(budgets, [command, "--ledger", str(path), *more])
+
+
+def test_balances_are_numbers_in_json(path):
+    of_all, of_ann = json.loads(run("show", path, "--format", "json").stdout)["accounts"]
+    assert (of_all["dataset"], of_all["unit"]) == (VISITS.dataset, VISITS.unit)
+    assert (of_all["assignee"], of_all["purpose"]) == (None, None)
+    assert of_all["spent"] == {"epsilon": 0.3, "delta": 2e-07}
+    assert of_all["reserved"] == {"epsilon": 0, "delta": 0}
+    assert of_all["cap"] == {"epsilon": 10, "delta": 1e-05}
+    assert of_all["remaining"] == {"epsilon": 9.7, "delta": 9.8e-06}
+    assert (of_ann["assignee"], of_ann["purpose"]) == (OF_ANN.assignee, "urn:research")
+    assert of_ann["caps"] == [
+        {
+            "epsilon": 2,
+            "delta": 1e-06,
+            "renewal": "P1Y",
+            "lifetime": {"epsilon": 3, "delta": 2e-06},
+        }
+    ]
+    assert of_ann["remaining"] == {"epsilon": 1.7, "delta": 8e-07}
+
+
+def test_balances_are_a_table_for_people(path):
+    text = " ".join(run("show", path).stdout.split())
+    assert text.startswith("2 accounts")
+    assert "spent 0.3, delta 2e-7, cap 10, delta 1e-5, remaining 9.7, delta 9.8e-6" in text
+    assert "cap 2, delta 1e-6 in P1Y, 3, delta 2e-6 ever" in text
+
+
+def test_the_history_is_that_of_the_last_entries(path):
+    lines = run("history", path, "--last", "3").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["5", "6", "7"]
+    assert lines[0].endswith(
+        "reserved  urn:out  epsilon 0.2 delta 0.0000001 for http://example.com/ann"
+    )
+    assert [line.split("  ")[2].strip() for line in lines] == ["reserved", "spent", "kept"]
+    entries = json.loads(run("history", path, "--format", "json").stdout)
+    assert [one["state"] for one in entries[:2]] == ["opened", "reserved"]
+    assert entries[1]["charge"]["epsilon"] == "0.1"
+
+
+def test_a_ledger_is_intact_up_to_the_head_that_was_kept(path):
+    verified = run("verify", path, "--format", "json")
+    head = json.loads(verified.stdout)["head"]
+    assert verified.exit_code == 0
+    assert run("verify", path, "--expect", f"7:{head['hash']}").exit_code == 0
+    missed = run("verify", path, "--expect", "8")
+    assert missed.exit_code == 1
+    assert "B004 The ledger does not contain the head 8; it ends at 7:" in missed.stdout
+
+
+def test_a_ledger_that_is_not_there_is_told_of(tmp_path):
+    outcome = run("show", tmp_path / "none.db")
+    assert isinstance(outcome.exception, LedgerError)
+    assert "B001 There is no budget ledger." in str(outcome.exception)
+    assert [*tmp_path.iterdir()] == []
