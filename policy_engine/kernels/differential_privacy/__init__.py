@@ -11,7 +11,16 @@ from policy_engine.kernels.differential_privacy.calibration import (
     calibrate,
 )
 from policy_engine.kernels.differential_privacy.contributions import bound_contributions
+from policy_engine.kernels.differential_privacy.half_widths import (
+    gaussian_half_width,
+    laplace_half_width,
+    rank_half_width,
+    ratio_half_width,
+    score_half_width,
+    variance_half_width,
+)
 from policy_engine.kernels.differential_privacy.noise import discrete_gaussian, discrete_laplace
+from policy_engine.kernels.differential_privacy.partition_selection import keeps
 from policy_engine.kernels.differential_privacy.parts import NoisyPart, PrivacyLoss
 from policy_engine.kernels.differential_privacy.selection import (
     exponential,
@@ -32,9 +41,16 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "exponential",
+    "gaussian_half_width",
+    "keeps",
+    "laplace_half_width",
     "permute_and_flip",
     "proven",
     "quantile_scores",
     "quantile_sensitivity",
+    "rank_half_width",
+    "ratio_half_width",
+    "score_half_width",
     "top_k",
+    "variance_half_width",
 ]

@@ -127,9 +127,13 @@ def _pld_epsilon(
     strengths: Sequence[tuple[NoisyPart, Fraction]], delta: Fraction, most: Fraction
 ) -> Fraction:
     """Return the epsilon by privacy-loss distributions, or `most` where they prove no less."""
-    composed = _composed(strengths, most, delta)
-    epsilon = composed.epsilon(_float_below(delta), _float_below(most)) if composed else math.inf
-    return most if math.isinf(epsilon) else rounded_up(Fraction(epsilon), 6)
+    least = most
+    for _ in range(2):  # tight about most, and then about what that has proven
+        composed = _composed(strengths, least, delta)
+        if composed is not None:
+            epsilon = composed.epsilon(_float_below(delta), _float_below(least))
+            least = least if math.isinf(epsilon) else rounded_up(Fraction(epsilon), 6)
+    return least
 
 
 def _composed(

@@ -127,14 +127,16 @@ class ComposedLoss:
     def delta(self, epsilon: float) -> float:
         """Return a bound on delta at an epsilon: the mean of (1 - e^(epsilon - loss)) above it.
 
-        The errors of the masses above epsilon count as much as if all of them were there.
+        The errors of the masses above epsilon count as much as if all of them were there. Far
+        below what the tilt was chosen for, they say nothing, and the bound is 1.
         """
         first = int(np.searchsorted(self.losses, epsilon))
         losses = self.losses[first:]
         masses = self.tilted[first:] * np.exp(self.scale - self.tilt * losses)
         finite = float((masses * -np.expm1(epsilon - losses)).sum())
         error = self.error * math.exp(self.scale - self.tilt * epsilon)
-        return (finite + self.infinite) * (1 + (self.times + 1) * _MASS_ROUNDING) + error
+        masses_error = (self.times + 1) * _MASS_ROUNDING
+        return min((finite + self.infinite) * (1 + masses_error) + error, 1.0)
 
     def epsilon(self, delta: float, most: float) -> float:
         """Return the least epsilon of this delta up to `most`, or infinity where there is none."""
@@ -152,8 +154,8 @@ def compose(
 ) -> ComposedLoss | None:
     """Return the losses of a composition in which each distribution is so many `times`.
 
-    `epsilon` and `delta` say about where its bound is to be tight; it holds everywhere. Returns
-    None for more distributions than the grid has room for.
+    About `epsilon`, if its delta is about that given, the bound is tight; it holds everywhere.
+    Returns None for more distributions than the grid has room for.
     """
     grid = _Grid.of(distributions, times)
     return None if grid is None else grid.composed(epsilon, delta)
@@ -213,8 +215,8 @@ class _Grid:
         small beside delta.
         """
         about = -math.log(delta) / epsilon
-        tilts = [about * 2 ** (half / 2) for half in range(-3, 6)]
-        return min(tilts, key=lambda one: (self._log_moment(one) - math.log(delta)) / one)
+        tilts = [about * 2 ** (half / 2) for half in range(-4, 5)]
+        return min(tilts, key=lambda one: self._log_moment(one) - one * epsilon)
 
     def _log_moment(self, tilt: float) -> float:
         return sum(self._log_moments(tilt, place) * count for place, count in enumerate(self.times))

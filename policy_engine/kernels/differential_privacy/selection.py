@@ -44,15 +44,23 @@ def top_k(scores: Sequence[int], k: int, scale: Fraction) -> list[int]:
 def quantile_scores(counts: Sequence[int] | NDArray[np.int64], at: Fraction) -> list[int]:
     """Return how well each candidate divides the rows as the quantile `at` = a / b does.
 
-    `counts` are the rows at each candidate, in their order. The score of a candidate is
-    -|(b - a) less - a greater| of the rows below and above it, which one row more or less changes
-    by at most `quantile_sensitivity`; for the median of n rows it is twice the distance of ranks
-    from n / 2, so that a rank's sensitivity is a half. Raises ValueError unless 0 <= at <= 1.
+    `counts` are the rows at each candidate, in their order. Of n rows, the ranks of a candidate are
+    from the number below it to the number up to it; its score is b times their distance from
+    n a / b, negative: 0 for a quantile, of which there is always one. One row more or less changes
+    it by at most `quantile_sensitivity`: that of a median's rank is a half. Raises ValueError
+    unless 0 <= at <= 1.
     """
     below, above = _weights(at)
-    totals = np.cumsum([0, *map(int, counts)], dtype=object)
-    less, greater = totals[:-1], totals[-1] - totals[1:]
-    return [-abs(below * one - above * other) for one, other in zip(less, greater, strict=True)]
+    rows = [int(count) for count in counts]
+    less, scores = 0, []
+    greater = sum(rows)
+    for count in rows:
+        greater -= count
+        too_high = below * less - above * (count + greater)
+        too_low = above * greater - below * (less + count)
+        scores.append(-max(too_high, too_low, 0))
+        less += count
+    return scores
 
 
 def quantile_sensitivity(at: Fraction) -> int:

@@ -53,28 +53,25 @@ def test_choices_have_their_probabilities(choice, law, scale):
 
 
 def test_ranks_of_the_median_of_d52():
-    """Of n = 10 rows the score is twice minus the distance of ranks from 5: 0 between 8 and 11."""
+    """Of n = 10 rows the score is twice the distance of ranks from 5, which 8 to 11 have."""
     scores = quantile_scores(counted(D52), HALF)
-    assert [scores[value] for value in (0, 1, 7, 8, 9, 10, 11, 12, 22, 30)] == [
-        -10,
-        -9,
-        -3,
-        -1,
-        0,
-        0,
-        -1,
-        -3,
-        -9,
-        -10,
-    ]
+    assert [scores[value] for value in (0, 1, 7, 8, 9, 10, 11)] == [-10, -8, -2, 0, 0, 0, 0]
+    assert [scores[value] for value in (12, 22, 30)] == [-2, -8, -10]
 
 
-def test_another_quantile_divides_rows_by_its_share():
-    assert quantile_scores([1, 1, 1, 1], Fraction(1, 4)) == [-3, 1 - 2, 2 * -3 + 1, -9]
+def test_other_quantiles_divide_rows_by_their_shares():
+    """Of four rows the ranks of a quarter are 1 to 1: four times 0, 0, 1 and 2 from it."""
+    assert quantile_scores([1, 1, 1, 1], Fraction(1, 4)) == [0, 0, -4, -8]
     assert quantile_scores([2, 1], Fraction(0)) == [0, -2]
     assert quantile_scores([2, 1], Fraction(1)) == [-1, 0]
+    assert quantile_scores([0, 0], HALF) == [0, 0]
     with pytest.raises(ValueError, match="0 to 1"):
         quantile_scores([1], Fraction(3, 2))
+
+
+def test_the_median_among_many_equal_rows_is_the_best():
+    """Of 100 rows, 49 below it and 50 equal; a row of one below it is not as good."""
+    assert quantile_scores([39, 10, 50, 1], HALF) == [-22, -2, 0, -98]
 
 
 @pytest.mark.parametrize("at", [Fraction(0), HALF, Fraction(1, 3), Fraction(9, 10), Fraction(1)])

@@ -1,0 +1,182 @@
+"""An auditor's test: runs on two neighbours never show more epsilon than is stated.
+
+Half of the runs choose what the auditor looks for, the other half show how often it happens; with a
+confidence of 99.9 % the mechanism loses at least what Clopper and Pearson's bounds leave. What is
+broken loses more than it says, and is caught by the same test.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from policy_engine.kernels.differential_privacy import (
+    NoisyPart,
+    bound_contributions,
+    calibrate,
+    discrete_gaussian,
+    discrete_laplace,
+    exponential,
+    keeps,
+    permute_and_flip,
+    quantile_scores,
+    top_k,
+)
+
+HALF = Fraction(1, 2)
+EPSILON, DELTA = Fraction(1), Fraction(1, 10**4)
+CONFIDENCE = 0.999
+KEY = bytes(16)
+
+
+def thresholds(runs):
+    """Return what the auditor may look for: answers up to or above each, or a single one."""
+    answers = sorted(set(np.unique(np.quantile(runs, np.linspace(0, 1, 60), method="lower"))))
+    for answer in answers:
+        yield lambda run, answer=answer: run <= answer
+        yield lambda run, answer=answer: run > answer
+        yield lambda run, answer=answer: run == answer
+
+
+def one_sided(hits, runs, *, is_upper):
+    error = (1 - CONFIDENCE) / 2
+    if is_upper:
+        return 1.0 if hits == runs else float(beta.ppf(1 - error, hits + 1, runs - hits))
+    return 0.0 if hits == 0 else float(beta.ppf(error, hits, runs - hits + 1))
+
+
+def shown_epsilon(mechanism, tables, runs, delta=0.0, more=()):
+    """Return the greatest epsilon that is shown by so many runs on either of two tables."""
+    answers = [np.array(mechanism(table, runs)) for table in tables]
+    half = runs // 2
+    first, second = ([one[:half] for one in answers], [one[half:] for one in answers])
+    events = [*thresholds(np.concatenate(first)), *more]
+
+    def bound(event, sides, halves):
+        low, high = (int(event(halves[side]).sum()) for side in sides)
+        chance = one_sided(low, half, is_upper=False) - delta
+        return math.log(chance / one_sided(high, half, is_upper=True)) if chance > 0 else 0.0
+
+    choices = [(event, sides) for event in events for sides in ((0, 1), (1, 0))]
+    event, sides = max(choices, key=lambda one: bound(*one, first))
+    return bound(event, sides, second)
+
+
+def scale_of(mechanism, sensitivity=1, cells=1, delta=0):
+    part = NoisyPart(mechanism, Fraction(1), cells, sensitivity)
+    return calibrate([part], EPSILON, Fraction(delta)).scales[0]
+
+
+def laplace(table, runs):
+    return discrete_laplace([sum(table)] * runs, scale_of("discrete-laplace", 3))
+
+
+def gaussian(table, runs):
+    return discrete_gaussian([sum(table)] * runs, scale_of("discrete-gaussian", 3, delta=DELTA))
+
+
+def of_choices(choice, runs):
+    return [choice() for _ in range(runs)]
+
+
+def median(choose):
+    def mechanism(table, runs):
+        scores = quantile_scores(np.bincount(table, minlength=4), HALF)
+        scale = scale_of("permute-and-flip")
+        return of_choices(lambda: choose(scores, scale), runs)
+
+    return mechanism
+
+
+def best_two(table, runs):
+    scores = [int(count) for count in np.bincount(table, minlength=4)]
+    scale = scale_of("permute-and-flip", cells=2)
+    return of_choices(lambda: int("{}{}".format(*top_k(scores, 2, scale))), runs)
+
+
+def partitions(table, runs):
+    return [int(one) for one in keeps([len(table)] * runs, EPSILON, Fraction(1, 10))]
+
+
+TABLES = [3, 1, 2, 0], [3, 1, 2, 0, 3]
+MECHANISMS = {
+    "laplace": (laplace, 0),
+    "gaussian": (gaussian, float(DELTA)),
+    "permute-and-flip": (median(permute_and_flip), 0),
+    "exponential": (median(exponential), 0),
+    "top-k": (best_two, 0),
+    "partitions": (partitions, 0.1),
+}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_no_more_is_shown_than_is_stated(name):
+    mechanism, delta = MECHANISMS[name]
+    assert shown_epsilon(mechanism, TABLES, 4_000, delta) <= EPSILON
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_no_more_is_shown_than_is_stated_by_many_runs(name):
+    mechanism, delta = MECHANISMS[name]
+    shown = shown_epsilon(mechanism, TABLES, 200_000, delta)
+    assert shown <= EPSILON
+    assert shown > 0.1, "The auditor sees nothing."
+
+
+def test_half_the_scale_is_caught():
+    def broken(table, runs):
+        return discrete_laplace([sum(table)] * runs, scale_of("discrete-laplace", 3) / 2)
+
+    assert shown_epsilon(broken, TABLES, 20_000) > EPSILON
+
+
+def inverse(uniform, scale):
+    """Return Laplace noise by the inverse of its distribution function, as is often done."""
+    share = uniform - 0.5
+    return -scale * np.sign(share) * np.log1p(-2 * np.abs(share))
+
+
+def is_reachable(answers, value, scale):
+    """Tell which answers are the value plus noise of one of 2^53 uniform numbers (Mironov 2012)."""
+    noise = answers - value
+    share = np.sign(noise) * -np.expm1(-np.abs(noise) / scale) / 2
+    nearest = np.rint((share + 0.5) * 2**53)
+    found = np.zeros(len(answers), dtype=bool)
+    for step in range(-8, 9):
+        found |= value + inverse((nearest + step) / 2**53, scale) == answers
+    return found
+
+
+def test_floats_are_caught():
+    """Of what is drawn around 1, most has last bits that nothing drawn around 0 has."""
+    draws = np.random.default_rng(0)
+
+    def broken(table, runs):
+        return len(table) + inverse(draws.integers(1, 2**53, runs) / 2**53, 1.0)
+
+    events = [lambda runs: ~is_reachable(runs, 0, 1.0), lambda runs: ~is_reachable(runs, 1, 1.0)]
+    assert shown_epsilon(broken, ([], [1]), 4_000, more=events[:1]) > 2 * EPSILON
+
+    def sound(table, runs):
+        return discrete_laplace([len(table)] * runs, scale_of("discrete-laplace"))
+
+    assert shown_epsilon(sound, ([], [1]), 4_000, more=events) <= EPSILON
+
+
+@pytest.mark.parametrize("is_bounded", [True, False])
+def test_skipped_bounds_of_contributions_are_caught(is_bounded):
+    """A unit has six rows of a group, of which two are to be counted."""
+    units = [0, 1, 1] + [2] * 6
+
+    def mechanism(table, runs):
+        words = np.array(table, dtype=np.uint64)
+        rows = np.arange(len(table), dtype=np.uint64)
+        kept = bound_contributions(words, words * 0, rows, KEY, 1, 2)
+        count = int(kept.sum()) if is_bounded else len(table)
+        return discrete_laplace([count] * runs, scale_of("discrete-laplace", 2))
+
+    shown = shown_epsilon(mechanism, (units, units[:3]), 20_000)
+    assert (shown <= EPSILON) == is_bounded
