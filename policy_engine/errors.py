@@ -59,6 +59,7 @@ CODES = {
     "P020": "a registry of policies that cannot be understood, or that leaves one out",
     "P021": "an offer that cannot be accepted, or not by the party",
     "P022": "derived assets named other than to exempt them from a prohibition",
+    "P023": "a table of aggregates, or a budget of what such tables tell, that is not well formed",
     "M001": "an unknown method",
     "M002": "a method without a parameter that it needs",
     "M003": "a parameter outside its range",
@@ -280,6 +281,7 @@ SECTIONS = {
     "P020": f"{_IM} 2.1",
     "P021": f"{_IM} 2.1.2",
     "P022": f"{_IM} 2.6.2",
+    "P023": f"{_IM} 3",
 }
 """The section of a specification that a code is about, where there is one."""
 

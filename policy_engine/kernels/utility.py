@@ -197,7 +197,7 @@ class ValueDomain:
 
 
 @dataclass(frozen=True)
-class Query:
+class CountQuery:
     """A count of the rows that have in each column one of some values, (size,) of bool."""
 
     columns: tuple[int, ...]
@@ -206,7 +206,7 @@ class Query:
 
 def range_queries(
     domains: Sequence[ValueDomain], count: int, selectivity: float, seed: int = 0
-) -> Iterator[Query]:
+) -> Iterator[CountQuery]:
     """Yield random range-count queries on 2 or 3 columns, fewer where there are not so many.
 
     As in Xiao and Tao (Anatomy, VLDB 2006, section 6), a query on d columns asks in each for
@@ -221,7 +221,7 @@ def range_queries(
         columns += random.choice(others, width - 1, replace=False).tolist() if width > 1 else []
         share = selectivity ** (1 / width)
         values = tuple(_random_values(domains[column], share, random) for column in columns)
-        yield Query(tuple(columns), values)
+        yield CountQuery(tuple(columns), values)
 
 
 def _random_values(
@@ -243,7 +243,7 @@ def _random_values(
 def query_errors(
     original: Sequence[Spread],
     released: Sequence[Spread],
-    queries: Sequence[Query],
+    queries: Sequence[CountQuery],
     sanity: float = SANITY,
 ) -> Floats:
     """Return the relative error of every query asked of the release, (queries,).
@@ -259,7 +259,7 @@ def query_errors(
     return np.abs(estimate - true) / np.maximum(true, least) if len(queries) else true
 
 
-def counts(table: Sequence[Spread], queries: Sequence[Query]) -> Floats:
+def counts(table: Sequence[Spread], queries: Sequence[CountQuery]) -> Floats:
     """Return how many rows each query is expected to find in a table, (queries,).
 
     All columns have the same rows, and the same weights.

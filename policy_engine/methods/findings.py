@@ -72,8 +72,10 @@ def describe_allowed(field: Any) -> str:
     limits = {**limits, **_limits(field.metadata)}
     if kind is str:
         return "a text of one character" if limits.get("max_length") == 1 else "a text"
-    if kind is int or kind is float:
+    if kind in (int, float, Decimal):
         return f"{'an integer' if kind is int else 'a number'} {_format_limits(limits)}".strip()
+    if words := [word for one in get_args(kind) for word in words_of(one)]:
+        return f"one or more of {join_names(words)}"
     return "columns"
 
 

@@ -78,6 +78,9 @@ def read_sanitisation(
     """Return what an action asks for. Raises PlanError with every problem of it."""
     parameters_ = parameters_of(action)
     notations = _notations(parameters_.pop("method", None), action, policy)
+    if any(method_class(notation).step == "aggregate" for notation in notations):
+        message = "Tables of aggregates cannot be planned yet."
+        raise PlanError(Problem("M009", message, "", action.place), source=policy.source)
     problems: list[Problem] = []
     on, datasets = parameters_.get(JOIN_ON), Datasets.of(rule)
     columns_by_role = {
@@ -235,13 +238,19 @@ _SETTINGS: Mapping[str, type[Column]] = {
 def _unowned(name: str, notations: tuple[str, ...]) -> Finding:
     """Return that no method asked for has a parameter, and which methods have it."""
     owners = [
-        notation for notation in terms.methods() if name in parameters(method_class(notation))
+        notation
+        for notation, term in terms.methods().items()
+        if name in {*parameters(method_class(notation)), *map(terms.local_name, _own(term))}
     ]
     *head, last = notations
     subject = f"{', '.join(head)} and {last} have" if head else f"{last} has"
     return Finding(
         "M004", name, f"{subject} no parameter {name!r}. It belongs to {join_names(owners)}."
     )
+
+
+def _own(method: terms.Term) -> tuple[str, ...]:
+    return (*method.iris("requires"), *method.iris("allows"))
 
 
 def _masking(name: str, value: Value, datasets: Datasets) -> ColumnMasking:

@@ -36,6 +36,7 @@ from policy_engine.policy.model import (
     Strategy,
     Value,
 )
+from policy_engine.policy.queries import Aggregate, Budget, GroupColumn, Query
 from policy_engine.policy.xsd.literals import lexical, type_of
 from policy_engine.policy.xsd.values import Literals, kind_of
 
@@ -93,8 +94,59 @@ def _form(policy: Policy) -> dict[str, _Form]:
         "obligation": _sorted(map(_rule, policy.obligations)),
         "hierarchy": policy.hierarchy.digest,
         "vocabulary": policy.vocabulary.digest,
+        "queries": _sorted(map(_query, policy.queries)),
+        "budget": _sorted(map(_budget, policy.budgets)),
     }
     return {"canonical": VERSION, **_without_empty(parts)}
+
+
+# -- queries and budgets ---------------------------------------------------------------------
+
+
+def _query(query: Query) -> dict[str, _Form]:
+    """Return a table of aggregates, the columns of which are in the order of its parts."""
+    parts = {
+        "uid": query.uid,
+        "groupBy": [_group_column(one) for one in query.group_by],
+        "keys": query.keys,
+        "aggregate": [_aggregate(one) for one in query.aggregates],
+    }
+    return _without_empty(parts)
+
+
+def _group_column(column: GroupColumn) -> dict[str, _Form]:
+    return _without_empty({"iri": column.iri, "keys": [*map(_parameter_value, column.keys)]})
+
+
+def _aggregate(aggregate: Aggregate) -> dict[str, _Form]:
+    parts = {
+        "function": aggregate.function,
+        "of": aggregate.of,
+        "name": aggregate.name,
+        **{name: _parameter_value(one) for name, one in aggregate.settings.items()},
+        "candidates": [*map(_parameter_value, aggregate.candidates)],
+    }
+    return _without_empty(parts)
+
+
+def _budget(budget: Budget) -> dict[str, _Form]:
+    lifetime = {
+        name: canonical_literal(number)
+        for name, number in (
+            ("lifetimeEpsilon", budget.lifetime_epsilon),
+            ("lifetimeDelta", budget.lifetime_delta),
+        )
+        if number is not None
+    }
+    parts = {
+        "over": budget.over,
+        "epsilon": canonical_literal(budget.epsilon),
+        "delta": canonical_literal(budget.delta),
+        "scope": budget.scope,
+        "renewal": budget.renewal,
+        **lifetime,
+    }
+    return _without_empty(parts)
 
 
 # -- rules ------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from policy_engine import terms
 from policy_engine.errors import NOWHERE, Place, Problem
 from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.queries import Budget, Query
 from policy_engine.policy.syntax.contexts import Context
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.values import Literals
@@ -23,6 +24,13 @@ MAKING = (ANONYMIZE, TRAIN)
 JOINTLY, READ_SO_FAR = f"{terms.PE}jointly", f"{terms.PE}readSoFar"
 """What a request reads together, and what its assignee has read by then: assets, as operands."""
 DERIVED = f"{terms.PE}derived"
+SPENT_EPSILON, SPENT_DELTA = f"{terms.PE}spentEpsilon", f"{terms.PE}spentDelta"
+SPENT = (SPENT_EPSILON, SPENT_DELTA)
+"""The left operands that are about what releases cost: one of the `SPENDING_UNITS` says whose."""
+SPENDING_UNITS = PER_ASSIGNEE_AND_PURPOSE, PER_DATASET = (
+    f"{terms.PE}perAssigneeAndPurpose",
+    f"{terms.PE}perDataset",
+)
 ENDS_WITH, ACCEPTED = f"{terms.PE}endsWith", f"{terms.PE}acceptedDigest"
 COUNT, BY_PARTY, BY_ASSET = (
     f"{terms.ODRL}count",
@@ -31,7 +39,7 @@ COUNT, BY_PARTY, BY_ASSET = (
 )
 COUNTS = (COUNT, BY_PARTY, BY_ASSET)
 """The left operands that are about how often a rule was exercised."""
-_TOLD_OF_REQUESTS = (*COUNTS, JOINTLY, READ_SO_FAR, DERIVED)
+_TOLD_OF_REQUESTS = (*COUNTS, JOINTLY, READ_SO_FAR, DERIVED, *SPENT)
 _PARAMETERS = (terms.PE, terms.MOSAICROWN)
 """What parameters of making something are named in."""
 LOGICAL = tuple(f"{terms.ODRL}{name}" for name in ("and", "or", "xone", "andSequence"))
@@ -222,8 +230,9 @@ class Policy:
     the policies by which it says to be replaced, `dated` when it was last modified, or issued.
     It is void where one of the policies that it `ends_with` is not in force, or none of them has
     the digest that was `accepted`, where that is said (`ending.py`). `text` is the policy as its
-    text has it, without what it inherits; None where that is itself. Without a `type` it is one
-    whose text is lost: what is known are outputs that it made.
+    text has it, without what it inherits; None where that is itself. `queries` are the tables of
+    aggregates that its rules may release, `budgets` what these may cost together. Without a `type`
+    it is one whose text is lost: what is known are outputs that it made.
     """
 
     uid: str
@@ -245,6 +254,8 @@ class Policy:
     replaced_by: tuple[str, ...] = ()
     ends_with: tuple[str, ...] = ()
     accepted: str = ""
+    queries: tuple[Query, ...] = ()
+    budgets: tuple[Budget, ...] = ()
     dated: datetime | None = field(default=None, compare=False)
     place: Place = field(default=NOWHERE, compare=False)
     text: "Policy | None" = field(default=None, compare=False, repr=False)

@@ -6,7 +6,7 @@ it, and `vocab/shapes.ttl` is tested against it.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from policy_engine import terms
 from policy_engine.policy.model import ACCEPTED, ENDS_WITH, LOGICAL, Kind
@@ -27,6 +27,8 @@ DATA_TYPE, UNIT, STATUS = (f"{_ODRL}{name}" for name in ("dataType", "unit", "st
 INCLUDED, IMPLIES = f"{_ODRL}includedIn", f"{_ODRL}implies"
 PART_OF = f"{_ODRL}partOf"
 PURPOSE = f"{terms.MOSAICROWN}purpose"
+QUERIES, BUDGET = f"{terms.PE}queries", f"{terms.PE}budget"
+GROUP_BY, AGGREGATE = f"{terms.PE}groupBy", f"{terms.PE}aggregate"
 VALUE = f"{terms.RDF}value"
 
 POLICY_TYPES: Final = ("Policy", "Set", "Offer", "Agreement")
@@ -58,6 +60,17 @@ NEEDED: tuple[tuple[str, tuple[Kind, ...], tuple[str, ...]], ...] = (
 """What rules of some kinds must have, in themselves or from their policy, under which types."""
 
 
+QueryPart: TypeAlias = Literal["Query", "GroupColumn", "Aggregate", "Budget"]
+"""The parts of queries and budgets that are nodes, by the names of their classes."""
+
+
+class Properties(NamedTuple):
+    """The properties that a node needs, and those that it may have as well."""
+
+    needed: tuple[str, ...]
+    others: tuple[str, ...]
+
+
 @cache
 def party_functions() -> tuple[str, ...]:
     """Return the functions of parties but assigner and assignee, as IRIs."""
@@ -72,7 +85,7 @@ def shared() -> frozenset[str]:
 
 def policy_properties() -> frozenset[str]:
     """Return the properties of a policy (section 2.1)."""
-    own = (PROFILE, CONFLICT, INHERIT, ENDS_WITH, ACCEPTED)
+    own = (PROFILE, CONFLICT, INHERIT, ENDS_WITH, ACCEPTED, QUERIES, BUDGET)
     return shared().union(own, (f"{_ODRL}{kind}" for kind in KINDS))
 
 
@@ -82,6 +95,12 @@ def rule_properties(kind: Kind) -> frozenset[str]:
     return shared().union(
         (CONSTRAINT,), output_properties, (f"{_ODRL}{name}" for name in INNER_KINDS[kind])
     )
+
+
+def query_properties(kind: QueryPart) -> Properties:
+    """Return the properties of a part of a query or of a budget: those needed, and the others."""
+    term = terms.vocabulary()[f"{terms.PE}{kind}"]
+    return Properties(term.iris("requires"), term.iris("allows"))
 
 
 PARAMETER_PROPERTIES: Final = frozenset({LEFT, OPERATOR, RIGHT, DATA_TYPE})

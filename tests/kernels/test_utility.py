@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from policy_engine.kernels import utility
 from policy_engine.kernels.spread import exact, spread
-from policy_engine.kernels.utility import EntropyLoss, Query, ValueDomain
+from policy_engine.kernels.utility import CountQuery, EntropyLoss, ValueDomain
 
 A, B, C = 0, 1, 2
 
@@ -230,7 +230,7 @@ def test_one_column_alone_is_asked_alone():
 
 def test_counts_are_expected_ones():
     table = [of([0, 0, 1], [A, B], [C], size=3), plain(A, B, B)]
-    query = Query((0, 1), (wanted(3, A, C), wanted(2, B)))
+    query = CountQuery((0, 1), (wanted(3, A, C), wanted(2, B)))
     assert utility.counts(table, [query]).tolist() == [0.5 + 1]
 
 
@@ -238,13 +238,15 @@ def test_errors_are_relative_to_the_true_count():
     before = [plain(A, A, B, B), plain(A, A, A, B)]
     after = [of([0] * 4, [A, B], size=2), before[1]]
     # True: 2 rows have A and A; each of the 3 with A is half expected to.
-    [error] = utility.query_errors(before, after, [Query((0, 1), (wanted(2, A), wanted(2, A)))])
+    [error] = utility.query_errors(
+        before, after, [CountQuery((0, 1), (wanted(2, A), wanted(2, A)))]
+    )
     assert error == pytest.approx(0.5 / 2)
 
 
 def test_errors_on_few_rows_are_relative_to_the_sanity_bound():
     before, after = [plain(A, A, A, B)], [of([0] * 4, [A, B], size=2)]
-    query = [Query((0,), (wanted(2, B),))]
+    query = [CountQuery((0,), (wanted(2, B),))]
     assert utility.query_errors(before, after, query, sanity=0.5).tolist() == [0.5]
 
 

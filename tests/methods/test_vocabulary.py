@@ -27,6 +27,7 @@ from policy_engine.methods.masking import masking_class
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
+from policy_engine.methods.sanitisations import differential_privacy
 from policy_engine.plan.plan import EngineName
 from policy_engine.plan.training import audit_parameters
 from policy_engine.plan.training.refining import (
@@ -38,6 +39,7 @@ from policy_engine.plan.training.refining import (
     OF_TRAINING,
 )
 from policy_engine.policy.reading.operands import operands, refining_operands
+from policy_engine.policy.structure import query_properties
 
 NOTATIONS = sorted(terms.privacy_models())
 FILES = sorted((ROOT / "vocab").rglob("*.jsonld"), key=str)
@@ -118,7 +120,7 @@ def test_every_method_requires_and_allows_the_columns_and_the_options_of_recodin
 
 
 def test_masking_without_a_model_is_a_method_that_is_not_a_privacy_model():
-    assert {*terms.methods()} - {*terms.privacy_models()} == {"masking"}
+    assert {*terms.methods()} - {*terms.privacy_models()} == {"masking", "differential-privacy"}
     term, kind = terms.methods()["masking"], method_class("masking")
     assert term.iri == f"{terms.PE}maskingAlone"
     assert not issubclass(kind, PrivacyModel)
@@ -257,6 +259,28 @@ def test_every_measure_that_is_bounded_is_a_number():
         assert terms.vocabulary()[f"{terms.PE}{name}"].iris("takes") == (f"{terms.XSD}decimal",)
 
 
+@pytest.mark.parametrize("kind", ["Neighbours", "NoiseMechanism", "SelectionMechanism"])
+def test_the_words_of_differential_privacy_are_those_of_its_class(kind):
+    known = terms.instances(f"{terms.PE}{kind}")
+    words = {term.facts["notation"] for term in known.values()}
+    assert words == {*get_args(getattr(differential_privacy, kind))}
+    assert {*known} == {f"{terms.PE}{word}" for word in words}
+
+
+def test_the_parts_of_queries_and_budgets_are_properties_with_definitions():
+    for kind in ("Query", "GroupColumn", "Aggregate", "Budget"):
+        for iri in (*query_properties(kind).needed, *query_properties(kind).others):
+            term = terms.vocabulary()[iri]
+            assert {"owl:DatatypeProperty", "owl:ObjectProperty"} & set(term.types)
+            assert term.definition.endswith(".")
+
+
+def test_a_function_needs_and_allows_what_an_aggregate_may_have():
+    allowed = {*query_properties("Aggregate").others}
+    for term in terms.instances(f"{terms.PE}AggregateFunction").values():
+        assert {*term.iris("requires"), *term.iris("allows")} < allowed
+
+
 def test_every_attack_of_the_vocabulary_has_a_file_and_no_file_is_without():
     folder = ROOT / "policy_engine" / "audits" / "membership" / "attacks"
     files = {path.stem for path in folder.glob("*.py")} - SHARED_BY_ATTACKS
@@ -309,28 +333,45 @@ def test_the_engines_of_the_vocabulary_are_those_of_plans():
 
 
 def test_no_name_is_both_an_option_and_a_parameter_of_a_method():
-    own = {name for notation in NOTATIONS for name in parameters(privacy_model_class(notation))}
+    own = {name for notation in terms.methods() for name in parameters(method_class(notation))}
     assert not own & set(SHARED)
-    assert {terms.local_name(iri) for iri in OPERANDS} == own | set(SHARED) | BESIDE
+    assert {terms.local_name(iri) for iri in OPERANDS} == own | set(SHARED) | BESIDE | {"release"}
+
+
+def test_differential_privacy_has_the_fields_of_its_class_a_unit_and_a_release():
+    term, fields = (
+        terms.methods()["differential-privacy"],
+        parameters(method_class("differential-privacy")),
+    )
+    needed = {name for name, field in fields.items() if field.is_required()}
+    assert local_names(term, "requires") == needed | {"privacyUnit", "release"}
+    assert local_names(term, "allows") == set(fields) - needed
 
 
 @pytest.mark.parametrize("iri", OPERANDS, ids=terms.compact)
 def test_an_operand_has_the_range_of_its_fields(iri):
     name, term = terms.local_name(iri), OPERANDS[iri]
-    fields = [parameters(privacy_model_class(notation)).get(name) for notation in NOTATIONS]
+    fields = [parameters(method_class(notation)).get(name) for notation in terms.methods()]
     given = {range_of(field) for field in [*fields, SHARED.get(name)] if field}
     if name in ("privacyUnit", *BESIDE):
         given = {f"{terms.ODRL}Asset"}
+    elif name == "release":
+        given = {f"{terms.PE}Query"}
     widest = given if len(given) == 1 else {f"{terms.XSD}decimal"}
     assert given <= {*widest, f"{terms.XSD}integer"}
     assert set(term.iris("range")) == widest
 
 
+BOUNDS = ("epsilon", "maxGroupsPerUnit", "maxRowsPerGroup")
+OPERATORS = dict.fromkeys((*ROLES, *BESIDE, "stratifiedBy"), ("isAllOf",))
+OPERATORS |= dict.fromkeys(BOUNDS, ("lteq",)) | {"delta": ("eq", "lteq")}
+OPERATORS |= dict.fromkeys(("mechanism", "selection"), ("isAnyOf",))
+
+
 @pytest.mark.parametrize("iri", OPERANDS, ids=terms.compact)
-def test_an_operand_takes_a_list_where_it_is_a_role(iri):
-    several = (*ROLES, *BESIDE, "stratifiedBy")
-    operator = "isAllOf" if terms.local_name(iri) in several else "eq"
-    assert OPERANDS[iri].iris("operator") == (f"{terms.ODRL}{operator}",)
+def test_an_operand_takes_a_list_where_it_is_a_role_and_a_bound_is_no_choice(iri):
+    operators = OPERATORS.get(terms.local_name(iri), ("eq",))
+    assert OPERANDS[iri].iris("operator") == tuple(f"{terms.ODRL}{one}" for one in operators)
     assert OPERANDS[iri].definition.endswith(".")
 
 

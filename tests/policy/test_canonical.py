@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import datetime as dt
 import json
+from decimal import Decimal
 
 import pytest
 from everyday import examples
@@ -30,6 +31,7 @@ from policy_engine.policy.model import (
     Rule,
     Value,
 )
+from policy_engine.policy.queries import Aggregate, Budget, GroupColumn, Query
 from policy_engine.policy.reading.vocabulary_reader import read_vocabulary
 from policy_engine.policy.syntax.rdf import convert_text
 
@@ -352,6 +354,10 @@ BASE = Rule(
     actions=(Action(odrl("read"), (LEAF,)),),
     constraints=(LEAF, LogicalConstraint(odrl("or"), (LEAF, LEAF))),
 )
+COLUMN, FIGURE = GroupColumn(ex("T/a")), Aggregate("sum", ex("T/a"))
+TABLE = Query(ex("Table"), (COLUMN,), "", (FIGURE,))
+CAP = Budget(ex("T"), Decimal(1))
+
 OTHER = {
     Policy: {
         "uid": "ex:other",
@@ -360,6 +366,8 @@ OTHER = {
         "inherits": ("ex:parent",),
         "ends_with": ("ex:offer",),
         "accepted": "0" * 64,
+        "queries": (TABLE,),
+        "budgets": (CAP,),
         "permissions": (),
         "prohibitions": (BASE,),
         "obligations": (DUTY,),
@@ -392,6 +400,29 @@ OTHER = {
     },
     LogicalConstraint: {"operator": odrl("xone"), "operands": (LEAF,)},
     Value: {"value": 6, "settings": {"weight": Value(2)}, "more": (Value(6),)},
+    Query: {
+        "uid": ex("Other"),
+        "group_by": (COLUMN, COLUMN),
+        "keys": ex("keys.csv"),
+        "aggregates": (FIGURE, FIGURE),
+    },
+    GroupColumn: {"iri": ex("T/b"), "keys": (Value("F"),)},
+    Aggregate: {
+        "function": "mean",
+        "of": ex("T/b"),
+        "name": "total",
+        "settings": {"lower": Value(Decimal(1))},
+        "candidates": (Value(Decimal(1)),),
+    },
+    Budget: {
+        "over": ex("U"),
+        "epsilon": Decimal("1.5"),
+        "delta": Decimal("1e-6"),
+        "scope": "each",
+        "renewal": "P1Y",
+        "lifetime_epsilon": Decimal(3),
+        "lifetime_delta": Decimal(0),
+    },
     Hierarchy: {
         part: ((ex("a"), ex("b")),)
         for part in ("party", "asset", "action", "purpose", "implied", "perhaps")
@@ -420,6 +451,7 @@ OF_THE_TEXT = {
     LogicalConstraint: {"uid", "place"},
     # A number is what it is whatever type it is said to be of; that of a duration counts.
     Value: {"type", "place"},
+    **{kind: {"place"} for kind in (Query, GroupColumn, Aggregate, Budget)},
     # The edges of a vocabulary are in the hierarchy of the policy.
     Vocabulary: {"hierarchy", "digests", "wider"},
 }
@@ -433,6 +465,15 @@ def held(part, kind):
     if kind in (Hierarchy, Vocabulary):
         name = {Hierarchy: "hierarchy", Vocabulary: "vocabulary"}[kind]
         return dataclasses.replace(policy, **{name: part})
+    if kind in (Query, GroupColumn, Aggregate):
+        query = {
+            Query: lambda: part,
+            GroupColumn: lambda: dataclasses.replace(TABLE, group_by=(part,)),
+            Aggregate: lambda: dataclasses.replace(TABLE, aggregates=(part,)),
+        }[kind]()
+        return dataclasses.replace(policy, queries=(query,))
+    if kind is Budget:
+        return dataclasses.replace(policy, budgets=(part,))
     rule = {
         Rule: lambda: part,
         Action: lambda: dataclasses.replace(BASE, actions=(part,)),
@@ -456,6 +497,10 @@ FIRST = {
     Value: LEAF.right_operands[0],
     Hierarchy: Hierarchy(),
     Vocabulary: Vocabulary(TERM),
+    Query: TABLE,
+    GroupColumn: COLUMN,
+    Aggregate: FIGURE,
+    Budget: CAP,
 }
 
 

@@ -81,7 +81,7 @@ def substitution_epsilon(
     """
     from dp_accounting.rdp import compute_epsilon  # noqa: PLC0415 (slow to import, an extra)
 
-    budget = Budget(noise_multiplier, sampling_rate, delta)
+    budget = TrainingBudget(noise_multiplier, sampling_rate, delta)
     orders, of_a_step = budget.renyi()
     usable = np.array(orders) >= _LEAST_ORDER
     halved = np.array(orders)[usable] / 2
@@ -113,7 +113,7 @@ def noise_for(epsilon: float, sampling_rate: float, steps: int, delta: float) ->
     return _least_noise(epsilon, sampling_rate, steps, delta)
 
 
-class Budget:
+class TrainingBudget:
     """What is spent step by step, by RDP alone: cheap enough to ask after every epoch.
 
     A little above `epsilon_of`, by a tenth or so, and never below it. Raises AuditError (A006)
@@ -160,7 +160,7 @@ def _least_noise(epsilon: float, sampling_rate: float, steps: int, delta: float)
         return math.log(max(value, 1e-12) / (_AIM * epsilon))
 
     def is_enough_by_rdp(noise: float) -> bool:
-        return Budget(noise, sampling_rate, delta).spent(steps) <= epsilon
+        return TrainingBudget(noise, sampling_rate, delta).spent(steps) <= epsilon
 
     high = math.log(_bisect(is_enough_by_rdp, LEAST_NOISE, MOST_NOISE, 1.02))
     low = high
@@ -200,7 +200,7 @@ def _renyi(
 @cache
 def _rdp_and_pld(noise: float, rate: float, steps: int, delta: float) -> tuple[float, float]:
     """Return epsilon by RDP and by PLD."""
-    rdp = Budget(noise, rate, delta).spent(_check_steps(steps))
+    rdp = TrainingBudget(noise, rate, delta).spent(_check_steps(steps))
     return rdp, float(_composed(noise, rate, steps, rdp).get_epsilon(delta))
 
 

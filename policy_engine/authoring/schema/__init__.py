@@ -14,6 +14,7 @@ from policy_engine.authoring.schema.conditions import conditions
 from policy_engine.authoring.schema.documents import documents
 from policy_engine.authoring.schema.names import names
 from policy_engine.authoring.schema.parameters import anonymization
+from policy_engine.authoring.schema.queries import queries
 from policy_engine.authoring.schema.rules import rules
 from policy_engine.authoring.schema.values import values
 from policy_engine.policy import Reading, VocabularySource
@@ -35,7 +36,7 @@ def policy_schema(
     vocabulary = Reading(contexts, vocabularies=vocabularies).vocabulary
     document = {"$ref": "#/$defs/document"}
     parts = names(vocabulary) | values(vocabulary) | conditions(vocabulary)
-    parts |= anonymization() | rules() | documents()
+    parts |= anonymization() | rules() | queries() | documents()
     return {
         "$schema": _DRAFT,
         "$id": _URL,

@@ -59,7 +59,12 @@ def object_schema(keys: Mapping[str, str], *rules: Schema) -> Schema:
         for text_too in (False, True):
             iris = [iri for iri in same_definition if _takes_text(iri) is text_too]
             no_text: Schema = {} if text_too else {"not": {"type": "string"}}
-            patterns |= {term_pattern(iris): {**no_text, **ref(definition)}} if iris else {}
+            compact = [iri for iri in iris if terms.compact(iri) in _names_by_iri().get(iri, ())]
+            others = [iri for iri in iris if iri not in compact]
+            schema = {**no_text, **ref(definition)}
+            patterns |= {term_pattern(others): schema} if others else {}
+            # What a context says of the compact name, it says of that alone.
+            patterns |= {f"^({'|'.join(map(_escape, compact))})$": schema} if compact else {}
     return {
         "type": "object",
         "properties": properties,

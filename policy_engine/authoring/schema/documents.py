@@ -17,6 +17,7 @@ from policy_engine.authoring.schema.building import (
     term_schema,
     when,
 )
+from policy_engine.authoring.schema.queries import PROPERTIES
 from policy_engine.authoring.schema.rules import output_needed, shared_properties
 from policy_engine.policy.model import ACCEPTED, ENDS_WITH
 from policy_engine.policy.structure import KINDS, NEEDED, POLICY_TYPES
@@ -101,7 +102,7 @@ def _policy() -> Schema:
         | rules
         | shared_properties()
     )
-    keys |= {ENDS_WITH: "names", ACCEPTED: "digest"}
+    keys |= {ENDS_WITH: "names", ACCEPTED: "digest", **PROPERTIES}
     schema = object_schema(keys, *_policy_requirements())
     schema["properties"] |= {
         "@context": True,

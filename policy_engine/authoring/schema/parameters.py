@@ -35,7 +35,7 @@ from policy_engine.policy.reading.operands import parameters as operands
 
 _ODRL, _PE = terms.ODRL, terms.PE
 METHOD = f"{terms.MOSAICROWN}method"
-_MASKED = f"{terms.PE}masked"
+_MASKED, _RELEASE = f"{terms.PE}masked", f"{terms.PE}release"
 _ONE: Schema = {"maxItems": 1}
 _KEYS: tuple[Literal["requires", "requiresOne", "allows"], ...] = (
     "requires",
@@ -80,7 +80,8 @@ def _operators_definition(operators: tuple[str, ...]) -> str:
 
 
 def _most_values(term: terms.Term) -> int | None:
-    return None if f"{_ODRL}isAllOf" in term.iris("operator") else 1
+    several = {f"{_ODRL}isAllOf", f"{_ODRL}isAnyOf"}
+    return None if several & {*term.iris("operator")} else 1
 
 
 def _parameter_rules() -> Iterator[Schema]:
@@ -92,7 +93,8 @@ def _parameter_rules() -> Iterator[Schema]:
         yield where_key(
             "leftOperand", one_of_terms(iri), {**term_description(iri), "properties": inner}
         )
-    yield where_key("operator", one_of_terms(f"{_ODRL}eq"), {"properties": {"rightOperand": _ONE}})
+    single = one_of_terms(f"{_ODRL}eq", f"{_ODRL}lteq")
+    yield where_key("operator", single, {"properties": {"rightOperand": _ONE}})
 
 
 def _value(iri: str) -> Schema:
@@ -103,6 +105,8 @@ def _value(iri: str) -> Schema:
     if terms.names_columns(iri):
         role = next((role for role in SETTINGS if role == iri), "")
         return ref(f"{name}Column" if role else "column")
+    if iri == _RELEASE:
+        return ref("column")
     kinds: list[type[BaseModel]] = [
         RecodingOptions,
         Columns,
@@ -113,9 +117,15 @@ def _value(iri: str) -> Schema:
 
 
 def _field(kind: type[BaseModel], name: str) -> Schema:
-    """Return the schema of a field from its model, without its title."""
+    """Return the schema of a field from its model, without its title; of several, that of one.
+
+    An exact decimal is a number, or the text of one, as any number is.
+    """
     field: Schema = dict(kind.model_json_schema(by_alias=True)["properties"][name])
+    field = field["items"] if field.get("type") == "array" else field
     types = [one for one in field.pop("anyOf", []) if one != {"type": "null"}]
+    numbers = [one for one in types if one.get("type") == "number"]
+    types = numbers or types
     merged = field | (types[0] if len(types) == 1 else {})
     return {key: value for key, value in merged.items() if key != "title" and value is not None}
 

@@ -22,6 +22,7 @@ from policy_engine.policy.reading.operands import (
     parameters,
     refining_operands,
 )
+from policy_engine.policy.reading.release_parameters import check_delta, check_spent, read_parameter
 from policy_engine.policy.reading.right_operands import RightOperandReader, right_operands
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import (
@@ -70,6 +71,7 @@ class ConstraintReader:
     def parameters(self, node: Node) -> Iterator[Constraint]:
         """Yield the refinements of `anonymize`: parameters, each given once."""
         places: dict[str, Place] = {}
+        read: list[tuple[Node, Constraint]] = []
         for child in self.walker.nodes(node, REFINEMENT):
             if not self._is_readable(child, "a parameter of odrl:anonymize", ()):
                 continue
@@ -97,7 +99,10 @@ class ConstraintReader:
                 self.walker.add("P007", message, "", child)
             places.setdefault(parameter, self.walker.graph.place(child))
             place = self.walker.graph.place(child, RIGHT)
-            yield Constraint(parameter, operator, values, place=place)
+            one = Constraint(parameter, operator, values, place=place)
+            read.append((child, one))
+            yield read_parameter(self.walker, child, one)
+        check_delta(self.walker, read)
 
     def _check_parameter(self, node: Node, parameter: str, operator: str, values: int) -> None:
         allowed = terms.vocabulary()[parameter].iris("operator")
@@ -108,7 +113,7 @@ class ConstraintReader:
             )
             message += f" Given: {terms.local_name(operator)!r}."
             self.walker.add("P007", message, "", node, OPERATOR)
-        elif operator == f"{_ODRL}eq" and values > 1:
+        elif operator not in _SET_OPERATORS and values > 1:
             several = f"{_ODRL}isAllOf" in allowed
             hint = "With the operator 'isAllOf' it takes several." if several else ""
             self.walker.add("P007", f"{name} takes one value. Given: {values}.", hint, node)
@@ -213,7 +218,7 @@ class ConstraintReader:
             self.walker.add_strict("P007", message, "", node, UNIT)
         if not left_operand or not operator:
             return None
-        return Constraint(
+        condition = Constraint(
             left_operand=left_operand,
             operator=operator,
             right_operands=values,
@@ -224,6 +229,8 @@ class ConstraintReader:
             uid=self.walker.read_uid(node),
             place=self.walker.graph.place(node),
         )
+        check_spent(self.walker, node, condition)
+        return condition
 
     def _check_right(self, node: Node, operator: str, count: int, capital: str) -> None:
         if not count:

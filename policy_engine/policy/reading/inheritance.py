@@ -239,6 +239,8 @@ def _with_parents(
         ends_with=tuple(
             dict.fromkeys(name for one in (policy, *parents) for name in one.ends_with)
         ),
+        queries=tuple(dict.fromkeys(one for owner in (policy, *parents) for one in owner.queries)),
+        budgets=tuple(dict.fromkeys(one for owner in (policy, *parents) for one in owner.budgets)),
         digest=digest_of_heir(policy, parents, conflict),
         text=policy,
         **kinds,

@@ -15,15 +15,18 @@ from policy_engine.policy.labels import labelled
 from policy_engine.policy.model import ACCEPTED, ENDS_WITH, SET, Kind, Policy, Rule, Strategy
 from policy_engine.policy.reading.constraints import ConstraintReader
 from policy_engine.policy.reading.nodes import format_value, misused_class
+from policy_engine.policy.reading.queries import QueryReader
 from policy_engine.policy.reading.rules import RuleReader, members, with_shared
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import (
+    BUDGET,
     CONFLICT,
     INHERIT,
     KINDS,
     OTHER_POLICY_TYPES,
     POLICY_TYPES,
     PROFILE,
+    QUERIES,
     policy_properties,
     required_properties,
 )
@@ -67,6 +70,7 @@ class PolicyReader:
         self.as_draft = self.keep_replaced = is_lenient
         constraints = ConstraintReader(self.walker, limits)
         self.rule_reader = RuleReader(constraints)
+        self.query_reader = QueryReader(self.walker)
         self._shared_parts = limits.values
         self.parents_at: dict[tuple[str, str], Place] = {}
 
@@ -118,6 +122,7 @@ class PolicyReader:
             self.parents_at[uid, parent] = self.walker.graph.place(node, INHERIT, index)
         shared = self.rule_reader.shared(node)
         rules = {name: self._shared_rules(node, name, kind, shared) for name in KINDS}
+        self._note_own_properties(node)
         ends_with, accepted = self._ending(node)
         is_in_profile = bool(set(profiles) & _PROFILES) or self._uses_profile(node)
         if not (is_in_profile or self.walker.is_lenient):
@@ -142,6 +147,8 @@ class PolicyReader:
             replaced_by=tuple(self._replaced(node)),
             ends_with=ends_with,
             accepted=accepted,
+            queries=self.query_reader.queries(node),
+            budgets=self.query_reader.budgets(node),
             dated=self._dated(node),
         )
 
@@ -297,14 +304,16 @@ class PolicyReader:
                 )
                 self.walker.add("P012", message, "Use that policy instead.", node, _REPLACED)
 
+    def _note_own_properties(self, node: Node) -> None:
+        """Note the properties of a policy that ODRL lacks, which need a profile that has them."""
+        for prop in (ENDS_WITH, ACCEPTED, QUERIES, BUDGET):
+            if prop in node.data:
+                place = self.walker.graph.place(node, prop, of_key=True)
+                self.rule_reader.constraints.own_terms.append((prop, place))
+
     def _ending(self, node: Node) -> tuple[tuple[str, ...], str]:
         """Return the policies that one ends with, and the digest of the offer it was made from."""
         names = self.walker.iris(node, ENDS_WITH)
-        for prop in (ENDS_WITH, ACCEPTED):
-            if prop in node.data:
-                self.rule_reader.constraints.own_terms.append(
-                    (prop, self.walker.graph.place(node, prop, of_key=True))
-                )
         values = node.data.get(ACCEPTED, [])
         digests = [str(data.get("@value", "")) for data in values]
         invalid = [n for n, one in enumerate(digests) if not re.fullmatch("[0-9a-f]{64}", one)]

@@ -8,6 +8,7 @@ from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
 from policy_engine.policy.reading.inheritance import inherited
 from policy_engine.policy.reading.policy_reader import PolicyReader
+from policy_engine.policy.reading.queries import query_problems
 from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.detection import read_document
 from policy_engine.policy.syntax.json_ld import expand
@@ -71,7 +72,7 @@ def read_policies(
     policies, problems = inherited(drafts, parents, places, limits, replace_text, beside)
     problems = [*reader.walker.problems, *problems]
     if not problems:
-        problems += problems_of(policies)
+        problems += [*problems_of(policies), *query_problems(policies, replace_text)]
     if problems:
         raise PolicyError(*sorted(dict.fromkeys(problems), key=place_order), source=source)
     return tuple(with_warnings(policy) for policy in policies)

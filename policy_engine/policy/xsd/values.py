@@ -1,5 +1,6 @@
 """The values of literals, and what kinds of them there are."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, tzinfo
@@ -8,6 +9,10 @@ from types import MappingProxyType
 from typing import Any, SupportsIndex
 
 _MOST_DIGITS = 500
+_LONGEST = 400
+_NUMBER = re.compile(
+    r"[ \t\r\n]*[-+]?([0-9]{1,400}(\.[0-9]{0,400})?|\.[0-9]{1,400})([eE][-+]?[0-9]{1,3})?[ \t\r\n]*"
+)
 
 
 @dataclass(frozen=True)
@@ -100,3 +105,22 @@ def as_written(number: float | Decimal) -> int | Decimal:
 def midnight(day: date) -> datetime:
     """Return the dateTime at which a day begins, without a zone."""
     return datetime(day.year, day.month, day.day)  # noqa: DTZ001 - zones are added by the callers
+
+
+def exact_number(value: Any) -> Decimal:
+    """Return a number, or the text of one, as the exact decimal number that was written.
+
+    Raises ValueError for anything else, and for a number of more than 400 digits.
+    """
+    text = value.text if isinstance(value, LongFloat) else value
+    if isinstance(text, str):
+        number = Decimal(text.strip(" \t\r\n")) if _NUMBER.fullmatch(text) else None
+    else:
+        is_number = kind_of(text) == "number"
+        number = Decimal(as_written(text)) if is_number else None
+    if number is None or not number.is_finite():
+        raise ValueError("it is not a number")
+    digits = len(number.as_tuple().digits)
+    if digits > _LONGEST or abs(number.adjusted()) > _LONGEST:
+        raise ValueError(f"it has more than {_LONGEST} digits")
+    return number

@@ -7,7 +7,7 @@ import pytest
 from everyday import everyday
 
 from policy_engine.audits.privacy.accounting import (
-    Budget,
+    TrainingBudget,
     epsilon_of,
     noise_for,
     substitution_epsilon,
@@ -106,7 +106,7 @@ def test_without_noise_there_is_no_epsilon():
 
 def test_all_that_is_out_of_range_is_said_at_once():
     with pytest.raises(AuditError) as caught:
-        Budget(-1.0, 1.5, 2.0)
+        TrainingBudget(-1.0, 1.5, 2.0)
     assert len(caught.value.problems) == 3
 
 
@@ -116,20 +116,20 @@ def test_a_large_epsilon_is_counted_on_a_coarser_grid():
 
 
 def test_budget_counts_as_the_accountant_does():
-    budget = Budget(2.0, 0.01, 1e-4)
+    budget = TrainingBudget(2.0, 0.01, 1e-4)
     assert budget.spent(0) == 0
     assert budget.spent(20_000) == pytest.approx(_spent(10_000, 2).rdp)
 
 
 def test_budget_ends_before_it_is_exceeded():
-    budget = Budget(2.0, 0.01, 1e-4)
+    budget = TrainingBudget(2.0, 0.01, 1e-4)
     steps = budget.most_steps(1.0)
     assert budget.spent(steps) <= 1.0 < budget.spent(steps + 1)
     assert budget.most_steps(1e-9) == 0
 
 
 def test_budget_that_never_ends():
-    assert Budget(2.0, 1e-9, 1e-4).most_steps(1e6) >= 10**12
+    assert TrainingBudget(2.0, 1e-9, 1e-4).most_steps(1e6) >= 10**12
 
 
 @pytest.mark.one_in(2)

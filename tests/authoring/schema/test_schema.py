@@ -46,10 +46,13 @@ UNSEEN = {
         join-on-nothing join-on-two-columns-of-one-dataset join-that-is-trained-on
         join-with-two-columns-of-one-name masked-column-without-masking
         cells-suppressed-by-mondrian local-suppression-of-diverse-values
-        buckets-of-classes buckets-of-generalised-columns buckets-of-k-anonymity""",
+        buckets-of-classes buckets-of-generalised-columns buckets-of-k-anonymity
+        budget-renewed-for-ever budgets-over-one-dataset delta-exactly
+        spent-on-an-unknown-account spent-on-no-account table-with-two-figures-of-one-name""",
     "a name that stands for nothing": """
         action-that-is-no-way-to-use deprecated-action misspelt-parent misspelt-prefix
-        parent-not-given party-that-is-a-term reference-to-nothing rule-without-object
+        parent-not-given party-that-is-a-term reference-to-nothing
+        rule-without-object
         undeclared-prefix unknown-profile unused-constraint""",
     "what only the reader knows": """
         derived-in-other-words language-that-is-none misspelt-type-of-a-collection

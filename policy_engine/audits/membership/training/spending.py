@@ -22,9 +22,9 @@ class Spending:
 
     def epsilon_after(self, steps: int) -> float:
         """Return the epsilon of a number of steps by Renyi DP."""
-        from policy_engine.audits.privacy.accounting import Budget  # noqa: PLC0415 (heavy)
+        from policy_engine.audits.privacy.accounting import TrainingBudget  # noqa: PLC0415 (heavy)
 
-        return Budget(self.noise_multiplier, self.sampling_rate, self.delta).spent(steps)
+        return TrainingBudget(self.noise_multiplier, self.sampling_rate, self.delta).spent(steps)
 
     def epsilon(self) -> EpsilonUpper | NotApplicable:
         """Return the epsilon of all steps."""
@@ -90,11 +90,11 @@ def spending_of(privacy: CentralPrivacy, records: int, batch_size: int, epochs: 
 
 
 def _cut_steps(spending: Spending, max_epsilon: float) -> Spending:
-    from policy_engine.audits.privacy.accounting import Budget  # noqa: PLC0415 (heavy)
+    from policy_engine.audits.privacy.accounting import TrainingBudget  # noqa: PLC0415 (heavy)
 
     allowed = 0
     if spending.noise_multiplier > 0:
-        budget = Budget(spending.noise_multiplier, spending.sampling_rate, spending.delta)
+        budget = TrainingBudget(spending.noise_multiplier, spending.sampling_rate, spending.delta)
         allowed = budget.most_steps(max_epsilon)
     if allowed == 0:
         message = (

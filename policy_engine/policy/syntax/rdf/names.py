@@ -49,10 +49,10 @@ class TermNames:
 
     def key(self, iri: str, *, is_one_list: bool) -> str:
         """Return the key for a property; a key of lists only for what is one list."""
-        name = self._terms.get(iri, "")
-        return (
-            name if name and (is_one_list or not self.definition(name).is_list) else self.word(iri)
-        )
+        for name in filter(None, (self._terms.get(iri), self.word(iri))):
+            if is_one_list or not self.definition(name).is_list:
+                return name
+        return self.whole(iri)
 
     def term(self, iri: str) -> str:
         """Return the name of a type, or of a value that may be a term."""

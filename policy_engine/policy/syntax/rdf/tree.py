@@ -20,6 +20,7 @@ from policy_engine.data.rdf.statements import (
     is_blank,
 )
 from policy_engine.errors import Place, PolicyError, Problem
+from policy_engine.policy.structure import GROUP_BY, QUERIES
 from policy_engine.policy.syntax.contexts import Definition, is_compact
 from policy_engine.policy.syntax.json_text import Document, escape
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS
@@ -125,6 +126,7 @@ class _Tree:
     def __init__(self, shape: Shape, names: TermNames) -> None:
         self.shape = shape
         self.names = names
+        self.holders = _holders(shape)
         self.written: set[str] = set()
         self.spots: dict[str, Spot] = {"": UNKNOWN}
         self.key_spots: dict[str, Spot] = {}
@@ -179,17 +181,19 @@ class _Tree:
         definition, inner_names = names.definition(key), names.value_scope(key)
         at = f"{pointer}/{escape(key)}"
         self.key_spots[at] = self.spots[at] = values[0].key
-        embeds = terms.canonical(predicate).startswith(_STRUCTURE)
+        under = terms.canonical(predicate)
         if definition.is_list:
             self.spots[at] = values[0].spot
-            result[key] = self._items(str(values[0].value), at, definition, inner_names)
+            result[key] = self._items(
+                str(values[0].value), at, definition, inner_names, under=under
+            )
         elif len(values) > 1 or predicate in _RULES:
             result[key] = [
-                self._value(one, f"{at}/{step}", definition, inner_names, embeds=embeds)
+                self._value(one, f"{at}/{step}", definition, inner_names, under=under)
                 for step, one in enumerate(values)
             ]
         else:
-            result[key] = self._value(values[0], at, definition, inner_names, embeds=embeds)
+            result[key] = self._value(values[0], at, definition, inner_names, under=under)
 
     def _value(
         self,
@@ -198,7 +202,8 @@ class _Tree:
         definition: Definition,
         names: TermNames,
         *,
-        embeds: bool,
+        under: str,
+        is_item: bool = False,
     ) -> Any:
         self.spots[at] = statement.spot
         node = statement.value
@@ -207,8 +212,11 @@ class _Tree:
         if self._is_list(statement, at):
             self.spots[f"{at}/@list"] = statement.spot
             item_definition = Definition(definition.iri, definition.type)
-            return {"@list": self._items(node, f"{at}/@list", item_definition, names)}
-        if self._is_embedded(node, at, embeds=embeds):
+            items = self._items(node, f"{at}/@list", item_definition, names, under=under)
+            return {"@list": items}
+        embeds = is_item or under.startswith(_STRUCTURE)
+        is_held = self.holders.get(node, under) == under
+        if is_held and self._is_embedded(node, at, embeds=embeds):
             return self._node(node, at, names, has_label=not self.shape.is_inner(node))
         if is_blank(node):
             return node if definition.type else {"@id": node}
@@ -216,12 +224,14 @@ class _Tree:
             return names.term(node)
         return names.reference(node) if definition.type else {"@id": names.reference(node)}
 
-    def _items(self, head: str, at: str, definition: Definition, names: TermNames) -> list[Any]:
+    def _items(
+        self, head: str, at: str, definition: Definition, names: TermNames, *, under: str
+    ) -> list[Any]:
         if head == NIL:
             return []
         self.written.update(self.shape.chain(head))
         return [
-            self._value(one, f"{at}/{step}", definition, names, embeds=True)
+            self._value(one, f"{at}/{step}", definition, names, under=under, is_item=True)
             for step, one in enumerate(self.shape.lists[head])
         ]
 
@@ -240,6 +250,20 @@ class _Tree:
         if node in self.written or node in self.shape.policies or not _has_room(at):
             return False
         return self.shape.is_inner(node) or (embeds and node in self.shape.statements_by_subject)
+
+
+def _holders(shape: Shape) -> dict[str, str]:
+    """Return the properties under which nodes are described, wherever else they are named.
+
+    A query is described in its policy, though a rule before it names it as its release.
+    """
+    return {
+        item.value: terms.canonical(one.predicate)
+        for one in shape.statements.items
+        if terms.canonical(one.predicate) in (QUERIES, GROUP_BY)
+        for item in shape.lists.get(str(one.value), [one])
+        if isinstance(item.value, str)
+    }
 
 
 def _has_room(pointer: str) -> bool:

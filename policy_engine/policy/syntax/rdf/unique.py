@@ -10,7 +10,9 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.policy.structure import (
+    AGGREGATE,
     CONSTRAINT_PROPERTIES,
+    GROUP_BY,
     INVERSE,
     KINDS,
     LOGICAL_PROPERTIES,
@@ -36,6 +38,8 @@ def unique_kind(data: Mapping[str, Any]) -> tuple[str, str]:
     properties = data.keys() - {"@id", "@type", POINTER}
     if properties & (policy_properties() - shared()):
         return "policies", "D002"
+    if properties & {GROUP_BY, AGGREGATE}:
+        return "queries", "P023"
     if properties & (CONSTRAINT_PROPERTIES | LOGICAL_PROPERTIES):
         return "constraints", "P007"
     if VALUE in properties:
