@@ -11,6 +11,7 @@ from policy_engine.kernels.differential_privacy.accounting import (
     rounded_up,
     zcdp_epsilon,
 )
+from policy_engine.kernels.differential_privacy.measurements import GREATEST_SCALE
 from policy_engine.kernels.differential_privacy.parts import NoisyPart, PrivacyLoss
 
 WORTH_A_DELTA = Fraction(51, 50)
@@ -44,12 +45,14 @@ def calibrate(parts: Sequence[NoisyPart], epsilon: Fraction, delta: Fraction) ->
     of rho, as gives less noise, and scales have 3 significant digits, rounded up, so that they are
     the same on every machine; but pure parts spend a delta only where it lowers the noise by a
     fiftieth. A partition selection has its share of epsilon, and half of delta where others spend
-    any, else all. Raises ValueError for shares above 1 in all, no parts, or a mechanism that delta
-    does not allow.
+    any, else all. Raises ValueError for shares above 1 in all, no parts, a mechanism that delta
+    does not allow, or a scale above 2^60.
     """
     _check(parts, epsilon, delta)
     budget = _Budget(parts, epsilon, delta)
     scales, others, partition_delta = budget.scales()
+    if max(scales) > GREATEST_SCALE:
+        raise ValueError(f"So much noise cannot be drawn: a scale of {float(max(scales)):.3g}.")
     loss = proven(parts, scales, others + partition_delta, partition_delta)
     costs = tuple(budget.cost(*one, partition_delta) for one in zip(parts, scales, strict=True))
     return Calibration(tuple(scales), costs, loss.epsilon, loss.delta, loss.accountant)

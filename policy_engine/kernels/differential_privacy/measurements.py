@@ -8,7 +8,7 @@ Gaussian for Differential Privacy, NeurIPS 2020): no floating-point number is ev
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from policy_engine.errors import InternalError
@@ -16,6 +16,7 @@ from policy_engine.errors import InternalError
 MOST = 2**62
 """Values and answers are saturated at plus and minus this, whatever the noise."""
 GREATEST_SCALE = Fraction(2**60)
+_KEPT = 64
 _ROUNDING = 1 + Fraction(1, 2**48)
 """OpenDP's maps round up in floats, and so do we where we hand over a scale."""
 
@@ -35,7 +36,7 @@ def float_above(number: Fraction) -> float:
     return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)
 
 
-@cache
+@lru_cache(_KEPT)
 def laplace(scale: Fraction) -> Any:
     """Return OpenDP's discrete Laplace of vectors of integers; it loses 1 / scale for each unit."""
     from opendp.measurements import make_laplace  # noqa: PLC0415 (slow to import, an extra)
@@ -46,7 +47,7 @@ def laplace(scale: Fraction) -> Any:
     return _confirmed(measurement, 1, 1 / scale)
 
 
-@cache
+@lru_cache(_KEPT)
 def gaussian(sigma: Fraction) -> Any:
     """Return OpenDP's discrete Gaussian of vectors of integers, of rho 1 / (2 sigma^2) a unit."""
     from opendp.measurements import make_gaussian  # noqa: PLC0415 (slow to import, an extra)
@@ -57,7 +58,7 @@ def gaussian(sigma: Fraction) -> Any:
     return _confirmed(measurement, 1.0, 1 / (2 * sigma * sigma))
 
 
-@cache
+@lru_cache(_KEPT)
 def noisy_max(scale: Fraction, *, is_exponential: bool) -> Any:
     """Return OpenDP's choice of the index of the greatest score: the exponential mechanism if
     so asked, else permute-and-flip. It loses 2 / scale for each unit that scores may change by.

@@ -17,7 +17,7 @@ def discrete_laplace(values: Sequence[int], scale: Fraction) -> list[int]:
     cells * sensitivity / scale. Values and answers are saturated at plus and minus 2^62. Raises
     ValueError for a scale that is not above 0 and at most 2^60.
     """
-    return saturated(laplace(scale)(saturated(values))) if values else []
+    return saturated(laplace(scale)(saturated(values))) if len(values) else []
 
 
 def discrete_gaussian(values: Sequence[int], sigma: Fraction) -> list[int]:
@@ -26,4 +26,4 @@ def discrete_gaussian(values: Sequence[int], sigma: Fraction) -> list[int]:
     Where neighbours change `cells` of the values by at most `sensitivity` each, it is zCDP of
     rho = cells * sensitivity^2 / (2 sigma^2). Else as `discrete_laplace`.
     """
-    return saturated(gaussian(sigma)(saturated(values))) if values else []
+    return saturated(gaussian(sigma)(saturated(values))) if len(values) else []

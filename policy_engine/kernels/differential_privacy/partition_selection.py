@@ -6,7 +6,7 @@ Desfontaines, Voss, Gipson and Mandayam: Differentially Private Partition Select
 import secrets
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 
 from policy_engine.kernels.local_privacy.exponentials import floor_exp
 
@@ -27,7 +27,7 @@ def keeps(units: Sequence[int], epsilon: Fraction, delta: Fraction) -> list[bool
     return [secrets.randbits(BITS) < chances[min(max(count, 0), last)] for count in units]
 
 
-@cache
+@lru_cache(8)
 def keep_chances(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
     """Return the probability of keeping 0, 1, ... units, in 2^-128, up to the first that is 1.
 

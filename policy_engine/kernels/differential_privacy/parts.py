@@ -19,9 +19,10 @@ class NoisyPart:
     """A figure of a release, drawn once for each of its cells (groups, rounds of top-k).
 
     Neighbours differ in at most `cells` of its cells, in each by at most `sensitivity`: units of
-    the grid, or of a score. Where neighbours exchange a unit rather than add one, those of both are
-    counted. `share` is its part of the release's epsilon. Raises ValueError for what is not above
-    0, a share above 1, or a partition selection of a sensitivity other than one unit.
+    the grid, or of a score. Where neighbours exchange a unit rather than add one, the cells of both
+    count; a cell that both are in may change by what one takes away and the other adds. `share` is
+    its part of the release's epsilon. Raises ValueError for what is not above 0, a share above 1,
+    or a partition selection of a sensitivity other than one unit.
     """
 
     mechanism: Mechanism

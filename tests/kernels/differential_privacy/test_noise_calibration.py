@@ -136,6 +136,7 @@ def test_more_epsilon_never_needs_more_noise():
         ([part(), part()], 1, 0, "above 1 in all"),
         ([part("discrete-gaussian")], 1, 0, "need a delta"),
         ([part("partition-selection")], 1, 0, "need a delta"),
+        ([part(sensitivity=2**61)], 1, 0, "cannot be drawn"),
     ],
 )
 def test_what_cannot_be_calibrated_is_refused(parts, epsilon, delta, message):

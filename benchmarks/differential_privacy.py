@@ -1,0 +1,133 @@
+"""What differential privacy costs and loses, beside the goals that were set for it.
+
+    python benchmarks/differential_privacy.py [--quick] [--json FILE]
+
+Times are CPU seconds (user and system) of this process, warm. Compositions are of a sensitivity of
+1,000, where discrete Laplace noise is nearly continuous. --quick draws a tenth.
+"""
+
+import argparse
+import json
+import time
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from local import ROOT, machine
+
+from policy_engine.kernels.differential_privacy import (
+    NoisyPart,
+    analytic_gaussian_sigma,
+    bound_contributions,
+    calibrate,
+    discrete_gaussian,
+    discrete_laplace,
+    exponential,
+    keeps,
+    permute_and_flip,
+    proven,
+    quantile_scores,
+)
+
+DELTA = Fraction(1, 10**6)
+D52 = (1, 3, 5, 7, 8, 11, 12, 13, 17, 22)
+SIGMAS = {0.1: 36.3, 0.5: 8.06, 1: 4.22, 3: 1.54, 8: 0.65}
+LAPLACES = {(100, "0.1"): 4.69, (100, "0.01"): 0.39, (365, "0.05"): 4.57, (10, "0.1"): 1.00}
+MEDIANS = {
+    exponential: {"0.5": 0.43, "1": 0.71, "2": 0.92},
+    permute_and_flip: {"0.5": 0.46, "1": 0.74, "2": 0.94},
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the draws")
+    results = ROOT / "benchmarks" / "results" / "differential_privacy.json"
+    parser.add_argument("--json", type=Path, default=results)
+    options = parser.parse_args()
+    figures = []
+    for section in SECTIONS:
+        for name, value, goal in section(1 if options.quick else 10):
+            figures.append({"name": name, "value": value, "goal": goal})
+            print(f"{name:<60} {value:>10.4g}   goal {goal}", flush=True)
+    report = {"machine": machine(), "quick": options.quick, "figures": figures}
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(report, indent=2) + "\n")
+    print(f"saved to {options.json}")
+
+
+def sigmas(_tenths):
+    for epsilon, goal in SIGMAS.items():
+        yield (
+            f"sigma of the analytic Gaussian, epsilon {epsilon}",
+            *(
+                analytic_gaussian_sigma(epsilon, float(DELTA)),
+                goal,
+            ),
+        )
+
+
+def compositions(_tenths):
+    for (times, epsilon), goal in LAPLACES.items():
+        part = NoisyPart("discrete-laplace", Fraction(1), times, 1_000)
+        loss = proven([part], [1_000 / Fraction(epsilon)], DELTA)
+        yield f"epsilon of {times} times {epsilon}", float(loss.epsilon), goal
+    part = NoisyPart("discrete-gaussian", Fraction(1), 10, 1)
+    yield "epsilon of 10 Gaussians of sigma 10", float(proven([part], [10], DELTA).epsilon), 1.37
+
+
+def medians(tenths):
+    """The median of D5.2 on the public grid 0..30, by draws: of 10,000 the second digit holds."""
+    scores = quantile_scores(np.bincount(D52, minlength=31), Fraction(1, 2))
+    for choose, goals in MEDIANS.items():
+        for epsilon, goal in goals.items():
+            scale = 2 / Fraction(epsilon)
+            draws = Counter(choose(scores, scale) for _ in range(1_000 * tenths))
+            share = sum(draws[value] for value in range(8, 12)) / draws.total()
+            yield f"P(median in 8..11), {choose.__name__}, epsilon {epsilon}", share, goal
+
+
+def scales(_tenths):
+    """Ten figures of three groups a unit, as different as they may be."""
+    for name in ("discrete-laplace", "discrete-gaussian"):
+        parts = [NoisyPart(name, Fraction(1, 10), 3, 1 + 1_000 * place) for place in range(10)]
+        spent, _ = timed(lambda parts=parts: calibrate(parts, Fraction(1), DELTA))
+        yield f"CPU s to calibrate 10 figures, {name}", spent, "below .3"
+
+
+def draws(tenths):
+    cells = [0] * (1_000 * tenths)
+    for noise in (discrete_laplace, discrete_gaussian):
+        spent, _ = timed(lambda noise=noise: noise(cells, Fraction(20)))
+        yield f"CPU s of {len(cells)} noisy cells, {noise.__name__}", spent, "below .5"
+    spent, _ = timed(lambda: keeps([50] * len(cells), Fraction(1, 3), DELTA / 3))
+    yield f"CPU s of {len(cells)} partitions", spent, "below .5"
+    scores = list(range(1_000))
+    spent, _ = timed(lambda: permute_and_flip(scores, Fraction(20)))
+    yield "CPU s of a choice among 1,000", spent, "none"
+
+
+def bounding(tenths):
+    rows = 100_000 * tenths
+    rng = np.random.default_rng(0)
+    units = rng.integers(0, rows // 20, rows).astype(np.uint64)
+    groups = np.minimum(rng.zipf(1.3, rows), 981).astype(np.uint64)
+    values = rng.integers(0, 2**63, rows).astype(np.uint64)
+    spent, _ = timed(lambda: bound_contributions(units, groups, values, bytes(16), 3, 2))
+    yield f"CPU s to bound the contributions of {rows} rows", spent, "below 1.5"
+
+
+SECTIONS = (sigmas, compositions, medians, scales, draws, bounding)
+
+
+def timed(run):
+    """Return the CPU seconds of a run that is warm, and what it returns."""
+    run()
+    start = time.process_time()
+    result = run()
+    return time.process_time() - start, result
+
+
+if __name__ == "__main__":
+    main()
