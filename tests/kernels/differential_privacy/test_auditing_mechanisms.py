@@ -97,7 +97,7 @@ def best_two(table, runs):
 
 
 def partitions(table, runs):
-    return [int(one) for one in keeps([len(table)] * runs, EPSILON, Fraction(1, 10))]
+    return [int(one) for one in keeps([len(table)] * runs, EPSILON, Fraction(1, 100))]
 
 
 TABLES = [3, 1, 2, 0], [3, 1, 2, 0, 3]
@@ -107,7 +107,7 @@ MECHANISMS = {
     "permute-and-flip": (median(permute_and_flip), 0),
     "exponential": (median(exponential), 0),
     "top-k": (best_two, 0),
-    "partitions": (partitions, 0.1),
+    "partitions": (partitions, 0.01),
 }
 
 
