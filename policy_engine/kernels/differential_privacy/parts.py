@@ -11,7 +11,7 @@ Mechanism = Literal[
     "exponential",
     "partition-selection",
 ]
-_HALVED = frozenset({"permute-and-flip", "exponential"})
+_CHOICES = frozenset({"permute-and-flip", "exponential"})
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,19 @@ class NoisyPart:
     Neighbours differ in at most `cells` of its cells, in each by at most `sensitivity`: units of
     the grid, or of a score. Where neighbours exchange a unit rather than add one, the cells of both
     count; a cell that both are in may change by what one takes away and the other adds. `share` is
-    its part of the release's epsilon. Raises ValueError for what is not above 0, a share above 1,
-    or a partition selection of a sensitivity other than one unit.
+    its part of the release's epsilon.
+
+    Choices of `is_monotone` lose half as much: a unit more raises every score or leaves it, as it
+    does counts (McKenna and Sheldon, NeurIPS 2020, and so OpenDP). Not so where
+    units are exchanged. Raises ValueError for what is not above 0, a share above 1, or a partition
+    selection of a sensitivity other than one unit.
     """
 
     mechanism: Mechanism
     share: Fraction
     cells: int
     sensitivity: int
+    is_monotone: bool = False
 
     def __post_init__(self) -> None:
         if not (0 < self.share <= 1 and self.cells > 0 and self.sensitivity > 0):
@@ -65,7 +70,8 @@ class NoisyPart:
 
     @property
     def _reach(self) -> Fraction:
-        return Fraction(self.sensitivity * (2 if self.mechanism in _HALVED else 1))
+        is_doubled = self.mechanism in _CHOICES and not self.is_monotone
+        return Fraction(self.sensitivity * (2 if is_doubled else 1))
 
 
 @dataclass(frozen=True)

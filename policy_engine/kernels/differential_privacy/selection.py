@@ -16,8 +16,9 @@ from policy_engine.kernels.differential_privacy.measurements import noisy_max, s
 def permute_and_flip(scores: Sequence[int], scale: Fraction) -> int:
     """Return the index of a great score, never of a worse one than `exponential` in expectation.
 
-    Where neighbours change no score by more than `sensitivity`, epsilon is 2 sensitivity / scale.
-    Raises ValueError without scores, or for a scale that is not above 0 and at most 2^60.
+    Where neighbours change no score by more than `sensitivity`, epsilon is 2 sensitivity / scale,
+    or half of it where all scores that change do so in one direction. Raises ValueError without
+    scores, or for a scale that is not above 0 and at most 2^60.
     """
     return _choice(scores, scale, is_exponential=False)
 

@@ -7,9 +7,12 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from policy_engine.kernels.differential_privacy import (
     NoisyPart,
+    bound_contributions,
     calibrate,
     loss_distributions,
     quantile_scores,
@@ -100,6 +103,20 @@ def test_quantiles_lose_no_more_than_epsilon(law, at):
     assert 0.4 < max(losses) <= 1 + 1e-9
 
 
+@pytest.mark.parametrize("law", [weighed, flipped])
+def test_monotone_choices_lose_epsilon_at_half_the_scale(law):
+    """The commonest of four values, of which a unit more has each once or not at all."""
+    part = NoisyPart("permute-and-flip", Fraction(1), 1, 1, is_monotone=True)
+    [scale] = calibrate([part], Fraction(1), Fraction(0)).scales
+    losses = [
+        log_ratio(law(counts, scale), law(np.add(counts, more), scale))
+        for counts in product(range(3), repeat=4)
+        for more in product(range(2), repeat=4)
+    ]
+    assert scale == 1
+    assert 0.7 < max(losses) <= 1 + 1e-9
+
+
 def test_the_median_of_d52_as_printed_has_no_epsilon():
     """Were only elements of the table answers, 8 could not be that of a table without 8."""
     less = [value for value in D52 if value != 8]
@@ -128,6 +145,45 @@ def test_the_median_of_d52_is_in_8_to_11(law, sensitivity, chances):
 def test_the_median_of_d52_is_calibrated_to_the_smaller_sensitivity():
     part = NoisyPart("permute-and-flip", Fraction(1), 1, quantile_sensitivity(HALF))
     assert calibrate([part], Fraction(1), Fraction(0)).scales == (2,)
+
+
+MOST_GROUPS, MOST_ROWS, LARGEST = 2, 2, 3
+ROWS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-LARGEST, LARGEST)), max_size=30
+)
+
+
+def bounded(rows):
+    """Return the counts and sums of four groups, after contributions are bounded."""
+    words = [np.array([row[place] for row in rows], np.int64).view(np.uint64) for place in range(3)]
+    kept = bound_contributions(*words, bytes(16), MOST_GROUPS, MOST_ROWS)
+    groups, values = (words[place][kept].view(np.int64) for place in (1, 2))
+    sums = np.bincount(groups, values, 4).astype(int)
+    return np.bincount(groups, minlength=4), sums
+
+
+@given(ROWS, st.integers(0, 3), ROWS)
+def test_a_table_loses_no_more_than_epsilon_and_rho(rows, unit, others):
+    """Counts and sums by group, of units that have any rows, one of which goes or is exchanged."""
+    without = [row for row in rows if row[0] != unit]
+    instead = without + [(unit, *row[1:]) for row in others]
+    for neighbour, units in ((without, 1), (instead, 2)):
+        parts = [
+            NoisyPart("discrete-laplace", HALF, units * MOST_GROUPS, MOST_ROWS),
+            # What is taken away and what is added may have either sign.
+            NoisyPart("discrete-laplace", HALF, units * MOST_GROUPS, units * MOST_ROWS * LARGEST),
+        ]
+        scales = calibrate(parts, Fraction(1), Fraction(0)).scales
+        apart = [
+            abs(one - other) for one, other in zip(bounded(rows), bounded(neighbour), strict=True)
+        ]
+        assert (
+            sum(Fraction(int(d.sum())) / scale for d, scale in zip(apart, scales, strict=True)) <= 1
+        )
+        for part, change in zip(parts, apart, strict=True):
+            assert (change > 0).sum() <= part.cells
+            assert change.max() <= part.sensitivity
+            assert (change**2).sum() <= 2 * part.rho(Fraction(part.sensitivity))
 
 
 def laplace_mass(scale):
