@@ -1,6 +1,6 @@
 """How far a chain has been read, and entries read fast."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ from policy_engine.data.chain.verification import EntryKind, InvalidEntryError, 
 
 Plain = Mapping[str, Any]
 """An entry as a JSON object."""
-_HASH, _SIZE = b',"hash":"', 64
+_HASH = b',"hash":"'
+_LENGTH = len(_HASH) + len(START) + 1
 
 
 @dataclass(frozen=True)
@@ -24,23 +25,29 @@ class Mark:
     hash: str = START
     start: int = 0
 
-    def next(self, row: Row, chain: HashChain, kind: EntryKind[Chained]) -> "tuple[Plain, Mark]":
-        """Return the entry in the row after the one marked here, and its own mark.
-
-        Raises InvalidEntryError if it is not an entry, or does not follow.
-        """
-        entry = plain_entry(row, chain, kind)
-        number = entry["number"]
-        if (number, entry["previous"]) != (self.number + 1, self.hash):
-            raise InvalidEntryError(f"entry {number} does not follow entry {self.number}")
-        return entry, Mark(number, entry["hash"], row.start)
-
     def is_in(self, row: Row | None, chain: HashChain, kind: EntryKind[Chained]) -> bool:
         """Return whether a row has the entry marked here. Raises as `plain_entry` does."""
         if row is None:
             return False
         entry = plain_entry(row, chain, kind)
         return (entry["number"], entry["hash"]) == (self.number, self.hash)
+
+
+def entries_after(
+    mark: Mark, rows: Iterable[Row], chain: HashChain, kind: EntryKind[Chained]
+) -> Iterator[tuple[Plain, int]]:
+    """Yield the entries in the rows after the one marked, and the position of each.
+
+    Raises InvalidEntryError at a row that is not an entry, or does not follow.
+    """
+    last, own_hash = mark.number, mark.hash
+    for row in rows:
+        entry = _with_right_hash(row, chain) or plain_entry(row, chain, kind)
+        number = entry["number"]
+        if number != last + 1 or entry["previous"] != own_hash:
+            raise InvalidEntryError(f"entry {number} does not follow entry {last}")
+        last, own_hash = number, entry["hash"]
+        yield entry, row.start
 
 
 def plain_entry(row: Row, chain: HashChain, kind: EntryKind[Chained]) -> Plain:
@@ -64,17 +71,13 @@ def _with_right_hash(row: Row, chain: HashChain) -> Plain | None:
     """
     text = row.text
     start = text.rfind(_HASH)
-    end = start + len(_HASH) + _SIZE + 1
-    if (
-        row.fault
-        or start < 0
-        or chain.text_hash(text[:start] + text[end:]) != _hash_at(text, start)
-    ):
+    if row.fault or start < 0:
         return None
-    entry: Plain = from_json(text)
-    is_same = row.columns in (None, (entry["number"], entry["hash"]))
-    return entry if is_same and entry["chain"] == chain.kind else None
-
-
-def _hash_at(text: bytes, start: int) -> str:
-    return text[start + len(_HASH) :][:_SIZE].decode(errors="replace")
+    own_hash = chain.text_hash(text[:start] + text[start + _LENGTH :])
+    try:
+        entry: Plain = from_json(text)
+        is_same = row.columns is None or row.columns == (entry["number"], own_hash)
+        is_right = is_same and entry["hash"] == own_hash and entry["chain"] == chain.kind
+    except (ValueError, KeyError, TypeError):
+        return None
+    return entry if is_right else None

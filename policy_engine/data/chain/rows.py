@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from policy_engine.data.chain.entries import ChainEntry
 
@@ -20,8 +20,7 @@ _NOT_FOLLOWED = getattr(os, "O_NOFOLLOW", 0)
 _ALWAYS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One line of a file or row of a table, and what is wrong with it.
 
     `columns` are the number and the hash that a table stores beside the entry. `start` is the

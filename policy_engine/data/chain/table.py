@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,12 +43,11 @@ class OpenTable:
         return ChainTail(last and _row(*last), self.add, self.rows)
 
     def rows(self, start: int = 0) -> Iterator[Row]:
-        """Yield the rows in order, starting at a number."""
+        """Return the rows in order, starting at a number."""
         # A table may have numbers below 1, which must be reported.
         least = start or -(2**63)
         query = f"SELECT number, entry, hash FROM {self.name} WHERE number >= ? ORDER BY number"  # noqa: S608
-        for row in self.connection.execute(query, (least,)):
-            yield _row(*row)
+        return starmap(_row, self.connection.execute(query, (least,)))
 
     def add(self, entry: ChainEntry) -> int:
         """Insert an entry, and return its number."""
@@ -105,11 +105,19 @@ class ChainTable:
         If a writer was interrupted, its unfinished entry is undone first, as the next writer would
         do. Raises UnfinishedError if this reader may not do that, and as `appending` does.
         """
+        import sqlite3  # noqa: PLC0415
+
         os.close(open_for_reading(self.path))
-        self._undo()
         with closing(self._connected("ro")) as connection:
             connection.execute("BEGIN")
-            is_there = self._has_tables(connection)
+            try:
+                self._undo()
+                is_there = self._has_tables(connection)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+                    raise
+                self._undo()  # of a writer that was interrupted just now
+                is_there = self._has_tables(connection)
             yield OpenTable(connection, self.name) if is_there else None
 
     def _undo(self) -> None:
@@ -120,7 +128,11 @@ class ChainTable:
         """
         import sqlite3  # noqa: PLC0415
 
-        if not self.path.with_name(f"{self.path.name}-journal").exists():
+        journal = self.path.with_name(f"{self.path.name}-journal")
+        try:
+            if not journal.stat().st_size:
+                return
+        except FileNotFoundError:
             return
         try:
             self._look("ro")
@@ -132,10 +144,8 @@ class ChainTable:
         try:
             self._look("rw")
         except sqlite3.OperationalError:
-            journal = f"{self.path.name}-journal"
-            message = (
-                f"A writer was interrupted in the middle of an entry. {journal!r} can undo it,"
-            )
+            message = "A writer was interrupted in the middle of an entry. "
+            message += f"{journal.name!r} can undo it,"
             raise UnfinishedError(message) from None
 
     def _look(self, mode: str) -> None:
@@ -173,5 +183,4 @@ class ChainTable:
 def _row(number: int, entry: Any, own_hash: Any) -> Row:
     if not isinstance(entry, bytes) or not isinstance(own_hash, bytes):
         return Row(number, b"", "its columns are not text", start=number)
-    columns = number, own_hash.decode(errors="replace")
-    return Row(number, entry, columns=columns, start=number)
+    return Row(number, entry, "", (number, own_hash.decode(errors="replace")), number)

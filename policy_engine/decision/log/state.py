@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from policy_engine.data.chain.reading import Mark, Plain
+from policy_engine.data.chain.reading import Mark, Plain, entries_after
 from policy_engine.data.chain.rows import Row
 from policy_engine.data.chain.verification import InvalidEntryError
 from policy_engine.decision.history import Deed, History, MadeFrom
@@ -36,9 +36,9 @@ class LogState:
         try:
             if self.mark.number and not self.mark.is_in(next(rows, None), self.chain, LOG):
                 raise self._truncated_log()
-            for row in rows:
-                entry, self.mark = self.mark.next(row, self.chain, LOG)
+            for entry, start in entries_after(self.mark, rows, self.chain, LOG):
                 record_entry(self.history, entry)
+                self.mark = Mark(entry["number"], entry["hash"], start)
         except InvalidEntryError as error:
             raise self._broken_log(f"{error}") from None
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from policy_engine import terms
 from policy_engine.errors import LedgerError, PolicyEngineError
@@ -16,8 +16,7 @@ SUMS = Context(prec=250, rounding=ROUND_CEILING)
 _LARGEST, _SMALLEST = 30, -100
 
 
-@dataclass(frozen=True)
-class Amount:
+class Amount(NamedTuple):
     """An epsilon and a delta, as exact decimals. Losses that follow one another are added.
 
     The sum bounds the loss of all together even if each was chosen after seeing the answers before
@@ -28,10 +27,12 @@ class Amount:
     epsilon: Decimal = Decimal(0)
     delta: Decimal = Decimal(0)
 
-    def __add__(self, other: "Amount") -> "Amount":
+    def plus(self, other: "Amount") -> "Amount":
+        """Return the sum."""
         return Amount(SUMS.add(self.epsilon, other.epsilon), SUMS.add(self.delta, other.delta))
 
-    def __sub__(self, other: "Amount") -> "Amount":
+    def minus(self, other: "Amount") -> "Amount":
+        """Return the difference, whose numbers may be negative."""
         return Amount(
             SUMS.subtract(self.epsilon, other.epsilon), SUMS.subtract(self.delta, other.delta)
         )
@@ -41,7 +42,7 @@ class Amount:
         return self.epsilon <= other.epsilon and self.delta <= other.delta
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Account:
     """Whose budget it is: of a dataset and the unit that it protects, of all who ask for it.
 
@@ -53,6 +54,11 @@ class Account:
     unit: str
     assignee: str = ""
     purpose: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """All that names it."""
+        return self.dataset, self.unit, self.assignee, self.purpose
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """What an account has spent, what remains, and whether its caps allow a charge."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from policy_engine import terms
 from policy_engine.errors import DeniedError, PolicyEngineError, Problem
@@ -24,28 +25,28 @@ class Balance:
     remaining: Amount | None
 
 
-def balance_of(spending: AccountState, moment: datetime) -> Balance:
+def balance_of(account: AccountState, state: LedgerState, moment: datetime) -> Balance:
     """Return the balance of an account at a moment."""
-    caps = spending.caps
-    remaining = [one for cap in caps for one in _remaining(cap, spending, moment)]
-    return Balance(
-        spending.account,
-        spending.spent,
-        spending.reserved,
-        caps,
-        Amount(
-            max(min(one.epsilon for one in remaining), Amount().epsilon),
-            max(min(one.delta for one in remaining), Amount().delta),
+    caps, reserved = account.caps, state.reserved(account.account.key)
+    remainders = [
+        bound.minus(spent.plus(reserved))
+        for cap in caps
+        for bound, spent in _bounds(cap, account, moment)
+    ]
+    remaining = None
+    if remainders:
+        remaining = Amount(
+            max(min(one.epsilon for one in remainders), Decimal(0)),
+            max(min(one.delta for one in remainders), Decimal(0)),
         )
-        if remaining
-        else None,
-    )
+    return Balance(account.account, account.spent, reserved, caps, remaining)
 
 
-def _remaining(cap: Cap, spending: AccountState, moment: datetime) -> Iterable[Amount]:
-    yield cap.bound - spending.spent_since_renewal(cap, moment) - spending.reserved
+def _bounds(cap: Cap, account: AccountState, moment: datetime) -> Iterator[tuple[Amount, Amount]]:
+    """Yield each bound of a cap, and what counts as spent under it."""
+    yield cap.bound, account.spent_since_renewal(cap, moment)
     if cap.lifetime:
-        yield cap.lifetime - spending.spent - spending.reserved
+        yield cap.lifetime, account.spent
 
 
 def check_caps(charge: Charge, accounts: Iterable[Account], state: LedgerState) -> None:
@@ -59,16 +60,12 @@ def check_caps(charge: Charge, accounts: Iterable[Account], state: LedgerState) 
     for cap in charge.caps:
         if cap.account not in chosen:
             continue
-        one = cap.account
-        key = one.dataset, one.unit, one.assignee, one.purpose
-        spending = state.spendings.get(key) or AccountState(one)
-        bounds = [(cap.bound, spending.spent_since_renewal(cap, moment))]
-        if cap.lifetime:
-            bounds.append((cap.lifetime, spending.spent))
-        for bound, spent in bounds:
-            used = spent + spending.reserved
-            if not (used + charge.amount).is_within(bound):
-                excesses.append(_excess(one, used, bound, charge.amount))
+        key = cap.account.key
+        account = state.accounts.get(key) or AccountState(cap.account)
+        for bound, spent in _bounds(cap, account, moment):
+            used = spent.plus(state.reserved(key))
+            if not used.plus(charge.amount).is_within(bound):
+                excesses.append(_excess(cap.account, used, bound, charge.amount))
     if excesses:
         raise _denial(charge, tuple(excesses))
 

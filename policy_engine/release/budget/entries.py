@@ -141,16 +141,6 @@ def plain(amount: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def account_of(recorded: Mapping[str, Any]) -> Account:
-    """Return the account that was recorded."""
-    return Account(
-        recorded["dataset"],
-        recorded["unit"],
-        recorded.get("assignee", ""),
-        recorded.get("purpose", ""),
-    )
-
-
 def caps_of(recorded: Mapping[str, Any], account: Account) -> tuple[Cap, ...]:
     """Return the caps that were recorded of an account."""
     return tuple(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from secrets import token_hex
 from threading import RLock
@@ -34,9 +35,9 @@ from policy_engine.release.budget.entries import (
     make_entry,
 )
 from policy_engine.release.budget.processes import current_owner, is_gone
-from policy_engine.release.budget.state import LedgerState, Open
+from policy_engine.release.budget.state import LedgerState, ReleaseState, Step
 from policy_engine.release.budget.store import BudgetStore, LedgerFile, StoredLedger
-from policy_engine.release.budget.verifying import verify_ledger
+from policy_engine.release.budget.verifying import answer_fault, kept_answer, verify_ledger
 
 WAIT = 600.0
 """How many seconds to wait for another run that is making the same release."""
@@ -135,13 +136,13 @@ class BudgetLedger:
         Only now may noise be drawn. Raises LedgerError (B011) if the reservation is no longer held.
         """
         with self._transaction() as ledger:
-            ledger.held(reservation.number, is_spent=False)
+            ledger.release(reservation.number, "reserved")
             return _head(ledger.append(state="spent", of=reservation.number))
 
     def cancel(self, reservation: Reservation) -> None:
         """Give back what was reserved, and never committed. Raises LedgerError (B011) otherwise."""
         with self._transaction() as ledger:
-            ledger.held(reservation.number, is_spent=False)
+            ledger.release(reservation.number, "reserved")
             ledger.append(state="cancelled", of=reservation.number)
 
     def keep(self, reservation: Reservation, answer: bytes) -> Head:
@@ -151,7 +152,7 @@ class BudgetLedger:
         up.
         """
         with self._transaction() as ledger:
-            ledger.held(reservation.number, is_spent=True)
+            ledger.release(reservation.number, "spent")
             ledger.stored.add_answer(reservation.number, answer)
             digest = hashlib.sha256(answer).hexdigest()
             return _head(ledger.append(state="kept", of=reservation.number, answer=digest))
@@ -175,14 +176,16 @@ class BudgetLedger:
         """
         moment = datetime.now(UTC)
         with self._reading() as ledger:
-            return tuple(balance_of(one, moment) for one in ledger.state.spendings.values())
+            return tuple(
+                balance_of(one, ledger.state, moment) for one in ledger.state.accounts.values()
+            )
 
     def spent(self, account: Account) -> Amount:
         """Return what an account has spent and holds reserved; nothing if it is not known."""
         with self._reading() as ledger:
-            key = account.dataset, account.unit, account.assignee, account.purpose
-            state = ledger.state.spendings.get(key)
-            return Amount() if state is None else state.spent + state.reserved
+            state = ledger.state.accounts.get(account.key)
+            spent = state.spent if state else Amount()
+            return spent.plus(ledger.state.reserved(account.key))
 
     def history(self) -> tuple[BudgetEntry, ...]:
         """Return the entries in order."""
@@ -250,24 +253,24 @@ class BudgetLedger:
             raise InvalidEntryError(message)
 
     def _checked(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Yield rows, once the first was found to be chained with the key of this ledger."""
+        """Return rows, of which the first is chained with the key of this ledger."""
         first = next(rows, None)
-        if first is not None:
-            entry = parse_entry(first, LEDGER)
-            if self.chain.key is None and entry.chain == "hmac-sha-256":
-                raise key_error("budget ledger", self.store.source)
-            if any(self.chain.entry_faults(entry)):
-                message = "The budget ledger was made with another key, or without one."
-                hint = "Give the key that it is chained with. If that is the key, it was changed."
-                raise LedgerError.of("B005", message, hint, self.store.source)
-            yield first
-        yield from rows
+        if first is None:
+            return rows
+        entry = parse_entry(first, LEDGER)
+        if self.chain.key is None and entry.chain == "hmac-sha-256":
+            raise key_error("budget ledger", self.store.source)
+        if any(self.chain.entry_faults(entry)):
+            message = "The budget ledger was made with another key, or without one."
+            hint = "Give the key that it is chained with. If that is the key, it was changed."
+            raise LedgerError.of("B005", message, hint, self.store.source)
+        return chain((first,), rows)
 
     def _is_being_made(self, number: int) -> bool:
         """Return whether a living process still holds a reservation."""
         with self._reading() as ledger:
             held = ledger.state.reservations.get(number)
-        return held is not None and not is_gone(held.process, held.logged)
+        return held is not None and not is_gone(held.owner, held.logged)
 
     def _busy_error(self, wait: float) -> PolicyEngineError:
         message = f"Another run has been making the same release for more than {wait:g} s."
@@ -297,31 +300,26 @@ class _Transaction:
     ) -> Reservation | ReplayedAnswer | int:
         """Return the reservation or the kept answer, or the number of a reservation to wait for."""
         for held in [*self.state.reservations.values()]:
-            if is_gone(held.process, held.logged):
+            if is_gone(held.owner, held.logged):
                 self.give_up(held)
-        if charge.identity in self.state.kept:
-            return self.replay(charge, recorded)
-        if charge.identity in self.state.pending:
-            return self.state.pending[charge.identity]
+        earlier = self.state.releases.get(charge.identity)
+        if earlier is not None:
+            kept = earlier.step == "kept"
+            return self.replay(earlier, charge, recorded) if kept else earlier.number
         if awaited in self.state.lost:
             raise self._unfinished_error()
         check_caps(charge, charge.accounts, self.state)
         entry = self.append(state="reserved", charge=recorded, owner=current_owner())
         return Reservation(self.ledger, entry.number, _head(entry))
 
-    def replay(self, charge: Charge, recorded: RecordedCharge) -> ReplayedAnswer:
+    def replay(
+        self, release: ReleaseState, charge: Charge, recorded: RecordedCharge
+    ) -> ReplayedAnswer:
         """Return a kept answer, charged to accounts that have not paid for it."""
-        number, digest, amount = self.state.kept[charge.identity]
-        answer = self.stored.answer(number)
-        if answer is None or hashlib.sha256(answer).hexdigest() != digest:
-            message = f"The answer that entry {number} paid for is missing, or was changed."
-            raise LedgerError.of("B004", message, source=self.ledger.store.source)
-        paid = self.state.paid[charge.identity]
-        unpaid = tuple(
-            one
-            for one in charge.accounts
-            if (one.dataset, one.unit, one.assignee, one.purpose) not in paid
-        )
+        answer = kept_answer(self.stored, release)
+        if answer is None:
+            raise LedgerError.of("B004", answer_fault(release), source=self.ledger.store.source)
+        unpaid = tuple(one for one in charge.accounts if one.key not in release.keys)
         if unpaid:
             check_caps(charge, unpaid, self.state)
         accounts = tuple(
@@ -330,22 +328,22 @@ class _Transaction:
             if account in unpaid
         )
         new = recorded.model_copy(update={"accounts": accounts}) if accounts else None
-        self.append(state="replayed", of=number, charge=new)
-        return ReplayedAnswer(answer, number, amount)
+        self.append(state="replayed", of=release.number, charge=new)
+        return ReplayedAnswer(answer, release.number, release.amount)
 
-    def held(self, number: int, *, is_spent: bool) -> Open:
-        """Return a reservation in that state. Raises LedgerError (B011) if it is in another."""
+    def release(self, number: int, step: Step) -> ReleaseState:
+        """Return a release at that step. Raises LedgerError (B011) if it is at another."""
         held = self.state.reservations.get(number)
-        if held is None or held.is_spent != is_spent:
-            what = "committed and unanswered" if is_spent else "held and uncommitted"
+        if held is None or held.step != step:
+            what = "committed and unanswered" if step == "spent" else "held and uncommitted"
             message = f"The reservation of entry {number} is not {what} any more."
             hint = "It was committed, cancelled or answered, or others took its process for dead."
             raise LedgerError.of("B011", message, hint, self.ledger.store.source)
         return held
 
-    def give_up(self, held: Open) -> None:
+    def give_up(self, held: ReleaseState) -> None:
         """Give back what was not committed; say of what was that no answer will be kept."""
-        self.append(state="lost" if held.is_spent else "cancelled", of=held.number)
+        self.append(state="lost" if held.step == "spent" else "cancelled", of=held.number)
 
     def _unfinished_error(self) -> PolicyEngineError:
         message = "The run that was making the same release ended after it was charged, and left "

@@ -4,36 +4,41 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from policy_engine.data.chain.hashing import HashChain
-from policy_engine.data.chain.reading import Mark, Plain
+from policy_engine.data.chain.reading import Mark, Plain, entries_after
 from policy_engine.data.chain.rows import Row
 from policy_engine.data.chain.verification import InvalidEntryError
 from policy_engine.policy.xsd.durations import subtract_duration
-from policy_engine.release.budget.accounts import Account, Amount, Cap, renewal_of
-from policy_engine.release.budget.entries import (
-    LEDGER,
-    BudgetEntry,
-    Owner,
-    account_of,
-    caps_of,
-)
+from policy_engine.release.budget.accounts import SUMS, Account, Amount, Cap, renewal_of
+from policy_engine.release.budget.entries import LEDGER, BudgetEntry, Owner, caps_of
 
 Identity: TypeAlias = tuple[str, str, str, str]
-_Key: TypeAlias = tuple[str, str, str, str]
+Key: TypeAlias = tuple[str, str, str, str]
+"""An account: dataset, unit, assignee and purpose."""
+
+_UNREADABLE = (KeyError, TypeError, AttributeError, ArithmeticError, ValueError)
 
 
-@dataclass
+class _StepError(ValueError):
+    """Why an entry cannot follow those before it, as the end of a sentence about it."""
+
+
 class AccountState:
-    """What an account has spent and holds reserved, when, and its caps by the last charge."""
+    """What an account has spent, when, and its caps by the last charge."""
 
-    account: Account
-    spent: Amount = field(default_factory=Amount)
-    reserved: Amount = field(default_factory=Amount)
-    recorded: Mapping[str, Any] = field(default_factory=dict)
-    expenses: list[tuple[str, Amount]] = field(default_factory=list)
-    windows: dict[str, "_Window"] = field(default_factory=dict)
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.recorded: Plain = {}
+        self._epsilon = self._delta = Decimal(0)
+        self._expenses: list[tuple[str, Amount]] = []
+        self._windows: dict[str, _Window] = {}
+
+    @property
+    def spent(self) -> Amount:
+        """All that was ever spent."""
+        return Amount(self._epsilon, self._delta)
 
     @property
     def caps(self) -> tuple[Cap, ...]:
@@ -42,15 +47,16 @@ class AccountState:
 
     def pay(self, amount: Amount, logged: str) -> None:
         """Add what is spent."""
-        self.spent += amount
-        self.expenses.append((logged, amount))
+        self._epsilon = SUMS.add(self._epsilon, amount.epsilon)
+        self._delta = SUMS.add(self._delta, amount.delta)
+        self._expenses.append((logged, amount))
 
     def spent_since_renewal(self, cap: Cap, now: datetime) -> Amount:
         """Return what counts as spent under a cap: all, or what was spent in its last period."""
         if not cap.renewal:
             return self.spent
         start = subtract_duration(now, renewal_of(cap.renewal))
-        return self.windows.setdefault(cap.renewal, _Window()).sum(self.expenses, start)
+        return self._windows.setdefault(cap.renewal, _Window()).sum(self._expenses, start)
 
 
 @dataclass
@@ -63,168 +69,176 @@ class _Window:
 
     def sum(self, expenses: list[tuple[str, Amount]], start: datetime) -> Amount:
         for _, amount in expenses[self.end :]:
-            self.amount += amount
+            self.amount = self.amount.plus(amount)
         self.end = len(expenses)
         while self.first < self.end and datetime.fromisoformat(expenses[self.first][0]) <= start:
-            self.amount -= expenses[self.first][1]
+            self.amount = self.amount.minus(expenses[self.first][1])
             self.first += 1
         return self.amount
 
 
-@dataclass
-class Open:
-    """A reservation that was neither given back, nor answered, nor lost."""
+Step: TypeAlias = Literal["reserved", "spent", "kept"]
+
+
+@dataclass(slots=True)
+class ReleaseState:
+    """How far a release has come that was neither given back nor given up.
+
+    `entry` is what reserved for it, while it is being made, and `answer` the digest of what is
+    kept. The accounts of `keys` have paid for it, or are going to.
+    """
 
     number: int
     identity: Identity
-    keys: tuple[_Key, ...]
+    keys: tuple[Key, ...]
     amount: Amount
-    owner: Mapping[str, Any]
-    logged: str
-    is_spent: bool = False
+    entry: Plain
+    step: Step = "reserved"
+    answer: str = ""
 
     @property
-    def process(self) -> Owner:
-        """The process that reserved."""
-        return Owner.model_validate(self.owner)
+    def owner(self) -> Owner:
+        """The process that makes it."""
+        return Owner.model_validate(self.entry["owner"])
+
+    @property
+    def logged(self) -> str:
+        """When it was reserved for."""
+        return str(self.entry["logged"])
 
 
 @dataclass
 class LedgerState:
-    """The state of a ledger up to a mark; every entry was verified when it was read."""
+    """The state of a ledger up to a mark; every entry was verified when it was read.
+
+    `releases` are those that are kept or are being made, `reservations` the latter by the number of
+    the entry, `lost` the numbers of those that were spent for nothing.
+    """
 
     chain: HashChain
     mark: Mark = field(default_factory=Mark)
     logged: str = ""
-    spendings: dict[_Key, AccountState] = field(default_factory=dict)
-    reservations: dict[int, Open] = field(default_factory=dict)
-    pending: dict[Identity, int] = field(default_factory=dict)
-    kept: dict[Identity, tuple[int, str, Amount]] = field(default_factory=dict)
-    paid: dict[Identity, set[_Key]] = field(default_factory=dict)
+    accounts: dict[Key, AccountState] = field(default_factory=dict)
+    releases: dict[Identity, ReleaseState] = field(default_factory=dict)
+    reservations: dict[int, ReleaseState] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
 
     def read(self, rows: Iterator[Row]) -> None:
         """Add the rows from the mark on; the first is the one that was read last.
 
-        Raises InvalidEntryError if what follows does not continue it.
+        Raises InvalidEntryError if what follows does not continue it; the state is then of no use.
         """
         if self.mark.number:
             next(rows, None)
-        for row in rows:
-            self._read_row(row)
+        entry: Plain | None = None
+        try:
+            for entry, _ in entries_after(self.mark, rows, self.chain, LEDGER):
+                _RECORDERS[entry["state"]](self, entry)
+        except InvalidEntryError:
+            raise
+        except _UNREADABLE as error:
+            number = entry["number"] if entry else 0
+            reason = f": {error}" if isinstance(error, _StepError) else ""
+            message = f"entry {number} does not say what was charged{reason}"
+            raise InvalidEntryError(message) from None
+        if entry is not None:
+            self.logged = entry["logged"]
+            self.mark = Mark(entry["number"], entry["hash"], entry["number"])
         if not self.mark.number:
             raise InvalidEntryError("it has no entries, not even the first: it was truncated")
 
     def add(self, entry: BudgetEntry) -> None:
         """Add the next entry, as this process has just written it."""
-        self._record(entry.to_json())
+        _RECORDERS[entry.state](self, entry.to_json())
+        self.logged = entry.logged
         self.mark = Mark(entry.number, entry.hash, entry.number)
 
-    def _read_row(self, row: Row) -> None:
-        entry, mark = self.mark.next(row, self.chain, LEDGER)
-        try:
-            self._record(entry)
-        except (KeyError, TypeError, AttributeError, ArithmeticError, ValueError) as error:
-            reason = f": {error}" if isinstance(error, InvalidEntryError) else ""
-            message = f"entry {mark.number} does not say what was charged{reason}"
-            raise InvalidEntryError(message) from None
-        self.mark = mark
-
-    def _record(self, entry: Plain) -> None:
-        _RECORDERS[entry["state"]](self, entry)
-        self.logged = entry["logged"]
+    def reserved(self, key: Key) -> Amount:
+        """Return what is held of an account for releases that are being made."""
+        amount = Amount()
+        for one in self.reservations.values():
+            if one.step == "reserved" and key in one.keys:
+                amount = amount.plus(one.amount)
+        return amount
 
     # -- what an entry says ------------------------------------------------------------------------
 
-    def opened(self, entry: Plain) -> None:
+    def begin(self, entry: Plain) -> None:
         """Record the beginning of a ledger."""
         if entry["number"] != 1:
-            raise InvalidEntryError("it begins the ledger again")
+            raise _StepError("it begins the ledger again")
 
     def reserve(self, entry: Plain) -> None:
         """Record that budget is held."""
-        charge = entry["charge"]
+        charge, number = entry["charge"], entry["number"]
         identity = _identity(charge)
-        if identity in self.pending or identity in self.kept:
-            raise InvalidEntryError("its release was already made, or is being made")
-        amount = _amount(charge)
-        keys = tuple(self._noted(one) for one in charge["accounts"])
-        for key in keys:
-            spending = self.spendings[key]
-            spending.reserved += amount
-        number = entry["number"]
-        self.reservations[number] = Open(
-            number, identity, keys, amount, entry["owner"], entry["logged"]
-        )
-        self.pending[identity] = number
+        if identity in self.releases:
+            raise _StepError("its release was already made, or is being made")
+        keys = tuple([self._noted(one) for one in charge["accounts"]])
+        release = ReleaseState(number, identity, keys, _amount(charge), entry)
+        self.releases[identity] = self.reservations[number] = release
 
     def spend(self, entry: Plain) -> None:
         """Record that what was reserved is spent."""
-        reservation = self._open(entry, is_spent=False)
-        reservation.is_spent = True
-        for key in reservation.keys:
-            spending = self.spendings[key]
-            spending.reserved -= reservation.amount
-            spending.pay(reservation.amount, entry["logged"])
+        release = self._release(entry, "reserved")
+        release.step = "spent"
+        for key in release.keys:
+            self.accounts[key].pay(release.amount, entry["logged"])
 
     def cancel(self, entry: Plain) -> None:
         """Record that what was reserved was given back."""
-        reservation = self._close(entry, is_spent=False)
-        for key in reservation.keys:
-            self.spendings[key].reserved -= reservation.amount
+        self._forget(self._release(entry, "reserved"))
 
     def keep(self, entry: Plain) -> None:
         """Record that an answer is kept."""
-        reservation = self._close(entry, is_spent=True)
-        identity = reservation.identity
-        self.kept[identity] = reservation.number, entry["answer"], reservation.amount
-        self.paid[identity] = {*reservation.keys}
+        release = self._release(entry, "spent")
+        release.step, release.answer, release.entry = "kept", entry["answer"], {}
+        del self.reservations[release.number]
 
     def lose(self, entry: Plain) -> None:
         """Record that there will be no answer."""
-        self._close(entry, is_spent=True)
-        self.lost.add(entry["of"])
+        release = self._release(entry, "spent")
+        self._forget(release)
+        self.lost.add(release.number)
 
     def replay(self, entry: Plain) -> None:
         """Record that a kept answer was given again, and who paid for it the first time."""
         charge = entry.get("charge")
         if charge is None:
             return
-        identity = _identity(charge)
-        if self.kept[identity][0] != entry["of"]:
-            raise InvalidEntryError("it replays another release")
-        amount = _amount(charge)
-        for one in charge["accounts"]:
-            key = self._noted(one)
-            self.spendings[key].pay(amount, entry["logged"])
-            self.paid[identity].add(key)
+        release, amount = self.releases[_identity(charge)], _amount(charge)
+        if release.number != entry["of"] or release.step != "kept":
+            raise _StepError("it replays another release")
+        keys = tuple([self._noted(one) for one in charge["accounts"]])
+        for key in keys:
+            self.accounts[key].pay(amount, entry["logged"])
+        release.keys += keys
 
     # -- parts of it -------------------------------------------------------------------------------
 
-    def _noted(self, recorded: dict[str, Any]) -> _Key:
+    def _noted(self, recorded: Plain) -> Key:
         """Return the key of an account, whose caps are noted."""
-        account = account_of(recorded)
-        key = account.dataset, account.unit, account.assignee, account.purpose
-        if key not in self.spendings:
-            self.spendings[key] = AccountState(account)
-        self.spendings[key].recorded = recorded
+        get = recorded.get
+        key = recorded["dataset"], recorded["unit"], get("assignee", ""), get("purpose", "")
+        account = self.accounts.get(key)
+        if account is None:
+            account = self.accounts[key] = AccountState(Account(*key))
+        account.recorded = recorded
         return key
 
-    def _open(self, entry: Plain, *, is_spent: bool) -> Open:
-        reservation = self.reservations.get(entry["of"])
-        if reservation is None or reservation.is_spent != is_spent:
-            raise InvalidEntryError(f"entry {entry['of']} is not a reservation that it may follow")
-        return reservation
+    def _release(self, entry: Plain, step: Step) -> ReleaseState:
+        release = self.reservations.get(entry["of"])
+        if release is None or release.step != step:
+            raise _StepError(f"entry {entry['of']} is not a reservation that it may follow")
+        return release
 
-    def _close(self, entry: Plain, *, is_spent: bool) -> Open:
-        reservation = self._open(entry, is_spent=is_spent)
-        del self.reservations[reservation.number]
-        del self.pending[reservation.identity]
-        return reservation
+    def _forget(self, release: ReleaseState) -> None:
+        del self.releases[release.identity]
+        del self.reservations[release.number]
 
 
 _RECORDERS: Mapping[str, Callable[[LedgerState, Plain], None]] = {
-    "opened": LedgerState.opened,
+    "opened": LedgerState.begin,
     "reserved": LedgerState.reserve,
     "spent": LedgerState.spend,
     "cancelled": LedgerState.cancel,
@@ -242,5 +256,5 @@ def _amount(charge: Mapping[str, Any]) -> Amount:
     """Return what a charge costs. Raises InvalidEntryError for less than nothing."""
     epsilon, delta = Decimal(charge["epsilon"]), Decimal(charge["delta"])
     if not (epsilon >= 0 and delta >= 0):
-        raise InvalidEntryError("it would give budget back")
+        raise _StepError("it would give budget back")
     return Amount(epsilon, delta)

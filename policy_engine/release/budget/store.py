@@ -26,7 +26,7 @@ PATIENCE = 30.0
 """How many seconds to wait for another process that writes."""
 
 _ANSWERS = "CREATE TABLE answers(number INTEGER PRIMARY KEY, answer BLOB)"
-_LARGEST = 2**30
+_LARGEST, _VERSION = 2**30, 1
 _DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
@@ -138,7 +138,9 @@ class LedgerFile:
             yield _OpenFile(table)
 
     def _table(self, path: Path) -> ChainTable:
-        return ChainTable(path, "charges", "budget ledger", PATIENCE, (_ANSWERS,), _LARGEST, 1)
+        return ChainTable(
+            path, "charges", "budget ledger", PATIENCE, (_ANSWERS,), _LARGEST, _VERSION
+        )
 
     @contextmanager
     def _told(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ from policy_engine.data.chain.verification import (
 )
 from policy_engine.errors import Problem
 from policy_engine.release.budget.entries import LEDGER
-from policy_engine.release.budget.state import LedgerState
+from policy_engine.release.budget.state import LedgerState, ReleaseState
 from policy_engine.release.budget.store import StoredLedger
 
 
@@ -39,7 +39,18 @@ def _faults(stored: StoredLedger, chain: HashChain) -> Iterator[str]:
         reason = f"{error}"
         yield f"{reason[0].upper()}{reason[1:]}."
         return
-    for number, digest, _ in state.kept.values():
-        answer = stored.answer(number)
-        if answer is None or hashlib.sha256(answer).hexdigest() != digest:
-            yield f"The answer that entry {number} paid for is missing, or was changed."
+    for release in state.releases.values():
+        if release.step == "kept" and kept_answer(stored, release) is None:
+            yield answer_fault(release)
+
+
+def kept_answer(stored: StoredLedger, release: ReleaseState) -> bytes | None:
+    """Return the answer of a release as it was kept; None if it is missing, or was changed."""
+    answer = stored.answer(release.number)
+    is_same = answer is not None and hashlib.sha256(answer).hexdigest() == release.answer
+    return answer if is_same else None
+
+
+def answer_fault(release: ReleaseState) -> str:
+    """Return what is wrong with a release whose answer is not as it was kept."""
+    return f"The answer that entry {release.number} paid for is missing, or was changed."
