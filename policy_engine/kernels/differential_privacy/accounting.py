@@ -35,6 +35,10 @@ _TAIL = 1e-7
 """The share of delta that answers far out may have."""
 
 
+Strengths = Sequence[tuple[NoisyPart, Fraction]]
+"""Parts, and what one cell of each loses: epsilon, or the sensitivity in sigmas."""
+
+
 @dataclass(frozen=True)
 class ProvenLoss:
     """An epsilon that is proven at a delta (0 where it needs none), and by which accountant."""
@@ -49,45 +53,61 @@ def proven(
     scales: Sequence[Fraction],
     delta: Fraction,
     partition_delta: Fraction = Fraction(0),
+    aim: Fraction | None = None,
 ) -> ProvenLoss:
     """Return the least epsilon that an accountant proves of parts with these scales.
 
     Partitions are selected with `partition_delta` in all, and an epsilon of 1 / scale for each
     cell; that is added to what the others lose at delta - `partition_delta`. Delta is that of the
     accountant: of pure parts it is 0 where none proves less than the sum. The noise may be drawn
-    adaptively, as for the partitions that are selected, but the scales are fixed beforehand. Raises
-    ValueError for Gaussian noise without a delta.
+    adaptively, as for the partitions that are selected, but the scales are fixed beforehand. An
+    epsilon that they aim at is found again where it is proven. Raises ValueError for Gaussian noise
+    without a delta.
     """
     pairs = list(zip(parts, scales, strict=True))
     keys = [(part, scale) for part, scale in pairs if part.is_partition_selection]
     others = [(part, part.strength(scale)) for part, scale in pairs if (part, scale) not in keys]
     selection = sum((part.cells * part.strength(scale) for part, scale in keys), Fraction(0))
-    loss = _least(others, delta - partition_delta)
+    rest = None if aim is None else aim - selection
+    loss = _least(others, delta - partition_delta, rest)
     return ProvenLoss(selection + loss.epsilon, partition_delta + loss.delta, loss.accountant)
 
 
-def _least(strengths: Sequence[tuple[NoisyPart, Fraction]], delta: Fraction) -> ProvenLoss:
-    pure, gaussian = pure_epsilon(strengths), [one for one in strengths if one[0].is_gaussian]
-    proofs = [] if gaussian else [ProvenLoss(pure, Fraction(0), SEQUENTIAL)]
+def _least(strengths: Strengths, delta: Fraction, aim: Fraction | None) -> ProvenLoss:
+    proofs = _simple_proofs(strengths, delta)
     if delta > 0 and strengths:
-        proofs.append(ProvenLoss(zcdp_epsilon(total_rho(strengths), delta), delta, ZCDP))
-        if gaussian:
-            epsilon = pure + zcdp_epsilon(total_rho(gaussian), delta)
-            proofs.append(ProvenLoss(epsilon, delta, SEQUENTIAL_ZCDP if pure else ZCDP))
         most = min(one.epsilon for one in proofs)
-        proofs.append(ProvenLoss(_pld_epsilon(strengths, delta, most), delta, PLD))
+        proofs.append(ProvenLoss(_pld_epsilon(strengths, delta, most, aim), delta, PLD))
     if not proofs:
         raise ValueError("Gaussian noise is of a delta above 0.")
     return min(proofs, key=lambda one: one.epsilon)
 
 
-def pure_epsilon(strengths: Sequence[tuple[NoisyPart, Fraction]]) -> Fraction:
+def _simple_proofs(strengths: Strengths, delta: Fraction) -> list[ProvenLoss]:
+    """Return what is proven without distributions, first what needs no delta."""
+    pure, gaussian = pure_epsilon(strengths), [one for one in strengths if one[0].is_gaussian]
+    proofs = [] if gaussian else [ProvenLoss(pure, Fraction(0), SEQUENTIAL)]
+    if delta > 0 and strengths:
+        proofs.append(ProvenLoss(zcdp_epsilon(total_rho(strengths), delta), delta, ZCDP))
+    if delta > 0 and gaussian and pure:
+        epsilon = pure + zcdp_epsilon(total_rho(gaussian), delta)
+        proofs.append(ProvenLoss(epsilon, delta, SEQUENTIAL_ZCDP))
+    return proofs
+
+
+def is_proven(strengths: Strengths, epsilon: Fraction, delta: Fraction) -> bool:
+    """Return whether an accountant proves epsilon at a delta above 0."""
+    simple = min(one.epsilon for one in _simple_proofs(strengths, delta))
+    return simple <= epsilon or _is_within(strengths, epsilon, delta)
+
+
+def pure_epsilon(strengths: Strengths) -> Fraction:
     """Return the sum of the epsilons of all parts but the Gaussian."""
     pure = (part.cells * strength for part, strength in strengths if not part.is_gaussian)
     return sum(pure, Fraction(0))
 
 
-def total_rho(strengths: Sequence[tuple[NoisyPart, Fraction]]) -> Fraction:
+def total_rho(strengths: Strengths) -> Fraction:
     """Return the sum of the rhos of all parts."""
     return sum((part.rho(strength) for part, strength in strengths), Fraction(0))
 
@@ -115,30 +135,27 @@ def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
     return rounded_up(Fraction(least * (1 + _ROUNDING) + _ROUNDING), 6)
 
 
-def is_within(
-    strengths: Sequence[tuple[NoisyPart, Fraction]], epsilon: Fraction, delta: Fraction
-) -> bool:
+def _is_within(strengths: Strengths, epsilon: Fraction, delta: Fraction) -> bool:
     """Return whether the composed privacy-loss distributions prove epsilon and delta."""
     composed = _composed(strengths, epsilon, delta)
     return composed is not None and composed.delta(_float_below(epsilon)) <= _float_below(delta)
 
 
 def _pld_epsilon(
-    strengths: Sequence[tuple[NoisyPart, Fraction]], delta: Fraction, most: Fraction
+    strengths: Strengths, delta: Fraction, most: Fraction, aim: Fraction | None
 ) -> Fraction:
     """Return the epsilon by privacy-loss distributions, or `most` where they prove no less."""
-    least = most
-    for _ in range(2):  # tight about most, and then about what that has proven
+    is_met = aim is not None and 0 < aim < most and _is_within(strengths, aim, delta)
+    least = aim if aim is not None and is_met else most
+    for _ in range(2):  # tight about the least so far, and then about what that has proven
         composed = _composed(strengths, least, delta)
         if composed is not None:
             epsilon = composed.epsilon(_float_below(delta), _float_below(least))
-            least = least if math.isinf(epsilon) else rounded_up(Fraction(epsilon), 6)
+            least = least if math.isinf(epsilon) else min(least, rounded_up(Fraction(epsilon), 6))
     return least
 
 
-def _composed(
-    strengths: Sequence[tuple[NoisyPart, Fraction]], epsilon: Fraction, delta: Fraction
-) -> ComposedLoss | None:
+def _composed(strengths: Strengths, epsilon: Fraction, delta: Fraction) -> ComposedLoss | None:
     times = Counter[tuple[str, float, int]]()
     for part, strength in strengths:
         times[part.mechanism, float_above(strength), part.sensitivity] += part.cells

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from policy_engine.kernels.differential_privacy.accounting import (
-    is_within,
+    Strengths,
+    is_proven,
     proven,
     rounded_up,
     zcdp_epsilon,
@@ -16,11 +17,11 @@ from policy_engine.kernels.differential_privacy.parts import NoisyPart, PrivacyL
 
 WORTH_A_DELTA = Fraction(51, 50)
 """Pure parts spend no delta for less than a fiftieth less noise."""
+LEAST_DELTA = Fraction(1, 2**100)
 _DIGITS = 3
 _STEP = 1.004
-_STEPS = 127
-
-_Strengths = Sequence[tuple[NoisyPart, Fraction]]
+_STEPS = 125
+_MARGIN = 2
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,15 @@ def calibrate(parts: Sequence[NoisyPart], epsilon: Fraction, delta: Fraction) ->
     scales, others, partition_delta = budget.scales()
     if max(scales) > GREATEST_SCALE:
         raise ValueError(f"So much noise cannot be drawn: a scale of {float(max(scales)):.3g}.")
-    loss = proven(parts, scales, others + partition_delta, partition_delta)
+    aim = epsilon * sum(part.share for part in parts)
+    loss = proven(parts, scales, others + partition_delta, partition_delta, aim)
     costs = tuple(budget.cost(*one, partition_delta) for one in zip(parts, scales, strict=True))
     return Calibration(tuple(scales), costs, loss.epsilon, loss.delta, loss.accountant)
 
 
 def _check(parts: Sequence[NoisyPart], epsilon: Fraction, delta: Fraction) -> None:
-    if not (parts and epsilon > 0 and 0 <= delta < 1):
-        raise ValueError("Parts, epsilon above 0 and delta at least 0 and below 1 are needed.")
+    if not (parts and epsilon > 0 and (not delta or LEAST_DELTA <= delta < 1)):
+        raise ValueError("Parts, epsilon above 0, and delta of 0 or from 2^-100 to 1 are needed.")
     if sum(part.share for part in parts) > 1:
         raise ValueError("The shares of the parts are above 1 in all.")
     if not delta and any(part.is_gaussian or part.is_partition_selection for part in parts):
@@ -120,16 +122,16 @@ def _with_delta(
     return scales if gain >= len(parts) * math.log(WORTH_A_DELTA) else None
 
 
-def _strengths(parts: Sequence[NoisyPart], scales: Sequence[Fraction]) -> _Strengths:
+def _strengths(parts: Sequence[NoisyPart], scales: Sequence[Fraction]) -> Strengths:
     return [(part, part.strength(scale)) for part, scale in zip(parts, scales, strict=True)]
 
 
-def _noiselessness(strengths: _Strengths) -> float:
+def _noiselessness(strengths: Strengths) -> float:
     """Return the log of the product of the strengths: as good for one part as for another."""
     return sum(math.log(strength) for _, strength in strengths)
 
 
-def _split(parts: Sequence[NoisyPart], epsilon: Fraction, delta: Fraction) -> _Strengths:
+def _split(parts: Sequence[NoisyPart], epsilon: Fraction, delta: Fraction) -> Strengths:
     """Return strengths by which pure parts lose their shares of epsilon, and the Gaussians theirs
     by zCDP."""
     total = sum(part.share for part in parts)
@@ -142,7 +144,7 @@ def _split(parts: Sequence[NoisyPart], epsilon: Fraction, delta: Fraction) -> _S
     ]
 
 
-def _joint(parts: Sequence[NoisyPart], epsilon: Fraction, delta: Fraction) -> _Strengths:
+def _joint(parts: Sequence[NoisyPart], epsilon: Fraction, delta: Fraction) -> Strengths:
     """Return strengths by which all parts have their shares of the rho of epsilon and delta."""
     rho, total = _greatest_rho(epsilon, delta), sum(part.share for part in parts)
     ones = [(part, part.rho(Fraction(1))) for part in parts]
@@ -163,19 +165,19 @@ def _root(number: Fraction) -> Fraction:
     return Fraction(math.sqrt(number))
 
 
-def _strengthened(first: _Strengths, epsilon: Fraction, delta: Fraction) -> list[Fraction]:
-    """Return the least scales, in the proportions of the first, that PLDs prove; else the first."""
-    low, high = 0, _STEPS
+def _strengthened(first: Strengths, epsilon: Fraction, delta: Fraction) -> list[Fraction]:
+    """Return the least scales that are proven, in the proportions of the first that nearly are."""
+    low, high = -_MARGIN, _STEPS
     while low < high:
         middle = (low + high + 1) // 2
         scales = _rounded(first, _STEP**middle)
         parts = [part for part, _ in first]
-        is_low = is_within(_strengths(parts, scales), epsilon, delta)
+        is_low = is_proven(_strengths(parts, scales), epsilon, delta)
         low, high = (middle, high) if is_low else (low, middle - 1)
     return _rounded(first, _STEP**low)
 
 
-def _rounded(strengths: _Strengths, factor: float) -> list[Fraction]:
+def _rounded(strengths: Strengths, factor: float) -> list[Fraction]:
     return [
         rounded_up(part.scale(strength * Fraction(factor)), _DIGITS) for part, strength in strengths
     ]

@@ -3,6 +3,8 @@ from itertools import pairwise
 
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
+from hypothesis import given
+from hypothesis import strategies as st
 
 from policy_engine.kernels.differential_privacy import (
     NoisyPart,
@@ -120,6 +122,31 @@ def test_scales_have_three_digits():
         assert rounded_up(scale, 3) == scale
 
 
+@given(
+    st.lists(
+        st.builds(
+            part,
+            st.sampled_from(["discrete-laplace", "discrete-gaussian", "exponential"]),
+            st.just(Fraction(1, 5)),
+            st.sampled_from([1, 3, 40]),
+            st.sampled_from([1, 14, 10**5]),
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    st.sampled_from(["0.05", "1", "8"]),
+    st.sampled_from(["1e-5", "1e-9"]),
+)
+def test_what_is_proven_is_what_was_asked_for_or_hardly_less(parts, epsilon, delta):
+    parts = [*parts, part("partition-selection", Fraction(1, 5), 3)]
+    found = calibrate(parts, Fraction(epsilon), Fraction(delta))
+    asked = Fraction(epsilon) * len(parts) / 5
+    assert asked * Fraction(97, 100) < found.epsilon <= asked
+    assert found.delta <= Fraction(delta)
+    again = proven(parts, found.scales, found.delta, found.costs[-1].delta)
+    assert float(again.epsilon) == pytest.approx(float(found.epsilon), rel=1e-3)
+
+
 def test_more_epsilon_never_needs_more_noise():
     parts = [part("discrete-gaussian", "1/2", 4), part("permute-and-flip", "1/2", 4)]
     scales = [calibrate(parts, Fraction(n, 4), DELTA).scales for n in range(1, 9)]
@@ -132,7 +159,8 @@ def test_more_epsilon_never_needs_more_noise():
     [
         ([], 1, 0, "Parts"),
         ([part()], 0, 0, "epsilon above 0"),
-        ([part()], 1, 1, "below 1"),
+        ([part()], 1, 1, "to 1 are needed"),
+        ([part()], 1, 2.0**-101, "from 2"),
         ([part(), part()], 1, 0, "above 1 in all"),
         ([part("discrete-gaussian")], 1, 0, "need a delta"),
         ([part("partition-selection")], 1, 0, "need a delta"),
