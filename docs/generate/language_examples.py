@@ -5,13 +5,23 @@ from typing import Any
 
 from policy_engine import terms
 
-OF_POLICIES: Mapping[str, Any] = {
+OF_POLICIES: dict[str, Any] = {
     "odrl:profile": {"profile": terms.MOSAICROWN},
     "odrl:conflict": {"conflict": "prohibit"},
     "odrl:inheritFrom": {"inheritFrom": "ex:policy/house"},
     "odrl:permission": {"permission": {"target": "ex:Visits", "action": "read"}},
     "odrl:prohibition": {"prohibition": {"target": "ex:Visits", "action": "sell"}},
     "odrl:obligation": {"obligation": {"assignee": "ex:Ann", "action": "delete"}},
+}
+COST = "http://example.com/Visits/Cost"
+WARD = "http://example.com/Visits/Ward"
+WARDS = {"@id": WARD, "pe:keys": ["surgery", "maternity"]}
+UNITS = {"pe:function": "count-units"}
+OF_POLICIES |= {
+    "pe:queries": {"pe:queries": {"uid": "ex:Visits/wards", "pe:aggregate": [UNITS]}},
+    "pe:budget": {
+        "pe:budget": {"pe:over": "ex:Visits", "pe:epsilon": 10, "pe:scope": "allAssignees"}
+    },
 }
 OF_RULES: Mapping[str, Any] = {
     "odrl:uid": {"uid": "ex:policy/visits#1"},
@@ -122,6 +132,8 @@ OPERANDS: Mapping[str, tuple[str, Any]] = {
     "jointly": ("isAnyOf", ["ex:SafeVisits", "ex:Visits/Zip"]),
     "readSoFar": ("isNoneOf", ["ex:Visits/Zip", "ex:Visits/Diagnosis"]),
     "derived": ("eq", "exempt"),
+    "spentEpsilon": ("lteq", 4),
+    "spentDelta": ("lteq", 1e-6),
 }
 OPERATORS: Mapping[str, tuple[str, Any]] = {
     "eq": ("language", "de"),
@@ -244,4 +256,68 @@ OF_AUDITS: Mapping[str, tuple[str, Any]] = {
 DISTANCES: Mapping[str, Mapping[str, Any]] = {
     "pe:taxonomy": {"pe:distance": "hierarchical", "pe:taxonomy": "diagnoses.csv"},
     "pe:distance": {"pe:distance": "ordered"},
+}
+RELEASES: Mapping[str, tuple[str, Any]] = {
+    "pe:privacyUnit": ("eq", "http://example.com/Visits/Patient"),
+    "pe:neighbours": ("eq", "add-or-remove"),
+    "pe:maxGroupsPerUnit": ("lteq", 3),
+    "pe:maxRowsPerGroup": ("lteq", 2),
+    "pe:epsilon": ("lteq", {"@value": "0.5", "@type": "xsd:decimal"}),
+    "pe:delta": ("lteq", "1e-7"),
+    "pe:mechanism": ("isAnyOf", ["discrete-laplace", "discrete-gaussian"]),
+    "pe:selection": ("isAnyOf", ["permute-and-flip"]),
+    "pe:release": ("eq", {"@id": "ex:Visits/wards"}),
+}
+"""What refines a release under differential privacy, each with its operator and a value."""
+OF_QUERIES: Mapping[str, Any] = {
+    "pe:groupBy": {"pe:groupBy": [WARD, "http://example.com/Visits/Sex"]},
+    "pe:keys": {"pe:groupBy": [WARD], "pe:keys": {"@id": "http://example.com/wards.csv"}},
+    "pe:aggregate": {"pe:groupBy": [WARDS], "pe:aggregate": [UNITS, {"pe:function": "count"}]},
+}
+FIGURES: Mapping[str, Any] = {
+    "count-units": UNITS,
+    "count": {"pe:function": "count"},
+    "sum": {"pe:function": "sum", "pe:of": COST, "pe:lower": 0, "pe:upper": 5000, "pe:grid": 1},
+    "mean": {"pe:function": "mean", "pe:of": COST, "pe:lower": 0, "pe:upper": 5000, "pe:grid": 1},
+    "variance": {
+        "pe:function": "variance",
+        "pe:of": COST,
+        "pe:lower": 0,
+        "pe:upper": 500,
+        "pe:grid": 10,
+    },
+    "quantile": {
+        "pe:function": "quantile",
+        "pe:of": COST,
+        "pe:at": 0.5,
+        "pe:candidates": [0, 5000, 50],
+    },
+    "histogram": {
+        "pe:function": "histogram",
+        "pe:of": WARD,
+        "pe:candidates": ["surgery", "maternity"],
+    },
+    "top-k": {
+        "pe:function": "top-k",
+        "pe:of": WARD,
+        "pe:k": 1,
+        "pe:candidates": ["surgery", "maternity"],
+    },
+}
+"""A figure of a table for each function."""
+OF_FIGURES: Mapping[str, Any] = {
+    **dict.fromkeys(("pe:function", "pe:of", "pe:lower", "pe:upper", "pe:grid"), FIGURES["sum"]),
+    "pe:at": FIGURES["quantile"],
+    "pe:candidates": FIGURES["histogram"],
+    "pe:k": FIGURES["top-k"],
+    "pe:share": {**UNITS, "pe:share": 0.25},
+    "pe:name": {**UNITS, "pe:name": "patients"},
+}
+RENEWED = {"pe:renewal": "P1Y", "pe:lifetimeEpsilon": 30, "pe:lifetimeDelta": "5e-5"}
+OF_BUDGETS: Mapping[str, Any] = {
+    "pe:over": {"pe:over": "http://example.com/Visits"},
+    "pe:epsilon": {"pe:epsilon": "2.5"},
+    "pe:delta": {"pe:delta": "1e-5"},
+    "pe:scope": {"pe:scope": "allAssignees"},
+    **dict.fromkeys(("pe:renewal", "pe:lifetimeEpsilon", "pe:lifetimeDelta"), RENEWED),
 }

@@ -9,13 +9,18 @@ from language_examples import (
     CLASSES,
     COLUMNS,
     DISTANCES,
+    FIGURES,
     MASKED,
     OF_AUDITS,
+    OF_BUDGETS,
     OF_CONSTRAINTS,
+    OF_FIGURES,
     OF_POLICIES,
+    OF_QUERIES,
     OF_RULES,
     OPERANDS,
     OPERATORS,
+    RELEASES,
     SETTINGS,
     VALUES,
 )
@@ -32,6 +37,7 @@ from policy_engine.methods.reference import (
 )
 from policy_engine.plan.training import audit_parameters, training_parameters
 from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.model import SPENT
 from policy_engine.policy.reading.operands import operands, refining_operands
 from policy_engine.policy.structure import required_properties
 
@@ -42,6 +48,7 @@ HEADING = "## Reference"
 """What in the page everything that is generated stands behind."""
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
+_DP = "differential-privacy"
 _CC = "http://creativecommons.org/ns#"
 _READ = ("Set", "Policy", "Offer", "Agreement")
 _INTRODUCTION = f"""\
@@ -60,7 +67,7 @@ def with_reference(page: str) -> str:
 
 def reference() -> str:
     """Return all terms of the policy language, each with its definition and an example."""
-    parts = [*_language(), *_sanitisation(), *_modelling()]
+    parts = [*_language(), *_sanitisation(), *_differential_privacy(), *_modelling()]
     titles = [part.splitlines()[0].removeprefix("### ") for part in parts]
     links = "\n".join(f"- [{title}](#{_anchor(title)})" for title in titles)
     return "\n".join([_INTRODUCTION, f"{links}\n", *parts])
@@ -105,6 +112,7 @@ def _sanitisation() -> Iterator[str]:
         (
             (f"`{notation}`", term.definition, _needs(notation), _code(_method(notation)))
             for notation, term in terms.methods().items()
+            if notation != _DP
         ),
         "Under `mosaicrown:method`; [privacy-models.md](privacy-models.md) tells which to use, and "
         "[masking.md](masking.md#masking-without-a-privacy-model) what `masking` alone is.",
@@ -142,6 +150,63 @@ def _sanitisation() -> Iterator[str]:
         more = f"Said of a column in its place, [{page}.md]({page}.md) tells how."
         title = f"Settings of columns under {role}"
         yield _table(title, "refinement", names, (_setting(role, one) for one in parameters), more)
+
+
+def _differential_privacy() -> Iterator[str]:
+    method = terms.methods()[_DP]
+    needed = _comparison("mosaicrown:method", "eq", _DP)
+    first = (f"`{_DP}`", method.definition, "as `mosaicrown:method`", "required", _code(needed))
+    rows = [first, *(_row(one, release(one.name)) for one in method_parameters(_DP))]
+    names = ("operand", "what it is", "takes", "default", "example")
+    more = "[Releases under differential privacy](#releases-under-differential-privacy) tells how."
+    yield _table("Refinements of releases", "release", names, rows, more)
+    for title, kind, operand in (
+        ("Neighbours of tables", "Neighbours", "pe:neighbours"),
+        ("Mechanisms that add noise", "NoiseMechanism", "pe:mechanism"),
+        ("Mechanisms that choose", "SelectionMechanism", "pe:selection"),
+    ):
+        more = f"Under `{operand}`."
+        yield _table(title, "release", _NAMES, _words(kind, operand), more)
+    yield _properties("Properties of queries", "query", OF_QUERIES)
+    yield _properties("Properties of figures", "figure", OF_FIGURES)
+    functions = terms.instances(f"{_PE}AggregateFunction").values()
+    yield _table(
+        "Functions of figures",
+        "figure",
+        ("function", "what it is", "needs", "may have", "example"),
+        (
+            (f"`{n}`", one.definition, _named(one), _named(one, "allows"), _code(FIGURES[n]))
+            for one in functions
+            for n in (one.facts["notation"],)
+        ),
+        "Every figure may have `pe:share` and `pe:name` as well.",
+    )
+    yield _properties("Properties of budgets", "budget", OF_BUDGETS)
+    scopes = terms.instances(f"{_PE}BudgetScope").values()
+    scoped = (
+        (f"`{one.facts['notation']}`", one.definition, _code({"pe:scope": one.facts["notation"]}))
+        for one in scopes
+    )
+    yield _table("Scopes of budgets", "budget", _NAMES, scoped)
+    accounts = terms.instances(f"{_PE}SpendingUnit")
+    yield _simple("Accounts", "constraint", ((iri, _spent(iri)) for iri in accounts))
+
+
+def release(name: str, value: Any = None) -> dict[str, Any]:
+    """Return a refinement of a release, with its usual value unless another is given."""
+    operator, usual = RELEASES[name]
+    return _comparison(name, operator, usual if value is None else value)
+
+
+def _words(kind: str, operand: str) -> Iterator[tuple[str, ...]]:
+    for term in terms.instances(f"{_PE}{kind}").values():
+        word = term.facts["notation"]
+        value = [word] if RELEASES[operand][0] == "isAnyOf" else word
+        yield f"`{word}`", term.definition, _code(release(operand, value))
+
+
+def _spent(unit: str) -> dict[str, Any]:
+    return {**_comparison("pe:spentEpsilon", "lteq", 4), "unit": terms.compact(unit)}
 
 
 def _modelling() -> Iterator[str]:
@@ -192,7 +257,12 @@ _KINDS = {
     "constraint": "constraints",
     "refinement": "refinements of `anonymize`",
     "audit": "refinements of `pe:train`, or of an audit",
+    "release": "refinements of `anonymize` by `differential-privacy`",
+    "query": "members of a query",
+    "figure": "members of a query's `pe:aggregate`",
+    "budget": "members of a policy's `pe:budget`",
 }
+_NAMES = ("term", "what it means", "example")
 
 
 def _simple(title: str, kind: str, rows: Iterable[tuple[str, Any]]) -> str:
@@ -328,7 +398,8 @@ def _comparison(left: str, operator: str, right: Any) -> dict[str, Any]:
 
 def _compared_by(iri: str) -> dict[str, Any]:
     operator, right = OPERANDS[terms.local_name(iri)]
-    return _comparison(written(iri), operator, right)
+    unit = {"unit": "pe:perDataset"} if iri in SPENT else {}
+    return {**_comparison(written(iri), operator, right), **unit}
 
 
 def _compared(iri: str) -> dict[str, Any]:

@@ -74,7 +74,8 @@ def methods(
     from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
     for one, (term, parameters_) in methods_of_tables.items():
-        print_fitting(console(), parameters_table(f"{one}: {term.definition}", parameters_))
+        title = f"{one}: {term.definition}"
+        print_fitting(console(), parameters_table(title, parameters_, of_method=True))
     print_fitting(console(), parameters_table("Every method", shared))
     print_fitting(console(), parameters_table("Every privacy model", of_models))
     for role, parameters in columns.items():
@@ -104,7 +105,8 @@ def _print_one(
         print_json(_listing({name: methods[name]}))
         return
     term, parameters = methods[name]
-    print_fitting(console(), parameters_table(f"{name}: {term.definition}", parameters))
+    title, of_method = f"{name}: {term.definition}", name in terms.methods()
+    print_fitting(console(), parameters_table(title, parameters, of_method=of_method))
 
 
 def _listing(methods: Mapping[str, tuple[terms.Term, list["Parameter"]]]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from policy_engine import terms
+from policy_engine.errors import join_names
 from policy_engine.methods import describe_allowed, method_class, parameters
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
 from policy_engine.methods.findings import format_value, takes_several
@@ -37,9 +38,10 @@ class Parameter(NamedTuple):
 
 
 def method_parameters(notation: str) -> list[Parameter]:
-    """Return a method's own parameters; then those one of which at least is needed."""
+    """Return a method's own parameters: those needed, the others, those one of which is needed."""
     term, fields = terms.methods()[notation], parameters(method_class(notation))
     parameters_of_method = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
+    parameters_of_method += [_parameter(iri, fields) for iri in term.iris("allows")]
     for iri in term.iris("requiresOne"):
         one = _parameter(iri, parameters(Sampling))
         parameters_of_method.append(one._replace(default=ONE_NEEDED))
@@ -91,15 +93,17 @@ def _parameter(iri: str, fields: Mapping[str, Any], *, required: bool = False) -
     is_needed = required or (field is not None and field.is_required())
     return Parameter(
         name=terms.compact(iri),
-        type=_columns(term, field) or describe_allowed(field),
+        type=_names(term, field) or describe_allowed(field),
         default="required" if is_needed else _default(field.default if field else None),
         definition=term.definition,
         engines=term.texts("engine") or terms.engines(),
     )
 
 
-def _columns(term: terms.Term, field: Any) -> str:
-    """Return how many columns an operand takes, empty where it takes none."""
+def _names(term: terms.Term, field: Any) -> str:
+    """Return what an operand takes that is named: columns, or a query; empty for other values."""
+    if term.iris("range") == (f"{terms.PE}Query",):
+        return "a query"
     if not terms.names_columns(term.iri):
         return ""
     is_several = term.iris("operator") == (f"{terms.ODRL}isAllOf",)
@@ -109,4 +113,6 @@ def _columns(term: terms.Term, field: Any) -> str:
 def _default(value: Any) -> str:
     if value in (None, "", ()):
         return "none"
+    if isinstance(value, tuple):
+        return join_names(value)
     return f"{value:g}" if isinstance(value, float) else format_value(value)

@@ -28,7 +28,13 @@ from policy_engine.policy.syntax.json_text import read_json
 
 ODRL, MC, PE = terms.ODRL, terms.MOSAICROWN, terms.PE
 PAGE = (ROOT / "docs" / "policy-language.md").read_text("utf-8")
+CONTEXTS = json.loads(re.search(r"```jsonld file=visits.jsonld\n(.*?)```", PAGE, re.DOTALL)[1])[
+    "@context"
+]
 RULES = ("permission", "prohibition", "obligation")
+CLASSES_OF_WORDS = (
+    *("AggregateFunction", "Neighbours", "NoiseMechanism", "SelectionMechanism", "BudgetScope"),
+)
 EXCEPTED = {
     f"{ODRL}uid": "the contexts have it as the name of a node, @id",
     f"{ODRL}PartyScope": "its individuals are not read; the context alone has it",
@@ -37,6 +43,9 @@ EXCEPTED = {
             *(f"{PE}{name}" for name in ("Method", "PrivacyModel", "PolicyType", "PartyFunction")),
             *(f"{PE}{name}" for name in ("AuditMethod", "Attack", "LinkageAttack", "Masking")),
             *(f"{PE}LogicalOperator", f"{ODRL}ConflictTerm"),
+            *(f"{PE}{name}" for name in ("Query", "GroupColumn", "Aggregate", "Budget")),
+            *(f"{PE}{name}" for name in CLASSES_OF_WORDS),
+            f"{PE}SpendingUnit",
             *(f"{ODRL}{name}" for name in ("Operator", "RightOperand")),
         ],
         "the vocabulary is sorted by it; policies name what is in it",
@@ -217,6 +226,22 @@ def as_inference(given):
     return as_policy({"permission": [made, {"target": "ex:Out", "action": "use", "duty": duty}]})
 
 
+TABLE = {"uid": "ex:Visits/wards", "pe:aggregate": {"pe:function": "count-units"}}
+BUDGET = {"pe:over": "ex:Visits", "pe:epsilon": 10, "pe:scope": "allAssignees"}
+
+
+def as_release(given):
+    """Return the permission to release a table of aggregates, with what that needs besides."""
+    method = refinement("mosaicrown:method", "differential-privacy")
+    needed = [one for one in method_parameters("differential-privacy") if one.default == "required"]
+    every = [method, *(language_reference.release(one.name) for one in needed)]
+    more = [one for one in every if one["leftOperand"] != given["leftOperand"]]
+    made = action("odrl:anonymize", [given, *more])
+    rule = {"target": "ex:Visits", "action": made, "output": "ex:Out"}
+    types = {"xsd": terms.XSD}
+    return {**as_policy({"permission": rule, "pe:queries": TABLE}), "@context": [*CONTEXTS, types]}
+
+
 def action(name, refinements):
     return {"rdf:value": {"@id": name}, "refinement": refinements}
 
@@ -237,6 +262,10 @@ WRAPPED = {
     "constraint": lambda one: as_policy(as_rule({"constraint": one})),
     "refinement": as_refinements,
     "audit": as_audit,
+    "release": as_release,
+    "query": lambda query: as_policy({"pe:queries": {**TABLE, **query}}),
+    "figure": lambda figure: as_policy({"pe:queries": {**TABLE, "pe:aggregate": figure}}),
+    "budget": lambda budget: as_policy({"pe:budget": {**BUDGET, **budget}}),
 }
 
 
@@ -439,6 +468,10 @@ def test_what_a_constraint_comes_to_decides_over_a_rule_as_the_table_says(row):
 NAMED = (
     *(terms.methods(), terms.maskings(), terms.audit_methods()),
     *(terms.attacks(), terms.linkage_attacks()),
+    *(
+        {one.facts["notation"]: one for one in terms.instances(f"{PE}{kind}").values()}
+        for kind in CLASSES_OF_WORDS
+    ),
 )
 
 
@@ -509,7 +542,7 @@ def test_a_term_that_is_not_read_is_refused_wherever_it_stands(iri):
 
 
 def test_every_parameter_has_a_row():
-    rows = {row[0].strip("`") for _, _, row in tables(r"examples: refinement")}
+    rows = {row[0].strip("`") for _, _, row in tables(r"examples: (?:refinement|release)")}
     assert {terms.compact(iri) for iri in parameters()} <= rows
 
 

@@ -9,14 +9,19 @@ from policy_engine.methods.reference import ONE_NEEDED, Parameter
 
 
 def parameters_table(
-    title: str, parameters: list[Parameter], *, with_engines: bool = True
+    title: str,
+    parameters: list[Parameter],
+    *,
+    with_engines: bool = True,
+    of_method: bool = False,
 ) -> Table:
-    """Return what can be given, a row each."""
+    """Return what can be given, a row each; `of_method`, which an engine has with all or not."""
     engines = ["engines"] if with_engines else []
     table = new_table(title, "parameter", "type", "default", *engines, "")
     table.columns[0].no_wrap = True
     for one in parameters:
-        has = [_engines(one)] if with_engines else []
+        engine_names = ", ".join(one.engines) if of_method else _engines(one)
+        has = [engine_names] if with_engines else []
         table.add_row(*map(escape, (one.name, one.type, one.default, *has, one.definition)))
     return table
 

@@ -26,6 +26,7 @@ from policy_engine.policy.structure import (
     BUDGET,
     GROUP_BY,
     QUERIES,
+    QueryPart,
     query_properties,
 )
 from policy_engine.policy.syntax.json_ld import POINTER, Node
@@ -97,6 +98,7 @@ class QueryReader:
     def _query(self, node: Node) -> Query | None:
         needed, others = query_properties("Query")
         self.walker.check_properties(node, {*needed, *others}, "a query")
+        self._check_class(node, "Query")
         uid = self._uid(node)
         self.exact.note_missing(node, needed, "A query")
         group_by = self._distinct_columns(node, [*self._group_columns(node)])
@@ -110,6 +112,15 @@ class QueryReader:
         aggregates = [*self._aggregates(node)]
         place = self.walker.graph.place(node)
         return Query(uid, group_by, keys, tuple(aggregates), place) if uid else None
+
+    def _check_class(self, node: Node, kind: QueryPart) -> None:
+        """Note a class of the language that a node is not of; foreign ones say nothing."""
+        for index, name in enumerate(node.data.get("@type", ())):
+            iri = terms.canonical(name)
+            is_foreign = terms.is_absolute(iri) and not terms.has_known_namespace(iri)
+            if iri != f"{_PE}{kind}" and not is_foreign:
+                message = f"The type must be 'pe:{kind}'. Given: {terms.compact(iri)!r}."
+                self.walker.add("P007", message, "", node, "@type", index)
 
     def _uid(self, node: Node) -> str:
         uid = terms.canonical(node.data.get("@id", ""))
@@ -181,6 +192,7 @@ class QueryReader:
 
     def _aggregate(self, node: Node) -> Aggregate | None:
         needed, others = query_properties("Aggregate")
+        self._check_class(node, "Aggregate")
         if _FUNCTION not in node.data:
             self.walker.check_properties(node, {*needed, *others}, "an aggregate")
             self.exact.note_missing(node, needed, "An aggregate")
@@ -238,6 +250,7 @@ class QueryReader:
     def _budget(self, node: Node) -> Budget | None:
         needed, others = query_properties("Budget")
         self.walker.check_properties(node, {*needed, *others}, "a budget")
+        self._check_class(node, "Budget")
         self.exact.note_missing(node, needed, "A budget")
         over = self.exact.plain_name(node, _OVER)
         epsilon = self.exact.number(node, _EPSILON, POSITIVE)

@@ -178,12 +178,15 @@ def _uncovered_assets(policy: Policy) -> Iterator[Problem]:
 
 
 def _unbounded(policy: Policy) -> Iterator[Problem]:
-    """Yield the methods that bound nothing, of permissions that ask for no privacy model.
+    """Yield masking that stands alone, of permissions that ask for no method that bounds anything.
 
     Outputs of which a duty bounds what attacks reach are bounded.
     """
     models = {
-        name for notation, term in terms.privacy_models().items() for name in (notation, term.iri)
+        name
+        for notation, term in terms.methods().items()
+        for name in (notation, term.iri)
+        if notation != "masking"
     }
     others = {term.iri: notation for notation, term in terms.methods().items()}
     attacked = {

@@ -165,6 +165,7 @@ def test_budget_is_renewed_within_its_lifetime():
         ({"pe:keys": 5}, ("P007", "/pe:keys")),
         ({"pe:aggregate": [UNITS, UNITS]}, ("P023", "/pe:aggregate/1")),
         ({"pe:aggregate": ["count"]}, ("P007", "/pe:aggregate/0")),
+        ({"@type": "Asset"}, ("P007", "/@type")),
         ({"uid": "table"}, ("L006", "/uid")),
         ({"uid": "_:table"}, ("P023", "")),
     ],

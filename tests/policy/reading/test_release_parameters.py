@@ -77,6 +77,11 @@ def test_a_release_of_a_misspelt_table_is_mended_by_the_name_that_is_near():
     assert problem.fix.text == '"http://e.org/T/table"'
 
 
+def test_a_release_under_differential_privacy_bounds_what_it_tells():
+    policy = read(**refined(METHOD, ("pe:epsilon", "lteq", 1)))
+    assert "W005" not in {one.code for one in policy.hints}
+
+
 def test_mechanisms_are_words_or_terms():
     given = ["discrete-laplace", {"@id": "pe:discrete-gaussian"}]
     found = parameter("pe:mechanism", "isAnyOf", given).right_operands
