@@ -8,6 +8,7 @@ from typing import get_args
 from policy_engine import terms
 from policy_engine.authoring.diff.matching import match
 from policy_engine.authoring.diff.model import Change, Way
+from policy_engine.authoring.diff.queries import budget_changes, query_changes
 from policy_engine.authoring.diff.rules import (
     coverage_changes,
     duty_changes,
@@ -100,7 +101,9 @@ def _whole_policy(policy: Policy, verb: str) -> Iterator[Change]:
     rules = (*policy.permissions, *policy.prohibitions)
     ways = [_way(rule, Way.GROWS, policy, policy, whole=True) for rule in rules]
     # Its statements about inclusion count for the prohibitions of all other policies.
-    way = reduce(or_, ways, Way.SAME if policy.hierarchy == Hierarchy() else Way.BOTH)
+    # Its budgets bound what the rules of others release, too.
+    is_alone = policy.hierarchy == Hierarchy() and not policy.budgets
+    way = reduce(or_, ways, Way.SAME if is_alone else Way.BOTH)
     way = way.flipped() if verb == "removed" else way
     yield _change(uid, "", f"policy {verb}", before, after, way)
 
@@ -131,6 +134,8 @@ def _policy_changes(old: Policy, new: Policy) -> Iterator[tuple[str, str, str, W
         what = f"policy that it ends with {'removed' if is_gone else 'added'}"
         before, after = (term_text(name), "") if is_gone else ("", term_text(name))
         yield what, before, after, Way.BOTH
+    yield from query_changes(old.queries, new.queries)
+    yield from budget_changes(old.budgets, new.budgets)
     for word, old_names, new_names in (
         ("profile", old.profiles, new.profiles),
         # Inherited rules are among the rules.

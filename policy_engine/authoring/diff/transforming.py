@@ -1,6 +1,7 @@
 """What changed in the transformation that a rule asks for."""
 
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from functools import cache
 
 from policy_engine import terms
@@ -10,7 +11,7 @@ from policy_engine.methods import privacy_model_class
 from policy_engine.policy.model import ANONYMIZE, Condition, Constraint, Rule, Value
 from policy_engine.policy.wording import condition_text, printable, value_text
 
-_EQ = f"{terms.ODRL}eq"
+_EQ, _AT_MOST = f"{terms.ODRL}eq", f"{terms.ODRL}lteq"
 _Finding = tuple[str, str, str, Way]
 
 
@@ -83,7 +84,11 @@ def _values(condition: Condition) -> tuple[Value, ...]:
 
 
 def _way(old: list[Condition], new: list[Condition]) -> Way:
-    one, other = _number(old), _number(new)
+    bounds = [_number(some, _AT_MOST) for some in (old, new)]
+    if all(bound and bound[0] in _LOOSER for bound in bounds):
+        [(_, lower), (_, upper)] = filter(None, bounds)
+        return Way.GROWS if upper > lower else Way.SHRINKS
+    one, other = _number(old, _EQ), _number(new, _EQ)
     if one is None or other is None or one[0] != other[0]:
         return Way.BOTH
     name, before = one
@@ -94,14 +99,22 @@ def _way(old: list[Condition], new: list[Condition]) -> Way:
     return Way.SHRINKS if (after > before) == is_stricter else Way.GROWS
 
 
-def _number(conditions: list[Condition]) -> tuple[str, int | float] | None:
+_LOOSER = ("pe:epsilon", "pe:delta")
+"""The bounds under which a release may tell more where they are larger."""
+
+
+def _number(conditions: list[Condition], operator: str) -> tuple[str, int | float | Decimal] | None:
     """Return the parameter and its value if it is a single number."""
     if len(conditions) == 1 and isinstance(conditions[0], Constraint):
         constraint = conditions[0]
         values = [value.value for value in constraint.right_operands if not value.settings]
-        if constraint.operator == _EQ and len(values) == 1 and len(constraint.right_operands) == 1:
+        if (
+            constraint.operator == operator
+            and len(values) == 1
+            and len(constraint.right_operands) == 1
+        ):
             [value] = values
-            if isinstance(value, int | float) and not isinstance(value, bool):
+            if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
                 return terms.compact(constraint.left_operand), value
     return None
 

@@ -680,3 +680,88 @@ def test_a_condition_goes_the_way_that_is_told(old, new):
         before, after = (TRUTH[evaluate(one, seen).state] for one in (old, new))
         assert after <= before or Way.GROWS in way, (seen.seen, old, new)
         assert after >= before or Way.SHRINKS in way, (seen.seen, old, new)
+
+
+# -- releases under differential privacy ---------------------------------------------------------
+
+QUERY = {
+    "uid": "http://x.org/table",
+    "pe:groupBy": [{"@id": "http://x.org/a", "pe:keys": ["F", "M"]}],
+    "pe:aggregate": [
+        {
+            "pe:function": "sum",
+            "pe:of": "http://x.org/b",
+            "pe:lower": 0,
+            "pe:upper": 14,
+            "pe:grid": 1,
+        }
+    ],
+}
+CAP = {"pe:over": "http://x.org/data", "pe:epsilon": "10", "pe:scope": "allAssignees"}
+
+
+def with_queries(queries=(), budgets=(), rule=READS):
+    members = {"pe:queries": [*queries], "pe:budget": [*budgets]}
+    return policy([rule], **{key: value for key, value in members.items() if value})
+
+
+def release(**bounds):
+    """Return a policy that releases a table under bounds."""
+    parts = [{"leftOperand": "mosaicrown:method", "operator": "eq"}]
+    parts[0]["rightOperand"] = "differential-privacy"
+    parts += [
+        {"leftOperand": f"pe:{name}", "operator": "lteq", "rightOperand": bound}
+        for name, bound in bounds.items()
+    ]
+    action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": parts}
+    return with_queries([QUERY], rule={**READS, "action": action, "output": "http://x.org/out"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "tendency"),
+    [
+        ({"epsilon": "0.5"}, {"epsilon": 1}, "widens"),
+        ({"epsilon": 1}, {"epsilon": 0.5}, "narrows"),
+        ({"delta": "1e-7"}, {"delta": "1e-6"}, "widens"),
+        ({"maxGroupsPerUnit": 3}, {"maxGroupsPerUnit": 2}, "either"),
+    ],
+)
+def test_a_smaller_epsilon_or_delta_narrows(old, new, tendency):
+    assert tendencies(release(**old), release(**new)) == [tendency]
+
+
+def test_the_same_epsilon_in_other_words_is_no_change():
+    assert changed(release(epsilon="0.50"), release(epsilon=0.5)) == []
+
+
+def test_a_changed_table_may_show_more_or_less():
+    figure = {**QUERY["pe:aggregate"][0], "pe:upper": 20}
+    other = {**QUERY, "pe:aggregate": [figure]}
+    [(what, before, after, tendency)] = changed(with_queries([QUERY]), with_queries([other]))
+    assert (what, tendency) == ("query changed", "either")
+    head = "http://x.org/table: sum of http://x.org/b (grid 1, lower 0, upper "
+    tail = ") by http://x.org/a (F, M)"
+    assert (before, after) == (f"{head}14{tail}", f"{head}20{tail}")
+    [(what, *_, tendency)] = changed(with_queries(), with_queries([QUERY]))
+    assert (what, tendency) == ("query added", "neither")
+
+
+@pytest.mark.parametrize(
+    ("new", "tendency"),
+    [
+        ({"pe:epsilon": 5}, "narrows"),
+        ({"pe:epsilon": 20}, "widens"),
+        ({"pe:epsilon": 5, "pe:delta": "1e-5"}, "either"),
+        ({"pe:renewal": "P1Y", "pe:lifetimeEpsilon": 30}, "either"),
+    ],
+)
+def test_a_smaller_budget_narrows(new, tendency):
+    found = changed(with_queries((), [CAP]), with_queries((), [{**CAP, **new}]))
+    assert [(what, effect) for what, _, _, effect in found] == [("budget changed", tendency)]
+
+
+def test_a_budget_more_narrows_and_one_less_widens():
+    text = "http://x.org/data: epsilon 10, delta 0 for allAssignees"
+    with_one, without = with_queries((), [CAP]), with_queries()
+    assert changed(without, with_one) == [("budget added", "", text, "narrows")]
+    assert changed(with_one, without) == [("budget removed", text, "", "widens")]
