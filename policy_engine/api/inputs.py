@@ -62,6 +62,7 @@ class ApplyOptions(InputOptions, total=False):
     seed: int | None
     record: str | Path | None
     attempts: str | Path | None
+    ledger: str | Path | None
     allow_pickle: bool
     time_limit: float | None
 

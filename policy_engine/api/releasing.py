@@ -36,6 +36,7 @@ from policy_engine.plan.lineage import MadeBy
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import Product
 from policy_engine.plan.steps import CellStyle
+from policy_engine.release.budget.charging import charging_of
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import Release, run_plan
 from policy_engine.terms import local_name
@@ -53,6 +54,7 @@ class ReleaseOptions:
     seed: int | None = None
     record: str | Path | None = None
     attempts: str | Path | None = None
+    ledger: str | Path | None = None
     allow_pickle: bool = False
     time_limit: float | None = None
     cells: CellStyle = "text"
@@ -96,7 +98,14 @@ def release_outputs(
     with launch_engine(inputs.engine, keep=output is None) as launcher:
         makers = permitted_makers(making, products, launcher, inputs)
         bound_plans = bind_plans(making.policy, products, launcher, inputs, options.cells)
-        consented = [replace(one, plan=making.with_consents(one.plan)) for one in bound_plans]
+        consented = [
+            replace(
+                one,
+                plan=making.with_consents(one.plan),
+                charging=charging_of(making.policy, product, one.plan, options.ledger),
+            )
+            for one, product in zip(bound_plans, products, strict=True)
+        ]
         return apply_plans(consented, makers, launcher, output, options)
 
 
@@ -117,7 +126,9 @@ def apply_plans(
     for one in plans:
         _check_time_limit(one.plan, options.time_limit)
     engines = [
-        launcher.engine(one.catalog, options.progress, options.key, options.time_limit)
+        launcher.engine(
+            one.catalog, _progress_of(one.plan, options), options.key, options.time_limit
+        )
         for one in plans
     ]
     kept_tables: list[WrittenTable | None] = [None for _ in engines]
@@ -139,6 +150,13 @@ def apply_plans(
     finally:
         for engine, keep in zip(engines, kept_tables, strict=True):
             engine.close(keep)
+
+
+def _progress_of(plan: Plan, options: ReleaseOptions) -> Progress:
+    """Return what reports progress; of statistics without numbers, which would tell of the rows."""
+    if plan.aggregate is None:
+        return options.progress
+    return lambda stage, _done, _total: options.progress(stage, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -182,6 +200,7 @@ class _OutputJob:
             repeats=self.options.report is not None,
             allow_pickle=self.options.allow_pickle,
             upstream=self.bound_plan.upstream,
+            charging=self.bound_plan.charging,
         )
         release = release.model_copy(update={"made_by": self.made_by})
         _write_reports(release, self.options.report)

@@ -98,7 +98,8 @@ class Certificate(BaseModel):
     release that this one was made from, with all before it; empty if the input has no certificate.
     `sample` says how large the sample of rows is that was released, if one was: the number of rows
     of the input follows from it. `class_figures` are those of classes by microaggregation, and
-    `disclosures` tells what attacks on the table reached.
+    `disclosures` tells what attacks on the table reached. `uncovered` are the IRIs of other
+    releases of the same data, of which the epsilon of statistics says nothing.
     `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
     output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
     are those of the table that it was trained on.
@@ -127,6 +128,7 @@ class Certificate(BaseModel):
     files: FilesMeasured | None = None
     utility: Utility | NotApplicable
     upstream: tuple[Upstream, ...] = ()
+    uncovered: tuple[str, ...] = ()
     made_by: MadeBy = None
     versions: Annotated[dict[str, str], Field(default_factory=dict)]
     time: datetime
@@ -134,10 +136,10 @@ class Certificate(BaseModel):
     @model_serializer(mode="wrap")
     def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Omit `maskings` where no column is masked, `sample` where all rows are used, `tables`
-        where there is one, `class_figures` without classes by microaggregation, and `disclosures`
-        where the table is not attacked."""
+        where there is one, `class_figures` without classes by microaggregation, `disclosures` where
+        the table is not attacked, and `uncovered` where nothing else of the data is released."""
         values: dict[str, Any] = serialize(self)
-        optional = ("sample", "maskings", "tables", "class_figures", "disclosures")
+        optional = ("sample", "maskings", "tables", "class_figures", "disclosures", "uncovered")
         absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 

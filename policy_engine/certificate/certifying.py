@@ -18,6 +18,7 @@ from policy_engine.certificate.wording import (
     NETWORK_PACKAGES,
     NOT_RELEASED,
     PACKAGES,
+    PRIVACY_PACKAGES,
     without_loss,
 )
 from policy_engine.data.catalog import MEMORY, TABLE
@@ -82,6 +83,8 @@ def certify(
     plan, anonymize = release.plan, release.plan.anonymize
     written = written or WrittenTable(release.sanitised or release.output)
     measured = None
+    if plan.aggregate is not None:
+        _check_published(release, written, plan.aggregate.released, engine)
     if anonymize is not None:
         _check_columns(release, written, anonymize, engine)
         measured = engine.measure(written, anonymize)
@@ -114,9 +117,12 @@ def certify(
         commitment=record.commitment if record else None,
         tables=measured.tables if measured else {},
         rows_out=measured.rows if measured else written.stored.rows,
+        uncovered=release.uncovered,
         approximated=release.approximated,
         ended=release.ended,
-        measurements=(*measured.measurements, *caps, *maskings) if measured else (),
+        measurements=(*measured.measurements, *caps, *maskings)
+        if measured
+        else tuple(_by_noise(plan)),
         sample=_published_sample(release),
         maskings=tuple(map(MaskedColumn.of, judgements)),
         class_figures=figures,
@@ -132,6 +138,14 @@ def certify(
         time=datetime.now(UTC).replace(microsecond=0),
     )
     return CertifiedRelease(certificate, record, tuple(_shortfalls(judgements)))
+
+
+def _by_noise(plan: Plan) -> Iterator[Measurement]:
+    """Yield epsilon and delta, which hold by the noise that was drawn, whatever the output says."""
+    for one in plan.bounds() if plan.aggregate else ():
+        yield Measurement(
+            bound=one.name, column=one.column, sense=one.sense, asked=one.asked, achieved=one.asked
+        )
 
 
 def _shortfalls(judgements: Sequence["ColumnJudgement"]) -> Iterator[str]:
@@ -217,6 +231,17 @@ def _check_columns(
         ends = {f"{name}_low", f"{name}_high"}
         if ends <= columns:
             columns = (columns - ends) | {name}
+    _refuse_others(release, columns, expected)
+
+
+def _check_published(
+    release: Release, written: WrittenTable, names: Sequence[str], engine: Engine
+) -> None:
+    _refuse_others(release, {*engine.columns(written)}, {*names})
+
+
+def _refuse_others(release: Release, columns: set[str], expected: set[str]) -> None:
+    """Raise CertificateError (V002) where an output has other columns than those expected."""
     problems = []
     if columns - expected:
         extra = join_names(sorted(columns - expected))
@@ -235,6 +260,7 @@ def _versions(plan: Plan) -> dict[str, str]:
     packages = [*PACKAGES]
     packages += ["pyspark"] * (plan.engine == "spark")
     packages += ["scikit-learn", *NETWORK_PACKAGES] * bool(plan.train or plan.audits)
+    packages += PRIVACY_PACKAGES * bool(plan.aggregate)
     versions = {name: version_of(name) for name in packages}
     installed = {name: version for name, version in versions.items() if version != NOT_INSTALLED}
     return {**installed, "python": platform.python_version()}

@@ -10,6 +10,7 @@ from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import class_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
 from policy_engine.certificate.risk_arithmetic import impossible_figures
+from policy_engine.certificate.statistics_consistency import statistics_contradictions
 from policy_engine.certificate.suppressed_shares import cap_contradictions
 from policy_engine.certificate.unmade_attacks import applies_always, may_not_apply
 from policy_engine.certificate.wording import wording_contradictions
@@ -62,9 +63,13 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
         if certificate != certificate.as_refusal():
             yield "It has no output, but has measurements of one."
         return
-    if certificate.rows_out < 1:
+    if certificate.rows_out < 1 and not certificate.plan.aggregate:
         yield "Its output has no rows."
         return
+    if certificate.plan.aggregate is not None:
+        yield from statistics_contradictions(certificate, certificate.plan.aggregate)
+    elif certificate.uncovered:
+        yield "It lists releases that no epsilon covers, and has no epsilon."
     yield from _column_contradictions(certificate)
     yield from _table_contradictions(certificate)
     yield from _measurement_contradictions(certificate)
@@ -75,7 +80,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     yield from cap_contradictions(certificate)
     if isinstance(certificate.utility, Utility):
         yield from _utility_contradictions(certificate.utility, certificate)
-    elif certificate.plan.train is None and not certificate.warning:
+    elif certificate.plan.makes_rows and not certificate.warning:
         yield "It does not say how much information was lost."
 
 

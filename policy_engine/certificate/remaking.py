@@ -95,6 +95,8 @@ def _check_key(plan: Plan, *, has_key: bool) -> None:
 
 def drawn_by_key(plan: Plan) -> str:
     """Return what the key of a release decides, empty for nothing."""
+    if not plan.makes_rows:
+        return ""
     if plan.mask and plan.mask.groups:
         names = [one.name for group in plan.mask.groups for one in group]
         return f"How {join_names(names)} {'was' if len(names) == 1 else 'were'} masked"

@@ -17,7 +17,9 @@ NOT_RELEASED = NotApplicable(reason="the table that the model learnt from is not
 PACKAGES = ("policy-engine", "numpy", "numba", "pyarrow")
 NETWORK_PACKAGES = ("keras", "tensorflow", "tensorflow-cpu")
 """The packages that train networks; TensorFlow is installed under one of two names."""
-_PROGRAMS = {*PACKAGES, *NETWORK_PACKAGES, "pyspark", "scikit-learn", "python"}
+PRIVACY_PACKAGES = ("opendp", "dp-accounting")
+"""The packages that draw noise, and prove what several draws lose together."""
+_PROGRAMS = {*PACKAGES, *NETWORK_PACKAGES, *PRIVACY_PACKAGES, "pyspark", "scikit-learn", "python"}
 _VERSION = re.compile(
     r"[0-9]{1,4}([.][0-9]{1,5}){0,3}([.-]?(a|b|rc|post|dev)[0-9]{1,8}){0,3}"
     r"[+]?([+][a-z0-9]{1,12}([.][a-z0-9]{1,12}){0,2})?"

@@ -15,6 +15,7 @@ from policy_engine.errors import Problem
 
 if TYPE_CHECKING:
     from policy_engine.api.verified_release import VerifiedRelease
+    from policy_engine.certificate.record import Record
     from policy_engine.policy import InForce
 
 
@@ -45,15 +46,22 @@ def release_json(release: "VerifiedRelease") -> dict[str, Any]:
     drop, record = release.plan.drop, release.record
     return {
         "output": str(release.path),
+        **({} if release.plan.aggregate else _row_numbers(record)),
+        "dropped": drop.identifiers,
+        "unmentioned": drop.unmentioned,
+        "warnings": release_warnings(release),
+        "certificate": release.certificate.model_dump(mode="json"),
+    }
+
+
+def _row_numbers(record: "Record") -> dict[str, Any]:
+    """Return what became of the rows of the input."""
+    return {
         "rows_in": record.rows_in,
         **({} if record.sampled is None else {"rows_sampled": record.sampled}),
         "rows_suppressed": record.suppressed,
         **({"cells_suppressed": record.suppressed_cells} if record.suppressed_cells else {}),
         "rows_held_out": record.held_out,
-        "dropped": drop.identifiers,
-        "unmentioned": drop.unmentioned,
-        "warnings": release_warnings(release),
-        "certificate": release.certificate.model_dump(mode="json"),
     }
 
 

@@ -212,6 +212,15 @@ AttemptsOption = Annotated[
         "Default: policy-engine/attempts in $XDG_STATE_HOME or ~/.local/state.",
     ),
 ]
+LedgerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        metavar="FILE",
+        help="The ledger of budgets, to which statistics under differential privacy are charged. "
+        "It is made if there is none.",
+    ),
+]
 EngineOption = Annotated[EngineChoice, typer.Option("--engine", help="The engine to run on.")]
 MasterOption = Annotated[
     str,

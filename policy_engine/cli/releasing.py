@@ -19,6 +19,7 @@ from policy_engine.cli.options import (
     FormatOption,
     InputOption,
     KeyOption,
+    LedgerOption,
     MasterOption,
     OwnersOption,
     PolicyArgument,
@@ -201,6 +202,7 @@ def apply(
         ),
     ] = None,
     attempts: AttemptsOption = None,
+    ledger: LedgerOption = None,
     allow_pickle: Annotated[
         bool,
         typer.Option(
@@ -236,6 +238,7 @@ def apply(
             "seed": seed,
             "record": record,
             "attempts": attempts,
+            "ledger": ledger,
             "allow_pickle": allow_pickle,
             "owners": owners,
             "time_limit": time_limit,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from policy_engine import terms
 from policy_engine.data.bucket_tables import TABLES, is_in_buckets, refuse_buckets, table_paths
 from policy_engine.data.column_names import check_column_names, lower_case
+from policy_engine.data.group_keys import GroupKeys, read_group_keys
 from policy_engine.data.storage import Location, is_remote
 from policy_engine.data.table_files import (
     SparkFormat,
@@ -63,14 +64,15 @@ class Dataset(NamedTuple):
 class Catalog:
     """The given datasets.
 
-    `tables` are those in memory, by IRI; `taxonomies`, and `matrices` of transitions, are by their
-    name in the policy.
+    `tables` are those in memory, by IRI; `taxonomies`, `matrices` of transitions and the `keys` of
+    groups are by their name in the policy.
     """
 
     datasets: tuple[Dataset, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
     taxonomies: Mapping[str, "Taxonomy"] = field(default_factory=dict, repr=False)
     matrices: Mapping[str, TransitionMatrix] = field(default_factory=dict, repr=False)
+    keys: Mapping[str, GroupKeys] = field(default_factory=dict, repr=False)
 
     def dataset(self, iri: str) -> Dataset:
         """Return the dataset of an IRI. Raises DataError (C001) where the catalog lacks it."""
@@ -99,6 +101,14 @@ class Catalog:
             ]
             raise DataError(*problems)
         return {name: self.taxonomies[name].digest for name in names}
+
+    def group_keys(self, name: str) -> GroupKeys:
+        """Return the keys of groups. Raises DataError (C012) where they are not given."""
+        if name not in self.keys:
+            message = f"No keys are given for {name!r}."
+            hint = "Give taxonomies={IRI: FILE}, or put the file of that name beside the policy."
+            raise DataError.of("C012", message, hint)
+        return self.keys[name]
 
     def matrix_digests(self, names: tuple[str, ...]) -> dict[str, str]:
         """Return the sha-256 of matrices. Raises DataError (C012) with all that are not given."""
@@ -259,6 +269,30 @@ def find_matrices(
     """
     sources = {name: _source(name, sources_by_name, folder) for name in names}
     return {name: _to_matrix(source) for name, source in sources.items() if source is not None}
+
+
+def find_keys(
+    names: tuple[str, ...], sources_by_name: Mapping[str, Any], folder: Path | None
+) -> dict[str, GroupKeys]:
+    """Return the keys of groups that a policy names by IRIs, by these.
+
+    Each is the file of `sources_by_name`, or the one beside the policy that is called as the IRI
+    ends. Raises DataError where one cannot be read.
+    """
+    found_keys = {}
+    for iri in names:
+        source = sources_by_name.get(iri)
+        if source is None:
+            source = _source(terms.local_name(iri), sources_by_name, folder)
+        if source is not None:
+            found_keys[iri] = _to_keys(source)
+    return found_keys
+
+
+def _to_keys(source: Any) -> GroupKeys:
+    if isinstance(source, GroupKeys):
+        return source
+    return _read_source(source, read_group_keys, "keys of groups", "the path of a CSV file")
 
 
 def _source(name: str, sources: Mapping[str, Any], folder: Path | None) -> Any:

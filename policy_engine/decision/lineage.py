@@ -219,6 +219,8 @@ def target_columns(plan: Plan, asset: str, targets: Sequence[str]) -> tuple[str,
     wanted_columns = [
         name and (name if name in released else _ranged_column(name)) for name in names
     ]
+    if plan.aggregate is not None:  # every figure is of the rows that the unit and groups tell
+        return tuple(map(plan.iri_of, plan.aggregate.columns_used))
     # A weight counts rows, which all columns are of.
     released -= set(plan.added)
     if plan.train is None and all(name in released for name in wanted_columns):

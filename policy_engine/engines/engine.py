@@ -21,16 +21,19 @@ from policy_engine.engines.samples import SampleEvidence
 from policy_engine.errors import InternalError
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
+from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Sample
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
+    from policy_engine.data.group_keys import GroupKeys
     from policy_engine.data.taxonomy import Taxonomy
     from policy_engine.engines.class_evidence import ClassEvidence
     from policy_engine.engines.masking.columns import ColumnJudgement
     from policy_engine.engines.masking.evidence import MaskingEvidence
+    from policy_engine.engines.statistics.tallies import Key, Tallies
     from policy_engine.engines.strata import SampledOutput
     from policy_engine.kernels.grouping import ClassTotals
     from policy_engine.plan.plan import Plan
@@ -236,14 +239,31 @@ class Engine(Protocol):
 
     taxonomies: Mapping[str, "Taxonomy"]
     """The taxonomies that plans name."""
+    group_keys: Mapping[str, "GroupKeys"]
+    """The public keys of groups that plans name."""
 
     @property
     def session(self) -> Any:
         """The session in whose catalog tables are published, None where there is none."""
         ...
 
-    def read(self, step: Read) -> tuple[Any, StoredData]:
+    def read(self, step: Read, *, may_be_empty: bool = False) -> tuple[Any, StoredData]:
         """Return the columns of the input, and where the input is stored."""
+        ...
+
+    def stored(self, step: Read) -> StoredData:
+        """Return where an input is stored, and its digest, without reading its rows."""
+        ...
+
+    def tally(
+        self, table: Any, step: AggregateStep, public: "Sequence[Key] | None", secret: bytes
+    ) -> "Tallies":
+        """Return the exact statistics of a table, with the contributions of units bounded by a
+        `secret` of 16 bytes; `public` are the keys of groups, None where the data have them."""
+        ...
+
+    def statistics_table(self, table: "pa.Table") -> AnonymizedTable:
+        """Return a table of statistics, in the engine's own kind, to be written."""
         ...
 
     def join(self, tables: Sequence[Any], step: Join) -> tuple[Any, tuple[int, ...]]:

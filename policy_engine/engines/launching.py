@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.data.catalog import (
     Catalog,
     Dataset,
+    find_keys,
     find_matrices,
     find_taxonomies,
     make_catalog,
@@ -72,15 +73,19 @@ class Launcher:
         transformations = [
             item.transformation for item in products if item.transformation is not None
         ]
-        if not transformations:
-            return make_catalog(data, describe=self.dataset_describer())
-        names = dict.fromkeys(name for item in transformations for name in item.taxonomies)
+        aggregations = [one.statistics.aggregation for one in products if one.statistics]
         folder = Path(policy.source).parent if policy.source else None
+        keys = find_keys(
+            tuple(one.key_table for one in aggregations if one.key_table), taxonomies or {}, folder
+        )
+        if not transformations:
+            return replace(make_catalog(data, describe=self.dataset_describer()), keys=keys)
+        names = dict.fromkeys(name for item in transformations for name in item.taxonomies)
         taxonomy_sources = find_taxonomies(tuple(names), taxonomies or {}, folder)
         matrix_names = dict.fromkeys(name for item in transformations for name in item.matrices)
         matrices = find_matrices(tuple(matrix_names), taxonomies or {}, folder)
         catalog = make_catalog(data, taxonomy_sources, self.dataset_describer())
-        return replace(catalog, matrices=matrices)
+        return replace(catalog, matrices=matrices, keys=keys)
 
     def engine(
         self,
@@ -98,10 +103,18 @@ class Launcher:
         if self.spark:
             from policy_engine.engines.spark.run import SparkRun  # noqa: PLC0415 (pyspark)
 
-            return SparkRun(self.spark, *arguments, salt, matrices=catalog.matrices)
+            return SparkRun(
+                self.spark, *arguments, salt, matrices=catalog.matrices, group_keys=catalog.keys
+            )
         from policy_engine.engines.local import LocalEngine  # noqa: PLC0415 (slow to import)
 
-        return LocalEngine(*arguments, time_limit=time_limit, salt=salt, matrices=catalog.matrices)
+        return LocalEngine(
+            *arguments,
+            time_limit=time_limit,
+            salt=salt,
+            matrices=catalog.matrices,
+            group_keys=catalog.keys,
+        )
 
 
 def check_limit(seconds: float | None, engine: "EngineName | SparkEngine") -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from policy_engine.data.bucket_tables import QUASI_IDENTIFIERS, is_in_buckets, table_paths
 from policy_engine.data.catalog import MEMORY, make_catalog
+from policy_engine.data.group_keys import GroupKeys
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.data.transition_matrix import TransitionMatrix
 from policy_engine.engines import tables
@@ -49,11 +50,12 @@ from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import never
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
+from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Sample
 
 if TYPE_CHECKING:  # compiled kernels, for plans that mask columns
     from policy_engine.engines.masking.columns import ColumnJudgement
     from policy_engine.engines.masking.evidence import MaskingEvidence
+    from policy_engine.engines.statistics.tallies import Key, Tallies
     from policy_engine.engines.strata import SampledOutput
     from policy_engine.plan.plan import Plan
 
@@ -80,11 +82,13 @@ class LocalEngine:
         time_limit: float | None = None,
         salt: str = "",
         matrices: Mapping[str, TransitionMatrix] | None = None,
+        group_keys: Mapping[str, GroupKeys] | None = None,
     ) -> None:
         self._inputs = dict(tables or {})
         self._progress = progress
         self.taxonomies = taxonomies or {}
         self._matrices = matrices or {}
+        self.group_keys = group_keys or {}
         self._key, self._salt = key, salt or new_salt()
         self._time_limit = time_limit
         self._prepared: tuple[pa.Table, str, pa.Table, PreparedTable] | None = None
@@ -93,26 +97,42 @@ class LocalEngine:
     def session(self) -> None:
         """None: the local engine has no catalog."""
 
-    def read(self, step: Read) -> tuple[pa.Table, StoredData]:
+    def read(self, step: Read, *, may_be_empty: bool = False) -> tuple[pa.Table, StoredData]:
         """Return the columns of the input, and where it is stored.
 
-        Raises DataError where it is damaged or empty.
+        Raises DataError where it is damaged, or empty and may not be.
         """
         self._progress("reading", 0, 0)
         if step.location == MEMORY:
-            stored_table = self._inputs[step.asset]
-            digest, chosen = (
-                tables.table_digest(stored_table),
-                stored_table.select(list(step.columns)),
-            )
+            chosen = self._inputs[step.asset].select(list(step.columns))
             table = tables.with_inferred_marks(tables.plain_texts(chosen), chosen)
         else:
-            path = Path(step.location)
-            table, digest = tables.read_table(path, step.columns), StoredData.from_file(path).digest
-        if table.num_rows == 0:
+            table = tables.read_table(Path(step.location), step.columns)
+        stored = self.stored(step)
+        if table.num_rows == 0 and not may_be_empty:
             raise DataError.of("R001", "The table has no rows.", source=step.location)
         self._progress("reading", table.num_rows, table.num_rows)
-        return table, StoredData(step.location, digest, table.num_rows)
+        return table, replace(stored, rows=table.num_rows)
+
+    def stored(self, step: Read) -> StoredData:
+        """Return where an input is stored, and its digest. Raises DataError (C003) for a file that
+        cannot be read."""
+        if step.location == MEMORY:
+            return StoredData(MEMORY, tables.table_digest(self._inputs[step.asset]))
+        return replace(StoredData.from_file(Path(step.location)), location=step.location)
+
+    def tally(
+        self, table: pa.Table, step: AggregateStep, public: "Sequence[Key] | None", secret: bytes
+    ) -> "Tallies":
+        """Return the exact statistics of a table. Raises as `tally_table` does."""
+        from policy_engine.engines.statistics.tallies import tally_table  # noqa: PLC0415 (compiled)
+
+        self._progress("counting", 0, 0)
+        return tally_table(table, step, public, secret)
+
+    def statistics_table(self, table: pa.Table) -> AnonymizedTable:
+        """Return a table of statistics as it is."""
+        return AnonymizedTable(table, rows=table.num_rows)
 
     def join(self, tables: Sequence[pa.Table], step: Join) -> tuple[pa.Table, tuple[int, ...]]:
         """Return the rows that have a partner in every table, and the number of rows of each.

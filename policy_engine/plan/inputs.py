@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from policy_engine.data.catalog import Catalog, Dataset
 from policy_engine.data.column_names import column_iri, missing_columns
 from policy_engine.errors import DataError
+from policy_engine.plan.aggregates.model import Aggregation
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.joins import Joined
 from policy_engine.plan.lineage import Generalised
@@ -96,12 +97,16 @@ def inputs_of(
     transformation: Transformation | None,
     training: Training | None,
     catalog: Catalog | None,
+    aggregation: Aggregation | None = None,
 ) -> Inputs:
     """Return what is read, its columns in the order of the data where that is known.
 
     Of the `target`, or of the datasets that are `joined`. Raises DataError (C005) with all columns
     that the data lacks, (C001) where no data is given for one.
     """
+    if aggregation is not None:
+        read, drop = _aggregated_input(target, aggregation, catalog)
+        return (read,), None, drop
     if not joined:
         read, drop = _single_input(target, transformation, training, catalog)
         return (read,), None, drop
@@ -135,6 +140,27 @@ def inputs_of(
         Join(inputs=ordered, may_repeat=counted),
         _dropped(ordered, transformation, known_datasets),
     )
+
+
+def _aggregated_input(
+    target: str, aggregation: Aggregation, catalog: Catalog | None
+) -> tuple[Read, Drop]:
+    dataset = catalog.dataset(target) if catalog is not None else None
+    names = aggregation.columns_used
+    unmentioned: tuple[str, ...] = ()
+    if dataset:
+        problems = list(missing_columns(names, dataset))
+        if problems:
+            raise DataError(*problems, source=dataset.location)
+        unmentioned = tuple(name for name in dataset.columns if name not in names)
+        names = tuple(name for name in dataset.columns if name in names)
+    read = Read(
+        asset=target,
+        location=dataset.location if dataset else "",
+        format=dataset.format if dataset else "",
+        columns=names,
+    )
+    return read, Drop(unmentioned=unmentioned)
 
 
 def _named(one: Joined) -> tuple[str, ...]:

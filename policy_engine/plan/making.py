@@ -15,6 +15,7 @@ from policy_engine.methods.conflicts import option_conflicts
 from policy_engine.methods.findings import format_value
 from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.recoding import ON_CLUSTERS, Algorithm, RecodingOptions
+from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.chaining import check_read_as_meant
 from policy_engine.plan.disclosure import Population
@@ -26,7 +27,15 @@ from policy_engine.plan.products import Product, chosen
 from policy_engine.plan.reading_parameters import parameters_of
 from policy_engine.plan.reading_samples import check_weight_name
 from policy_engine.plan.spelling import column_problems
-from policy_engine.plan.steps import AuditStep, CellStyle, DisclosureStep, Publish, Train, steps_of
+from policy_engine.plan.steps import (
+    AggregateStep,
+    AuditStep,
+    CellStyle,
+    DisclosureStep,
+    Publish,
+    Train,
+    steps_of,
+)
 from policy_engine.plan.training import Training
 from policy_engine.policy import Policy, Rule
 
@@ -63,9 +72,11 @@ def plan_of(
     """Return the plan that makes a given output of a policy; otherwise as `make_plan`."""
     sanitised, training, audits = product.transformation, product.training, product.audits
     rule, anonymization = product.rule, sanitised.anonymization if sanitised else None
+    aggregation = product.statistics.aggregation if product.statistics else None
     _check_engine(policy, product, engine)
     learnt = [one.modelling for one in audits] + ([training] if training else [])
     generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
+    _check_values(product, generalised, policy)
     target = (sanitised.rule if sanitised else rule).targets[0].iri
     joined = sanitised.joined if sanitised else ()
     digests: dict[str, str] = {}
@@ -73,7 +84,7 @@ def plan_of(
         digests |= catalog.taxonomy_digests(sanitised.taxonomies)
         digests |= catalog.matrix_digests(sanitised.matrices)
     with _placing_columns(policy, catalog):
-        reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
+        reads, join, drop = inputs_of(target, joined, sanitised, training, catalog, aggregation)
     reads = _add_generalised(reads, join, generalised)
     if sanitised is not None:
         parameters, assets = parameters_of(sanitised.action), [one.asset for one in reads]
@@ -84,6 +95,12 @@ def plan_of(
     steps: list[AnyStep] = [*reads, *([join] if join else []), drop]
     if sanitised is not None:
         steps += steps_of(sanitised, digests)
+    if aggregation is not None:
+        if catalog is not None and aggregation.key_table:
+            keys = catalog.group_keys(aggregation.key_table)
+            keys.of(aggregation.group_names)
+            aggregation = aggregation.model_copy(update={"key_table_digest": keys.digest})
+        steps.append(AggregateStep(**dict(aggregation)))
     if training is not None:
         steps.append(Train(**dict(training)))
     steps += [AuditStep(**dict(audit)) for audit in audits]
@@ -93,6 +110,7 @@ def plan_of(
     read_columns = join.columns if join else reads[0].columns
     columns = tuple(name for name in read_columns if name != unit)
     columns += sanitised.added if sanitised else ()
+    columns = aggregation.output_columns if aggregation else columns
     steps.append(Publish(asset=rule.output, columns=columns, cells=cells))
     return Plan(
         policy=policy.uid,
@@ -170,11 +188,30 @@ def _check_known(product: Product, generalised: Sequence[Generalised], policy: P
         raise PlanError(problem, source=policy.source)
 
 
+def _check_values(product: Product, generalised: Sequence[Generalised], policy: Policy) -> None:
+    """Raise PlanError (M015) for statistics of cells that an earlier release generalised."""
+    if product.statistics is None:
+        return
+    used = product.statistics.aggregation.columns_used
+    names = [one.name for one in generalised if one.name in used]
+    if names:
+        message = f"An earlier release generalised {join_names(names)}: statistics are of values."
+        places = [product.statistics.places.get(name) for name in names]
+        problem = Problem("M015", message, "", places[0] or policy.place)
+        raise PlanError(problem, source=policy.source)
+
+
 def _check_engine(policy: Policy, product: Product, engine: EngineName) -> None:
     """Raise PlanError (M009) with every method and option that the engine lacks."""
     transformation, problems = product.transformation, []
     methods = {one.method.notation for one in product.disclosures}
     methods |= {MembershipInference.notation} if product.training or product.audits else set()
+    if product.statistics is not None:
+        term = terms.methods()[DifferentialPrivacy.notation]
+        if engine not in term.texts("engine"):
+            message = f"The {engine} engine has no method {DifferentialPrivacy.notation!r}."
+            hint, place = f"Instead, {_elsewhere(term)}", product.statistics.action.place
+            problems.append(Problem("M009", message, hint, place))
     if transformation is not None:
         anonymization = transformation.anonymization
         places = {name: part.place for name, part in parameters_of(transformation.action).items()}

@@ -19,6 +19,7 @@ from policy_engine.methods import Bound
 from policy_engine.plan.inputs import Drop, Join, Read, learnt_from
 from policy_engine.plan.lineage import Consented, Generalised
 from policy_engine.plan.steps import (
+    AggregateStep,
     Anonymize,
     AuditStep,
     DisclosureStep,
@@ -41,11 +42,22 @@ _OF_TABLE = "drop (rows )?(columns )*table "
 _OF_MODEL = "drop (table (model )?|model )(audit )*"
 _ORDER = re.compile(
     f"(read ({_OF_TABLE}|{_OF_MODEL})|(read ){{2,}}join {_OF_TABLE})(disclosure )*publish "
+    "|read drop statistics publish "
 )
 """The phases of a plan; models do not learn from samples, masked columns or joined
-inputs (M012, M016)."""
+inputs (M012, M016), and statistics are of one input (M018)."""
 AnyStep = Annotated[
-    Read | Join | Drop | Sample | Mask | Anonymize | Train | AuditStep | DisclosureStep | Publish,
+    Read
+    | Join
+    | Drop
+    | Sample
+    | Mask
+    | Anonymize
+    | AggregateStep
+    | Train
+    | AuditStep
+    | DisclosureStep
+    | Publish,
     Field(discriminator="step"),
 ]
 
@@ -81,17 +93,11 @@ class Plan(_Frozen):
         once = [step.step for step in self.steps if step.phase == "columns"]
         if len(set(once)) < len(once):
             raise ValueError("a step on columns appears twice")
+        if self.aggregate is not None:
+            self._check_statistics(self.aggregate)
+            return self
+        self._check_rows()
         anonymize, published = self.anonymize, sorted(self.publish.columns)
-        if anonymize and "masking" in anonymize.methods and not (self.mask or self.sample):
-            raise ValueError("masking is asked for, and nothing is masked or sampled")
-        if anonymize and anonymize.columns.privacy_unit and not anonymize.models:
-            raise ValueError("persons are counted for privacy models alone")
-        if self.disclosures and (self.train or not anonymize):
-            raise ValueError("rows of a table are linked, and a model is made")
-        if not {*self.compared_by_audits} <= {*self.columns}:
-            raise ValueError("columns are known that are not read")
-        if self.sample and anonymize and anonymize.models and self.sample.unit != self.unit:
-            raise ValueError("what is sampled is not what is counted")
         released = [name for step in self.steps for name in step.released]
         released = released if anonymize else [*learnt_from(self.train)]
         used = [name for name in published if name not in self.added]
@@ -102,6 +108,27 @@ class Plan(_Frozen):
         if self.join and joined != [(one.asset, sorted(one.columns)) for one in self.reads]:
             raise ValueError("the inputs of the join are not those that are read")
         return self
+
+    def _check_rows(self) -> None:
+        """Raise ValueError for steps on rows that contradict each other."""
+        anonymize = self.anonymize
+        if anonymize and "masking" in anonymize.methods and not (self.mask or self.sample):
+            raise ValueError("masking is asked for, and nothing is masked or sampled")
+        if anonymize and anonymize.columns.privacy_unit and not anonymize.models:
+            raise ValueError("persons are counted for privacy models alone")
+        if self.disclosures and (self.train or not anonymize):
+            raise ValueError("rows of a table are linked, and a model is made")
+        if not {*self.compared_by_audits} <= {*self.columns}:
+            raise ValueError("columns are known that are not read")
+        if self.sample and anonymize and anonymize.models and self.sample.unit != self.unit:
+            raise ValueError("what is sampled is not what is counted")
+
+    def _check_statistics(self, aggregate: AggregateStep) -> None:
+        """Raise ValueError where others than the columns of statistics are read or published."""
+        is_published = sorted(self.publish.columns) == sorted(aggregate.released)
+        is_read = sorted(self.columns) == sorted(aggregate.values_read)
+        if not (is_published and is_read and self.publish.cells == "text"):
+            raise ValueError("the columns of the steps are not the same")
 
     @property
     def digest(self) -> str:
@@ -155,8 +182,26 @@ class Plan(_Frozen):
         return next((step for step in self.steps if isinstance(step, Anonymize)), None)
 
     @property
+    def aggregate(self) -> AggregateStep | None:
+        """The step that makes statistics, None where rows or a model are released."""
+        return next((step for step in self.steps if isinstance(step, AggregateStep)), None)
+
+    @property
+    def makes_rows(self) -> bool:
+        """Whether rows of the input are released, and neither a model nor statistics."""
+        return self.train is None and self.aggregate is None
+
+    def require_aggregate(self) -> AggregateStep:
+        """Return the step that makes statistics. Raises PlanError (M007) where there is none."""
+        if self.aggregate is None:
+            raise PlanError.of("M007", f"{self.rule} releases no statistics.")
+        return self.aggregate
+
+    @property
     def unit(self) -> str:
         """The column that tells persons apart, empty where rows are counted and sampled."""
+        if self.aggregate is not None:
+            return self.aggregate.unit
         counted = self.anonymize.columns.privacy_unit if self.anonymize else ""
         return counted or (self.sample.unit if self.sample else "")
 
@@ -213,7 +258,8 @@ class Plan(_Frozen):
     def require_anonymize(self) -> Anonymize:
         """Return the step that generalises. Raises PlanError (M007) where there is none."""
         if self.anonymize is None:
-            raise PlanError.of("M007", f"{self.rule} anonymises nothing: it trains a model.")
+            made = "releases statistics" if self.aggregate else "trains a model"
+            raise PlanError.of("M007", f"{self.rule} anonymises no rows: it {made}.")
         return self.anonymize
 
     def check_one_input(self, use: str) -> None:

@@ -1,15 +1,17 @@
 """The outputs of a policy, each by itself; everything that is wrong is reported at once."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from policy_engine import terms
 from policy_engine.errors import PlanError, Problem, did_you_mean, join_names, place_order
+from policy_engine.plan.aggregates.reading import Statistics
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import audit_duties
 from policy_engine.plan.reading_anonymization import (
     consents,
     permitting,
+    statistics,
     transformations,
     transforms,
 )
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
 class Product(NamedTuple):
     """One output that a policy has made: a table, or a model, with the audits that it needs.
 
-    A table is anonymised, by its `transformation`. A model is trained, by the rule of its
-    `trainer`, on such a table or, where nothing is anonymised, on the data as they are.
+    A table is anonymised, by its `transformation`, or has `statistics` under differential privacy.
+    A model is trained, by the rule of its `trainer`, on an anonymised table or, where nothing is
+    anonymised, on the data as they are.
     """
 
     transformation: Transformation | None
@@ -36,10 +39,13 @@ class Product(NamedTuple):
     training: "Training | None" = None
     audits: "tuple[Audit, ...]" = ()
     disclosures: "tuple[Disclosure, ...]" = ()
+    statistics: Statistics | None = None
 
     @property
     def rule(self) -> Rule:
         """The permission that names the output."""
+        if self.statistics is not None:
+            return self.statistics.rule
         return self.trainer or self.transformed.rule
 
     @property
@@ -56,6 +62,8 @@ class Product(NamedTuple):
     @property
     def steps(self) -> Iterator[tuple[Rule, str]]:
         """The rules that are carried out, in their order, each with the action."""
+        if self.statistics is not None:
+            yield self.statistics.rule, ANONYMIZE
         if self.transformation is not None:
             yield self.transformation.rule, ANONYMIZE
         if self.trainer is not None:
@@ -93,8 +101,12 @@ def products(policy: Policy) -> tuple[Product, ...]:
     A table that a model is trained on is made on the way to it, and is not an output. Raises
     PlanError with every problem that shows without data, each with its place.
     """
-    product_list = transformations(policy)
     problems = [*_output_problems(policy)]
+    product_list = _gathering(problems, transformations, policy)
+    statistics_list = _gathering(problems, statistics, policy)
+    problems += _audited_statistics(policy, statistics_list)
+    if problems and not product_list:
+        raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     outputs = [*_outputs(policy)]
     trained = [
         _model(policy, product_list, rule, action, outputs, problems)
@@ -110,7 +122,33 @@ def products(policy: Policy) -> tuple[Product, ...]:
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     order = {id(rule): place for place, rule in enumerate(policy.permissions)}
-    return tuple(sorted((*tables, *trained), key=lambda one: order[id(one.rule)]))
+    of_statistics = (Product(None, statistics=one) for one in statistics_list)
+    return tuple(sorted((*tables, *of_statistics, *trained), key=lambda one: order[id(one.rule)]))
+
+
+_Asked = TypeVar("_Asked")
+
+
+def _gathering(
+    problems: list[Problem], read: Callable[[Policy], tuple[_Asked, ...]], policy: Policy
+) -> tuple[_Asked, ...]:
+    """Return what a policy asks for in one way; note its problems, and return nothing, instead."""
+    try:
+        return read(policy)
+    except PlanError as error:
+        problems += error.problems
+        return ()
+
+
+def _audited_statistics(policy: Policy, some: Sequence[Statistics]) -> Iterator[Problem]:
+    """Yield the duties to audit statistics: an attack is on a table of rows, or on a model."""
+    outputs = {one.rule.output for one in some}
+    for rule, duty in audit_duties(policy):
+        targets = {target.iri for target in (*duty.targets, *rule.targets)}
+        if targets & outputs or rule in [one.rule for one in some]:
+            message = "An audit attacks a table of rows or a model, and this releases statistics. "
+            hint = "Leave the duty out: epsilon bounds every attack."
+            yield Problem("M013", message.rstrip(), hint, duty.place)
 
 
 def chosen(policy: Policy, asset: str = "") -> Product:

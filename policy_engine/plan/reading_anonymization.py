@@ -1,9 +1,12 @@
 """The transformations that a policy asks for, checked as far as can be without data."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import PlanError, Problem, place_order
+from policy_engine.plan.aggregates.asking import asks_for_statistics
+from policy_engine.plan.aggregates.reading import Statistics, read_statistics
 from policy_engine.plan.anonymization import Consent, Transformation
 from policy_engine.plan.joins import (
     JOIN_ON,
@@ -15,24 +18,45 @@ from policy_engine.policy import Action, Policy, Rule
 from policy_engine.policy.model import ANONYMIZE
 from policy_engine.policy.validation.conflicts import Overlaps
 
+_Asked = TypeVar("_Asked")
+
 
 def transformations(policy: Policy) -> tuple[Transformation, ...]:
-    """Return the permissions to anonymise that a policy gives, each with what it asks for.
+    """Return the permissions to anonymise rows that a policy gives, each with what it asks for.
 
     Raises PlanError with every problem that shows without data, each with its place.
     """
+    of_rows = [pair for pair in transforms(policy) if not asks_for_statistics(pair[1])]
+    return _read_all(policy, of_rows, _transformation)
+
+
+def statistics(policy: Policy) -> tuple[Statistics, ...]:
+    """Return the permissions to release statistics, each with what it asks for.
+
+    Raises PlanError with every problem that shows without data, each with its place.
+    """
+    some = [pair for pair in transforms(policy) if asks_for_statistics(pair[1])]
+    return _read_all(policy, some, read_statistics)
+
+
+def _read_all(
+    policy: Policy,
+    pairs: Iterable[tuple[Rule, Action]],
+    read: Callable[[Policy, Rule, Action], _Asked],
+) -> tuple[_Asked, ...]:
+    """Return what rules ask for. Raises PlanError with every problem of all of them."""
     problems: list[Problem] = []
-    transformation_list = []
-    for rule, action in transforms(policy):
+    pieces = []
+    for rule, action in pairs:
         try:
             _check(policy, rule)
-            transformation_list.append(_transformation(policy, rule, action))
+            pieces.append(read(policy, rule, action))
             problems += forbidden(policy, rule)
         except PlanError as error:
             problems += error.problems
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
-    return tuple(transformation_list)
+    return tuple(pieces)
 
 
 def transforms(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
@@ -67,6 +91,10 @@ def consents(policy: Policy) -> tuple[Consent, ...]:
 def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
     if not parameters_of(action):
         return Consent(rule, action)
+    if asks_for_statistics(action):
+        message = "By which statistics others may make a table of theirs is not supported."
+        hint = "Name an output: then the statistics are released."
+        raise PlanError(Problem("M018", message, hint, action.place), source=policy.source)
     if len({target.iri for target in rule.targets}) != 1:
         message = f"Bounds are those of one dataset. The rule has {len(rule.targets)} targets."
         hint = "Write a permission for each."

@@ -13,6 +13,7 @@ from policy_engine.data.column_names import column_iri, column_name, fold_name, 
 from policy_engine.errors import NOWHERE, DataError, Place, Problem, place_order
 from policy_engine.policy import Action, Condition, Hierarchy, Party, Policy, Rule
 
+_RELEASE = f"{terms.PE}release"
 _CUTS = re.compile("[/?#]")
 
 
@@ -130,6 +131,10 @@ def assets_of(policy: Policy) -> Iterator[Named]:
     """Yield every asset that a policy names, in its rules and in what it says of assets."""
     for rule in (policy.shared, *policy.rules):
         yield from _rule_assets(rule)
+    for query in policy.queries:
+        columns = [(one.iri, one.place) for one in query.group_by]
+        columns += [(one.of, one.place) for one in query.aggregates if one.of]
+        yield from (Named(terms.canonical(iri), place, is_exact=True) for iri, place in columns)
     yield from _edge_assets(policy.hierarchy, policy.place)
 
 
@@ -149,6 +154,8 @@ def _rule_assets(rule: Rule) -> Iterator[Named]:
 def _condition_assets(conditions: Iterable[Condition]) -> Iterator[Named]:
     for leaf in (leaf for condition in conditions for leaf in condition.constraints()):
         yield Named(terms.canonical(leaf.left_operand), leaf.place)
+        if leaf.left_operand == _RELEASE:
+            continue  # it names a query of the policy
         is_role = terms.names_columns(leaf.left_operand)
         for value in leaf.right_operands:
             if is_role or value.is_iri:

@@ -1,5 +1,6 @@
 """The steps of a plan: what each does, and what a plan may ask of any of them."""
 
+import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, Self
 
@@ -27,16 +28,27 @@ from policy_engine.methods.masking import (
 from policy_engine.methods.maskings.recoding import Recoding
 from policy_engine.methods.perturbation import Perturbation, groups_of
 from policy_engine.methods.sampling import Sampling
+from policy_engine.plan.aggregates.model import Aggregation
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.disclosure import Disclosure, Population
 from policy_engine.plan.training import Audit, Training
 
 CellStyle = Literal["text", "bounds"]
 Phase = Literal[
-    "read", "join", "drop", "rows", "columns", "table", "model", "audit", "disclosure", "publish"
+    "read",
+    "join",
+    "drop",
+    "rows",
+    "columns",
+    "table",
+    "statistics",
+    "model",
+    "audit",
+    "disclosure",
+    "publish",
 ]
 """The part of a plan a step belongs to: `rows` are chosen before steps on `columns`, and those come
-before the one on the `table`."""
+before the one on the `table`; `statistics` are released in the place of rows."""
 
 
 class Step:
@@ -229,6 +241,37 @@ class Anonymize(Anonymization, Step):
     def public(self) -> Self:
         """Return it without the digests of the taxonomies, which are not released."""
         return self.model_copy(update={"taxonomies": {}})
+
+
+class AggregateStep(Aggregation, Step):
+    """Release statistics under differential privacy, and no row of the input."""
+
+    phase: ClassVar[Phase] = "statistics"
+
+    step: Literal["aggregate"] = "aggregate"
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The columns that are grouped by, and one for each aggregate."""
+        return self.output_columns
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The columns that are grouped by and aggregated, and the unit of privacy."""
+        return self.columns_used
+
+    @property
+    def digest(self) -> str:
+        """The sha-256 of the step's JSON: everything that decides what is drawn, but the data."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """Return epsilon and delta, which hold by the noise alone."""
+        return self.budget_bounds()
+
+    def policy_part(self) -> Self:
+        """Return it without the digest of a file of keys."""
+        return self.model_copy(update={"key_table_digest": ""})
 
 
 class Publish(_Frozen, Step):

@@ -30,6 +30,7 @@ from policy_engine.release.text_warnings import text_warnings
 
 if TYPE_CHECKING:
     from policy_engine.engines.masking.evidence import MaskingEvidence
+    from policy_engine.release.statistics import Charging
     from policy_engine.release.trained_model import AuditedModel
 
 
@@ -47,7 +48,8 @@ class Release(BaseModel):
     the same way, this one last; `files` are the figures of the model's files; `seed` is the given
     one, `salt` the release's own salt for pseudonyms, None if it has none or shares them with
     others. `upstream` is the certified release that the input is, if it is one, `made_by` the party
-    that made it; `doubts` are warnings for the owner.
+    that made it; `doubts` are warnings for the owner. `uncovered` are other releases of the same
+    data, of which the epsilon of statistics says nothing.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -73,6 +75,7 @@ class Release(BaseModel):
     upstream: tuple[Upstream, ...] = ()
     made_by: MadeBy = None
     doubts: tuple[str, ...] = ()
+    uncovered: tuple[str, ...] = ()
 
     def with_audits(
         self, judged_attempts: JudgedAttempts, reports: tuple[MembershipAudit, ...]
@@ -100,6 +103,7 @@ def run_plan(
     repeats: bool = False,
     allow_pickle: bool = False,
     upstream: tuple[Upstream, ...] = (),
+    charging: "Charging | None" = None,
 ) -> tuple[Release, WrittenTable]:
     """Carry out a plan: read, leave out, anonymise, train, audit and write, to a place or memory.
 
@@ -109,10 +113,15 @@ def run_plan(
     without one, it is drawn and kept secret. The `history` keeps every attempt at a model; a
     refused one is repeated only if `repeats` asks for it. With `allow_pickle` a scikit-learn model
     is written by joblib, with a warning beside it. `upstream` gives the releases that the inputs
-    are: one that was changed since is refused (V013). Raises DataError if the data cannot satisfy
+    are: one that was changed since is refused (V013). What draws on a budget is charged by
+    `charging` before it is drawn. Raises DataError if the data cannot satisfy
     the plan, AuditError if there is too little of it for the audits, OutputError if the output
     cannot be written.
     """
+    if plan.aggregate is not None:
+        from policy_engine.release.statistics import release_statistics  # noqa: PLC0415 (imports this)
+
+        return release_statistics(plan, engine, destination, charging, upstream)
     table, sources = read_inputs(plan, engine, upstream)
     doubts = tuple(text_warnings(plan, engine, table))
     if plan.train is not None:

@@ -12,6 +12,7 @@ from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.figure_checks import FIGURES_OF_ROWS
 from policy_engine.certificate.record import Record
 from policy_engine.certificate.shortcomings import file_figures
+from policy_engine.cli.tables.statistics import statistics_rows
 from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
 from policy_engine.engines.samples import SampleFigures
 from policy_engine.kernels.estimates import Estimate, NotApplicable
@@ -70,6 +71,7 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
         lacking = ", ".join(map(_words, _unmeasured(certificate, one)))
         text += f"; not measured, and so not verified: {lacking}" if lacking else ""
         yield escape(f"{one.masking} of {one.column}"), text
+    yield from statistics_rows(certificate)
     step, utility = certificate.plan.anonymize, (record or certificate).utility
     if isinstance(utility, NotApplicable) or step is None:
         return
@@ -151,6 +153,9 @@ def _class_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
 def _row_figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:
     """Yield how many rows there are, and what was suppressed."""
     rows = f"{certificate.rows_out:,}"
+    if certificate.plan.aggregate is not None:
+        yield "groups", rows
+        return
     if record:
         rows += f" of {record.rows_in:,}"
         rows += f", {record.sampled:,} sampled" if record.sampled is not None else ""

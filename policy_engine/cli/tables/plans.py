@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine import terms
+from policy_engine.cli.tables.statistics import add_statistics
 from policy_engine.cli.tables.tables import new_table, printed_list
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Architecture, Estimator
@@ -45,6 +46,8 @@ def plan_table(plan: Plan) -> Table:
     for one in plan.disclosures:
         table.add_row(*_attacking(one))
     condition = "every bound is measured on what was written"
+    if plan.aggregate is not None:
+        condition = "epsilon and delta are charged to the ledger, and the noise is drawn"
     if plan.audits or plan.disclosures:
         condition += ", and every attack stays below its bounds"
     table.add_row("publish", escape(plan.publish.asset), f"once {condition}")
@@ -68,6 +71,8 @@ def _add_making(table: Table, plan: Plan) -> None:
         table.add_row("mask", "columns", escape(", ".join(map(str, plan.mask.columns))))
     if plan.anonymize is not None:
         _add_anonymization(table, plan, plan.anonymize)
+    if plan.aggregate is not None:
+        add_statistics(table, plan.aggregate)
 
 
 def _add_anonymization(table: Table, plan: Plan, anonymize: Anonymize) -> None:

@@ -6,9 +6,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from policy_engine.data.catalog import MEMORY, TABLE
+from policy_engine.data.group_keys import GroupKeys
 from policy_engine.data.table_files import SPARK_FORMATS, match_format
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.data.transition_matrix import TransitionMatrix
@@ -57,13 +59,15 @@ from policy_engine.engines.spark.released_frames import (
     typed_frame,
 )
 from policy_engine.engines.spark.sampling import rows_by_weight, sample_frame
+from policy_engine.engines.spark.statistics import tally_frame
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import distinct_values
+from policy_engine.engines.statistics.tallies import Key, Tallies
 from policy_engine.engines.strata import SampledOutput
 from policy_engine.errors import DataError
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
+from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Sample
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -91,10 +95,12 @@ class SparkRun:
         key: bytes | None = None,
         salt: str = "",
         matrices: Mapping[str, TransitionMatrix] = _NONE,
+        group_keys: Mapping[str, GroupKeys] = _NONE,
     ) -> None:
         self._engine, self._tables = engine, tables
         self._progress, self.taxonomies, self._key = progress, taxonomies, key
         self._salt, self._matrices = salt or new_salt(), matrices
+        self.group_keys = group_keys
         self._held: list[DataFrame] = []
 
     @property
@@ -102,7 +108,12 @@ class SparkRun:
         """The session in whose catalog tables are published."""
         return self._engine.spark
 
-    def read(self, step: Read) -> tuple[InputFrame, StoredData]:
+    def read(
+        self,
+        step: Read,
+        *,
+        may_be_empty: bool = False,  # noqa: ARG002 (frames are counted later)
+    ) -> tuple[InputFrame, StoredData]:
         """Return the columns of the input, and where it is stored; errors as in `reading.read`."""
         self._progress("reading", 0, 0)
         session = self._engine.spark
@@ -111,6 +122,30 @@ class SparkRun:
             frame = reading.read(session, source, step.format, step.columns)
             stored = StoredData(step.location, self._engine.input_digest(source, frame))
         return InputFrame(frame, is_csv=step.format.startswith("csv")), stored
+
+    def stored(self, step: Read) -> StoredData:
+        """Return where an input is stored, and its digest."""
+        session = self._engine.spark
+        source = self._tables[step.asset] if step.location == MEMORY else step.location
+        with running(session, "reading"):
+            frame = reading.read(session, source, step.format, step.columns)
+            return StoredData(step.location, self._engine.input_digest(source, frame))
+
+    def tally(
+        self, table: InputFrame, step: AggregateStep, public: Sequence[Key] | None, secret: bytes
+    ) -> Tallies:
+        """Return the exact statistics of a frame. Raises as `tally_table` does."""
+        self._progress("counting", 0, 0)
+        with running(self._engine.spark, "counting"):
+            return tally_frame(table.frame, step, public, secret)
+
+    def statistics_table(self, table: pa.Table) -> AnonymizedTable:
+        """Return a table of statistics as a frame of the session."""
+        with running(self._engine.spark, "writing"):
+            frame = self._engine.spark.createDataFrame(table).coalesce(1)
+        return AnonymizedTable(
+            frame, rows=table.num_rows, engine_state=ReleaseSource(frame, 1, (), ())
+        )
 
     def join(self, tables: Sequence[InputFrame], step: Join) -> tuple[InputFrame, tuple[int, ...]]:
         """Return the rows that have a partner in every input, and the number of rows of each.

@@ -82,9 +82,9 @@ class _Budget:
         noisy = [part for part in self.parts if not part.is_partition_selection]
         selections = [part for part in self.parts if part.is_partition_selection]
         delta = self.delta / 2 if selections else self.delta
-        found = _with_delta(noisy, self.epsilon, delta) if delta and noisy else None
-        spent = delta if found else Fraction(0)
-        scales = iter(found or _shared(noisy, self.epsilon))
+        less = _with_delta(noisy, self.epsilon, delta) if delta and noisy else None
+        spent = delta if less else Fraction(0)
+        scales = iter(less or _shared(noisy, self.epsilon))
         keys = iter(_shared(selections, self.epsilon))
         both = [next(keys if part.is_partition_selection else scales) for part in self.parts]
         return both, spent, self.delta - spent if selections else Fraction(0)

@@ -188,7 +188,11 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
         for name in (notation, term.iri)
         if notation != "masking"
     }
-    others = {term.iri: notation for notation, term in terms.methods().items()}
+    others = {
+        term.iri: notation
+        for notation, term in terms.methods().items()
+        if f"{terms.PE}epsilon" not in term.iris("requires")
+    }
     attacked = {
         target.iri
         for rule in policy.permissions

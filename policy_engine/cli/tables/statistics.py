@@ -1,0 +1,107 @@
+"""Statistics under differential privacy on a terminal: what each costs, and how exact it is."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+from policy_engine.errors import format_count
+from policy_engine.plan.aggregates.model import AddedNoise, Aggregation, Statistic
+
+if TYPE_CHECKING:
+    from policy_engine.certificate.certificate import Certificate
+
+
+def add_statistics(table: Table, step: Aggregation) -> None:
+    """Add to the table of a plan what is released, and the noise of each figure."""
+    table.add_row("aggregate", escape(_promise(step)), escape(_bounded(step)))
+    if step.group_by:
+        table.add_row("", "group by", escape(f"{', '.join(step.group_names)}: {_keys(step)}"))
+    for figure in step.figures:
+        table.add_row("", escape(figure.name), escape(describe_figure(figure)))
+        for one in figure.noise:
+            table.add_row("", "", escape(describe_noise(one, figure)))
+    if step.key_selection is not None:
+        table.add_row("", "keys", escape(_selected(step.key_selection)))
+    table.add_row("", "together", escape(f"proved by {step.accountant}"))
+
+
+def _promise(step: Aggregation) -> str:
+    neighbours = "is there or not" if step.neighbours == "add-or-remove" else "is any other"
+    delta = f", delta {step.delta}" if step.delta else ""
+    return f"epsilon {step.epsilon}{delta}, whether a {step.unit} {neighbours}"
+
+
+def _bounded(step: Aggregation) -> str:
+    rows = format_count(step.max_rows, "row")
+    groups = f" in each of {format_count(step.max_groups, 'group')}" if step.group_by else ""
+    return f"of each {step.unit} at most {rows}{groups}"
+
+
+def _keys(step: Aggregation) -> str:
+    if step.key_table:
+        return f"the keys of {step.key_table}"
+    return "public keys" if step.has_public_keys else "keys that enough units have"
+
+
+def describe_figure(figure: Statistic) -> str:
+    """Return what a figure is, in words."""
+    of = f" of {figure.of}" if figure.of else ""
+    if figure.function == "quantile":
+        first, step, count = figure.candidate_grid
+        last = first + step * (count - 1)
+        return f"quantile at {figure.at}{of}, one of {first} to {last} in steps of {step}"
+    if figure.lower is not None:
+        bounds = f"moved into {figure.lower} to {figure.upper}, in steps of {figure.grid}"
+        return f"{figure.function}{of}, {bounds}"
+    if figure.candidates:
+        number = format_count(len(figure.candidates), "candidate")
+        most = f"the {figure.k} most frequent of " if figure.k else ""
+        return f"{figure.function}{of}: {most}{number}"
+    return f"{figure.function}{of}"
+
+
+def describe_noise(noise: AddedNoise, figure: Statistic) -> str:
+    """Return the noise of a quantity: its mechanism, its scale, why, and the error to expect."""
+    sensitivity = noise.sensitivity * noise.step
+    scale = float(noise.exact_scale) * float(noise.step)
+    error = _error(noise, figure)
+    cost = f"costs {noise.epsilon.normalize():f} by itself"
+    return (
+        f"{noise.quantity}: {noise.mechanism}, sensitivity {sensitivity.normalize():f} "
+        f"({noise.derivation}), scale {scale:.6g}; {error}; {cost}"
+    )
+
+
+def _error(noise: AddedNoise, figure: Statistic) -> str:
+    width = f"{noise.half_width:.4g}"
+    if noise.quantity == "ranks":
+        return f"at most {width} rows from the quantile with 95 %"
+    if noise.quantity == "choices":
+        return f"at most {width} rows fewer than the most frequent with 95 %"
+    if figure.function in ("mean", "variance"):
+        return f"+- {width} / n with 95 %, for n rows"
+    return f"+- {width} with 95 %"
+
+
+def _selected(noise: AddedNoise) -> str:
+    return (
+        f"a key is released with a probability by its units ({noise.mechanism}): "
+        f"costs epsilon {noise.epsilon.normalize():f} and delta {noise.delta.normalize():g}"
+    )
+
+
+def statistics_rows(certificate: "Certificate") -> Iterator[tuple[str, str]]:
+    """Yield what a certificate says of statistics, a name and a text for each row."""
+    step = certificate.plan.aggregate
+    if step is None:
+        return
+    yield "promised", escape(_promise(step))
+    yield "used", escape(_bounded(step))
+    for figure in step.figures:
+        for one in figure.noise:
+            yield escape(figure.name), escape(describe_noise(one, figure))
+    yield "proved together by", escape(step.accountant)
+    uncovered = ", ".join(certificate.uncovered)
+    yield "epsilon does not cover", escape(uncovered) or "no other release that is known"

@@ -1,0 +1,116 @@
+"""What each row adds to the statistics of its group, as integers on public grids."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.engines.statistics.row_cells import encoded, numbers_of, texts_of
+from policy_engine.plan.aggregates.model import AddedNoise, Quantity, Statistic
+from policy_engine.plan.steps import AggregateStep
+
+Integers = NDArray[np.int64]
+ABSENT = -1
+"""The option of a row whose value is none of the candidates, or missing."""
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """One quantity to be summed: of which figure, and of how many options; 0 for plain sums."""
+
+    figure: Statistic
+    quantity: Quantity
+    options: int = 0
+
+
+def tallied(step: AggregateStep) -> tuple[Tallied, ...]:
+    """Return the quantities of a step, in the order of its noise."""
+    return tuple(
+        Tallied(figure, noise.quantity, _options(figure, noise))
+        for figure in step.figures
+        for noise in figure.noise
+    )
+
+
+def _options(figure: Statistic, noise: AddedNoise) -> int:
+    if noise.quantity == "ranks":
+        return figure.candidate_grid[2]
+    return len(figure.candidates) if noise.quantity in ("counts", "choices") else 0
+
+
+def row_values(table: pa.Table | pa.RecordBatch, step: AggregateStep) -> list[Integers]:
+    """Return for each quantity what every row adds, (rows,): a number or, where it has options,
+    that of its value, or `ABSENT`. Units are counted by themselves: each row has 1."""
+    return [_values(table, one) for one in tallied(step)]
+
+
+def _values(table: pa.Table | pa.RecordBatch, one: Tallied) -> Integers:
+    figure = one.figure
+    if not figure.of:
+        return np.ones(table.num_rows, dtype=np.int64)
+    column = encoded(table.column(figure.of))
+    missing = len(column.dictionary)
+    places = np.asarray(column.indices.fill_null(missing).to_numpy(zero_copy_only=False), np.int64)
+    values = _of_values(column.dictionary, one)
+    nothing = ABSENT if one.options else 0
+    return np.append(values, nothing).astype(np.int64)[places]
+
+
+def _of_values(values: pa.Array, one: Tallied) -> Integers:
+    """Return what each distinct value adds."""
+    figure = one.figure
+    if one.quantity in ("counts", "choices"):
+        places = {text: place for place, text in enumerate(figure.candidates)}
+        options = [
+            ABSENT if text is None else places.get(text, ABSENT) for text in texts_of(values)
+        ]
+        return np.array(options, dtype=np.int64)
+    if figure.function == "count":
+        return np.array([text is not None for text in texts_of(values)], dtype=np.int64)
+    numbers = numbers_of(values)
+    is_number = ~np.isnan(numbers)
+    numbers = np.where(is_number, numbers, 0.0)
+    if one.quantity == "ranks":
+        first, step, count = figure.candidate_grid
+        ranks = on_grid(numbers - float(first), Decimal(0), step * (count - 1), step)
+        return np.where(is_number, ranks, ABSENT).astype(np.int64)
+    return np.where(is_number, _moment(numbers, one), 0)
+
+
+def _moment(numbers: NDArray[np.float64], one: Tallied) -> Integers:
+    figure = one.figure
+    assert figure.lower is not None and figure.upper is not None and figure.grid  # noqa: S101, PT018 (of numbers)
+    if one.quantity == "rows":
+        return np.ones(len(numbers), dtype=np.int64)
+    steps = on_grid(numbers, figure.lower, figure.upper, figure.grid)
+    if figure.function == "sum":
+        return steps
+    low, high = figure.ends
+    centred = 2 * steps - (low + high)
+    return centred if one.quantity == "sum" else 2 * centred**2 - (high - low) ** 2
+
+
+def on_grid(
+    numbers: NDArray[np.float64], lower: Decimal, upper: Decimal, grid: Decimal
+) -> Integers:
+    """Return numbers moved into bounds, in steps of a grid, each to the nearest one.
+
+    The steps are within those of the bounds whatever a float is rounded to.
+    """
+    low, high = int(lower / grid), int(upper / grid)
+    moved = np.clip(numbers, float(lower), float(upper))
+    return np.clip(np.rint(moved / float(grid)), low, high).astype(np.int64)
+
+
+def exact_sums(values: Integers, starts: Sequence[int] | Integers) -> list[int]:
+    """Return the sums of runs of values, exactly, whatever their number; every run has a value."""
+    low, high = values & _LOW, values >> _BITS
+    lows, highs = (np.add.reduceat(part, starts).tolist() for part in (low, high))
+    return [(above << _BITS) + below for above, below in zip(highs, lows, strict=True)]
+
+
+_BITS = 24
+_LOW = (1 << _BITS) - 1

@@ -1,0 +1,83 @@
+"""What the cells of single rows say: a text for every value, a number, or nothing.
+
+Each is a function of one cell and of the type that the file says, never of other rows: how a row
+is read must not depend on who else is in the table.
+"""
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import is_text
+from policy_engine.errors import DataError
+
+_NUMBER = re.compile(
+    r"\s*[-+]?([0-9]{1,300}\.?[0-9]{0,300}|\.[0-9]{1,300})([eE][-+]?[0-9]{1,3})?\s*"
+)
+
+
+def encoded(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
+    """Return a column as a dictionary of its values, and their places."""
+    chunk = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(chunk, pa.ChunkedArray):  # of no chunks
+        chunk = pa.concat_arrays(chunk.chunks) if chunk.num_chunks else pa.array([], chunk.type)
+    return chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+
+
+def check_type(name: str, kind: pa.DataType) -> None:
+    """Raise DataError (C009) for a type whose values have no text."""
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    is_simple = any(one(value) for one in _SIMPLE) or is_text(value)
+    if not is_simple:
+        message = f"The column {name!r} is of the type {value}, which has no text."
+        raise DataError.of("C009", message, "Allowed are numbers, texts, truth values and dates.")
+
+
+_SIMPLE = (
+    *(pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean),
+    *(pa.types.is_temporal, pa.types.is_null),
+)
+
+
+def texts_of(values: pa.Array) -> list[str | None]:
+    """Return the text of each value, None for a missing one.
+
+    Numbers have one text however they are stored: 5.0 is "5". Texts are as they are.
+    """
+    return [None if one is None else _text(one) for one in values.to_pylist()]
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        if value != value:  # noqa: PLR0124 (NaN)
+            return None
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}" if value.is_finite() else None
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def numbers_of(values: pa.Array) -> NDArray[np.float64]:
+    """Return the number that each value is, (values,); NaN for what is not a number, or missing."""
+    if is_text(values.type):
+        return np.array([_number(one) for one in values.to_pylist()], dtype=np.float64)
+    if any(one(values.type) for one in _NUMERIC):
+        return np.asarray(
+            values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64
+        )
+    return np.full(len(values), np.nan)
+
+
+_NUMERIC = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+
+
+def _number(text: str | None) -> float:
+    return float(text) if text is not None and _NUMBER.fullmatch(text) else float("nan")

@@ -1,0 +1,198 @@
+"""The statistics that a permission releases under differential privacy, and the noise of each."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, model_validator
+
+from policy_engine.methods import Bound
+from policy_engine.methods.sanitisations.differential_privacy import (
+    MOST_CONTRIBUTIONS,
+    MOST_DELTA,
+    MOST_EPSILON,
+    Neighbours,
+    NoiseMechanism,
+    SelectionMechanism,
+)
+
+Function = Literal[
+    "count-units", "count", "sum", "mean", "variance", "quantile", "histogram", "top-k"
+]
+OF_NUMBERS = ("sum", "mean", "variance")
+OF_CANDIDATES = ("histogram", "top-k")
+Quantity = Literal["units", "rows", "sum", "squares", "counts", "ranks", "choices", "keys"]
+"""What gets noise: units, rows, sums of values or of their squares, units of every candidate; and
+what is chosen: a rank, the most frequent candidates, the keys that are released."""
+_SUM = "sequential"
+"""The accountant that adds epsilons (`kernels/differential_privacy/accounting.py`)."""
+Exact = Annotated[Decimal, Field(allow_inf_nan=False), PlainSerializer(str, return_type=str)]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class AddedNoise(_Frozen):
+    """What makes one quantity private: all that decides it is known without data.
+
+    One unit of privacy changes at most `cells` numbers, each by at most `sensitivity` steps of
+    `step`, in the units of the column; `derivation` says why. `scale` is that of the noise in
+    steps, or of the scores of what is chosen, as an exact fraction; `epsilon` (and `delta`) is what
+    this quantity costs by itself. `half_width` is that of an interval that has the error of a
+    number with a probability of 95 %, in the units of the column; of a quantile, in rows.
+    """
+
+    quantity: Quantity
+    mechanism: NoiseMechanism | SelectionMechanism | Literal["partition-selection"]
+    cells: Annotated[int, Field(ge=1)]
+    sensitivity: Annotated[int, Field(ge=1)]
+    step: Exact
+    scale: Annotated[str, Field(pattern=r"^[0-9]+(/[0-9]+)?$")]
+    epsilon: Exact
+    delta: Exact = Decimal(0)
+    half_width: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    derivation: str
+
+    @property
+    def exact_scale(self) -> Fraction:
+        """The scale as a number."""
+        return Fraction(self.scale)
+
+
+class Statistic(_Frozen):
+    """One aggregate: a column of the output by its `name`.
+
+    Numbers of the column `of` are rounded to multiples of `grid` after they were moved into
+    `lower` to `upper`. A quantile `at` a share is one of `candidates`, first, last and step; a
+    histogram counts the units that have each of `candidates`, a unit for one of its rows, and
+    `top-k` names the `k` most frequent. `share` is its part of epsilon, among the shares of all.
+    """
+
+    name: Name
+    function: Function
+    of: str = ""
+    lower: Exact | None = None
+    upper: Exact | None = None
+    grid: Exact | None = None
+    at: Exact | None = None
+    candidates: tuple[str, ...] = ()
+    k: int | None = None
+    share: Exact = Decimal(1)
+    noise: tuple[AddedNoise, ...] = ()
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Its bounds, in steps of the grid."""
+        assert self.lower is not None and self.upper is not None and self.grid  # noqa: S101, PT018 (of numbers)
+        return int(self.lower / self.grid), int(self.upper / self.grid)
+
+    @cached_property
+    def candidate_grid(self) -> tuple[Decimal, Decimal, int]:
+        """The first candidate of a quantile, the step between two, and their number."""
+        first, last, step = map(Decimal, self.candidates)
+        return first, step, int((last - first) / step) + 1
+
+
+class GroupedBy(_Frozen):
+    """A column that is grouped by, and its public keys, none where a file has those of all."""
+
+    name: Name
+    keys: tuple[str, ...] = ()
+
+
+class Aggregation(_Frozen):
+    """All that a permission asks of statistics under differential privacy.
+
+    The statistics are those of groups by some columns, or of all rows. Groups are the public keys
+    of the columns or of a file (`key_table`, by its IRI, with its `key_table_digest` once the plan
+    is bound), or else those that `key_selection` lets through. What is promised is about the
+    `unit`, the column that tells persons apart, and follows from `epsilon` and `delta`, which the
+    `accountant` proved for all noise together.
+    """
+
+    unit: Name
+    neighbours: Neighbours
+    max_groups: Annotated[int, Field(ge=1, le=MOST_CONTRIBUTIONS)]
+    max_rows: Annotated[int, Field(ge=1, le=MOST_CONTRIBUTIONS)]
+    epsilon: Annotated[Exact, Field(gt=0, le=MOST_EPSILON)]
+    delta: Annotated[Exact, Field(ge=0, lt=MOST_DELTA)]
+    group_by: tuple[GroupedBy, ...] = ()
+    key_table: str = ""
+    key_table_digest: str = ""
+    figures: Annotated[tuple[Statistic, ...], Field(min_length=1)]
+    key_selection: AddedNoise | None = None
+    accountant: str = ""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        """Raise ValueError for columns with one name, and for groups without known keys."""
+        names = [*self.group_names, *(one.name for one in self.figures)]
+        if len({*names}) < len(names):
+            raise ValueError("two columns of the output have one name")
+        with_keys = [bool(one.keys) for one in self.group_by]
+        if any(with_keys) and (not all(with_keys) or self.key_table):
+            raise ValueError("the keys of groups are those of a file, or of every column")
+        if self.group_by and (self.has_public_keys == (self.key_selection is not None)):
+            raise ValueError("groups have public keys, or they are selected")
+        if not self.group_by and (self.key_table or self.key_selection or self.max_groups > 1):
+            raise ValueError("without groups, there are no keys of any")
+        if self.unit in {*self.group_names, *(one.of for one in self.figures)}:
+            raise ValueError("the unit of privacy is not released")
+        return self
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The columns that are grouped by."""
+        return tuple(one.name for one in self.group_by)
+
+    @property
+    def has_public_keys(self) -> bool:
+        """Whether everybody may know which groups there are."""
+        return bool(self.key_table) or (
+            bool(self.group_by) and all(one.keys for one in self.group_by)
+        )
+
+    @property
+    def output_columns(self) -> tuple[str, ...]:
+        """The columns of the output: those that are grouped by, then one for each aggregate."""
+        return (*self.group_names, *(one.name for one in self.figures))
+
+    @property
+    def columns_used(self) -> tuple[str, ...]:
+        """The columns of the input, each once, the unit of privacy last."""
+        names = (*self.group_names, *(one.of for one in self.figures if one.of), self.unit)
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def delta_spent(self) -> Decimal:
+        """The delta that is charged: none where the epsilons of all noise add up to the whole."""
+        is_pure = self.accountant == _SUM and self.key_selection is None
+        return Decimal(0) if is_pure else self.delta
+
+    def noises(self) -> Iterator[AddedNoise]:
+        """Yield all noise of the release, in the order of its figures, then that of the keys."""
+        for one in self.figures:
+            yield from one.noise
+        if self.key_selection is not None:
+            yield self.key_selection
+
+    def budget_bounds(self) -> tuple[Bound, ...]:
+        """Return the bounds that hold by the noise alone: epsilon and delta."""
+        return (
+            Bound("epsilon", "", float(self.epsilon), "at most"),
+            Bound("delta", "", float(self.delta_spent), "at most"),
+        )
+
+
+def with_noise(
+    figures: Sequence[Statistic], noises: Sequence[Sequence[AddedNoise]]
+) -> tuple[Statistic, ...]:
+    """Return figures, each with its noise."""
+    return tuple(
+        one.model_copy(update={"noise": tuple(some)})
+        for one, some in zip(figures, noises, strict=True)
+    )

@@ -1,0 +1,245 @@
+"""The noise of every aggregate: its sensitivity, with the derivation, and its calibrated scale."""
+
+import math
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from policy_engine.errors import format_count
+from policy_engine.kernels.differential_privacy.accounting import proven
+from policy_engine.kernels.differential_privacy.calibration import calibrate
+from policy_engine.kernels.differential_privacy.half_widths import (
+    gaussian_half_width,
+    laplace_half_width,
+    score_half_width,
+)
+from policy_engine.kernels.differential_privacy.parts import NoisyPart
+from policy_engine.methods.sanitisations.differential_privacy import (
+    NoiseMechanism,
+    SelectionMechanism,
+)
+from policy_engine.plan.aggregates.model import (
+    AddedNoise,
+    Aggregation,
+    Quantity,
+    Statistic,
+    with_noise,
+)
+
+_COST = Context(prec=12, rounding=ROUND_CEILING)
+"""Costs of single quantities are told, rounded up; what is charged is the exact epsilon."""
+_LEAST = Context(prec=12, rounding=ROUND_FLOOR)
+"""Delta is what keys are selected by: never more than was proved."""
+
+
+class _Wanted(NamedTuple):
+    """A quantity that needs noise: by how much one unit changes one number of it, and why.
+
+    `numbers` tells whether it is of numbers that get noise, rather than of choices. Of a choice,
+    `step` is the part of a row that one step of its scores is, and `options` is the number of
+    candidates; it is made `times` for every group.
+    """
+
+    quantity: Quantity
+    sensitivity: int
+    step: Decimal
+    share: Fraction
+    derivation: str
+    numbers: bool = True
+    options: int = 1
+    times: int = 1
+
+
+def with_calibrated_noise(
+    aggregation: Aggregation, mechanisms: Sequence[NoiseMechanism], selection: SelectionMechanism
+) -> Aggregation:
+    """Return what is released, with the noise of every figure and who proved it.
+
+    The noise is the least that the epsilon and the delta allow, by the one of the `mechanisms`
+    with which the errors are smaller.
+    """
+    wanted = [list(_wanted(one, aggregation)) for one in aggregation.figures]
+    total = sum((Fraction(one.share) for one in aggregation.figures), Fraction())
+    needs_keys = bool(aggregation.group_by) and not aggregation.has_public_keys
+    shares = Fraction(len(wanted), len(wanted) + 1) if needs_keys else Fraction(1)
+    flat = [
+        one._replace(share=one.share * Fraction(figure.share) * shares / total)
+        for figure, of in zip(aggregation.figures, wanted, strict=True)
+        for one in of
+    ]
+    if needs_keys:
+        flat.append(_keys(1 - shares, aggregation))
+    possible = [one for one in mechanisms if one != "discrete-gaussian" or aggregation.delta]
+    noise, accountant = min(
+        (_calibrated(flat, mechanism, selection, aggregation) for mechanism in possible),
+        key=lambda pair: sum(one.half_width * float(1 / one.step) for one in pair[0]),
+    )
+    keys = noise.pop() if needs_keys else None
+    by_figure = [[noise.pop(0) for _ in of] for of in wanted]
+    changes = {"figures": with_noise(aggregation.figures, by_figure), "key_selection": keys}
+    return aggregation.model_copy(update={**changes, "accountant": accountant})
+
+
+def _calibrated(
+    wanted: Sequence[_Wanted],
+    mechanism: NoiseMechanism,
+    selection: SelectionMechanism,
+    aggregation: Aggregation,
+) -> tuple[list[AddedNoise], str]:
+    """Return the noise of every quantity by one mechanism for numbers, and who proved it."""
+    by_unit = [_part(one, mechanism, selection, aggregation.max_groups) for one in wanted]
+    epsilon, delta = Fraction(aggregation.epsilon), Fraction(aggregation.delta)
+    if aggregation.neighbours == "change-one":
+        epsilon, delta = _of_one_change(epsilon, delta)
+    made = calibrate(by_unit, epsilon, delta)
+    noise = [
+        AddedNoise(
+            quantity=one.quantity,
+            mechanism=part.mechanism,
+            cells=part.cells,
+            sensitivity=part.sensitivity,
+            step=one.step,
+            scale=str(scale),
+            epsilon=_rounded_up(cost.epsilon),
+            delta=_LEAST.divide(*map(Decimal, cost.delta.as_integer_ratio())),
+            half_width=_half_width(one, part, scale),
+            derivation=one.derivation,
+        )
+        for one, part, scale, cost in zip(wanted, by_unit, made.scales, made.costs, strict=True)
+    ]
+    return noise, made.accountant
+
+
+def _of_one_change(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
+    """Return what may be lost by a unit that is added or removed, where one may be changed.
+
+    A change is a removal and an addition (group privacy: Dwork and Roth 2014, theorem 2.2, and
+    lemma 2.2 of Vadhan 2017 for delta): twice epsilon, and (1 + e^epsilon) times delta.
+    """
+    half = epsilon / 2
+    # e^x is below 1 / (1 - x + x^2 / 2 - x^3 / 6 ...); one more than e^half in floats is safe.
+    factor = 1 + Fraction(math.nextafter(math.exp(float(half)), math.inf)) * Fraction(1001, 1000)
+    return half, delta / factor
+
+
+def _part(
+    one: _Wanted, mechanism: NoiseMechanism, selection: SelectionMechanism, groups: int
+) -> NoisyPart:
+    if one.quantity == "keys":
+        return NoisyPart("partition-selection", one.share, groups, 1)
+    choice = "permute-and-flip" if one.quantity == "choices" else selection
+    kind = mechanism if one.numbers else choice
+    return NoisyPart(kind, one.share, groups * one.times, one.sensitivity)
+
+
+def _wanted(figure: Statistic, aggregation: Aggregation) -> Iterator[_Wanted]:
+    """Yield what a figure is made of, each with its share of the figure's part of epsilon."""
+    rows = aggregation.max_rows
+    where = f"in each of at most {format_count(aggregation.max_groups, 'group')}"
+    if not aggregation.group_by:
+        where = "in all"
+    units, some = f"one {aggregation.unit}", format_count(rows, "row")
+    step, one = figure.grid or Decimal(1), Fraction(1)
+    if figure.function == "count-units":
+        yield _Wanted("units", 1, Decimal(1), one, f"{units} is counted once {where}")
+        return
+    has = f"{units} has at most {some} {where}"
+    if figure.function == "count":
+        yield _Wanted("rows", rows, Decimal(1), one, has)
+    elif figure.function == "sum":
+        low, high = figure.ends
+        most = max(abs(low), abs(high))
+        why = f"{has}, each of at most {_steps(most, step)}"
+        yield _Wanted("sum", rows * most, step, one, why)
+    elif figure.function in ("mean", "variance"):
+        yield from _moments(figure, rows, has)
+    elif figure.function == "quantile":
+        share = Fraction(figure.at or 0)
+        most = rows * max(share.numerator, share.denominator - share.numerator)
+        why = f"{has}, each of which moves the rank by at most {most / rows / share.denominator:g}"
+        options = figure.candidate_grid[2]
+        part = Decimal(1) / Decimal(share.denominator)
+        yield _Wanted("ranks", most, part, one, why, numbers=False, options=options)
+    elif figure.function == "histogram":
+        why = f"{units} is counted for one candidate {where}"
+        yield _Wanted("counts", 1, Decimal(1), one, why)
+    else:
+        k, options = figure.k or 1, len(figure.candidates)
+        why = f"{has}, each of which counts for one candidate in each of {k} choices"
+        yield _Wanted(
+            "choices", rows, Decimal(1), one, why, numbers=False, options=options, times=k
+        )
+
+
+def _moments(figure: Statistic, rows: int, has: str) -> Iterator[_Wanted]:
+    """Yield the sums that a mean or a variance is made of, around the middle of the bounds."""
+    low, high = figure.ends
+    width, step = high - low, figure.grid or Decimal(1)
+    share = Fraction(1, 2 if figure.function == "mean" else 3)
+    why = f"{has}, each at most {_steps(width, step / 2)} from the middle of the bounds"
+    yield _Wanted("sum", rows * width, step / 2, share, why)
+    if figure.function == "variance":
+        square = step * step / 8
+        why = f"{has}, the square of each at most {_steps(width * width, square)} from the middle"
+        yield _Wanted("squares", rows * width * width, square, share, why)
+    yield _Wanted("rows", rows, Decimal(1), share, has)
+
+
+def _keys(share: Fraction, aggregation: Aggregation) -> _Wanted:
+    groups = format_count(aggregation.max_groups, "group")
+    why = f"one {aggregation.unit} is in at most {groups}"
+    return _Wanted("keys", 1, Decimal(1), share, why, numbers=False)
+
+
+def _steps(number: int, step: Decimal) -> str:
+    return f"{(number * step).normalize():f}"
+
+
+def _half_width(one: _Wanted, part: NoisyPart, scale: Fraction) -> float:
+    if part.mechanism == "discrete-laplace":
+        return laplace_half_width(scale) * float(one.step)
+    if part.mechanism == "discrete-gaussian":
+        return gaussian_half_width(scale) * float(one.step)
+    return score_half_width(scale, one.options) * float(one.step)
+
+
+def _rounded_up(cost: Fraction) -> Decimal:
+    return _COST.divide(Decimal(cost.numerator), Decimal(cost.denominator))
+
+
+def noise_problems(aggregation: Aggregation) -> Iterator[str]:
+    """Yield how the noise of statistics is not what their terms and their epsilon need."""
+    needs_keys = bool(aggregation.group_by) and not aggregation.has_public_keys
+    wanted = [one for figure in aggregation.figures for one in _wanted(figure, aggregation)]
+    wanted += [_keys(Fraction(1, 2), aggregation)] if needs_keys else []
+    noises = [*aggregation.noises()]
+    if [_terms(one) for one in noises] != [
+        (
+            one.quantity,
+            one.sensitivity,
+            one.step,
+            one.derivation,
+            aggregation.max_groups * one.times,
+        )
+        for one in wanted
+    ]:
+        yield "Its noise is not that of its statistics."
+        return
+    epsilon, delta = Fraction(aggregation.epsilon), Fraction(aggregation.delta)
+    if aggregation.neighbours == "change-one":
+        epsilon, delta = _of_one_change(epsilon, delta)
+    share = Fraction(1, len(noises))
+    parts = [NoisyPart(one.mechanism, share, one.cells, one.sensitivity) for one in noises]
+    of_keys = Fraction(aggregation.key_selection.delta) if aggregation.key_selection else Fraction()
+    try:
+        loss = proven(parts, [one.exact_scale for one in noises], delta, of_keys)
+    except ValueError as error:
+        yield f"Its noise has no epsilon. {error}"
+        return
+    if loss.epsilon > epsilon or loss.delta > delta:
+        yield f"Its noise loses {float(loss.epsilon):.6g}, more than its epsilon."
+
+
+def _terms(noise: AddedNoise) -> tuple[object, ...]:
+    return noise.quantity, noise.sensitivity, noise.step, noise.derivation, noise.cells

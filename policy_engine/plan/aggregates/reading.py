@@ -1,0 +1,320 @@
+"""The statistics that a policy asks for under differential privacy, checked without data."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+
+from policy_engine import terms
+from policy_engine.data.column_names import column_name
+from policy_engine.errors import (
+    Place,
+    PlanError,
+    Problem,
+    did_you_mean,
+    format_count,
+    join_names,
+    place_order,
+)
+from policy_engine.methods import parameters
+from policy_engine.methods.conflicts import parameter_findings
+from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
+from policy_engine.plan.aggregates.model import (
+    OF_NUMBERS,
+    Aggregation,
+    GroupedBy,
+    Statistic,
+)
+from policy_engine.policy import Action, Constraint, Policy, Rule, Value
+from policy_engine.policy.queries import Aggregate, GroupColumn, Query
+
+_UNIT, _METHOD, _SEVERAL = "privacyUnit", "method", ("mechanism", "selection")
+_MOST_STEPS = 2**31
+"""So many steps of the grid are between 0 and a bound, at most: sums of fewer than 2^31 rows do
+not saturate."""
+_MOST_SQUARE = 2**20
+_MOST_CANDIDATES = 100_000
+
+
+class Statistics(NamedTuple):
+    """A permission to release statistics, what it asks for, and the action that asks for it.
+
+    `places` has the place of each column that it names, by its name.
+    """
+
+    rule: Rule
+    action: Action
+    aggregation: Aggregation
+    places: Mapping[str, Place]
+
+
+def read_statistics(policy: Policy, rule: Rule, action: Action) -> Statistics:
+    """Return what an action asks for. Raises PlanError with every problem of it."""
+    reader = _Reader(policy, rule, action)
+    aggregation = reader.aggregation()
+    if reader.problems or aggregation is None:
+        problems = sorted(dict.fromkeys(reader.problems), key=place_order)
+        raise PlanError(*problems, source=policy.source)
+    return Statistics(rule, action, aggregation, reader.places)
+
+
+class _Reader:
+    """Reads the statistics of one action; `problems` grow on the way."""
+
+    def __init__(self, policy: Policy, rule: Rule, action: Action) -> None:
+        self.policy, self.rule, self.action = policy, rule, action
+        self.problems: list[Problem] = []
+        self.places: dict[str, Place] = {}
+        self.parts = {
+            terms.local_name(part.left_operand): part
+            for part in action.refinements
+            if isinstance(part, Constraint)
+        }
+        self.target = rule.targets[0].iri if rule.targets else ""
+
+    def add(self, code: str, message: str, place: Place, hint: str = "") -> None:
+        """Note a problem."""
+        self.problems.append(Problem(code, message, hint, place))
+
+    def aggregation(self) -> Aggregation | None:
+        """Return what is asked for, without noise; None where something is wrong."""
+        self._check_rule()
+        values = self._values()
+        unit = self._unit()
+        query = self._query(values.get("release"))
+        if query is None or not unit:
+            return None
+        group_by = tuple(self._group_column(one) for one in query.group_by)
+        figures = tuple(
+            one for one in (self._figure(aggregate) for aggregate in query.aggregates) if one
+        )
+        self._check_groups(query, group_by, values)
+        self._check_names(query, unit, group_by, figures)
+        if self.problems:
+            return None
+        method = DifferentialPrivacy(**values)
+        draft = Aggregation.model_construct(
+            unit=unit,
+            neighbours=method.neighbours,
+            max_groups=method.max_groups,
+            max_rows=method.max_rows,
+            epsilon=method.epsilon,
+            delta=method.delta,
+            group_by=group_by,
+            key_table=query.keys,
+            key_table_digest="",
+            figures=figures,
+            key_selection=None,
+            accountant="",
+        )
+        from policy_engine.plan.aggregates.noising import with_calibrated_noise  # noqa: PLC0415 (slow to import)
+
+        noised = with_calibrated_noise(draft, method.mechanism, method.selection[0])
+        return Aggregation(**dict(noised))
+
+    # -- the action -------------------------------------------------------------------------------
+
+    def _check_rule(self) -> None:
+        if len({one.iri for one in self.rule.targets}) != 1:
+            message = "Statistics are of one dataset. The rule has "
+            message += f"{format_count(len(self.rule.targets), 'target')}."
+            self.add("M018", message, self.rule.place, "Join the datasets in a file of your own.")
+        methods = [str(value.value) for value in self.parts[_METHOD].right_operands]
+        if len(methods) > 1:
+            message = "differential-privacy releases no rows, so no other method goes with it. "
+            message += f"Given: {join_names(methods)}."
+            self.add("M018", message, self.parts[_METHOD].place, "Write a permission for each.")
+
+    def _values(self) -> dict[str, Any]:
+        """Return the parameters of the method, and note what is wrong with them."""
+        own = parameters(DifferentialPrivacy)
+        values: dict[str, Any] = {}
+        for name, part in self.parts.items():
+            if name in (_METHOD, _UNIT):
+                continue
+            if name not in own:
+                message = f"differential-privacy has no parameter {name!r}. It has "
+                self.add("M004", f"{message}{join_names([_UNIT, *own])}.", part.place)
+                continue
+            several = [_plain(one) for one in part.right_operands]
+            values[name] = tuple(several) if name in _SEVERAL else several[0]
+        for finding in parameter_findings(
+            DifferentialPrivacy, values, DifferentialPrivacy.notation
+        ):
+            place = self.parts.get(finding.parameter)
+            where = place.place if place else self.action.place
+            hint = ""
+            if place is None and finding.code == "M002":
+                hint = f"Add a refinement with the leftOperand pe:{finding.parameter}."
+            self.add(finding.code, finding.message, where, hint)
+        return values
+
+    def _unit(self) -> str:
+        part = self.parts.get(_UNIT)
+        if part is None:
+            message = "differential-privacy needs the parameter 'privacyUnit', the column that "
+            message += "tells persons apart."
+            hint = "Add a refinement with the leftOperand pe:privacyUnit."
+            self.add("M002", message, self.action.place, hint)
+            return ""
+        return self._column(str(part.right_operands[0].value), part.right_operands[0].place)
+
+    def _query(self, uid: object) -> Query | None:
+        queries = {one.uid: one for one in self.policy.queries}
+        if uid in queries:
+            return queries[str(uid)]
+        if isinstance(uid, str):
+            message = f"The policy has no query {uid!r}."
+            message += f" It has {join_names(queries)}." if queries else " It has none."
+            hint = did_you_mean(uid, queries) or "Declare it under pe:queries."
+            self.add("M018", message, self.parts["release"].place, hint)
+        return None
+
+    # -- the table of aggregates ------------------------------------------------------------------
+
+    def _column(self, iri: str, place: Place) -> str:
+        name = column_name(self.target, terms.canonical(iri))
+        if name is None:
+            message = f"{iri!r} is not a column of the target. Its columns are {self.target}/..."
+            self.add("M006", message, place)
+            return ""
+        self.places.setdefault(name, place)
+        return name
+
+    def _group_column(self, one: GroupColumn) -> GroupedBy:
+        keys = tuple(_text(value) for value in one.keys)
+        return GroupedBy.model_construct(name=self._column(one.iri, one.place), keys=keys)
+
+    def _check_groups(
+        self, query: Query, group_by: Sequence[GroupedBy], values: Mapping[str, Any]
+    ) -> None:
+        with_keys = [one.name for one in group_by if one.keys]
+        has_all = len(with_keys) == len(group_by)
+        if not group_by:
+            if values.get("maxGroupsPerUnit", 1) != 1:
+                message = "Without groups, maxGroupsPerUnit is 1. Given: "
+                message += f"{values['maxGroupsPerUnit']}."
+                self.add("M003", message, self.parts["maxGroupsPerUnit"].place)
+            return
+        if with_keys and not has_all:
+            rest = [one.name for one in group_by if not one.keys]
+            message = f"Given are keys of {join_names(with_keys)}, none of {join_names(rest)}. "
+            self.add("M018", f"{message}Every column has keys, or none has.", query.place)
+        if not query.keys and not with_keys and not values.get("delta"):
+            message = "Groups without public keys are selected, which needs a delta above 0. "
+            hint = "Add pe:keys, or a refinement with the leftOperand pe:delta."
+            self.add("M018", f"{message}Given: no keys, no delta.", query.place, hint)
+
+    def _check_names(
+        self,
+        query: Query,
+        unit: str,
+        group_by: Sequence[GroupedBy],
+        figures: Sequence[Statistic],
+    ) -> None:
+        if not query.aggregates:
+            self.add("M018", "A query has at least one aggregate.", query.place)
+        names = [*(one.name for one in group_by), *(one.name for one in figures)]
+        for name, times in Counter(filter(None, names)).items():
+            if times > 1:
+                message = f"{times} columns of the output are called {name!r}."
+                self.add("M018", message, query.place, "Give each a name of its own: pe:name.")
+        used = [one.name for one in group_by] + [one.of for one in figures]
+        if unit in used:
+            message = f"{unit!r} is the unit of privacy, and would be in the output."
+            self.add("M018", message, query.place, "Count units: pe:function count-units.")
+
+    def _figure(self, one: Aggregate) -> Statistic | None:
+        """Return an aggregate, None where something is wrong with it."""
+        before = len(self.problems)
+        column = self._column(one.of, one.place) if one.of else ""
+        parts = {"of": one.of, "candidates": one.candidates, **one.settings}
+        for name in _NEEDED.get(one.function, ()):
+            if not parts.get(name):
+                hint = "Bounds, grids and candidates are public: they are not taken from the data."
+                self.add("M018", f"A {one.function} needs pe:{name}.", one.place, hint)
+        if len(self.problems) > before:
+            return None
+        exact = {name: _decimal(value) or Decimal(0) for name, value in one.settings.items()}
+        self._check_numbers(one, exact)
+        if len(self.problems) > before:
+            return None
+        k, share = exact.pop("k", None), exact.pop("share", Decimal(1))
+        return Statistic(
+            name=one.column,
+            function=one.function,
+            of=column,
+            candidates=tuple(map(_text, one.candidates)),
+            k=None if k is None else int(k),
+            share=share,
+            **exact,
+        )
+
+    def _check_numbers(self, one: Aggregate, exact: Mapping[str, Decimal]) -> None:
+        if one.function in OF_NUMBERS:
+            self._check_bounds(one, exact)
+        elif one.function == "quantile":
+            self._check_quantile(one, exact["at"])
+        elif one.function == "top-k" and not 0 < exact["k"] <= len(one.candidates):
+            message = f"pe:k is a whole number from 1 to {len(one.candidates)}, the number of "
+            message += f"candidates. Given: {exact['k']}."
+            self.add("M018", message, one.settings["k"].place)
+
+    def _check_bounds(self, one: Aggregate, exact: Mapping[str, Decimal]) -> None:
+        lower, upper, grid = (exact[name] for name in ("lower", "upper", "grid"))
+        most = _MOST_SQUARE if one.function == "variance" else _MOST_STEPS
+        if max(abs(lower), abs(upper), upper - lower) / grid > most:
+            message = f"A {one.function} has bounds of at most {most:,} steps of its grid. Given: "
+            message += f"{lower} to {upper} in steps of {grid}."
+            self.add("M018", message, one.place, "Give a coarser pe:grid.")
+        elif lower % grid or upper % grid:
+            message = "The bounds are multiples of the grid. Given: "
+            self.add("M018", f"{message}{lower} to {upper} in steps of {grid}.", one.place)
+
+    def _check_quantile(self, one: Aggregate, at: Decimal) -> None:
+        first, last, step = (Decimal(_text(value)) for value in one.candidates)
+        digits = -int(at.as_tuple().exponent)
+        if not 0 < at < 1 or digits > _MOST_DIGITS:
+            message = f"pe:at is above 0 and below 1, with at most {_MOST_DIGITS} digits. Given: "
+            self.add("M018", f"{message}{at}.", one.settings["at"].place)
+        if (last - first) / step >= _MOST_CANDIDATES:
+            message = f"A quantile has at most {_MOST_CANDIDATES:,} candidates. Given: "
+            message += f"{int((last - first) / step) + 1:,}."
+            self.add("M018", message, one.candidates[0].place, "Give a larger step.")
+
+
+_MOST_DIGITS = 4
+"""A quantile at 0.9999 is told from the maximum; more digits make scores that nobody tells."""
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(OF_NUMBERS, ("of", "lower", "upper", "grid")),
+    "quantile": ("of", "at", "candidates"),
+    "histogram": ("of", "candidates"),
+    "top-k": ("of", "candidates", "k"),
+}
+"""What each function needs; what it may have is the vocabulary's."""
+
+
+def _plain(value: Value) -> Any:
+    """Return what a refinement gives: a number exactly, a name or a text as it is."""
+    number = None if value.is_iri or isinstance(value.value, bool) else _decimal(value)
+    if number is None:
+        return str(value.value)
+    return int(number) if number == number.to_integral_value() else number
+
+
+def _decimal(value: Value) -> Decimal | None:
+    return _number(_text(value))
+
+
+def _text(value: Value) -> str:
+    """Return a literal as it is written: a float by its shortest decimal."""
+    raw = getattr(value.value, "text", value.value)
+    return str(raw).lower() if isinstance(raw, bool) else str(raw)
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number.normalize() if number.is_finite() else None

@@ -1,0 +1,157 @@
+"""What statistics cost by their policy, and the answer that a ledger lets out once."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+from policy_engine import terms
+from policy_engine.errors import LedgerError
+from policy_engine.plan.plan import Plan
+from policy_engine.plan.products import Product
+from policy_engine.plan.steps import AggregateStep
+from policy_engine.policy import Constraint, Policy, Rule
+from policy_engine.policy.hierarchy import Part
+from policy_engine.policy.queries import Budget
+from policy_engine.release.budget.accounts import Account, Cap, Charge
+from policy_engine.release.budget.ledger import BudgetLedger, ReplayedAnswer
+
+SPENT_EPSILON, SPENT_DELTA = f"{terms.PE}spentEpsilon", f"{terms.PE}spentDelta"
+PER_DATASET = f"{terms.PE}perDataset"
+_UNBOUNDED = Decimal("1e12")
+"""More than anybody spends: the epsilon of a cap that is on delta alone."""
+
+
+class LedgerCharging:
+    """Charges one release to a ledger: reserved, spent, and only then drawn and kept."""
+
+    def __init__(self, ledger: BudgetLedger, charge: Charge) -> None:
+        self.ledger, self.charge = ledger, charge
+
+    def answer(self, data: str, draw: Callable[[], bytes]) -> bytes:
+        """Return the answer that was drawn for this release of the data, now or before."""
+        self._check_units()
+        reserved = self.ledger.reserve(replace(self.charge, data=data))
+        if isinstance(reserved, ReplayedAnswer):
+            return reserved.answer
+        with reserved:
+            self.ledger.commit(reserved)
+            answer = draw()
+            self.ledger.keep(reserved, answer)
+        return answer
+
+    def _check_units(self) -> None:
+        """Raise LedgerError (B012) where a dataset was charged for another unit: what a row loses
+        is not what a person loses."""
+        if not self.ledger.store.exists():
+            return
+        units = {one.account.dataset: one.account.unit for one in self.ledger.balances()}
+        for account in self.charge.accounts:
+            unit = units.get(account.dataset, account.unit)
+            if unit != account.unit:
+                message = f"The budget of {account.dataset} is that of its {unit!r}, and this "
+                message += f"release protects its {account.unit!r}."
+                hint = "Name one unit of privacy in all policies on a dataset."
+                raise LedgerError.of("B012", message, hint, self.ledger.store.source)
+
+
+def charging_of(
+    policy: Policy, product: Product, plan: Plan, ledger: str | Path | None
+) -> LedgerCharging | None:
+    """Return what charges a plan to the ledger of a file; None for no statistics, or no ledger."""
+    if plan.aggregate is None or ledger is None:
+        return None
+    return LedgerCharging(BudgetLedger(ledger), charge_of(policy, product.rule, plan))
+
+
+def charge_of(policy: Policy, rule: Rule, plan: Plan) -> Charge:
+    """Return what a plan by a rule costs, but for the digest of the data.
+
+    The dataset and all that it is part of are charged and, for each of them, every assignee with
+    all that it belongs to, for every purpose: what a person loses adds up over all of them.
+    """
+    step = plan.require_aggregate()
+    datasets = _with_wider(policy, "asset", plan.assets)
+    parties = _with_wider(policy, "party", plan.assignees)
+    whole = [Account(dataset, step.unit) for dataset in datasets]
+    purposes = plan.purposes or ("",)
+    inner = [
+        replace(account, assignee=party, purpose=purpose)
+        for account in whole
+        for party in parties
+        for purpose in purposes
+    ]
+    accounts = (*whole, *inner)
+    caps = [*_caps_of_budgets(policy.budgets, accounts), *_caps_of_rule(rule, plan, accounts)]
+    return Charge(
+        accounts=accounts,
+        caps=tuple(caps),
+        epsilon=step.epsilon,
+        delta=step.delta_spent,
+        policy=plan.policy_digest,
+        plan=step.digest,
+        data="",
+        release=plan.publish.asset,
+        events=_events(step),
+    )
+
+
+def _with_wider(policy: Policy, part: Part, names: Sequence[str]) -> tuple[str, ...]:
+    gathered = dict.fromkeys(names)
+    queue = [*gathered]
+    for name in queue:
+        for wider in policy.hierarchy.above(part, name):
+            if wider not in gathered:
+                gathered[wider] = None
+                queue.append(wider)
+    return tuple(gathered)
+
+
+def _caps_of_budgets(budgets: Sequence[Budget], accounts: Sequence[Account]) -> Iterator[Cap]:
+    """Yield the caps of whole datasets, for all assignees together."""
+    for budget in budgets:
+        for account in accounts:
+            if account.dataset == budget.over and not account.assignee:
+                yield Cap(
+                    account,
+                    budget.epsilon,
+                    budget.delta,
+                    budget.renewal,
+                    budget.lifetime_epsilon,
+                    budget.lifetime_delta,
+                )
+
+
+def _caps_of_rule(rule: Rule, plan: Plan, accounts: Sequence[Account]) -> Iterator[Cap]:
+    """Yield the caps that a rule has as constraints, on the accounts of those it names."""
+    for condition in rule.constraints:
+        is_cap = isinstance(condition, Constraint) and condition.left_operand in _CAPPED
+        if not (is_cap and isinstance(condition, Constraint)):
+            continue
+        most = Decimal(str(condition.right_operands[0].value))
+        per_dataset = condition.unit == PER_DATASET
+        for account in accounts:
+            is_own = account.dataset in plan.assets and (
+                not account.assignee if per_dataset else account.assignee in plan.assignees
+            )
+            if is_own:
+                is_delta = condition.left_operand == SPENT_DELTA
+                epsilon, delta = (_UNBOUNDED, most) if is_delta else (most, _MOST_DELTA)
+                yield Cap(account, epsilon, delta)
+
+
+_CAPPED = (SPENT_EPSILON, SPENT_DELTA)
+_MOST_DELTA = Decimal(1)
+
+
+def _events(step: AggregateStep) -> list[dict[str, str | int]]:
+    """Return the mechanisms of a release, as they are accounted for."""
+    return [
+        {
+            "mechanism": one.mechanism,
+            "cells": one.cells,
+            "sensitivity": one.sensitivity,
+            "scale": one.scale,
+        }
+        for one in step.noises()
+    ]

@@ -1,0 +1,95 @@
+"""The noise of statistics: by how much a unit changes each, and what all of it loses together."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from asking_statistics import DAYS, MEDIAN, ROWS, UNITS, VISITS, step_of
+
+from policy_engine.plan.aggregates.noising import noise_problems
+
+MEAN = {**DAYS, "pe:function": "mean"}
+VARIANCE = {**DAYS, "pe:function": "variance"}
+HISTOGRAM = {
+    "pe:function": "histogram",
+    "pe:of": f"{VISITS}/days",
+    "pe:candidates": ["1", "2"],
+    "pe:name": "histogram",
+}
+
+
+def noises(*aggregates, **changes):
+    """Return quantity, cells, sensitivity and scale of all noise of a release."""
+    step = step_of(*aggregates, **changes)
+    return [(n.quantity, n.cells, n.sensitivity, n.exact_scale) for n in step.noises()]
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "expected"),
+    [  # epsilon 1, one group, two rows of a unit in it; scale = sensitivity / epsilon
+        (UNITS, [("units", 1, 1, 1)]),
+        (ROWS, [("rows", 1, 2, 2)]),
+        (DAYS, [("sum", 1, 28, 28)]),  # 2 rows of 14 days
+        ({**DAYS, "pe:lower": -20}, [("sum", 1, 40, 40)]),  # the bound farther from 0
+        # Half of epsilon each; a row is at most 7 days from the middle, 14 steps of half a day.
+        (MEAN, [("sum", 1, 28, 56), ("rows", 1, 2, 4)]),
+        # A third each; squares of 0 to 14^2 quarters of a day, counted from the middle in eighths.
+        (VARIANCE, [("sum", 1, 28, 84), ("squares", 1, 392, 1176), ("rows", 1, 2, 6)]),
+        # A row moves the rank of the median by a half, in steps of a half; twice for a choice.
+        (MEDIAN, [("ranks", 1, 2, 4)]),
+        # At 0.9 by up to 9 of 10 parts.
+        ({**MEDIAN, "pe:at": 0.9}, [("ranks", 1, 18, 36)]),
+        (HISTOGRAM, [("counts", 1, 1, 1)]),
+    ],
+)
+def test_scales_worked_by_hand(aggregate, expected):
+    assert noises(aggregate) == expected
+
+
+def test_a_unit_in_three_groups_changes_three_numbers():
+    assert noises(UNITS, maxGroupsPerUnit=3) == [("units", 3, 1, 3)]
+
+
+def test_shares_divide_epsilon():
+    assert noises({**UNITS, "pe:share": 0.75}, {**ROWS, "pe:share": 0.25}) == [
+        ("units", 1, 1, Fraction(4, 3)),
+        ("rows", 1, 2, 8),
+    ]
+
+
+def test_a_change_costs_twice_an_addition():
+    assert noises(UNITS, neighbours="change-one") == [("units", 1, 1, 2)]
+
+
+def test_many_figures_need_less_noise_with_a_delta():
+    figures = [{**UNITS, "pe:name": f"persons {number}"} for number in range(40)]
+    [pure] = {n.half_width for n in step_of(*figures).noises()}
+    [less] = {n.half_width for n in step_of(*figures, delta="1e-6").noises()}
+    assert less < pure / 2
+
+
+def test_what_is_not_needed_of_delta_is_not_spent():
+    assert step_of(UNITS, delta="1e-6").delta_spent == 0
+    step = step_of(UNITS, by=[f"{VISITS}/sex"], delta="1e-6")
+    assert step.delta_spent == Decimal("1e-6")
+
+
+@pytest.mark.parametrize("changes", [{}, {"delta": "1e-6"}, {"neighbours": "change-one"}])
+def test_noise_that_was_made_smaller_is_found(changes):
+    step = step_of(UNITS, DAYS, MEDIAN, **changes)
+    assert list(noise_problems(step)) == []
+    first, *others = step.figures
+    [noise] = first.noise
+    weaker = noise.model_copy(update={"scale": str(noise.exact_scale / 2)})
+    changed = first.model_copy(update={"noise": (weaker,)})
+    forged = step.model_copy(update={"figures": (changed, *others)})
+    assert list(noise_problems(forged))
+
+
+def test_noise_for_a_smaller_sensitivity_is_found():
+    step = step_of(DAYS)
+    [figure] = step.figures
+    [noise] = figure.noise
+    weaker = noise.model_copy(update={"scale": "14", "sensitivity": 14})
+    forged = step.model_copy(update={"figures": (figure.model_copy(update={"noise": (weaker,)}),)})
+    assert list(noise_problems(forged)) == ["Its noise is not that of its statistics."]

@@ -1,0 +1,113 @@
+"""What policies ask of statistics: what is missing, contradicts itself, or cannot be private."""
+
+import pytest
+from asking_statistics import BY_SEX, DAYS, MEDIAN, UNITS, VISITS, planned, policy_text, step_of
+
+from policy_engine.errors import PlanError, PolicyEngineError
+from policy_engine.plan.making import make_plan
+from policy_engine.policy import read_policy
+
+
+def problems(*aggregates, **changes):
+    """Return code and message of everything that is wrong with a policy."""
+    with pytest.raises(PolicyEngineError) as error:
+        make_plan(read_policy(policy_text(*aggregates, **changes)))
+    return [(one.code, one.message) for one in error.value.problems]
+
+
+def test_a_release_has_a_column_for_each_key_and_figure():
+    plan = planned(UNITS, DAYS, MEDIAN)
+    assert plan.publish.columns == ("sex", "persons", "days", "median")
+    assert plan.read.columns == ("sex", "days", "person")
+    assert [(b.name, b.asked) for b in plan.bounds()] == [("epsilon", 1.0), ("delta", 0.0)]
+
+
+def test_a_plan_is_what_is_read_of_its_json():
+    plan = planned(UNITS, DAYS, MEDIAN, delta="1e-6")
+    assert type(plan).model_validate_json(plan.model_dump_json()) == plan
+
+
+@pytest.mark.parametrize("name", ["lower", "upper", "grid"])
+def test_a_sum_without_a_public_bound_is_refused(name):
+    [(code, message)] = problems({key: v for key, v in DAYS.items() if key != f"pe:{name}"})
+    assert (code, message) == ("M018", f"A sum needs pe:{name}.")
+
+
+@pytest.mark.parametrize("name", ["privacyUnit", "epsilon", "maxRowsPerGroup", "maxGroupsPerUnit"])
+def test_a_parameter_that_is_missing_is_named(name):
+    assert [code for code, _ in problems(UNITS, without=[name])] == ["M002"]
+
+
+def test_the_unit_is_not_in_the_output():
+    [(code, message)] = problems(UNITS, by=[{"@id": f"{VISITS}/person", "pe:keys": ["1"]}])
+    assert code == "M018"
+    assert "'person' is the unit of privacy" in message
+
+
+def test_groups_without_public_keys_need_a_delta():
+    [(code, message)] = problems(UNITS, by=[f"{VISITS}/sex"])
+    assert code == "M018"
+    assert "need" in message
+    step = step_of(UNITS, by=[f"{VISITS}/sex"], delta="1e-6")
+    assert step.key_selection.delta <= step.delta
+    assert not step.has_public_keys
+
+
+def test_gaussian_noise_needs_a_delta():
+    [(code, message)] = problems(UNITS, mechanism=["discrete-gaussian"])
+    assert (code, message.split(".")[0]) == ("M003", "discrete-gaussian needs a delta above 0")
+
+
+def test_bounds_that_are_no_multiples_of_the_grid_are_refused():
+    [(code, message)] = problems({**DAYS, "pe:grid": 3})
+    assert (code, message.split(".")[0]) == ("M018", "The bounds are multiples of the grid")
+
+
+def test_a_grid_so_fine_that_sums_would_overflow_is_refused():
+    [(code, message)] = problems({**DAYS, "pe:upper": 10**9, "pe:grid": "0.01"})
+    assert code == "M018"
+    assert "at most 2,147,483,648 steps" in message
+
+
+def test_two_figures_of_one_name_are_refused():
+    [(code, message)] = problems(UNITS, {**DAYS, "pe:name": "persons"})
+    assert code == "P023"
+    assert "'persons'" in message
+
+
+def test_keys_of_one_column_alone_are_refused():
+    [(code, message)] = problems(UNITS, by=[*BY_SEX, f"{VISITS}/ward"])
+    assert code == "M018"
+    assert "keys of 'sex', none of 'ward'" in message
+
+
+def test_an_unknown_query_is_refused():
+    [(code, _)] = problems(UNITS, release={"@id": "http://e.org/other"})
+    assert code == "P023"
+
+
+def test_no_other_method_goes_with_it():
+    one = '"mosaicrown:method", "operator": "eq", "rightOperand": "differential-privacy"'
+    two = one.replace('"eq"', '"isAllOf"').replace(': "diff', ': ["masking", "diff') + "]"
+    with pytest.raises(PolicyEngineError, match="no other method"):
+        make_plan(read_policy(policy_text(UNITS).replace(one, two)))
+
+
+def test_a_quantile_has_a_grid_of_candidates():
+    [(code, message)] = problems({**MEDIAN, "pe:candidates": [0, 14, 3]})
+    assert code == "P023"
+    assert "step" in message
+
+
+def test_a_duty_to_attack_statistics_is_refused():
+    duty = {"action": "pe:recordLinkage", "target": "http://e.org/Statistics"}
+    with pytest.raises(PlanError) as error:
+        make_plan(read_policy(policy_text(UNITS, rule={"duty": [duty]})))
+    assert "M013" in [one.code for one in error.value.problems]
+
+
+def test_without_groups_all_rows_are_one():
+    step = step_of(UNITS, by=())
+    assert step.released == ("persons",)
+    [(code, _)] = problems(UNITS, by=(), maxGroupsPerUnit=2)
+    assert code == "M003"
