@@ -16,17 +16,18 @@ from pathlib import Path
 import numpy as np
 from local import ROOT, machine
 
-from policy_engine.kernels.differential_privacy import (
-    NoisyPart,
+from policy_engine.kernels.differential_privacy.accounting import proven
+from policy_engine.kernels.differential_privacy.calibration import (
     analytic_gaussian_sigma,
-    bound_contributions,
     calibrate,
-    discrete_gaussian,
-    discrete_laplace,
+)
+from policy_engine.kernels.differential_privacy.contributions import bound_contributions
+from policy_engine.kernels.differential_privacy.noise import discrete_gaussian, discrete_laplace
+from policy_engine.kernels.differential_privacy.partition_selection import keeps
+from policy_engine.kernels.differential_privacy.parts import NoisyPart
+from policy_engine.kernels.differential_privacy.selection import (
     exponential,
-    keeps,
     permute_and_flip,
-    proven,
     quantile_scores,
 )
 

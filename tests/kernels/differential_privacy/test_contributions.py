@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.kernels.differential_privacy import bound_contributions
+from policy_engine.kernels.differential_privacy.contributions import bound_contributions
 
 KEY = bytes(range(16))
 rows = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)), max_size=40)

@@ -5,13 +5,13 @@ import pytest
 from scipy.stats import chisquare, dlaplace, norm
 
 from policy_engine.errors import InternalError
-from policy_engine.kernels.differential_privacy import discrete_gaussian, discrete_laplace
 from policy_engine.kernels.differential_privacy.measurements import (
     MOST,
     _confirmed,
     float_above,
     laplace,
 )
+from policy_engine.kernels.differential_privacy.noise import discrete_gaussian, discrete_laplace
 
 DRAWS = 40_000
 UNLIKELY = 1e-6

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.kernels.differential_privacy import (
-    NoisyPart,
-    bound_contributions,
-    calibrate,
-    loss_distributions,
-    quantile_scores,
-    quantile_sensitivity,
-)
+from policy_engine.kernels.differential_privacy import loss_distributions
+from policy_engine.kernels.differential_privacy.calibration import calibrate
+from policy_engine.kernels.differential_privacy.contributions import bound_contributions
 from policy_engine.kernels.differential_privacy.loss_distributions import (
     compose,
     gaussian_losses,
     laplace_losses,
     pure_losses,
+)
+from policy_engine.kernels.differential_privacy.parts import NoisyPart
+from policy_engine.kernels.differential_privacy.selection import (
+    quantile_scores,
+    quantile_sensitivity,
 )
 
 HALF = Fraction(1, 2)

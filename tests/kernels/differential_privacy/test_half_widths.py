@@ -4,18 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import dlaplace, norm
 
-from policy_engine.kernels.differential_privacy import (
-    discrete_gaussian,
-    discrete_laplace,
+from policy_engine.kernels.differential_privacy.half_widths import (
     gaussian_half_width,
     laplace_half_width,
-    permute_and_flip,
-    quantile_scores,
     rank_half_width,
     ratio_half_width,
     score_half_width,
     variance_half_width,
 )
+from policy_engine.kernels.differential_privacy.noise import discrete_gaussian, discrete_laplace
+from policy_engine.kernels.differential_privacy.selection import permute_and_flip, quantile_scores
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 5), Fraction(1), Fraction(20), Fraction(10**6, 3)])

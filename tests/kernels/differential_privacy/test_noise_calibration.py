@@ -6,13 +6,12 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.kernels.differential_privacy import (
-    NoisyPart,
+from policy_engine.kernels.differential_privacy.accounting import proven, rounded_up, zcdp_epsilon
+from policy_engine.kernels.differential_privacy.calibration import (
     analytic_gaussian_sigma,
     calibrate,
-    proven,
 )
-from policy_engine.kernels.differential_privacy.accounting import rounded_up, zcdp_epsilon
+from policy_engine.kernels.differential_privacy.parts import NoisyPart
 
 DELTA = Fraction(1, 10**6)
 

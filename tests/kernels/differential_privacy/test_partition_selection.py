@@ -5,8 +5,7 @@ from itertools import pairwise
 import pytest
 from scipy.stats import binomtest
 
-from policy_engine.kernels.differential_privacy import keeps
-from policy_engine.kernels.differential_privacy.partition_selection import BITS, keep_chances
+from policy_engine.kernels.differential_privacy.partition_selection import BITS, keep_chances, keeps
 from policy_engine.kernels.local_privacy.exponentials import floor_exp
 
 DELTA = Fraction(1, 10**6)
