@@ -54,6 +54,19 @@ def action(text):
     return permission(rule=f"odrl:target x:data ; odrl:action {text}")
 
 
+FIGURE = "[ pe:function 'count-units' ]"
+SPENT = "odrl:leftOperand pe:spentEpsilon ; odrl:operator odrl:lteq ; odrl:rightOperand 4"
+
+
+def with_query(figures, more="", name="x:table"):
+    aggregate = f"pe:aggregate ( {figures} )" if figures else ""
+    return permission() + f" x:policy pe:queries {name} . {name} {more} {aggregate} ."
+
+
+def with_budget(parts):
+    return permission() + f" x:policy pe:budget [ {parts} ] ."
+
+
 PARAMETERS = """
     [ odrl:leftOperand mosaicrown:method ; odrl:operator odrl:eq ;
       odrl:rightOperand "k-anonymity" ] ,
@@ -91,6 +104,8 @@ GOOD = {
     ),
     "several": left("odrl:spatial", "x:a, x:b", "isAnyOf"),
     "list": left("odrl:spatial", "( x:a x:b )", "isNoneOf"),
+    "count by party": left("pe:countByParty", "3", "lteq"),
+    "jointly": left("pe:jointly", "x:data, x:other", "isNoneOf"),
     "own operand": left("<http://x.org/data/age>", "18", "gteq"),
     "moment": left("odrl:dateTime", '"2030-01-01T00:00:00Z"^^xsd:dateTime', "lt"),
     "date as a text": left("odrl:dateTime", '"2030-01-01"', "lt"),
@@ -112,6 +127,17 @@ GOOD = {
         "[ a odrl:PartyCollection ; odrl:source x:all ; odrl:refinement "
         "[ odrl:leftOperand x:age ; odrl:operator odrl:gt ; odrl:rightOperand 17 ] ]"
     ),
+    "spent": constraint(f"{SPENT} ; odrl:unit pe:perDataset"),
+    "query": with_query(FIGURE),
+    "grouped query": with_query(
+        f"{FIGURE} [ pe:function 'top-k' ; pe:of x:b ; pe:k 2 ; pe:candidates ( 1 2 ) ]",
+        "pe:groupBy ( x:a x:b ) ; pe:keys x:keys ;",
+    ),
+    "budget": with_budget("pe:over x:data ; pe:epsilon 10 ; pe:scope 'allAssignees'"),
+    "renewed budget": with_budget(
+        "pe:over x:data ; pe:epsilon 10 ; pe:scope pe:allAssignees ; pe:renewal 'P1Y' ; "
+        "pe:lifetimeEpsilon 30"
+    ),
     "member": permission() + " x:me odrl:partOf x:all .",
     "anonymization": permission(
         "odrl:output x:result", f"odrl:target x:data ; odrl:action {ANONYMIZE}"
@@ -119,6 +145,45 @@ GOOD = {
 }
 
 BAD = {
+    "nameless query": ("P023", with_query(FIGURE, name="_:table")),
+    "query without figures": ("P023", with_query("", "pe:groupBy ( x:a ) ;")),
+    "grouped by a text": ("P007", with_query(FIGURE, "pe:groupBy ( 'a' ) ;")),
+    "keys in words": ("P007", with_query(FIGURE, "pe:keys 'keys.csv' ; pe:groupBy ( x:a ) ;")),
+    "figure without a function": ("P023", with_query("[ pe:name 'total' ]")),
+    "unknown function": ("P005", with_query("[ pe:function 'average' ; pe:of x:a ]")),
+    "sum of a text": ("P007", with_query("[ pe:function 'sum' ; pe:of 'a' ]")),
+    "candidates without order": (
+        "P007",
+        with_query("[ pe:function 'histogram' ; pe:of x:a ; pe:candidates 1, 2 ]"),
+    ),
+    "budget over nothing": ("P023", with_budget("pe:epsilon 10 ; pe:scope 'allAssignees'")),
+    "budget over a text": (
+        "P007",
+        with_budget("pe:over 'data' ; pe:epsilon 10 ; pe:scope 'allAssignees'"),
+    ),
+    "budget without epsilon": ("P023", with_budget("pe:over x:data ; pe:scope 'allAssignees'")),
+    "budget of somebody": (
+        "P005",
+        with_budget("pe:over x:data ; pe:epsilon 10 ; pe:scope 'somebody'"),
+    ),
+    "budget renewed for ever": (
+        "P023",
+        with_budget("pe:over x:data ; pe:epsilon 10 ; pe:scope 'allAssignees' ; pe:renewal 'P1Y'"),
+    ),
+    "spent on no account": ("P023", constraint(SPENT)),
+    "spent on another account": ("P005", constraint(f"{SPENT} ; odrl:unit x:euro")),
+    "spent exactly": (
+        "P007",
+        constraint(f"{SPENT.replace('lteq', 'eq')} ; odrl:unit pe:perDataset"),
+    ),
+    "epsilon exactly": (
+        "P007",
+        permission(
+            "odrl:output x:out",
+            "odrl:target x:data ; odrl:action [ rdf:value odrl:anonymize ; odrl:refinement "
+            "[ odrl:leftOperand pe:epsilon ; odrl:operator odrl:eq ; odrl:rightOperand 1 ] ]",
+        ),
+    ),
     "blank policy": ("P002", policy(f"odrl:permission [ {RULE} ]", uid="_:policy")),
     "no rule": ("P003", policy("dct:title 'A'")),
     "ticket": ("P001", policy(f"odrl:permission [ {RULE} ]", "odrl:Ticket")),
@@ -356,6 +421,26 @@ def test_the_shapes_list_the_terms_of_the_vocabulary():
     assert listed("UseOrTransferShape") == [actions - deprecated]
     assert listed("OperatorShape") == [operators]
     assert listed("LeftOperandShape") == [operands]
+
+
+def test_the_shapes_list_the_functions_the_scopes_and_the_accounts_of_the_vocabulary():
+    from rdflib.collection import Collection
+    from rdflib.namespace import SH
+
+    graph = shapes()
+    told = [{str(one) for one in Collection(graph, head)} for head in graph.objects(None, SH["in"])]
+    for kind in ("AggregateFunction", "BudgetScope"):
+        known = terms.instances(f"{terms.PE}{kind}")
+        assert {*known, *(str(term.facts["notation"]) for term in known.values())} in told
+    assert {*terms.instances(f"{terms.PE}SpendingUnit")} in told
+
+
+def test_the_shapes_let_constraints_have_the_operands_of_ours_that_they_take():
+    from policy_engine.policy.reading.operands import operands
+
+    ours = {iri for iri in operands() if iri.startswith(terms.PE)}
+    for iri in ours - {f"{terms.PE}spentEpsilon", f"{terms.PE}spentDelta"}:
+        assert "P005" not in told_by_shapes(left(f"pe:{terms.local_name(iri)}", "3", "lteq"))
 
 
 @pytest.mark.parametrize("shape", ["MemberShape", "CollectionShape"])
