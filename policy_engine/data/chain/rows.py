@@ -6,6 +6,7 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Generic, NamedTuple, TypeVar
 
 from policy_engine.data.chain.entries import ChainEntry
@@ -16,6 +17,7 @@ LONGEST = 2**24
 """The maximum size of an entry, in bytes."""
 
 _NOT_FOLLOWED = getattr(os, "O_NOFOLLOW", 0)
+_IRREGULAR = "it is not a regular file"
 # A pipe must be refused, without waiting for it.
 _ALWAYS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -65,8 +67,45 @@ def open_for_reading(path: Path) -> int:
 def _check_regular(number: int) -> int:
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise OSError(errno.EINVAL, "it is not a regular file")
+        raise OSError(errno.EINVAL, _IRREGULAR)
     return number
+
+
+def check_database(path: Path, *, follow: bool = True) -> None:
+    """Raise OSError if a path is not that of a file that SQLite can open, or is a link to one.
+
+    The file is not opened: a process that closes it loses the locks that its own connections have
+    (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+    """
+    mode = path.stat(follow_symlinks=follow).st_mode
+    if stat.S_ISLNK(mode):
+        raise OSError(errno.ELOOP, "it is a symbolic link")
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, _IRREGULAR)
+    if not os.access(path, os.R_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def make_database(path: Path) -> None:
+    """Make an empty file, for its owner alone, unless there is one. Raises OSError."""
+    if os.path.lexists(path):
+        return
+    draft = path.with_name(f".{path.name}-{token_hex(8)}")
+    os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    give_name(draft, path)
+
+
+def give_name(draft: Path, path: Path) -> None:
+    """Move a complete file to a path, unless there is a file. Raises OSError."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        if not os.path.lexists(path):
+            draft.rename(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

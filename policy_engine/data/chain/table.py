@@ -1,9 +1,8 @@
 """A chain as a table in an SQLite file."""
 
-import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +12,23 @@ from policy_engine.data.chain.rows import (
     LONGEST,
     ChainTail,
     Row,
-    open_for_appending,
-    open_for_reading,
+    check_database,
+    make_database,
 )
 
 if TYPE_CHECKING:
     import sqlite3
 
 
+EMPTY = "the file is empty"
+
+
 class UnfinishedError(Exception):
     """A writer was interrupted in the middle of an entry, and this reader may not undo it."""
+
+
+class TruncatedError(ValueError):
+    """The file does not end where SQLite ends it."""
 
 
 class NewerVersionError(Exception):
@@ -35,11 +41,23 @@ class OpenTable:
 
     connection: "sqlite3.Connection"
     name: str
+    _cursors: "list[sqlite3.Cursor]" = field(default_factory=list)
+
+    def select(self, query: str, *values: Any) -> "sqlite3.Cursor":
+        """Return the rows of a query, which end with the transaction."""
+        cursor = self.connection.execute(query, values)
+        self._cursors.append(cursor)
+        return cursor
+
+    def close(self) -> None:
+        """End what was selected: otherwise whoever keeps rows keeps the file locked."""
+        for one in self._cursors:
+            one.close()
 
     def tail(self) -> ChainTail[Any]:
         """Return the end of the table."""
         query = f"SELECT number, entry, hash FROM {self.name} ORDER BY number DESC LIMIT 1"  # noqa: S608
-        last = self.connection.execute(query).fetchone()
+        last = self.select(query).fetchone()
         return ChainTail(last and _row(*last), self.add, self.rows)
 
     def rows(self, start: int = 0) -> Iterator[Row]:
@@ -47,7 +65,7 @@ class OpenTable:
         # A table may have numbers below 1, which must be reported.
         least = start or -(2**63)
         query = f"SELECT number, entry, hash FROM {self.name} WHERE number >= ? ORDER BY number"  # noqa: S608
-        return starmap(_row, self.connection.execute(query, (least,)))
+        return starmap(_row, self.select(query, least))
 
     def add(self, entry: ChainEntry) -> int:
         """Insert an entry, and return its number."""
@@ -86,16 +104,19 @@ class ChainTable:
         What was added is on the disk once the context has ended, or not at all. Raises OSError and
         ValueError, and sqlite3.Error.
         """
-        os.close((open_for_appending if create else open_for_reading)(self.path))
+        if create:
+            make_database(self.path)
+        check_database(self.path, follow=False)
         with closing(self._connected("rw")) as connection:
             connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("BEGIN IMMEDIATE")
             if not self._has_tables(connection):
                 if not create:
-                    raise ValueError(f"the file is empty, and not a {self.noun}")
+                    raise ValueError(EMPTY)
                 for statement in (*self.statements, f"PRAGMA user_version = {self.version}"):
                     connection.execute(statement)
-            yield OpenTable(connection, self.name)
+            with closing(OpenTable(connection, self.name)) as table:
+                yield table
             connection.execute("COMMIT")
 
     @contextmanager
@@ -107,7 +128,7 @@ class ChainTable:
         """
         import sqlite3  # noqa: PLC0415
 
-        os.close(open_for_reading(self.path))
+        check_database(self.path)
         with closing(self._connected("ro")) as connection:
             connection.execute("BEGIN")
             try:
@@ -118,7 +139,11 @@ class ChainTable:
                     raise
                 self._undo()  # of a writer that was interrupted just now
                 is_there = self._has_tables(connection)
-            yield OpenTable(connection, self.name) if is_there else None
+            if not is_there:
+                yield None
+                return
+            with closing(OpenTable(connection, self.name)) as table:
+                yield table
 
     def _undo(self) -> None:
         """Undo a transaction that was never completed.
@@ -177,6 +202,9 @@ class ChainTable:
         statements = [sql for (sql,) in connection.execute(query)]
         if statements not in ([], [one.encode() for one in self.statements]):
             raise ValueError(f"the database contains more than a {self.noun}")
+        [size] = connection.execute("PRAGMA page_size").fetchone()
+        if self.path.stat().st_size % size:
+            raise TruncatedError("the file was cut off in the middle of a page")
         return bool(statements)
 
 

@@ -9,11 +9,13 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol
 
-from policy_engine.data.chain.rows import Row, reason, sync_folder
+from policy_engine.data.chain.rows import Row, give_name, reason, sync_folder
 from policy_engine.data.chain.table import (
+    EMPTY,
     ChainTable,
     NewerVersionError,
     OpenTable,
+    TruncatedError,
     UnfinishedError,
 )
 from policy_engine.errors import LedgerError, PolicyEngineError
@@ -27,6 +29,8 @@ PATIENCE = 30.0
 
 _ANSWERS = "CREATE TABLE answers(number INTEGER PRIMARY KEY, answer BLOB)"
 _LARGEST, _VERSION = 2**30, 1
+_DAMAGED = "The budget ledger is damaged: the file was truncated or changed."
+_RESTORE = "Restore it from a copy that has its latest head."
 _DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
@@ -85,7 +89,7 @@ class _OpenFile:
 
     def answer(self, number: int) -> bytes | None:
         query = "SELECT answer FROM answers WHERE number = ?"
-        row = self.table.connection.execute(query, (number,)).fetchone()
+        row = self.table.select(query, number).fetchone()
         return row[0] if row and isinstance(row[0], bytes) else None
 
     def add_answer(self, number: int, answer: bytes) -> None:
@@ -117,7 +121,7 @@ class LedgerFile:
             try:
                 with self._table(draft).appending() as table:
                     table.add(first)
-                _name(draft, self.path)
+                give_name(draft, self.path)
             finally:
                 draft.unlink(missing_ok=True)
             with suppress(OSError):
@@ -134,7 +138,7 @@ class LedgerFile:
         """Return the ledger as it is now."""
         with self._told(), self._table(self.path).reading() as table:
             if table is None:
-                raise self._error("B006", "The file is empty, and not a budget ledger.")
+                raise ValueError(EMPTY)
             yield _OpenFile(table)
 
     def _table(self, path: Path) -> ChainTable:
@@ -156,6 +160,8 @@ class LedgerFile:
             raise self._error("B003", f"{error} which needs permission to write.") from None
         except sqlite3.Error as error:
             raise self._error(*_sqlite_fault(error)) from None
+        except TruncatedError:
+            raise self._error("B004", _DAMAGED, _RESTORE) from None
         except OSError as error:
             raise self._error(*_system_fault(error)) from None
         except ValueError as error:
@@ -163,17 +169,6 @@ class LedgerFile:
 
     def _error(self, code: str, message: str, hint: str = "") -> PolicyEngineError:
         return LedgerError.of(code, message, hint, self.source)
-
-
-def _name(draft: Path, path: Path) -> None:
-    """Give a complete file its name, unless there is one of that name."""
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        return
-    except OSError:  # a file system without links
-        if not os.path.lexists(path):
-            draft.rename(path)
 
 
 def _sqlite_fault(error: "sqlite3.Error") -> tuple[str, str, str]:
@@ -190,8 +185,7 @@ def _sqlite_fault(error: "sqlite3.Error") -> tuple[str, str, str]:
     if code == sqlite3.SQLITE_NOTADB:
         return "B006", "The file is not a budget ledger: it is not an SQLite database.", ""
     if code == sqlite3.SQLITE_CORRUPT:
-        message = "The budget ledger is damaged: the file was truncated or changed."
-        return "B004", message, "Restore it from a copy that has its latest head."
+        return "B004", _DAMAGED, _RESTORE
     return "B001", f"The budget ledger cannot be used: {reason(error)}.", ""
 
 

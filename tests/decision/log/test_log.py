@@ -607,6 +607,7 @@ def test_a_log_that_may_not_be_written_is_refused(tmp_path, monkeypatch, name):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(os, "open", forbidden)
+    monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(OutputError, match=r"O002 .*Permission denied"):
         DecisionLog.open(path)
 

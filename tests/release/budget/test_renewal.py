@@ -1,0 +1,74 @@
+"""Budgets that are renewed, under a cap on their lifetime."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from charging import VISITS, cap, charge, spend
+
+from policy_engine.errors import DeniedError, LedgerError
+from policy_engine.release.budget import Amount, BudgetLedger, balances
+from policy_engine.release.budget import ledger as module
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time of the ledger, which a test sets."""
+
+    class Clock(datetime):
+        moment = datetime(2026, 1, 31, tzinfo=UTC)
+
+        @classmethod
+        def now(cls, tz=None):
+            return cls.moment.astimezone(tz)
+
+    for one in (balances, module):
+        monkeypatch.setattr(one, "datetime", Clock)
+    monkeypatch.setattr(module, "now", lambda: Clock.moment.isoformat(timespec="microseconds"))
+    return Clock
+
+
+def yearly(renewal="P1Y", epsilon="1", lifetime="2.5"):
+    return (
+        cap(
+            epsilon,
+            renewal=renewal,
+            lifetime_epsilon=Decimal(lifetime),
+            lifetime_delta=Decimal("1e-5"),
+        ),
+    )
+
+
+def test_what_was_spent_a_year_ago_counts_only_for_the_lifetime(tmp_path, clock):
+    ledger = BudgetLedger(tmp_path / "budget.db")
+    spend(ledger, charge("1", caps=yearly()))
+    clock.moment = datetime(2027, 1, 30, 23, 59, tzinfo=UTC)
+    with pytest.raises(DeniedError):
+        ledger.reserve(charge("2", caps=yearly()))
+    clock.moment = datetime(2027, 1, 31, tzinfo=UTC)
+    spend(ledger, charge("2", caps=yearly()))
+    [of_all, _] = ledger.balances()
+    assert (of_all.account, of_all.spent.epsilon) == (VISITS, 2)
+    assert of_all.remaining == Amount(Decimal(0), Decimal("1e-5"))
+    clock.moment = datetime(2028, 2, 1, tzinfo=UTC)
+    assert ledger.balances()[0].remaining.epsilon == Decimal("0.5")
+    with pytest.raises(DeniedError):
+        ledger.reserve(charge("3", caps=yearly()))
+    spend(ledger, charge("3", "0.5", caps=yearly()))
+
+
+def test_a_clock_that_is_set_back_renews_nothing(tmp_path, clock):
+    ledger = BudgetLedger(tmp_path / "budget.db")
+    spend(ledger, charge("1", caps=yearly()))
+    clock.moment = datetime(2020, 1, 1, tzinfo=UTC)
+    with pytest.raises(DeniedError):
+        ledger.reserve(charge("2", caps=yearly()))
+    spend(ledger, charge("3", caps=()))
+    times = [one.logged for one in ledger.history()]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize("renewal", ["P0D", "-P1Y", "1 year", "P1Y1"])
+def test_a_renewal_is_a_positive_duration(tmp_path, renewal):
+    with pytest.raises(LedgerError, match=r"B008 .* which is not a positive duration"):
+        BudgetLedger(tmp_path / "budget.db").reserve(charge(caps=yearly(renewal)))
