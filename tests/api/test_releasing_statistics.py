@@ -1,0 +1,138 @@
+"""Statistics from a policy and visits to a certificate: charged once, and silent about the rest."""
+
+import json
+import re
+
+import pyarrow as pa
+import pytest
+from asking_statistics import DAYS, MEDIAN, OUTPUT, ROWS, UNITS, VISITS, policy_text, visits
+
+from policy_engine import apply_policy, terms
+from policy_engine.certificate.certificate import read_certificate
+from policy_engine.decision import Request, decide
+from policy_engine.errors import DeniedError, PlanError
+from policy_engine.policy import read_policy
+from policy_engine.release.budget import BudgetLedger
+
+PEOPLE = [(f"p{number}", "f" if number % 2 else "m", number % 15) for number in range(60)]
+
+
+def released(tmp_path, *aggregates, rows=PEOPLE, ledger="ledger.sqlite", text="", **changes):
+    policy = text or policy_text(*(aggregates or (UNITS, DAYS)), **changes)
+    return apply_policy(policy, {VISITS: visits(*rows)}, ledger=tmp_path / ledger)
+
+
+def balances(tmp_path, ledger="ledger.sqlite"):
+    """Return what each account of a ledger has spent, by its assignee."""
+    some = BudgetLedger(tmp_path / ledger).balances()
+    return {one.account.assignee: str(one.spent.epsilon) for one in some}
+
+
+def test_a_release_is_charged_to_its_dataset_and_its_assignee(tmp_path):
+    release = released(tmp_path, rule={"assignee": "http://e.org/lab"})
+    assert release.table.column_names == ["sex", "persons", "days"]
+    assert release.table.num_rows == 2
+    assert balances(tmp_path) == {"": "1", "http://e.org/lab": "1"}
+
+
+def test_the_same_release_is_returned_again_at_no_cost(tmp_path):
+    first, again = released(tmp_path), released(tmp_path)
+    assert first.table.equals(again.table)
+    assert balances(tmp_path) == {"": "1"}
+
+
+def test_another_version_of_the_data_is_charged_to_the_same_account(tmp_path):
+    released(tmp_path)
+    released(tmp_path, rows=PEOPLE[1:])
+    assert balances(tmp_path) == {"": "2"}
+
+
+def test_what_the_dataset_is_part_of_is_charged_too(tmp_path):
+    part = {"target": {"@id": VISITS, "partOf": "http://e.org/All"}}
+    released(tmp_path, rule=part)
+    some = BudgetLedger(tmp_path / "ledger.sqlite").balances()
+    assert [one.account.dataset for one in some] == [VISITS, "http://e.org/All"]
+
+
+def test_a_release_beyond_the_budget_is_denied_and_nothing_is_read(tmp_path):
+    budget = {"pe:over": VISITS, "pe:epsilon": "1.5", "pe:delta": "0", "pe:scope": "allAssignees"}
+    policy = {"pe:budget": [budget]}
+    released(tmp_path, policy=policy)
+    with pytest.raises(DeniedError) as error:
+        released(tmp_path, ROWS, policy=policy)
+    assert error.value.problems[0].code == "B009"
+    assert not re.search("1.5|0.5", str(error.value))
+    assert balances(tmp_path) == {"": "1"}
+
+
+def test_statistics_need_a_ledger():
+    with pytest.raises(PlanError, match="no ledger is given"):
+        apply_policy(policy_text(UNITS), {VISITS: visits(*PEOPLE)})
+
+
+def test_one_unit_of_privacy_is_that_of_a_dataset(tmp_path):
+    released(tmp_path)
+    table = visits(*PEOPLE).rename_columns(["household", "sex", "days"])
+    text = policy_text(UNITS, privacyUnit={"@id": f"{VISITS}/household"})
+    with pytest.raises(Exception, match="Name one unit of privacy"):
+        apply_policy(text, {VISITS: table}, ledger=tmp_path / "ledger.sqlite")
+
+
+def test_what_is_drawn_is_kept_when_it_cannot_be_written(tmp_path):
+    text, data = policy_text(UNITS), {VISITS: visits(*PEOPLE)}
+    (tmp_path / "taken.csv").write_text("")
+    ledger = tmp_path / "ledger.sqlite"
+    with pytest.raises(Exception, match="taken"):
+        apply_policy(text, data, tmp_path / "taken.csv", ledger=ledger)
+    first = apply_policy(text, data, ledger=ledger)
+    assert apply_policy(text, data, tmp_path / "out.csv", ledger=ledger).table.equals(first.table)
+
+
+def facts(certificate):
+    """Return what a certificate says but for its time, its nonce and the digest of the noise."""
+    hidden = {"time", "commitment", "output_digest"}
+    return certificate.model_dump_json(exclude=hidden)
+
+
+def test_neighbours_differ_in_noisy_figures_alone(tmp_path):
+    """With and without a person: the same certificate, the same columns, keys and types."""
+    text = policy_text(UNITS, ROWS, DAYS, MEDIAN)
+    releases, stages = [], []
+    for number, rows in enumerate((PEOPLE, PEOPLE[1:], [])):
+        told = []
+        releases.append(
+            apply_policy(
+                text,
+                {VISITS: visits(*rows)},
+                ledger=tmp_path / f"{number}.sqlite",
+                progress=lambda *stage, told=told: told.append(stage),
+            )
+        )
+        stages.append(told)
+    assert len({facts(one.certificate) for one in releases}) == 1
+    assert len({one.plan.model_dump_json() for one in releases}) == 1
+    assert len({str(one.table.schema) for one in releases}) == 1
+    assert len({tuple(one.table.column("sex").to_pylist()) for one in releases}) == 1
+    assert stages[0] == stages[1] == stages[2]
+
+
+def test_the_record_does_not_tell_how_many_rows_there_were(tmp_path):
+    record = json.loads(released(tmp_path).record.to_json())
+    assert record["input"]["rows"] == 0
+
+
+def test_a_certificate_is_read_back_and_permits_to_read(tmp_path):
+    release = released(tmp_path, rule={"assignee": "http://e.org/lab"})
+    text = release.certificate.to_jsonld()
+    assert read_certificate(text) == release.certificate
+    policy = read_policy(policy_text(UNITS, DAYS, rule={"assignee": "http://e.org/lab"}))
+    request = Request(assignee="http://e.org/lab", targets=[OUTPUT], action=f"{terms.ODRL}read")
+    assert decide([policy], [release.certificate], request).permitted
+    other = request.model_copy(update={"targets": (VISITS,)})
+    assert not decide([policy], [release.certificate], other).permitted
+
+
+def test_texts_in_a_column_of_numbers_fail_nowhere(tmp_path):
+    table = visits(*PEOPLE).set_column(2, "days", pa.array(["x"] * 60))
+    text = policy_text(DAYS, MEDIAN)
+    assert apply_policy(text, {VISITS: table}, ledger=tmp_path / "l").table.num_rows == 2
