@@ -234,12 +234,14 @@ def as_release(given):
     """Return the permission to release a table of aggregates, with what that needs besides."""
     method = refinement("mosaicrown:method", "differential-privacy")
     needed = [one for one in method_parameters("differential-privacy") if one.default == "required"]
-    every = [method, *(language_reference.release(one.name) for one in needed)]
+    names = ["pe:delta", *(one.name for one in needed)]
+    every = [method, *map(language_reference.release, names)]
     more = [one for one in every if one["leftOperand"] != given["leftOperand"]]
     made = action("odrl:anonymize", [given, *more])
     rule = {"target": "ex:Visits", "action": made, "output": "ex:Out"}
     types = {"xsd": terms.XSD}
-    return {**as_policy({"permission": rule, "pe:queries": TABLE}), "@context": [*CONTEXTS, types]}
+    table = {**TABLE, "pe:groupBy": ["ex:Visits/Ward"]}
+    return {**as_policy({"permission": rule, "pe:queries": table}), "@context": [*CONTEXTS, types]}
 
 
 def action(name, refinements):
@@ -297,7 +299,7 @@ def read(example):
     known = Reading(vocabularies=given).vocabulary
     policies = read_policies(text, parents=parents_of(text, example), vocabulary=known)
     for policy in policies:
-        if example.kind in ("refinement", "audit", "policy"):
+        if example.kind in ("refinement", "audit", "policy", "release"):
             check_plannable(policy)
     return policies
 

@@ -48,10 +48,11 @@ UNSEEN = {
         cells-suppressed-by-mondrian local-suppression-of-diverse-values
         buckets-of-classes buckets-of-generalised-columns buckets-of-k-anonymity
         budget-renewed-for-ever budgets-over-one-dataset delta-exactly
-        spent-on-an-unknown-account spent-on-no-account table-with-two-figures-of-one-name""",
+        spent-on-an-unknown-account spent-on-no-account table-with-two-figures-of-one-name
+        groups-of-the-data-without-delta sum-without-bounds unit-that-is-in-the-output""",
     "a name that stands for nothing": """
         action-that-is-no-way-to-use deprecated-action misspelt-parent misspelt-prefix
-        parent-not-given party-that-is-a-term reference-to-nothing
+        parent-not-given party-that-is-a-term reference-to-nothing release-of-no-table
         rule-without-object
         undeclared-prefix unknown-profile unused-constraint""",
     "what only the reader knows": """
