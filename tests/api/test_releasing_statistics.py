@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 from asking_statistics import DAYS, MEDIAN, OUTPUT, ROWS, UNITS, VISITS, policy_text, visits
 
-from policy_engine import apply_policy, terms
+from policy_engine import apply_policy, certify_output, terms
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.decision import Request, decide
-from policy_engine.errors import DeniedError, PlanError
+from policy_engine.errors import DataError, DeniedError, PlanError
 from policy_engine.policy import read_policy
 from policy_engine.release.budget import BudgetLedger
 
@@ -136,3 +136,11 @@ def test_texts_in_a_column_of_numbers_fail_nowhere(tmp_path):
     table = visits(*PEOPLE).set_column(2, "days", pa.array(["x"] * 60))
     text = policy_text(DAYS, MEDIAN)
     assert apply_policy(text, {VISITS: table}, ledger=tmp_path / "l").table.num_rows == 2
+
+
+def test_an_output_does_not_show_its_epsilon(tmp_path):
+    text = policy_text(UNITS)
+    apply_policy(text, {VISITS: visits(*PEOPLE)}, tmp_path / "o.csv", ledger=tmp_path / "l")
+    with pytest.raises(DataError, match="does not show") as error:
+        certify_output(tmp_path / "o.csv", text)
+    assert error.value.problems[0].code == "V006"
