@@ -45,7 +45,7 @@ from policy_engine.data.storage import Location, is_remote, local_path
 from policy_engine.engines.carried import check_file_extras
 from policy_engine.engines.engine import Engine
 from policy_engine.engines.launching import Launcher, launch_engine
-from policy_engine.errors import CertificateError, DataError, PolicyEngineError
+from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import CellStyle
@@ -61,11 +61,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def _unmeasurable(output: str) -> PolicyEngineError:
-    """Return the error (V006) of statistics: what holds by noise does not show in what has it."""
+def _measurable(plan: Plan, output: Location) -> Plan:
+    """Return a plan. Raises DataError (V006) for statistics, in which noise does not show."""
+    if plan.aggregate is None:
+        return plan
     message = "Epsilon holds by the noise that was drawn, which the output does not show."
     hint = "Use the certificate that it was released with, or release it again: apply_policy()."
-    return DataError.of("V006", message, hint, output)
+    raise DataError.of("V006", message, hint, str(output))
 
 
 def certify_output(
@@ -115,9 +117,7 @@ def certify_output(
         product = output_product(source_policy, asset, earlier)
         permitted_makers(making, [product], launcher, inputs)
         catalog = launcher.catalog(source_policy, [product], data or {}, inputs.taxonomies)
-        plan = plan_of(source_policy, product, engine=launcher.name)
-        if plan.aggregate:
-            raise _unmeasurable(str(location))
+        plan = _measurable(plan_of(source_policy, product, engine=launcher.name), location)
         if plan.train:
             launched = Launched(launcher, catalog, inputs, key)
             files = (record, attempts)
