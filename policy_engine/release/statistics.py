@@ -28,7 +28,15 @@ if TYPE_CHECKING:
 
 
 class Charging(Protocol):
-    """Who answers for what noise is drawn: every answer was paid for, and is drawn once."""
+    """Who answers for what noise is drawn: every answer was paid for, and is drawn once.
+
+    `uncovered` are other releases of the same data, of which its epsilon says nothing.
+    """
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """The IRIs of those that are known."""
+        ...
 
     def answer(self, data: str, draw: Callable[[], bytes]) -> bytes:
         """Return what `draw` returns, once it was charged, or what it returned before for the same
@@ -70,7 +78,13 @@ def release_statistics(
 
     rows: Rows = json.loads(charging.answer(source.digest, drawn))
     written = engine.write(engine.statistics_table(to_table(step, rows)), destination)
-    release = Release(plan=plan, output=written.stored, sources=(source,), upstream=upstream)
+    release = Release(
+        plan=plan,
+        output=written.stored,
+        sources=(source,),
+        upstream=tuple(upstream),
+        uncovered=charging.uncovered,
+    )
     return release, written
 
 

@@ -144,3 +144,26 @@ def test_an_output_does_not_show_its_epsilon(tmp_path):
     with pytest.raises(DataError, match="does not show") as error:
         certify_output(tmp_path / "o.csv", text)
     assert error.value.problems[0].code == "V006"
+
+
+def test_other_releases_of_the_data_are_named_that_epsilon_does_not_cover(tmp_path):
+    document = json.loads(policy_text(UNITS))
+    refinement = [
+        {"leftOperand": name, "operator": operator, "rightOperand": value}
+        for name, operator, value in (
+            ("mosaicrown:method", "eq", "k-anonymity"),
+            ("mosaicrown:k", "eq", 2),
+            ("mosaicrown:quasi-identifier", "isAllOf", [f"{VISITS}/sex"]),
+        )
+    ]
+    rows = {
+        "target": VISITS,
+        "action": [{"rdf:value": {"@id": "odrl:anonymize"}, "refinement": refinement}],
+        "output": "http://e.org/Rows",
+    }
+    document["permission"].append(rows)
+    release = apply_policy(
+        json.dumps(document), {VISITS: visits(*PEOPLE)}, asset=OUTPUT, ledger=tmp_path / "l"
+    )
+    assert release.certificate.uncovered == ("http://e.org/Rows",)
+    assert read_certificate(release.certificate.to_jsonld()) == release.certificate

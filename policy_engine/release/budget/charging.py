@@ -7,11 +7,14 @@ from pathlib import Path
 
 from policy_engine import terms
 from policy_engine.errors import LedgerError
+from policy_engine.plan.aggregates.asking import asks_for_statistics
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import Product
+from policy_engine.plan.reading_anonymization import permitting, transforms
 from policy_engine.plan.steps import AggregateStep
 from policy_engine.policy import Constraint, Policy, Rule
 from policy_engine.policy.hierarchy import Part
+from policy_engine.policy.model import TRAIN
 from policy_engine.policy.queries import Budget
 from policy_engine.release.budget.accounts import Account, Cap, Charge
 from policy_engine.release.budget.ledger import BudgetLedger, ReplayedAnswer
@@ -25,8 +28,10 @@ _UNBOUNDED = Decimal("1e12")
 class LedgerCharging:
     """Charges one release to a ledger: reserved, spent, and only then drawn and kept."""
 
-    def __init__(self, ledger: BudgetLedger, charge: Charge) -> None:
-        self.ledger, self.charge = ledger, charge
+    def __init__(
+        self, ledger: BudgetLedger, charge: Charge, uncovered: tuple[str, ...] = ()
+    ) -> None:
+        self.ledger, self.charge, self.uncovered = ledger, charge, uncovered
 
     def answer(self, data: str, draw: Callable[[], bytes]) -> bytes:
         """Return the answer that was drawn for this release of the data, now or before."""
@@ -61,7 +66,28 @@ def charging_of(
     """Return what charges a plan to the ledger of a file; None for no statistics, or no ledger."""
     if plan.aggregate is None or ledger is None:
         return None
-    return LedgerCharging(BudgetLedger(ledger), charge_of(policy, product.rule, plan))
+    charge = charge_of(policy, product.rule, plan)
+    return LedgerCharging(BudgetLedger(ledger), charge, uncovered_releases(policy, charge))
+
+
+def uncovered_releases(policy: Policy, charge: Charge) -> tuple[str, ...]:
+    """Return the outputs that a policy makes of the same data without epsilon: tables of rows, and
+    models."""
+    datasets = {one.dataset for one in charge.accounts}
+    making = (*transforms(policy), *permitting(policy, TRAIN))
+    return tuple(
+        sorted(
+            {
+                rule.output
+                for rule, action in making
+                if not asks_for_statistics(action)
+                and any(
+                    datasets & {*_with_wider(policy, "asset", [target.iri])}
+                    for target in rule.targets
+                )
+            }
+        )
+    )
 
 
 def charge_of(policy: Policy, rule: Rule, plan: Plan) -> Charge:
