@@ -37,6 +37,7 @@ from policy_engine.policy.wording import rule_name
 
 if TYPE_CHECKING:
     from policy_engine.decision.log.log import Transaction
+    from policy_engine.release.budget import BudgetLedger
 
 
 _GIVE_REPLACEMENT = "Give the policies that it ends with as well: policies=[FILE]."
@@ -48,8 +49,8 @@ class ActingParty:
 
     Without a `party`, the owner acts, who needs no permission. `policies` are used besides the one
     that asks, in a state of the `world`; a `log` says what was done so far, and the decision is
-    added to it unless this is a `trial`. Raises RequestError (D001) for options that only a party's
-    request has.
+    added to it unless this is a `trial`; a budget `ledger` says what was spent. Raises RequestError
+    (D001) for options that only a party's request has.
     """
 
     party: str | None = None
@@ -58,6 +59,7 @@ class ActingParty:
     world: World | None = None
     log: str | Path | None = None
     log_key: str | Path | bytes | None = None
+    ledger: str | Path | None = None
     is_trial: bool = False
 
     def __post_init__(self) -> None:
@@ -69,6 +71,13 @@ class ActingParty:
             message = f"No acting party is named, but the {' and the '.join(stated)} of a request "
             message += "is given. If the owner acts, there is nothing to decide."
             raise RequestError.of("D001", message, "Name the acting party as well: party=IRI.")
+
+    @property
+    def budgets(self) -> "BudgetLedger | None":
+        """What was spent, None without a ledger."""
+        from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (only if needed)
+
+        return None if self.ledger is None else BudgetLedger(self.ledger)
 
     def decide(
         self, decider: Decider, requests: Sequence[tuple[Request, CarriedOutRule | None]]
@@ -153,7 +162,14 @@ class MakingRequest:
             return tuple("owner" for _ in products)
         # A prohibition for the party is a denial, which is logged.
         self.check_consents(outputs, with_prohibitions=False)
-        decider = Decider(self.policies_in_force, certificates, None, self.owners, self.data)
+        decider = Decider(
+            self.policies_in_force,
+            certificates,
+            None,
+            self.owners,
+            self.data,
+            self.acting.budgets,
+        )
         requests = [[*self._requests(one)] for one in products]
         decisions = iter(self.acting.decide(decider, [*chain(*requests)]))
         return tuple(_maker([*islice(decisions, len(group))]) for group in requests)
@@ -250,7 +266,7 @@ def making_request(
         )
     asset_owners = load_owners(owners, in_force, reading.contexts)
     data_assets = tuple(named_data(data or {}, [policy]))
-    decider = Decider(in_force, owners=asset_owners, data=data_assets)
+    decider = Decider(in_force, owners=asset_owners, data=data_assets, ledger=acting.budgets)
     return MakingRequest(policy, in_force, asset_owners, data_assets, acting, decider)
 
 

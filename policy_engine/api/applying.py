@@ -100,4 +100,5 @@ def _prepare(
         }
     )
     inputs = Inputs(data, **remaining)
-    return inputs.making_request(policy), inputs, release_options
+    making = inputs.making_request(policy, ledger=release_options.ledger)
+    return making, inputs, release_options

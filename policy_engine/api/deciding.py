@@ -42,6 +42,7 @@ ProofSource = str | Path | Certificate | Attestation
 if TYPE_CHECKING:
     from policy_engine.decision.log import DecisionLog, Entry
     from policy_engine.decision.query.model import QueryResult
+    from policy_engine.release.budget import BudgetLedger
 
 
 def decide_request(
@@ -55,6 +56,7 @@ def decide_request(
     log_key: str | Path | bytes | None = None,
     data: Mapping[str, Any] | None = None,
     owners: OwnersSource | None = None,
+    ledger: "str | Path | BudgetLedger | None" = None,
     **reading: Unpack[ReadingOptions],
 ) -> Decision:
     """Decide a request under policies and certificates, each given as a value or a file.
@@ -66,7 +68,8 @@ def decide_request(
     `data`, by IRI as for `query_data`, columns are matched with those of the data, of which only
     the names are read; a name that the data lacks raises DataError (C005). `owners` say who owns
     which asset (see `load_owners`): a rule then counts only for the assets of those who issued it.
-    For many requests, make a `Decider` once, and use it with `DecisionLog.decide`.
+    A budget `ledger` says what releases under differential privacy have spent. For many requests,
+    make a `Decider` once, and use it with `DecisionLog.decide`.
     """
     time = world.time if world else None
     in_force = _policies_in_force(policies, Reading(**reading), time)
@@ -77,12 +80,24 @@ def decide_request(
         names = (*request.targets, *asset_owners.columns)
         hierarchy = respell_hierarchies(catalog, in_force, hierarchies, names)
     proofs = read_proofs(certificates)
-    compiled = Decider(
-        in_force, proofs, hierarchy, asset_owners, [one.iri for one in catalog.datasets]
-    )
+    assets = [one.iri for one in catalog.datasets]
+    budgets = None if ledger is None else open_ledger(ledger)
+    compiled = Decider(in_force, proofs, hierarchy, asset_owners, assets, budgets)
     if log is None:
         return compiled.decide(request, world)
     return open_log(log, log_key).decide(compiled, request, world)
+
+
+def open_ledger(ledger: "str | Path | BudgetLedger") -> "BudgetLedger":
+    """Return a budget ledger that exists: in one that does not, nothing would be spent.
+
+    Raises LedgerError (B001 to B007) if it cannot be read.
+    """
+    from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (only where asked for)
+
+    budgets = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
+    budgets.balances()
+    return budgets
 
 
 def decider(
@@ -91,15 +106,17 @@ def decider(
     hierarchy: Hierarchy | None = None,
     *,
     owners: OwnersSource | None = None,
+    ledger: "str | Path | BudgetLedger | None" = None,
     **reading: Unpack[ReadingOptions],
 ) -> Decider:
     """Return a Decider for policies and certificates, given as values or files.
 
-    `owners` are as for `decide_request`.
+    `owners` and `ledger` are as for `decide_request`.
     """
     in_force = _policies_in_force(policies, Reading(**reading), None)
     asset_owners = load_owners(owners, in_force, reading.get("contexts"))
-    return Decider(in_force, read_proofs(certificates), hierarchy, asset_owners)
+    budgets = None if ledger is None else open_ledger(ledger)
+    return Decider(in_force, read_proofs(certificates), hierarchy, asset_owners, ledger=budgets)
 
 
 def query_data(

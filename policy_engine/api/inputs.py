@@ -97,9 +97,12 @@ class Inputs:
         """The certificates and attestations of the data."""
         return read_proofs(self.certificates)
 
-    def making_request(self, policy: Source, *, is_trial: bool = False) -> MakingRequest:
+    def making_request(
+        self, policy: Source, *, ledger: str | Path | None = None, is_trial: bool = False
+    ) -> MakingRequest:
         """Return a policy that asks for something to be made, with what decides whether it may be.
 
+        A budget `ledger` says what was spent.
         Raises as `acting.making_request` does.
         """
         acting = ActingParty(
@@ -109,6 +112,7 @@ class Inputs:
             self.world,
             self.log,
             self.log_key,
+            ledger,
             is_trial=is_trial,
         )
         return making_request(policy, self.reading, self.owners, self.data, acting)

@@ -17,6 +17,7 @@ from policy_engine.cli.options import (
     OwnersOption,
     PolicyOption,
     PurposeOption,
+    SpentOption,
     TimeOption,
     WorldOption,
 )
@@ -51,6 +52,7 @@ def decide(
     ] = False,
     log: LogOption = None,
     log_key: LogKeyOption = None,
+    ledger: SpentOption = None,
     output_format: FormatOption = Format.TEXT,
     *,
     reading: "Reading",
@@ -73,6 +75,7 @@ def decide(
             log_key=log_key,
             data=parse_paths(data),
             owners=owners,
+            ledger=ledger,
             **reading.keywords,
         )
     if output_format is Format.JSON:

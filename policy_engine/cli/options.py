@@ -221,6 +221,14 @@ LedgerOption = Annotated[
         "It is made if there is none.",
     ),
 ]
+SpentOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        metavar="FILE",
+        help="The ledger of budgets, which says what pe:spentEpsilon and pe:spentDelta are.",
+    ),
+]
 EngineOption = Annotated[EngineChoice, typer.Option("--engine", help="The engine to run on.")]
 MasterOption = Annotated[
     str,

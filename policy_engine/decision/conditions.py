@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 
 from policy_engine import terms
 from policy_engine.decision.verdict import State, Verdict
-from policy_engine.policy.model import IRI, Condition, Constraint, LogicalConstraint, Value
+from policy_engine.policy.model import IRI, SPENT, Condition, Constraint, LogicalConstraint, Value
 from policy_engine.policy.xsd.literals import (
     TEXT_OF_A_LANGUAGE,
     Literals,
@@ -33,6 +33,9 @@ class Facts(Protocol):
 
         If a constraint names a unit, whoever gives the values vouches that they are in it.
         """
+
+    def spent(self, left_operand: str, unit: str) -> tuple[Literals, ...] | None:
+        """Return what was spent of a budget, by a ledger; None if there is none."""
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values that a rightOperandReference stands for; None if unknown."""
@@ -90,6 +93,11 @@ def evaluate(condition: Condition, facts: Facts) -> Verdict:
         joined = _JOINED.get(condition.operator)
         truth = joined([_TRUTHS[part.state] for part in parts]) if joined and parts else None
         return Verdict(condition, _STATES[truth], None, parts)
+    if condition.left_operand in SPENT:
+        amounts = facts.spent(condition.left_operand, condition.unit)
+        if amounts is not None:
+            # How much others were charged is not for everybody who is told of a decision.
+            return Verdict(condition, _STATES[_truth(condition, amounts, facts)])
     values = facts.values(condition.left_operand)
     truth = _truth(condition, values, facts) if values else None
     return Verdict(condition, _STATES[truth], values)

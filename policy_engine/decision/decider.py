@@ -29,6 +29,7 @@ from policy_engine.decision.model import (
 )
 from policy_engine.decision.outputs import Output, output_plans
 from policy_engine.decision.purposes import rule_purposes
+from policy_engine.decision.spending import BudgetSpending, SpentBudgets
 from policy_engine.decision.views import View
 from policy_engine.decision.void_outputs import VoidOutput, void_outputs, void_proven_outputs
 from policy_engine.errors import ArgumentError, RequestError, join_names
@@ -64,7 +65,9 @@ class Decider:
 
     If `owners` are given, a rule counts only for assets of the parties that issued it, or for which
     the owners let these parties speak; what policies say about parts of assets changes no owner.
-    `data` are the IRIs of the assets that have data.
+    `data` are the IRIs of the assets that have data. A `ledger` says what releases under
+    differential privacy have spent, whenever a request is decided; without one, constraints on that
+    are unknown.
 
     Nobody may read an output that was made under a policy that is not in force, unless a policy in
     force makes it too. Such outputs are known from certificates, and from policies that have ended
@@ -83,6 +86,7 @@ class Decider:
         hierarchy: Hierarchy | None = None,
         owners: Owners | None = None,
         data: Collection[str] = (),
+        ledger: SpentBudgets | None = None,
     ) -> None:
         uids = [policy.uid for policy in policies]
         if len(set(uids)) < len(uids):
@@ -107,6 +111,7 @@ class Decider:
         self._shortfall_memo: dict[_ShortfallKey, tuple[Shortfall, ...]] = {}
         self._plans: dict[str, Mapping[str, Plan]] = {}
         self.transformations = TransformationCache()
+        self.spending = None if ledger is None else BudgetSpending(ledger, self._sources)
         self.notes, outputs = in_force.notes, {one.asset for one in self.index.outputs}
         self.past, all_policies = in_force.ended, (*in_force, *in_force.ended)
         not_in_force = (
@@ -114,6 +119,11 @@ class Decider:
             *void_proven_outputs(certificates, all_policies),
         )
         self.void = tuple(one for one in dict.fromkeys(not_in_force) if one.asset not in outputs)
+
+    def _sources(self, asset: str) -> Collection[str]:
+        """Return what an asset is made from, by the rules whose output it is."""
+        makers = self.index.output_rules.get(asset, ())
+        return {one for maker in makers for one in maker.clause.sources or maker.clause.targets}
 
     def _owners(self, owners: Owners, data: Collection[str]) -> Owners:
         """Return who owns what, with the policies' outputs, once these are known to be theirs."""

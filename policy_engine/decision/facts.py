@@ -19,6 +19,7 @@ from policy_engine.decision.settling import (
     duty_start,
     party_deeds,
 )
+from policy_engine.decision.spending import BudgetSpending
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
 from policy_engine.policy.model import (
@@ -64,7 +65,9 @@ class RequestFacts:
     operands defined by the vocabulary (`defined`) are not columns. Labels in `unclear` may belong
     to several rules, so values stated under them are unknown. `together` is what is read at once
     with the targets, which may be a part of it. `sources` yields the origins of assets, as far as
-    they count as read for the rule, and `made_of` the origins of an asset in `together`.
+    they count as read for the rule, and `made_of` the origins of an asset in `together`. `targets`
+    are those of the rule, or what the output is made from that it lets be read; `spending` is what
+    a budget ledger says.
     """
 
     __slots__ = (
@@ -89,6 +92,8 @@ class RequestFacts:
         "rows",
         "rule",
         "sources",
+        "spending",
+        "targets",
         "time",
         "together",
         "unclear",
@@ -128,6 +133,8 @@ class RequestFacts:
         self.unclear: frozenset[Label] = frozenset()
         self.certified: Collection[int] = frozenset()
         self.is_derived = False
+        self.targets: Collection[str] = ()
+        self.spending: BudgetSpending | None = None
         self.sources: SourceTrace = lambda _found, _known: ()
         self.made_of: SourceLookup = lambda _asset: ()
 
@@ -314,6 +321,20 @@ class RequestFacts:
         if label not in self.unclear or label not in stated or isinstance(stated[label], Mapping):
             return ""
         return f"; the value for {label} does not count, since several rules have that name"
+
+    def spent(self, left_operand: str, unit: str) -> tuple[Literals, ...] | None:
+        """Return what was spent of the budgets of the rule's targets and of those requested.
+
+        By the unit, those of the assignee, and of all that it belongs to, for the purpose, or for
+        a wider one. None without a ledger.
+        """
+        if self.spending is None:
+            return None
+        request = self.request
+        purposes = {"", *self._closures.up("purpose", request.purpose)}
+        parties = self._closures.up("party", request.assignee)
+        assets = {*self.targets, *request.targets}
+        return (self.spending.value(left_operand, unit, assets, {*parties}, purposes),)
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values under an IRI in the state of the world."""

@@ -23,6 +23,9 @@ class _PurposeFacts:
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         return self._purpose if left_operand == PURPOSE else None
 
+    def spent(self, _left_operand: str, _unit: str) -> tuple[Literals, ...] | None:
+        return None
+
     def referenced(self, _iri: str) -> tuple[Literals, ...] | None:
         return None
 

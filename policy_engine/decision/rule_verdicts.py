@@ -134,6 +134,7 @@ def set_rule(
     has_no_uid = is_made_up(clause.label)
     facts.digest = clause.policy.digest if has_no_uid else ""
     facts.counted = (clause.policy, clause.rule) if has_no_uid else None
+    facts.targets = clause.sources or clause.targets
     facts.defined = clause.policy.vocabulary.operands
     facts.own_closures, facts.all_closures = own_closures, all_closures
 

@@ -21,6 +21,9 @@ class _TimeFacts:
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         return self._facts.values(left_operand) if left_operand == DATE_TIME else None
 
+    def spent(self, _left_operand: str, _unit: str) -> tuple[Literals, ...] | None:
+        return None
+
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         return self._facts.referenced(iri)
 

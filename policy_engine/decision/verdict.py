@@ -13,6 +13,7 @@ from pydantic_core import core_schema
 from policy_engine import terms
 from policy_engine.policy.model import (
     READ_SO_FAR,
+    SPENT,
     Condition,
     Constraint,
     LogicalConstraint,
@@ -41,6 +42,11 @@ _PHRASES: Mapping[str, tuple[str, str]] = MappingProxyType(
 _DENIED: Mapping[str, str] = MappingProxyType(
     {f"{_ODRL}neq": f"{_ODRL}eq", f"{_ODRL}isNoneOf": f"{_ODRL}isAnyOf"}
 )
+_WITHIN: Mapping[State, str] = MappingProxyType({"satisfied": "within", "unsatisfied": "beyond"})
+_NEEDS: Mapping[str, str] = MappingProxyType(
+    {READ_SO_FAR: " without a decision log"} | dict.fromkeys(SPENT, " without a budget ledger")
+)
+"""What tells the values of operands that cannot be known otherwise."""
 _MOST_SHOWN = 3
 _LONGEST = 80
 
@@ -96,7 +102,8 @@ def unknown_operands(verdict: Verdict) -> Iterator[str]:
     """Yield the left operands in a verdict whose values are unknown."""
     for part in verdict.parts:
         yield from unknown_operands(part)
-    if isinstance(verdict.condition, Constraint) and not verdict.seen:
+    is_unknown = verdict.state == "unknown"
+    if isinstance(verdict.condition, Constraint) and not verdict.seen and is_unknown:
         yield verdict.condition.left_operand
 
 
@@ -106,8 +113,9 @@ def unknown_operands(verdict: Verdict) -> Iterator[str]:
 def _constraint_reason(verdict: Verdict, constraint: Constraint) -> str:
     name = terms.compact(constraint.left_operand).removeprefix("odrl:")
     if not verdict.seen:
-        remark = " without a decision log" if constraint.left_operand == READ_SO_FAR else ""
-        return f"{name} is not known{remark}"
+        if constraint.left_operand in SPENT and verdict.state != "unknown":
+            return f"{name} is {_WITHIN[verdict.state]} the budget"
+        return f"{name} is not known{_NEEDS.get(constraint.left_operand, '')}"
     value_text = _join_values([_format_value(value) for value in verdict.seen])
     rights = [_format_value(value.value) for value in constraint.right_operands]
     rights += [f"what {terms.compact(iri)} stands for" for iri in constraint.references]

@@ -77,6 +77,7 @@ class Case:
         self.facts = RequestFacts(request, world, self.time, closures, history)
         self.facts.unclear = decider.unclear
         self.facts.rows = rows
+        self.facts.spending = decider.spending
         self.facts.together = together or request.targets
         self.facts.is_derived = makers is not None
         self.members = RefinedMembers(

@@ -180,12 +180,15 @@ class BudgetLedger:
                 balance_of(one, ledger.state, moment) for one in ledger.state.accounts.values()
             )
 
-    def spent(self, account: Account) -> Amount:
-        """Return what an account has spent and holds reserved; nothing if it is not known."""
+    def spent(self) -> dict[Account, Amount]:
+        """Return what each account has spent, without what is only reserved.
+
+        Nothing is spent by a ledger that does not exist yet.
+        """
+        if not self.store.exists():
+            return {}
         with self._reading() as ledger:
-            state = ledger.state.accounts.get(account.key)
-            spent = state.spent if state else Amount()
-            return spent.plus(ledger.state.reserved(account.key))
+            return {one.account: one.spent for one in ledger.state.accounts.values()}
 
     def history(self) -> tuple[BudgetEntry, ...]:
         """Return the entries in order."""
