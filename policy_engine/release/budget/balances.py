@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from policy_engine import terms
-from policy_engine.errors import DeniedError, PolicyEngineError, Problem
+from policy_engine.errors import DeniedError, LedgerError, PolicyEngineError, Problem
 from policy_engine.release.budget.accounts import Account, Amount, Cap, Charge
 from policy_engine.release.budget.entries import plain
 from policy_engine.release.budget.state import AccountState, LedgerState
@@ -47,6 +47,18 @@ def _bounds(cap: Cap, account: AccountState, moment: datetime) -> Iterator[tuple
     yield cap.bound, account.spent_since_renewal(cap, moment)
     if cap.lifetime:
         yield cap.lifetime, account.spent
+
+
+def check_units(charge: Charge, state: LedgerState) -> None:
+    """Raise LedgerError (B012) where a dataset was charged for another unit: what a row loses is
+    not what a person loses."""
+    for account in charge.accounts:
+        unit = state.unit(account.dataset)
+        if unit not in (None, account.unit):
+            message = f"The budget of {account.dataset} is that of its {unit!r}, and this "
+            message += f"release protects its {account.unit!r}."
+            hint = "Name one unit of privacy in all policies on a dataset."
+            raise LedgerError.of("B012", message, hint)
 
 
 def check_caps(charge: Charge, accounts: Iterable[Account], state: LedgerState) -> None:

@@ -6,7 +6,6 @@ from decimal import Decimal
 from pathlib import Path
 
 from policy_engine import terms
-from policy_engine.errors import LedgerError
 from policy_engine.plan.aggregates.asking import asks_for_statistics
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import Product
@@ -35,7 +34,6 @@ class LedgerCharging:
 
     def answer(self, data: str, draw: Callable[[], bytes]) -> bytes:
         """Return the answer that was drawn for this release of the data, now or before."""
-        self._check_units()
         reserved = self.ledger.reserve(replace(self.charge, data=data))
         if isinstance(reserved, ReplayedAnswer):
             return reserved.answer
@@ -44,20 +42,6 @@ class LedgerCharging:
             answer = draw()
             self.ledger.keep(reserved, answer)
         return answer
-
-    def _check_units(self) -> None:
-        """Raise LedgerError (B012) where a dataset was charged for another unit: what a row loses
-        is not what a person loses."""
-        if not self.ledger.store.exists():
-            return
-        units = {one.account.dataset: one.account.unit for one in self.ledger.balances()}
-        for account in self.charge.accounts:
-            unit = units.get(account.dataset, account.unit)
-            if unit != account.unit:
-                message = f"The budget of {account.dataset} is that of its {unit!r}, and this "
-                message += f"release protects its {account.unit!r}."
-                hint = "Name one unit of privacy in all policies on a dataset."
-                raise LedgerError.of("B012", message, hint, self.ledger.store.source)
 
 
 def charging_of(

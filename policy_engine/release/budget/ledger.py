@@ -27,7 +27,7 @@ from policy_engine.data.chain.verification import (
 from policy_engine.data.keys import Key, read_chain_key
 from policy_engine.errors import LedgerError, PolicyEngineError
 from policy_engine.release.budget.accounts import Account, Amount, Charge
-from policy_engine.release.budget.balances import Balance, balance_of, check_caps
+from policy_engine.release.budget.balances import Balance, balance_of, check_caps, check_units
 from policy_engine.release.budget.entries import (
     LEDGER,
     BudgetEntry,
@@ -114,7 +114,8 @@ class BudgetLedger:
 
         Raises DeniedError (B009) if a cap does not allow it, whose problem tells numbers as its
         `values` alone; LedgerError if the run that was waited for did not finish (B010), for a
-        charge that cannot be recorded (B008), or for a ledger that cannot be used (B001 to B007).
+        charge that cannot be recorded (B008) or is of another unit than others of its data (B012),
+        or for a ledger that cannot be used (B001 to B007).
         """
         recorded = RecordedCharge.of(charge)
         until, pause, awaited = time.monotonic() + wait, _FIRST_PAUSE, 0
@@ -311,6 +312,7 @@ class _Transaction:
             return self.replay(earlier, charge, recorded) if kept else earlier.number
         if awaited in self.state.lost:
             raise self._unfinished_error()
+        check_units(charge, self.state)
         check_caps(charge, charge.accounts, self.state)
         entry = self.append(state="reserved", charge=recorded, owner=current_owner())
         return Reservation(self.ledger, entry.number, _head(entry))

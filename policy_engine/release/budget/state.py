@@ -112,7 +112,8 @@ class LedgerState:
     """The state of a ledger up to a mark; every entry was verified when it was read.
 
     `releases` are those that are kept or are being made, `reservations` the latter by the number of
-    the entry, `lost` the numbers of those that were spent for nothing.
+    the entry, `lost` the numbers of those that were spent for nothing. `units` are what the budgets
+    of datasets protect, once something was spent.
     """
 
     chain: HashChain
@@ -122,6 +123,7 @@ class LedgerState:
     releases: dict[Identity, ReleaseState] = field(default_factory=dict)
     reservations: dict[int, ReleaseState] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
+    units: dict[str, str] = field(default_factory=dict)
 
     def read(self, rows: Iterator[Row]) -> None:
         """Add the rows from the mark on; the first is the one that was read last.
@@ -161,6 +163,11 @@ class LedgerState:
                 amount = amount.plus(one.amount)
         return amount
 
+    def unit(self, dataset: str) -> str | None:
+        """Return what the budget of a dataset protects, None where nothing was charged to it."""
+        held = (key for one in self.reservations.values() for key in one.keys)
+        return self.units.get(dataset) or next((key[1] for key in held if key[0] == dataset), None)
+
     # -- what an entry says ------------------------------------------------------------------------
 
     def begin(self, entry: Plain) -> None:
@@ -184,6 +191,7 @@ class LedgerState:
         release.step = "spent"
         for key in release.keys:
             self.accounts[key].pay(release.amount, entry["logged"])
+            self.units[key[0]] = key[1]
 
     def cancel(self, entry: Plain) -> None:
         """Record that what was reserved was given back."""

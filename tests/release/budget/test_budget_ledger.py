@@ -185,3 +185,15 @@ def test_a_charge_that_cannot_be_recorded_is_refused(ledger, changes, told):
     with pytest.raises(LedgerError, match="B008 The charge cannot be recorded") as caught:
         ledger.reserve(replace(charge(), **changes))
     assert told in str(caught.value)
+
+
+def test_a_dataset_has_one_unit_once_something_is_held_or_spent_of_it(ledger):
+    rows = replace(VISITS, unit="http://example.com/Visits/row")
+    by_row = charge("2", accounts=(rows,), caps=())
+    held = ledger.reserve(charge("1"))
+    with pytest.raises(LedgerError, match=r"B012 The budget of \S+/Visits is that"):
+        ledger.reserve(by_row)
+    ledger.cancel(held)
+    spend(ledger, by_row)
+    with pytest.raises(LedgerError, match="B012"):
+        ledger.reserve(charge("1"))
