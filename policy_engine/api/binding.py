@@ -21,20 +21,21 @@ from policy_engine.plan.steps import CellStyle
 from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.naming import Names
-from policy_engine.release.statistics import Charging
+from policy_engine.release.budget.charging import LedgerCharging, Listing
 
 
 @dataclass(frozen=True)
 class BoundPlan:
     """A plan for data, the location of the data, and the certified release that it is, if any.
 
-    `charging` is what charges what the plan draws, None where that is nothing, or no ledger given.
+    `charging` is what charges what the plan draws, or lists what it releases without; None without
+    a ledger.
     """
 
     catalog: Catalog
     plan: Plan
     upstream: tuple[Upstream, ...]
-    charging: Charging | None = None
+    charging: LedgerCharging | Listing | None = None
 
 
 def choose_product(policy: Policy, asset: str = "") -> Product:

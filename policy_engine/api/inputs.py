@@ -63,6 +63,7 @@ class ApplyOptions(InputOptions, total=False):
     record: str | Path | None
     attempts: str | Path | None
     ledger: str | Path | None
+    ledger_key: str | Path | bytes | None
     allow_pickle: bool
     time_limit: float | None
 

@@ -36,7 +36,7 @@ from policy_engine.plan.lineage import MadeBy
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import Product
 from policy_engine.plan.steps import CellStyle
-from policy_engine.release.budget.charging import charging_of
+from policy_engine.release.budget.charging import LedgerCharging, Listing, charging_of
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import Release, run_plan
 from policy_engine.terms import local_name
@@ -55,6 +55,7 @@ class ReleaseOptions:
     record: str | Path | None = None
     attempts: str | Path | None = None
     ledger: str | Path | None = None
+    ledger_key: Key = None
     allow_pickle: bool = False
     time_limit: float | None = None
     cells: CellStyle = "text"
@@ -102,7 +103,9 @@ def release_outputs(
             replace(
                 one,
                 plan=making.with_consents(one.plan),
-                charging=charging_of(making.policy, product, one.plan, options.ledger),
+                charging=charging_of(
+                    making.policy, product, one.plan, options.ledger, options.ledger_key
+                ),
             )
             for one, product in zip(bound_plans, products, strict=True)
         ]
@@ -190,6 +193,7 @@ class _OutputJob:
 
     def make(self, staged: Location | None = None) -> tuple[Release, WrittenTable]:
         """Return the release and the table to be measured; writes the reports of its audits."""
+        charging = self.bound_plan.charging
         release, written = run_plan(
             self.bound_plan.plan,
             self.engine,
@@ -200,11 +204,18 @@ class _OutputJob:
             repeats=self.options.report is not None,
             allow_pickle=self.options.allow_pickle,
             upstream=self.bound_plan.upstream,
-            charging=self.bound_plan.charging,
+            charging=charging if isinstance(charging, LedgerCharging) else None,
         )
         release = release.model_copy(update={"made_by": self.made_by})
         _write_reports(release, self.options.report)
         return release, written
+
+
+def _list_uncovered(jobs: Sequence[_OutputJob]) -> None:
+    """List in the ledger, if one is given, what no epsilon covers, before anybody can read it."""
+    for job in jobs:
+        if isinstance(job.bound_plan.charging, Listing):
+            job.bound_plan.charging.list()
 
 
 def _verified_releases(proved: Sequence[ProvenRelease]) -> tuple[VerifiedRelease, ...]:
@@ -230,6 +241,7 @@ def _release_files(
         for job, record_output, file in zip(jobs, records, locations.values(), strict=True):
             release, written = job.make(pending.staged_file(file))
             proved.append(prove(release, written, job.engine, record_output, file, pending))
+        _list_uncovered(jobs)
         publish(proved, pending)
         return proved
 
@@ -243,6 +255,7 @@ def _release_in_memory(jobs: Sequence[_OutputJob]) -> Sequence[ProvenRelease]:
         certified = certify(release, job.engine, written=written)
         check_bounds(certified)
         proved.append(ProvenRelease(release, written, job.engine, certified, record_output, None))
+    _list_uncovered(jobs)
     with keep_records(proved, lambda _: False):
         return proved
 

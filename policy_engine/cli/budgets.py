@@ -62,6 +62,8 @@ def history(
 ) -> None:
     """Print the last entries: what was reserved, spent, given back, kept, lost or replayed.
 
+    Releases that no epsilon covers are listed as well.
+
     A release that was spent and neither kept nor lost is being made, or its run was killed.
     """
     from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
@@ -108,6 +110,9 @@ def _line(entry: "BudgetEntry") -> str:
     head = f"{entry.number}  {entry.logged}  {entry.state:9}"
     of = f"entry {entry.of}" if entry.of else ""
     charge = entry.charge
+    if entry.uncovered is not None:
+        datasets = ", ".join(map(terms.compact, entry.uncovered.datasets))
+        return f"{head} {terms.compact(entry.uncovered.release)}  of {datasets}"
     if charge is None:
         return " ".join(filter(None, (head, of))).rstrip()
     who = dict.fromkeys(one.assignee for one in charge.accounts if one.assignee)

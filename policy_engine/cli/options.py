@@ -217,8 +217,14 @@ LedgerOption = Annotated[
     typer.Option(
         "--ledger",
         metavar="FILE",
-        help="The ledger of budgets, to which statistics under differential privacy are charged. "
-        "It is made if there is none.",
+        help="The ledger of budgets, to which statistics under differential privacy are charged; "
+        "other releases are listed in it. It is made if there is none.",
+    ),
+]
+LedgerKeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger-key", metavar="FILE", help="The key that the ledger is chained with, if any."
     ),
 ]
 SpentOption = Annotated[

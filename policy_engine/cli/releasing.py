@@ -19,6 +19,7 @@ from policy_engine.cli.options import (
     FormatOption,
     InputOption,
     KeyOption,
+    LedgerKeyOption,
     LedgerOption,
     MasterOption,
     OwnersOption,
@@ -203,6 +204,7 @@ def apply(
     ] = None,
     attempts: AttemptsOption = None,
     ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
     allow_pickle: Annotated[
         bool,
         typer.Option(
@@ -239,6 +241,7 @@ def apply(
             "record": record,
             "attempts": attempts,
             "ledger": ledger,
+            "ledger_key": ledger_key,
             "allow_pickle": allow_pickle,
             "owners": owners,
             "time_limit": time_limit,

@@ -10,7 +10,7 @@ from asking_statistics import DAYS, MEDIAN, OUTPUT, ROWS, UNITS, VISITS, policy_
 from policy_engine import apply_policy, certify_output, terms
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.decision import Request, decide
-from policy_engine.errors import DataError, DeniedError, PlanError
+from policy_engine.errors import DataError, DeniedError, PlanError, PolicyEngineError
 from policy_engine.policy import read_policy
 from policy_engine.release.budget import BudgetLedger
 
@@ -146,24 +146,49 @@ def test_an_output_does_not_show_its_epsilon(tmp_path):
     assert error.value.problems[0].code == "V006"
 
 
-def test_other_releases_of_the_data_are_named_that_epsilon_does_not_cover(tmp_path):
-    document = json.loads(policy_text(UNITS))
+def with_rows(text):
+    """Return a policy that releases the rows as well, under 2-anonymity."""
+    document = json.loads(text)
+    parameters = (
+        ("mosaicrown:method", "eq", "k-anonymity"),
+        ("mosaicrown:k", "eq", 2),
+        ("mosaicrown:quasi-identifier", "isAllOf", [f"{VISITS}/sex"]),
+    )
     refinement = [
         {"leftOperand": name, "operator": operator, "rightOperand": value}
-        for name, operator, value in (
-            ("mosaicrown:method", "eq", "k-anonymity"),
-            ("mosaicrown:k", "eq", 2),
-            ("mosaicrown:quasi-identifier", "isAllOf", [f"{VISITS}/sex"]),
-        )
+        for name, operator, value in parameters
     ]
-    rows = {
-        "target": VISITS,
-        "action": [{"rdf:value": {"@id": "odrl:anonymize"}, "refinement": refinement}],
-        "output": "http://e.org/Rows",
-    }
-    document["permission"].append(rows)
-    release = apply_policy(
-        json.dumps(document), {VISITS: visits(*PEOPLE)}, asset=OUTPUT, ledger=tmp_path / "l"
-    )
-    assert release.certificate.uncovered == ("http://e.org/Rows",)
+    action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": refinement}
+    document["permission"].append({"target": VISITS, "action": [action], "output": ROWS_OUTPUT})
+    return json.dumps(document)
+
+
+ROWS_OUTPUT = "http://e.org/Rows"
+
+
+def test_other_releases_of_the_policy_are_named_that_epsilon_does_not_cover(tmp_path):
+    text, data = with_rows(policy_text(UNITS)), {VISITS: visits(*PEOPLE)}
+    release = apply_policy(text, data, asset=OUTPUT, ledger=tmp_path / "l")
+    assert release.certificate.uncovered == (ROWS_OUTPUT,)
     assert read_certificate(release.certificate.to_jsonld()) == release.certificate
+
+
+def test_releases_without_epsilon_are_listed_in_the_ledger(tmp_path):
+    text, data, ledger = policy_text(UNITS), {VISITS: visits(*PEOPLE)}, tmp_path / "l"
+    rows = apply_policy(with_rows(text), data, asset=ROWS_OUTPUT, ledger=ledger)
+    assert rows.certificate.uncovered == ()
+    for _ in range(2):
+        apply_policy(with_rows(text), data, asset=ROWS_OUTPUT, ledger=ledger)
+    release = apply_policy(text, data, ledger=ledger)
+    assert release.certificate.uncovered == (ROWS_OUTPUT,)
+    states = [one.state for one in BudgetLedger(ledger).history()]
+    assert states == ["opened", "uncovered", "reserved", "spent", "kept"]
+    assert BudgetLedger(ledger).verify().intact
+
+
+def test_a_ledger_with_a_key_is_charged_with_it_alone(tmp_path):
+    text, data, key = policy_text(UNITS), {VISITS: visits(*PEOPLE)}, b"k" * 32
+    apply_policy(text, data, ledger=tmp_path / "l", ledger_key=key)
+    with pytest.raises(PolicyEngineError):
+        apply_policy(policy_text(ROWS), data, ledger=tmp_path / "l")
+    assert BudgetLedger(tmp_path / "l", key).verify().intact

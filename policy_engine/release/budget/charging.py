@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from policy_engine import terms
+from policy_engine.data.keys import Key
 from policy_engine.plan.aggregates.asking import asks_for_statistics
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import Product
@@ -27,10 +28,15 @@ _UNBOUNDED = Decimal("1e12")
 class LedgerCharging:
     """Charges one release to a ledger: reserved, spent, and only then drawn and kept."""
 
-    def __init__(
-        self, ledger: BudgetLedger, charge: Charge, uncovered: tuple[str, ...] = ()
-    ) -> None:
-        self.ledger, self.charge, self.uncovered = ledger, charge, uncovered
+    def __init__(self, ledger: BudgetLedger, charge: Charge, others: tuple[str, ...] = ()) -> None:
+        self.ledger, self.charge, self._others = ledger, charge, others
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """The other releases of the data: those of its policy, and those that the ledger lists."""
+        datasets = {one.dataset for one in self.charge.accounts}
+        listed = self.ledger.uncovered(datasets) if self.ledger.store.exists() else ()
+        return tuple(sorted({*self._others, *listed}))
 
     def answer(self, data: str, draw: Callable[[], bytes]) -> bytes:
         """Return the answer that was drawn for this release of the data, now or before."""
@@ -44,14 +50,29 @@ class LedgerCharging:
         return answer
 
 
+class Listing:
+    """Lists a release of rows or of a model in a ledger: no epsilon covers it."""
+
+    def __init__(self, ledger: BudgetLedger, datasets: tuple[str, ...], release: str) -> None:
+        self.ledger, self.datasets, self.release = ledger, datasets, release
+
+    def list(self) -> None:
+        """List it. Raises LedgerError where the ledger cannot be written."""
+        self.ledger.list_uncovered(self.datasets, self.release)
+
+
 def charging_of(
-    policy: Policy, product: Product, plan: Plan, ledger: str | Path | None
-) -> LedgerCharging | None:
-    """Return what charges a plan to the ledger of a file; None for no statistics, or no ledger."""
-    if plan.aggregate is None or ledger is None:
+    policy: Policy, product: Product, plan: Plan, ledger: str | Path | None, key: Key = None
+) -> LedgerCharging | Listing | None:
+    """Return what charges a plan to the ledger of a file, or lists what is not charged; None
+    without a ledger."""
+    if ledger is None:
         return None
+    if plan.aggregate is None:
+        datasets = _with_wider(policy, "asset", plan.assets)
+        return Listing(BudgetLedger(ledger, key), datasets, plan.publish.asset)
     charge = charge_of(policy, product.rule, plan)
-    return LedgerCharging(BudgetLedger(ledger), charge, uncovered_releases(policy, charge))
+    return LedgerCharging(BudgetLedger(ledger, key), charge, uncovered_releases(policy, charge))
 
 
 def uncovered_releases(policy: Policy, charge: Charge) -> tuple[str, ...]:

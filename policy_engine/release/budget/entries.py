@@ -11,12 +11,13 @@ from policy_engine.data.chain.hashing import HashChain
 from policy_engine.data.chain.verification import EntryKind
 from policy_engine.release.budget.accounts import Account, Cap, Charge, charge_error
 
-State = Literal["opened", "reserved", "spent", "cancelled", "kept", "lost", "replayed"]
+State = Literal["opened", "reserved", "spent", "cancelled", "kept", "lost", "replayed", "uncovered"]
 """What an entry says of a reservation.
 
 `opened` begins a ledger; `reserved` holds budget, `cancelled` gives it back; `spent` says that
 noise may be drawn from now on; `kept` that the answer is stored, `lost` that it never will be;
-`replayed` that a kept answer was given again.
+`replayed` that a kept answer was given again; `uncovered` that something else was released of the
+same data, of which no epsilon says anything.
 """
 
 _Amount = Annotated[str, StringConstraints(pattern=r"^\d+(\.\d+)?$")]
@@ -73,6 +74,13 @@ class RecordedCharge(ChainRecord):
             raise charge_error("A name in it is not a text, or its events are not JSON.") from None
 
 
+class UncoveredRelease(ChainRecord):
+    """A release that was not charged: of which datasets, and the IRI of its output."""
+
+    datasets: tuple[str, ...]
+    release: str
+
+
 class Owner(ChainRecord):
     """The process that reserved: its number, when it was started, and the machine it runs on."""
 
@@ -95,11 +103,12 @@ class BudgetEntry(ChainEntry):
     of: Annotated[int, Field(ge=1)] | None = None
     answer: Hash | None = None
     ledger: str | None = None
+    uncovered: UncoveredRelease | None = None
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
         needs, may_have = _PARTS[self.state]
-        parts = ("charge", "owner", "of", "answer", "ledger")
+        parts = ("charge", "owner", "of", "answer", "ledger", "uncovered")
         names = {name for name in parts if getattr(self, name) is not None}
         if not needs <= names <= needs | may_have:
             raise ValueError(f"an entry of the state {self.state!r} has other parts")
@@ -114,6 +123,7 @@ _PARTS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "kept": (frozenset({"of", "answer"}), frozenset()),
     "lost": (frozenset({"of"}), frozenset()),
     "replayed": (frozenset({"of"}), frozenset({"charge"})),
+    "uncovered": (frozenset({"uncovered"}), frozenset()),
 }
 """Which parts an entry of each state has, and which it may have."""
 

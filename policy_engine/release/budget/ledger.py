@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,6 +32,7 @@ from policy_engine.release.budget.entries import (
     LEDGER,
     BudgetEntry,
     RecordedCharge,
+    UncoveredRelease,
     make_entry,
 )
 from policy_engine.release.budget.processes import current_owner, is_gone
@@ -168,6 +169,14 @@ class BudgetLedger:
             if held is not None:
                 ledger.give_up(held)
 
+    def list_uncovered(self, datasets: Sequence[str], release: str) -> None:
+        """Record a release of some datasets that is not charged, once: no epsilon covers it."""
+        with self._transaction(create=True) as ledger:
+            others = [ledger.state.uncovered.get(one, set()) for one in datasets]
+            if not all(release in some for some in others):
+                uncovered = UncoveredRelease(datasets=tuple(datasets), release=release)
+                ledger.append(state="uncovered", uncovered=uncovered)
+
     # -- what it says ------------------------------------------------------------------------------
 
     def balances(self) -> tuple[Balance, ...]:
@@ -190,6 +199,13 @@ class BudgetLedger:
             return {}
         with self._reading() as ledger:
             return {one.account: one.spent for one in ledger.state.accounts.values()}
+
+    def uncovered(self, datasets: Iterable[str]) -> tuple[str, ...]:
+        """Return the releases of some datasets that no epsilon covers, in the order of their
+        names."""
+        with self._reading() as ledger:
+            some = [ledger.state.uncovered.get(one, set()) for one in datasets]
+        return tuple(sorted(set().union(*some)))
 
     def history(self) -> tuple[BudgetEntry, ...]:
         """Return the entries in order."""

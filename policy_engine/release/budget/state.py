@@ -113,7 +113,8 @@ class LedgerState:
 
     `releases` are those that are kept or are being made, `reservations` the latter by the number of
     the entry, `lost` the numbers of those that were spent for nothing. `units` are what the budgets
-    of datasets protect, once something was spent.
+    of datasets protect, once something was spent; `uncovered` has the other releases of each
+    dataset, by its IRI.
     """
 
     chain: HashChain
@@ -124,6 +125,7 @@ class LedgerState:
     reservations: dict[int, ReleaseState] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
     units: dict[str, str] = field(default_factory=dict)
+    uncovered: dict[str, set[str]] = field(default_factory=dict)
 
     def read(self, rows: Iterator[Row]) -> None:
         """Add the rows from the mark on; the first is the one that was read last.
@@ -222,6 +224,11 @@ class LedgerState:
             self.accounts[key].pay(amount, entry["logged"])
         release.keys += keys
 
+    def list_uncovered(self, entry: Plain) -> None:
+        """Record a release of which no epsilon says anything."""
+        for dataset in entry["uncovered"]["datasets"]:
+            self.uncovered.setdefault(dataset, set()).add(entry["uncovered"]["release"])
+
     # -- parts of it -------------------------------------------------------------------------------
 
     def _noted(self, recorded: Plain) -> Key:
@@ -253,6 +260,7 @@ _RECORDERS: Mapping[str, Callable[[LedgerState, Plain], None]] = {
     "kept": LedgerState.keep,
     "lost": LedgerState.lose,
     "replayed": LedgerState.replay,
+    "uncovered": LedgerState.list_uncovered,
 }
 
 
