@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from policy_engine.data.group_keys import GroupKeys
-from policy_engine.engines.engine import Engine, WrittenTable
+from policy_engine.engines.engine import Engine, StoredData, WrittenTable
 from policy_engine.errors import DataError, PlanError
 from policy_engine.kernels.differential_privacy import selection
 from policy_engine.kernels.differential_privacy.noise import discrete_gaussian, discrete_laplace
@@ -56,6 +56,25 @@ def release_statistics(
 ) -> tuple[Release, WrittenTable]:
     """Return the statistics of a plan, charged, drawn and written, and the table as written.
 
+    Raises as `charged_statistics` does.
+    """
+    table, source = charged_statistics(plan, engine, charging, upstream)
+    written = engine.write(engine.statistics_table(table), destination)
+    release = Release(
+        plan=plan,
+        output=written.stored,
+        sources=(source,),
+        upstream=tuple(upstream),
+        uncovered=charging.uncovered if charging else (),
+    )
+    return release, written
+
+
+def charged_statistics(
+    plan: Plan, engine: Engine, charging: Charging | None, upstream: Sequence[Upstream] = ()
+) -> "tuple[pa.Table, StoredData]":
+    """Return the statistics of a plan, charged and drawn, and what was read.
+
     Nothing of the input is read before it was charged, but its digest. Raises PlanError (M018)
     without a ledger, and as `Charging.answer` does.
     """
@@ -77,15 +96,7 @@ def release_statistics(
         return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
 
     rows: Rows = json.loads(charging.answer(source.digest, drawn))
-    written = engine.write(engine.statistics_table(to_table(step, rows)), destination)
-    release = Release(
-        plan=plan,
-        output=written.stored,
-        sources=(source,),
-        upstream=tuple(upstream),
-        uncovered=charging.uncovered,
-    )
-    return release, written
+    return to_table(step, rows), source
 
 
 SECRET_BYTES = 16

@@ -17,6 +17,7 @@ from policy_engine.engines.statistics.contributions import (
     tallied,
 )
 from policy_engine.engines.statistics.row_cells import check_type, encoded, texts_of
+from policy_engine.engines.statistics.row_conditions import counted_rows
 from policy_engine.engines.value_words import value_words
 from policy_engine.errors import InternalError
 from policy_engine.kernels.differential_privacy.contributions import bound_contributions
@@ -93,7 +94,8 @@ def tally_table(
     """Return the exact statistics of a table, with the contributions of units bounded.
 
     `public` are the keys of groups, None where the data have them; `secret` decides which rows of a
-    unit are used. Rows without a unit or a group are left out. Raises DataError (C009) for columns
+    unit are used. Rows without a unit or a group, or that do not satisfy the conditions of the
+    step, are left out. Raises DataError (C009) for columns
     whose values have no text.
     """
     for name in step.columns_used:
@@ -101,7 +103,8 @@ def tally_table(
     units = code_texts(table.column(step.unit))
     groups, keys = group_rows(table, step, public)
     values = row_values(table, step)
-    used = np.flatnonzero((units.codes != ABSENT) & (groups != ABSENT))
+    is_counted = counted_rows(table, step)
+    used = np.flatnonzero((units.codes != ABSENT) & (groups != ABSENT) & is_counted)
     chosen = _bounded(units, groups, keys, values, used, step, secret, step.max_rows)
     if step.max_rows > 1 and any(one.quantity == "counts" for one in tallied(step)):
         first = _bounded(units, groups, keys, values, used, step, secret, 1)

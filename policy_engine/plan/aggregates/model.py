@@ -4,9 +4,17 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from policy_engine.methods import Bound
 from policy_engine.methods.sanitisations.differential_privacy import (
@@ -104,6 +112,23 @@ class GroupedBy(_Frozen):
     keys: tuple[str, ...] = ()
 
 
+Comparison = Literal[
+    "is any of", "is none of", "<", "<=", ">", ">=", "is missing", "is not missing"
+]
+
+
+class RowCondition(_Frozen):
+    """What the cell of a row in one column must satisfy for the row to be counted.
+
+    It is compared with `values`, as numbers or as texts; a missing cell satisfies none but that.
+    """
+
+    column: Name
+    comparison: Comparison
+    values: tuple[str, ...] = ()
+    of_numbers: bool = False
+
+
 class Aggregation(_Frozen):
     """All that a permission asks of statistics under differential privacy.
 
@@ -111,7 +136,7 @@ class Aggregation(_Frozen):
     of the columns or of a file (`key_table`, by its IRI, with its `key_table_digest` once the plan
     is bound), or else those that `key_selection` lets through. What is promised is about the
     `unit`, the column that tells persons apart, and follows from `epsilon` and `delta`, which the
-    `accountant` proved for all noise together.
+    `accountant` proved for all noise together. Only rows that satisfy all `conditions` count.
     """
 
     unit: Name
@@ -126,6 +151,13 @@ class Aggregation(_Frozen):
     figures: Annotated[tuple[Statistic, ...], Field(min_length=1)]
     key_selection: AddedNoise | None = None
     accountant: str = ""
+    conditions: tuple[RowCondition, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _omit_no_conditions(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Omit the conditions where there are none, as in all that policies declare."""
+        values: dict[str, Any] = serialize(self)
+        return values if self.conditions else {k: v for k, v in values.items() if k != "conditions"}
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -164,8 +196,8 @@ class Aggregation(_Frozen):
     @property
     def columns_used(self) -> tuple[str, ...]:
         """The columns of the input, each once, the unit of privacy last."""
-        names = (*self.group_names, *(one.of for one in self.figures if one.of), self.unit)
-        return tuple(dict.fromkeys(names))
+        names = (*self.group_names, *(one.of for one in self.figures if one.of))
+        return tuple(dict.fromkeys((*names, *(one.column for one in self.conditions), self.unit)))
 
     @property
     def delta_spent(self) -> Decimal:

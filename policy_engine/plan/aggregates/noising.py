@@ -16,6 +16,7 @@ from policy_engine.kernels.differential_privacy.half_widths import (
 )
 from policy_engine.kernels.differential_privacy.parts import NoisyPart
 from policy_engine.methods.sanitisations.differential_privacy import (
+    DifferentialPrivacy,
     NoiseMechanism,
     SelectionMechanism,
 )
@@ -71,6 +72,8 @@ def with_calibrated_noise(
     if needs_keys:
         flat.append(_keys(1 - shares, aggregation))
     possible = [one for one in mechanisms if one != "discrete-gaussian" or aggregation.delta]
+    if not possible:
+        raise ValueError("discrete-gaussian needs a delta above 0.")
     noise, accountant = min(
         (_calibrated(flat, mechanism, selection, aggregation) for mechanism in possible),
         key=lambda pair: sum(one.half_width * float(1 / one.step) for one in pair[0]),
@@ -79,6 +82,15 @@ def with_calibrated_noise(
     by_figure = [[noise.pop(0) for _ in of] for of in wanted]
     changes = {"figures": with_noise(aggregation.figures, by_figure), "key_selection": keys}
     return aggregation.model_copy(update={**changes, "accountant": accountant})
+
+
+def calibrated(draft: Aggregation, method: DifferentialPrivacy) -> Aggregation:
+    """Return what is released, with the noise that the parameters of the method allow.
+
+    Raises ValueError where there is none.
+    """
+    noised = with_calibrated_noise(draft, method.mechanism, method.selection[0])
+    return Aggregation(**dict(noised))
 
 
 def _calibrated(

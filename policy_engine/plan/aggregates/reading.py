@@ -39,11 +39,12 @@ _MOST_CANDIDATES = 100_000
 class Statistics(NamedTuple):
     """A permission to release statistics, what it asks for, and the action that asks for it.
 
-    `places` has the place of each column that it names, by its name.
+    `method` has its parameters, `places` the place of each column that it names, by its name.
     """
 
     rule: Rule
     action: Action
+    method: DifferentialPrivacy
     aggregation: Aggregation
     places: Mapping[str, Place]
 
@@ -51,11 +52,11 @@ class Statistics(NamedTuple):
 def read_statistics(policy: Policy, rule: Rule, action: Action) -> Statistics:
     """Return what an action asks for. Raises PlanError with every problem of it."""
     reader = _Reader(policy, rule, action)
-    aggregation = reader.aggregation()
-    if reader.problems or aggregation is None:
+    read = reader.read()
+    if reader.problems or read is None:
         problems = sorted(dict.fromkeys(reader.problems), key=place_order)
         raise PlanError(*problems, source=policy.source)
-    return Statistics(rule, action, aggregation, reader.places)
+    return Statistics(rule, action, *read, reader.places)
 
 
 class _Reader:
@@ -76,8 +77,8 @@ class _Reader:
         """Note a problem."""
         self.problems.append(Problem(code, message, hint, place))
 
-    def aggregation(self) -> Aggregation | None:
-        """Return what is asked for, without noise; None where something is wrong."""
+    def read(self) -> tuple[DifferentialPrivacy, Aggregation] | None:
+        """Return the parameters and what is asked for; None where something is wrong."""
         self._check_rule()
         values = self._values()
         unit = self._unit()
@@ -107,10 +108,13 @@ class _Reader:
             key_selection=None,
             accountant="",
         )
-        from policy_engine.plan.aggregates.noising import with_calibrated_noise  # noqa: PLC0415 (slow to import)
+        from policy_engine.plan.aggregates.noising import calibrated  # noqa: PLC0415 (slow to import)
 
-        noised = with_calibrated_noise(draft, method.mechanism, method.selection[0])
-        return Aggregation(**dict(noised))
+        try:
+            return method, calibrated(draft, method)
+        except ValueError as error:
+            self.add("M018", f"The noise cannot be calibrated. {error}", self.action.place)
+            return None
 
     # -- the action -------------------------------------------------------------------------------
 
