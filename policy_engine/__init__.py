@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         query_data,
     )
     from policy_engine.api.disclosing import audit_disclosure
+    from policy_engine.api.estimating import estimate_answers
     from policy_engine.api.exploring import explore_policy
     from policy_engine.api.planning import (
         check_policy,
@@ -60,6 +61,7 @@ _HOMES = {
             "list_duties",
             "query_data",
         ),
+        "api.estimating": ("estimate_answers",),
         "api.exploring": ("explore_policy",),
         "api.planning": (
             "check_policy",
@@ -122,6 +124,7 @@ __all__ = [
     "decide_request",
     "decider",
     "draw_policy",
+    "estimate_answers",
     "estimate_policy",
     "estimate_search",
     "explore_policy",

@@ -77,7 +77,7 @@ CODES = {
     "M015": "cells of an earlier release, read as if they were the original values",
     "M016": "a join of datasets that cannot be planned, or is not supported there",
     "M017": "a weaker guarantee than an owner requires for what is made of its data",
-    "M018": "statistics under differential privacy that cannot be planned",
+    "M018": "a release under differential privacy that cannot be planned",
     "C001": "an asset without data",
     "C002": "a missing file",
     "C003": "an unreadable file",

@@ -199,6 +199,11 @@ def maskings() -> Mapping[str, Term]:
     return {term.facts["notation"]: term for term in instances(f"{PE}Masking").values()}
 
 
+def randomisers() -> Mapping[str, Term]:
+    """Return the randomisers of single columns by their notation, such as `piecewise`."""
+    return {term.facts["notation"]: term for term in instances(f"{PE}Randomiser").values()}
+
+
 def audit_methods() -> Mapping[str, Term]:
     """Return the methods of audits by their notation, such as `membership-inference`."""
     return {term.facts["notation"]: term for term in instances(f"{PE}AuditMethod").values()}

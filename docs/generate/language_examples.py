@@ -269,6 +269,31 @@ RELEASES: Mapping[str, tuple[str, Any]] = {
     "pe:release": ("eq", {"@id": "ex:Visits/wards"}),
 }
 """What refines a release under differential privacy, each with its operator and a value."""
+OF_CATEGORIES = {"pe:categories": ["surgery", "maternity"], "pe:otherwise": "another ward"}
+OF_NUMBERS = {"pe:lower": 0, "pe:upper": 5000, "pe:grid": 50, "pe:missingAs": 500}
+RANDOMISED: Mapping[str, Mapping[str, Any]] = {
+    "k-ary-randomised-response": {**OF_CATEGORIES, "pe:share": 2},
+    "symmetric-unary-encoding": OF_CATEGORIES,
+    "optimised-unary-encoding": OF_CATEGORIES,
+    "optimised-local-hashing": OF_CATEGORIES,
+    "duchi": OF_NUMBERS,
+    "piecewise": OF_NUMBERS,
+    "private-pixelation": {
+        "pe:blockSize": 4,
+        "pe:pixelsChanged": 16,
+        "pe:height": 28,
+        "pe:width": 28,
+        "pe:channels": 1,
+        "pe:padding": 255,
+    },
+}
+"""The settings of a randomised column, by its randomiser."""
+RANDOMISING: Mapping[str, tuple[str, Any]] = {
+    "pe:epsilon": ("lteq", {"@value": "0.5", "@type": "xsd:decimal"}),
+    "pe:compose": ("eq", "sample-one-attribute"),
+    "pe:privacyUnit": ("eq", "http://example.com/Visits/Patient"),
+}
+"""What refines a table that is randomised, besides its columns, each with its operator."""
 OF_QUERIES: Mapping[str, Any] = {
     "pe:groupBy": {"pe:groupBy": [WARD, "http://example.com/Visits/Sex"]},
     "pe:keys": {"pe:groupBy": [WARD], "pe:keys": {"@id": "http://example.com/wards.csv"}},

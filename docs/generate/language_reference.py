@@ -20,6 +20,8 @@ from language_examples import (
     OF_RULES,
     OPERANDS,
     OPERATORS,
+    RANDOMISED,
+    RANDOMISING,
     RELEASES,
     SETTINGS,
     VALUES,
@@ -30,6 +32,7 @@ from policy_engine.errors import DataError
 from policy_engine.methods.reference import (
     ONE_NEEDED,
     Parameter,
+    allowed_parameter,
     column_parameters,
     method_parameters,
     model_parameters,
@@ -48,7 +51,8 @@ HEADING = "## Reference"
 """What in the page everything that is generated stands behind."""
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
-_DP = "differential-privacy"
+_DP, _LOCAL = "differential-privacy", "local-differential-privacy"
+_RANDOMISED = "pe:randomised"
 _CC = "http://creativecommons.org/ns#"
 _READ = ("Set", "Policy", "Offer", "Agreement")
 _INTRODUCTION = f"""\
@@ -67,7 +71,8 @@ def with_reference(page: str) -> str:
 
 def reference() -> str:
     """Return all terms of the policy language, each with its definition and an example."""
-    parts = [*_language(), *_sanitisation(), *_differential_privacy(), *_modelling()]
+    parts = [*_language(), *_sanitisation(), *_differential_privacy(), *_local_privacy()]
+    parts += _modelling()
     titles = [part.splitlines()[0].removeprefix("### ") for part in parts]
     links = "\n".join(f"- [{title}](#{_anchor(title)})" for title in titles)
     return "\n".join([_INTRODUCTION, f"{links}\n", *parts])
@@ -112,7 +117,7 @@ def _sanitisation() -> Iterator[str]:
         (
             (f"`{notation}`", term.definition, _needs(notation), _code(_method(notation)))
             for notation, term in terms.methods().items()
-            if notation != _DP
+            if notation not in (_DP, _LOCAL)
         ),
         "Under `mosaicrown:method`; [privacy-models.md](privacy-models.md) tells which to use, and "
         "[masking.md](masking.md#masking-without-a-privacy-model) what `masking` alone is.",
@@ -146,6 +151,8 @@ def _sanitisation() -> Iterator[str]:
         "Under `pe:masking`, said of a masked column; [masking.md](masking.md) tells more.",
     )
     for role, parameters in column_parameters().items():
+        if role == _RANDOMISED:
+            continue
         page = "masking" if role == "pe:masked" else "generalization"
         more = f"Said of a column in its place, [{page}.md]({page}.md) tells how."
         title = f"Settings of columns under {role}"
@@ -190,6 +197,60 @@ def _differential_privacy() -> Iterator[str]:
     yield _table("Scopes of budgets", "budget", _NAMES, scoped)
     accounts = terms.instances(f"{_PE}SpendingUnit")
     yield _simple("Accounts", "constraint", ((iri, _spent(iri)) for iri in accounts))
+
+
+def _local_privacy() -> Iterator[str]:
+    method = terms.methods()[_LOCAL]
+    needed = _comparison("mosaicrown:method", "eq", _LOCAL)
+    first = (f"`{_LOCAL}`", method.definition, "as `mosaicrown:method`", "required", _code(needed))
+    known = {one.name: one for one in (*method_parameters(_LOCAL), *_allowed(_LOCAL))}
+    rows = [first, *(_row(one, randomising(one.name)) for one in known.values())]
+    names = ("operand", "what it is", "takes", "default", "example")
+    more = "[local-privacy.md](local-privacy.md) tells how."
+    yield _table("Refinements of randomised tables", "randomised", names, rows, more)
+    yield _table(
+        "Randomisers",
+        "randomised",
+        ("randomiser", "what is published", "needs", "may have", "example"),
+        (
+            (f"`{n}`", t.definition, _needed(t), _named(t, "allows"), _code(_randomised(n)))
+            for n, t in terms.randomisers().items()
+        ),
+        "Under `pe:randomiser`, said of a randomised column. Each may have `pe:share` as well.",
+    )
+    title = f"Settings of columns under {_RANDOMISED}"
+    settings = column_parameters()[_RANDOMISED]
+    yield _table(title, "randomised", names, map(_randomised_setting, settings))
+
+
+def _allowed(notation: str) -> Iterator[Parameter]:
+    """Yield the parameters that a method may have."""
+    term = terms.methods()[notation]
+    by_name = {one.name: one for one in shared_parameters()}
+    for iri in term.iris("allows"):
+        yield by_name.get(terms.compact(iri)) or allowed_parameter(notation, iri)
+
+
+def randomising(name: str, value: Any = None) -> dict[str, Any]:
+    """Return a refinement of a table that is randomised, with its usual value unless another is
+    given."""
+    if name == _RANDOMISED:
+        return _randomised(next(iter(terms.randomisers())))
+    operator, usual = RANDOMISING[name]
+    return _comparison(name, operator, usual if value is None else value)
+
+
+def _randomised(notation: str) -> dict[str, Any]:
+    """Return how a column is randomised in a way."""
+    name = "Cost" if "pe:lower" in RANDOMISED[notation] else "Ward"
+    name = "Scan" if "pe:blockSize" in RANDOMISED[notation] else name
+    column = {"@id": f"http://example.com/Visits/{name}", "pe:randomiser": notation}
+    return _asked(_RANDOMISED, [column | RANDOMISED[notation]])[0]
+
+
+def _randomised_setting(one: Parameter) -> tuple[str, ...]:
+    having = (notation for notation, settings in RANDOMISED.items() if one.name in settings)
+    return _row(one, _randomised(next(having, next(iter(terms.randomisers())))))
 
 
 def release(name: str, value: Any = None) -> dict[str, Any]:
@@ -258,6 +319,7 @@ _KINDS = {
     "refinement": "refinements of `anonymize`",
     "audit": "refinements of `pe:train`, or of an audit",
     "release": "refinements of `anonymize` by `differential-privacy`",
+    "randomised": "refinements of `anonymize` by `local-differential-privacy`",
     "query": "members of a query",
     "figure": "members of a query's `pe:aggregate`",
     "budget": "members of a policy's `pe:budget`",

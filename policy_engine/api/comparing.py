@@ -27,6 +27,7 @@ from policy_engine.plan.steps import Anonymize, Mask, Sample
 from policy_engine.policy import Reading, ReadingOptions, Source
 
 if TYPE_CHECKING:
+    from policy_engine.audits.utility.estimating import EstimatedRelease
     from policy_engine.audits.utility.model import Comparison
     from policy_engine.certificate.certificate import Certificate, MaskedColumn
     from policy_engine.certificate.record import Record
@@ -48,7 +49,7 @@ def compare_release(
     shareable: bool = False,
     asset: str = "",
     **reading: Unpack[ReadingOptions],
-) -> "Comparison":
+) -> "Comparison | EstimatedRelease":
     """Return what a release lost compared with its original, and how useful it still is.
 
     The columns and their roles come from the certificate beside the release, or else from the
@@ -57,7 +58,8 @@ def compare_release(
     comparison reveals how often values of the original occur, so it is for the owner alone; a
     `shareable` one contains only what anybody with the release can find out. The `record` shows
     whether the release was made from this original. Of a release by buckets, the table of
-    quasi-identifiers is compared, as one that is masked alone. Raises DataError if a table cannot
+    quasi-identifiers is compared, as one that is masked alone. Of records that were randomised,
+    estimates are compared with the truth. Raises DataError if a table cannot
     be read or a taxonomy is missing (C012), PlanError for a target without a classifier (M004),
     CertificateError if the release cannot have been made from this original, or the record does
     not open its certificate.
@@ -79,6 +81,11 @@ def compare_release(
         else:
             plan = certificate.plan  # type: ignore[union-attr]
         plan.check_one_input("compared with")
+        if plan.randomise is not None:
+            from policy_engine.audits.utility.estimating import estimate_release  # noqa: PLC0415
+
+            truth = None if shareable else Path(original)
+            return estimate_release(path, plan.randomise, truth)
         if plan.sample and not (certificate and certificate.sample):
             raise _unknown_sample_error("Put its certificate beside the release.")
         anonymize, table = plan.require_anonymize(), path

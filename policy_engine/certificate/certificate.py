@@ -18,6 +18,7 @@ from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import ClassFigures
 from policy_engine.certificate.consistency import contradictions
+from policy_engine.certificate.randomised import RandomisedColumn
 from policy_engine.certificate.record import Count
 from policy_engine.certificate.shortcomings import shortcomings
 from policy_engine.data.commitment import Commitment
@@ -99,7 +100,8 @@ class Certificate(BaseModel):
     `sample` says how large the sample of rows is that was released, if one was: the number of rows
     of the input follows from it. `class_figures` are those of classes by microaggregation, and
     `disclosures` tells what attacks on the table reached. `uncovered` are the IRIs of other
-    releases of the same data, of which the epsilon of statistics says nothing.
+    releases of the same data, of which the epsilon of statistics says nothing. `randomised` tells
+    the probabilities of records that were randomised.
     `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
     output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
     are those of the table that it was trained on.
@@ -126,6 +128,7 @@ class Certificate(BaseModel):
     attempts: Count = 0
     models: tuple[ModelFigures, ...] = ()
     files: FilesMeasured | None = None
+    randomised: tuple[RandomisedColumn, ...] = ()
     utility: Utility | NotApplicable
     upstream: tuple[Upstream, ...] = ()
     uncovered: tuple[str, ...] = ()
@@ -137,9 +140,11 @@ class Certificate(BaseModel):
     def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Omit `maskings` where no column is masked, `sample` where all rows are used, `tables`
         where there is one, `class_figures` without classes by microaggregation, `disclosures` where
-        the table is not attacked, and `uncovered` where nothing else of the data is released."""
+        the table is not attacked, `uncovered` where nothing else of the data is released, and
+        `randomised` where no records are."""
         values: dict[str, Any] = serialize(self)
-        optional = ("sample", "maskings", "tables", "class_figures", "disclosures", "uncovered")
+        optional = ["sample", "maskings", "tables", "class_figures", "disclosures", "uncovered"]
+        optional += ["randomised"]
         absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 

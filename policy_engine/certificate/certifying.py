@@ -11,6 +11,7 @@ from policy_engine.audits.disclosure.measuring import measure_disclosures
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import ClassFigures, have_figures
+from policy_engine.certificate.randomised import measure_answers, randomised_columns
 from policy_engine.certificate.record import Input, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
 from policy_engine.certificate.suppressed_shares import measure_caps
@@ -85,6 +86,10 @@ def certify(
     measured = None
     if plan.aggregate is not None:
         _check_published(release, written, plan.aggregate.released, engine)
+    answered: tuple[Measurement, ...] = ()
+    if plan.randomise is not None:
+        _check_published(release, written, plan.randomise.released, engine)
+        answered = measure_answers(written, plan.randomise, engine)
     if anonymize is not None:
         _check_columns(release, written, anonymize, engine)
         measured = engine.measure(written, anonymize)
@@ -122,7 +127,7 @@ def certify(
         ended=release.ended,
         measurements=(*measured.measurements, *caps, *maskings)
         if measured
-        else tuple(_by_noise(plan)),
+        else (*_by_noise(plan), *answered),
         sample=_published_sample(release),
         maskings=tuple(map(MaskedColumn.of, judgements)),
         class_figures=figures,
@@ -131,6 +136,7 @@ def certify(
         attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
         models=release.models,
         files=release.files,
+        randomised=randomised_columns(plan.randomise) if plan.randomise else (),
         utility=public_utility,
         upstream=release.upstream,
         made_by=release.made_by,

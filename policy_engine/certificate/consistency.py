@@ -9,6 +9,7 @@ from policy_engine import terms
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import class_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
+from policy_engine.certificate.randomised import randomised_contradictions
 from policy_engine.certificate.risk_arithmetic import impossible_figures
 from policy_engine.certificate.statistics_consistency import statistics_contradictions
 from policy_engine.certificate.suppressed_shares import cap_contradictions
@@ -70,6 +71,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
         yield from statistics_contradictions(certificate, certificate.plan.aggregate)
     elif certificate.uncovered:
         yield "It lists releases that no epsilon covers, and has no epsilon."
+    yield from randomised_contradictions(certificate)
     yield from _column_contradictions(certificate)
     yield from _table_contradictions(certificate)
     yield from _measurement_contradictions(certificate)
@@ -309,8 +311,9 @@ def _measurement_contradictions(certificate: "Certificate") -> Iterator[str]:
 
 def _is_possible(measured: Measurement, rows: int) -> bool:
     """Return whether a table of this many rows can have a figure; a figure below 0 means none."""
-    is_count = measured.bound in (*_COUNTS, *terms.maskings())
-    if measured.bound in (*_WHOLE, *terms.maskings()) and measured.achieved % 1:
+    of_cells = (*terms.maskings(), *terms.randomisers())
+    is_count = measured.bound in (*_COUNTS, *of_cells)
+    if measured.bound in (*_WHOLE, *of_cells) and measured.achieved % 1:
         return False
     most = rows * (1 + _ROUNDING) if is_count else math.inf
     return -_ROUNDING <= measured.achieved <= most

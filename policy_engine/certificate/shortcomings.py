@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def shortcomings(certificate: "Certificate") -> Iterator[Problem]:
     """Yield every bound that falls short according to a certificate, and where."""
     for measured in certificate.measurements:
-        if not measured.holds and measured.bound in terms.maskings():
+        if not measured.holds and measured.bound in {**terms.maskings(), **terms.randomisers()}:
             cells = format_count(int(measured.achieved), "cell")
             verb = "does" if measured.achieved == 1 else "do"
             message = f"{cells} of {measured.column!r} {verb} not keep its "

@@ -222,10 +222,10 @@ def compare(
     if output_format is Format.JSON:
         print_json(comparison.model_dump(mode="json"))
         return
-    from policy_engine.cli.tables.comparisons import comparison_tables  # noqa: PLC0415
+    from policy_engine.cli.tables.comparisons import compared_tables  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
-    for table in comparison_tables(comparison):
+    for table in compared_tables(comparison):
         print_fitting(console(), table)
     if report is not None:
         console().print(f"written: {report}", markup=False, soft_wrap=True)

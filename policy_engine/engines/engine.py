@@ -21,7 +21,7 @@ from policy_engine.engines.samples import SampleEvidence
 from policy_engine.errors import InternalError
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Sample
+from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Randomise, Sample
 
 if TYPE_CHECKING:
     import numpy as np
@@ -264,6 +264,15 @@ class Engine(Protocol):
 
     def statistics_table(self, table: "pa.Table") -> AnonymizedTable:
         """Return a table of statistics, in the engine's own kind, to be written."""
+        ...
+
+    def randomise(self, table: Any, step: Randomise) -> AnonymizedTable:
+        """Return an answer for each record of a table, in an order that tells nothing."""
+        ...
+
+    def strange_cells(self, written: WrittenTable, step: Randomise) -> tuple[int, ...]:
+        """Read a written table back, and return how many cells of each column are none that could
+        have been drawn."""
         ...
 
     def join(self, tables: Sequence[Any], step: Join) -> tuple[Any, tuple[int, ...]]:

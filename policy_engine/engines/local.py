@@ -50,7 +50,7 @@ from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import never
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Sample
+from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Randomise, Sample
 
 if TYPE_CHECKING:  # compiled kernels, for plans that mask columns
     from policy_engine.engines.masking.columns import ColumnJudgement
@@ -129,6 +129,23 @@ class LocalEngine:
 
         self._progress("counting", 0, 0)
         return tally_table(table, step, public, secret)
+
+    def randomise(self, table: pa.Table, step: Randomise) -> AnonymizedTable:
+        """Return an answer for each record, in random order. Raises as `randomise_table` does."""
+        from policy_engine.engines.randomising.tables import randomise_table  # noqa: PLC0415
+
+        self._progress("randomising", 0, table.num_rows)
+        made = randomise_table(table, step, self._key)
+        self._progress("randomising", table.num_rows, table.num_rows)
+        return AnonymizedTable(made, rows=table.num_rows)
+
+    def strange_cells(self, written: WrittenTable, step: Randomise) -> tuple[int, ...]:
+        """Read a written table back, and return how many cells of each column are none that could
+        have been drawn."""
+        from policy_engine.engines.randomising.tables import count_strange  # noqa: PLC0415
+
+        self._progress("verifying", 0, written.stored.rows)
+        return count_strange(self._read_stored(written), step)
 
     def statistics_table(self, table: pa.Table) -> AnonymizedTable:
         """Return a table of statistics as it is."""

@@ -63,7 +63,7 @@ def _count_other(before: Images, after: Images, size: int, padding: float) -> in
     is_exact = _is_exact(before)
     wide = before.astype(np.int64 if is_exact else np.float64)
     sums = np.add.reduceat(np.add.reduceat(wide, edges[0], axis=1), edges[1], axis=2)
-    sums = sums + _lacking(before.shape, size) * (int(padding) if is_exact else padding)
+    sums = sums + lacking_pixels(before.shape, size) * (int(padding) if is_exact else padding)
     apart = np.abs(sums - after[:, ::size, ::size].astype(sums.dtype) * size**2)
     allowed = size**2 / 2 if is_exact else _rounding(before, size, padding)
     return int((apart > allowed).any(axis=(1, 2, 3)).sum())
@@ -90,7 +90,7 @@ def _integer_means(images: Images, size: int, padding: float) -> Images:
     # Only what is as wide as the sums is copied: the sum of an unsigned integer of 64 bits
     # and a signed one would be a float.
     exact = images.astype(np.int64) if images.dtype.itemsize == 8 else images
-    sums = _sums(exact, size, np.int64) + _lacking(images.shape, size) * int(padding)
+    sums = block_sums(exact, size, np.int64) + lacking_pixels(images.shape, size) * int(padding)
     pixels = size * size
     return np.asarray(np.sign(sums) * ((2 * np.abs(sums) + pixels) // (2 * pixels)))
 
@@ -98,13 +98,13 @@ def _integer_means(images: Images, size: int, padding: float) -> Images:
 def _float_means(images: Images, size: int, padding: float) -> Images:
     with np.errstate(over="ignore", invalid="ignore"):
         first = images[:, ::size, ::size].astype(np.float64)
-        differences = images - _repeated(first, size, images.shape)
-        sums = _sums(differences, size, np.float64)
-        sums = sums + _lacking(images.shape, size) * (padding - first)
+        differences = images - repeat_blocks(first, size, images.shape)
+        sums = block_sums(differences, size, np.float64)
+        sums = sums + lacking_pixels(images.shape, size) * (padding - first)
         return np.asarray((first + sums / size**2 + 0.0).astype(images.dtype))
 
 
-def _sums(images: Images, size: int, kind: Any) -> Images:
+def block_sums(images: Images, size: int, kind: Any) -> Images:
     """Return the sums of blocks, (images, blocks down, blocks across, channels)."""
     count, height, width, channels = images.shape
     rows = np.zeros((count, height, -(-width // size), channels), kind)
@@ -118,13 +118,13 @@ def _sums(images: Images, size: int, kind: Any) -> Images:
     return sums
 
 
-def _lacking(shape: tuple[int, ...], size: int) -> NDArray[np.int64]:
+def lacking_pixels(shape: tuple[int, ...], size: int) -> NDArray[np.int64]:
     """Return how many pixels each block lacks, (1, blocks down, blocks across, 1)."""
     down, across = (np.minimum(size, length - np.arange(0, length, size)) for length in shape[1:3])
     return np.asarray(size**2 - down[:, None] * across[None, :])[None, :, :, None]
 
 
-def _repeated(blocks: Images, size: int, shape: tuple[int, ...]) -> Images:
+def repeat_blocks(blocks: Images, size: int, shape: tuple[int, ...]) -> Images:
     """Return what each block has for every pixel of it, in the shape of the images."""
     pixels = np.empty(shape, blocks.dtype)
     _fill(pixels, blocks, size)

@@ -11,6 +11,7 @@ from policy_engine.methods.columns import PERTURBATIVE, ROLES, SUPPRESSION, Gene
 from policy_engine.methods.findings import Finding, format_value, parameter_finding
 from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.method import Method
+from policy_engine.methods.randomiser import Randomiser
 
 _SETTING_OWNERS = {"taxonomy": "taxonomy", "unlisted": "taxonomy", "mask": "prefix"}
 _SETTING_OWNERS |= {"fanout": "interval", "precision": "interval"}
@@ -35,7 +36,11 @@ def parameter_findings(
     kind: type[BaseModel], values: Mapping[str, Any], notation: str
 ) -> list[Finding]:
     """Return what is wrong with the parameters of a model, `notation` being its name; each once."""
-    problems = list(kind.conflicts(values)) if issubclass(kind, Method | ColumnMasking) else []
+    problems = (
+        list(kind.conflicts(values))
+        if issubclass(kind, Method | ColumnMasking | Randomiser)
+        else []
+    )
     try:
         kind(**values)
     except ValidationError as error:

@@ -32,6 +32,10 @@ class Proportion(NamedTuple):
     """Marks a parameter that is a share of a whole, where users often give a percentage."""
 
 
+class Texts(NamedTuple):
+    """Marks a parameter that takes several texts, and not columns."""
+
+
 def parameters(kind: type[BaseModel]) -> dict[str, Any]:
     """Return the fields of a model of parameters by the names that policies use."""
     return {field.alias or name: field for name, field in kind.model_fields.items()}
@@ -76,7 +80,7 @@ def describe_allowed(field: Any) -> str:
         return f"{'an integer' if kind is int else 'a number'} {_format_limits(limits)}".strip()
     if words := [word for one in get_args(kind) for word in words_of(one)]:
         return f"one or more of {join_names(words)}"
-    return "columns"
+    return "texts" if _is_marked(field, Texts()) else "columns"
 
 
 def allowed_texts(field: Any) -> tuple[str, ...]:
@@ -157,5 +161,10 @@ def _is_percentage(field: Any, value: Any) -> bool:
 
 
 def _is_share(field: Any) -> bool:
+    return _is_marked(field, Proportion())
+
+
+def _is_marked(field: Any, mark: NamedTuple) -> bool:
     optional = (part for kind in get_args(field.annotation) for part in get_args(kind))
-    return Proportion() in (*field.metadata, *optional)
+    marks = (*field.metadata, *optional)
+    return any(type(one) is type(mark) for one in marks)

@@ -347,18 +347,25 @@ def number_text(value: Number) -> str:
 @cache
 def settings() -> type[Column]:
     """Return the model of all settings of a masked column, whatever its masking."""
+    kinds = {notation: masking_class(notation) for notation in terms.maskings()}
+    return all_settings("Masked", "masking", kinds)
+
+
+def all_settings(model: str, choice: str, kinds: Mapping[str, type[Column]]) -> type[Column]:
+    """Return the model of all settings of a column that is made in one of several ways, which
+    `choice` names by their notation."""
     annotations: dict[str, Any] = {}
-    for notation in terms.maskings():
-        for name, field in parameters(masking_class(notation)).items():
+    for kind in kinds.values():
+        for name, field in parameters(kind).items():
             annotation = field.rebuild_annotation()
             annotations[name] = _either(annotations.get(name, annotation), annotation)
     fields: dict[str, Any] = {
-        name: (kind | None, None)
-        for name, kind in annotations.items()
-        if name not in ("name", "masking")
+        name: (annotation | None, None)
+        for name, annotation in annotations.items()
+        if name not in ("name", choice)
     }
-    one_of: Any = Literal[tuple(terms.maskings())]
-    return create_model("Masked", __base__=Column, masking=(one_of, ...), **fields)
+    fields[choice] = (Literal[tuple(kinds)], ...)
+    return create_model(model, __base__=Column, **fields)
 
 
 def _either(one: Any, other: Any) -> Any:

@@ -11,6 +11,8 @@ from policy_engine.methods import describe_allowed, method_class, parameters
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
 from policy_engine.methods.findings import format_value, takes_several
 from policy_engine.methods.masking import masking_class, settings
+from policy_engine.methods.randomiser import randomiser_class
+from policy_engine.methods.randomiser import settings as settings_of_randomised
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.sampling import Sampling
 
@@ -18,6 +20,7 @@ SETTINGS: Mapping[str, type[BaseModel]] = {
     f"{terms.MOSAICROWN}quasi-identifier": QuasiIdentifier,
     f"{terms.MOSAICROWN}sensitive": Sensitive,
     f"{terms.PE}masked": settings(),
+    f"{terms.PE}randomised": settings_of_randomised(),
 }
 """The settings of a single column, by the operand of its role."""
 ONE_NEEDED = "one is required"
@@ -48,6 +51,11 @@ def method_parameters(notation: str) -> list[Parameter]:
     return [one._replace(engines=term.texts("engine")) for one in parameters_of_method]
 
 
+def allowed_parameter(notation: str, iri: str) -> Parameter:
+    """Return one of a method's own parameters that it does not need."""
+    return _parameter(iri, parameters(method_class(notation)))
+
+
 def shared_parameters() -> list[Parameter]:
     """Return the parameters of every method: columns by role, and samples."""
     return _parameters_of("Method")
@@ -73,6 +81,16 @@ def masking_parameters(notation: str) -> list[Parameter]:
         *(_parameter(iri, fields, required=True) for iri in term.iris("requires")),
         *(_parameter(iri, fields)._replace(default=ONE_NEEDED) for iri in term.iris("requiresOne")),
         *(_parameter(iri, fields) for iri in term.iris("allows")),
+    ]
+
+
+def randomiser_parameters(notation: str) -> list[Parameter]:
+    """Return a randomiser's own parameters, settings of the column that is randomised: those that
+    it needs, and the others."""
+    term, fields = terms.randomisers()[notation], parameters(randomiser_class(notation))
+    return [
+        *(_parameter(iri, fields, required=True) for iri in term.iris("requires")),
+        *(_parameter(iri, fields) for iri in terms.method_operands(term, "allows")),
     ]
 
 

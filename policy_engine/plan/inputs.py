@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from policy_engine.data.catalog import Catalog, Dataset
 from policy_engine.data.column_names import column_iri, missing_columns
 from policy_engine.errors import DataError
-from policy_engine.plan.aggregates.model import Aggregation
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.joins import Joined
 from policy_engine.plan.lineage import Generalised
@@ -97,15 +96,16 @@ def inputs_of(
     transformation: Transformation | None,
     training: Training | None,
     catalog: Catalog | None,
-    aggregation: Aggregation | None = None,
+    used: tuple[str, ...] = (),
 ) -> Inputs:
     """Return what is read, its columns in the order of the data where that is known.
 
-    Of the `target`, or of the datasets that are `joined`. Raises DataError (C005) with all columns
+    Of the `target`, or of the datasets that are `joined`. Of what is released in the place of rows,
+    the columns `used` are those that are read. Raises DataError (C005) with all columns
     that the data lacks, (C001) where no data is given for one.
     """
-    if aggregation is not None:
-        read, drop = _aggregated_input(target, aggregation, catalog)
+    if used:
+        read, drop = _used_input(target, used, catalog)
         return (read,), None, drop
     if not joined:
         read, drop = _single_input(target, transformation, training, catalog)
@@ -142,11 +142,8 @@ def inputs_of(
     )
 
 
-def _aggregated_input(
-    target: str, aggregation: Aggregation, catalog: Catalog | None
-) -> tuple[Read, Drop]:
+def _used_input(target: str, names: tuple[str, ...], catalog: Catalog | None) -> tuple[Read, Drop]:
     dataset = catalog.dataset(target) if catalog is not None else None
-    names = aggregation.columns_used
     unmentioned: tuple[str, ...] = ()
     if dataset:
         problems = list(missing_columns(names, dataset))

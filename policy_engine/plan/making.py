@@ -16,6 +16,7 @@ from policy_engine.methods.findings import format_value
 from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.recoding import ON_CLUSTERS, Algorithm, RecodingOptions
 from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
+from policy_engine.methods.sanitisations.local_differential_privacy import LocalDifferentialPrivacy
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.chaining import check_read_as_meant
 from policy_engine.plan.disclosure import Population
@@ -33,6 +34,7 @@ from policy_engine.plan.steps import (
     CellStyle,
     DisclosureStep,
     Publish,
+    Randomise,
     Train,
     steps_of,
 )
@@ -73,6 +75,7 @@ def plan_of(
     sanitised, training, audits = product.transformation, product.training, product.audits
     rule, anonymization = product.rule, sanitised.anonymization if sanitised else None
     aggregation = product.statistics.aggregation if product.statistics else None
+    randomisation = product.randomised.randomisation if product.randomised else None
     _check_engine(policy, product, engine)
     learnt = [one.modelling for one in audits] + ([training] if training else [])
     generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
@@ -84,7 +87,8 @@ def plan_of(
         digests |= catalog.taxonomy_digests(sanitised.taxonomies)
         digests |= catalog.matrix_digests(sanitised.matrices)
     with _placing_columns(policy, catalog):
-        reads, join, drop = inputs_of(target, joined, sanitised, training, catalog, aggregation)
+        used = product.of_records.columns_used if product.of_records else ()
+        reads, join, drop = inputs_of(target, joined, sanitised, training, catalog, used)
     reads = _add_generalised(reads, join, generalised)
     if sanitised is not None:
         parameters, assets = parameters_of(sanitised.action), [one.asset for one in reads]
@@ -101,6 +105,8 @@ def plan_of(
             keys.of(aggregation.group_names)
             aggregation = aggregation.model_copy(update={"key_table_digest": keys.digest})
         steps.append(AggregateStep(**dict(aggregation)))
+    if randomisation is not None:
+        steps.append(Randomise(**dict(randomisation)))
     if training is not None:
         steps.append(Train(**dict(training)))
     steps += [AuditStep(**dict(audit)) for audit in audits]
@@ -111,6 +117,7 @@ def plan_of(
     columns = tuple(name for name in read_columns if name != unit)
     columns += sanitised.added if sanitised else ()
     columns = aggregation.output_columns if aggregation else columns
+    columns = randomisation.names if randomisation else columns
     steps.append(Publish(asset=rule.output, columns=columns, cells=cells))
     return Plan(
         policy=policy.uid,
@@ -189,14 +196,16 @@ def _check_known(product: Product, generalised: Sequence[Generalised], policy: P
 
 
 def _check_values(product: Product, generalised: Sequence[Generalised], policy: Policy) -> None:
-    """Raise PlanError (M015) for statistics of cells that an earlier release generalised."""
-    if product.statistics is None:
+    """Raise PlanError (M015) for statistics or answers of cells that an earlier release
+    generalised."""
+    if product.of_records is None:
         return
-    used = product.statistics.aggregation.columns_used
+    used = product.of_records.columns_used
     names = [one.name for one in generalised if one.name in used]
     if names:
-        message = f"An earlier release generalised {join_names(names)}: statistics are of values."
-        places = [product.statistics.places.get(name) for name in names]
+        made = "statistics" if product.statistics else "answers"
+        message = f"An earlier release generalised {join_names(names)}: {made} are of values."
+        places = [product.of_records.places.get(name) for name in names]
         problem = Problem("M015", message, "", places[0] or policy.place)
         raise PlanError(problem, source=policy.source)
 
@@ -206,12 +215,12 @@ def _check_engine(policy: Policy, product: Product, engine: EngineName) -> None:
     transformation, problems = product.transformation, []
     methods = {one.method.notation for one in product.disclosures}
     methods |= {MembershipInference.notation} if product.training or product.audits else set()
-    if product.statistics is not None:
-        term = terms.methods()[DifferentialPrivacy.notation]
-        if engine not in term.texts("engine"):
-            message = f"The {engine} engine has no method {DifferentialPrivacy.notation!r}."
-            hint, place = f"Instead, {_elsewhere(term)}", product.statistics.action.place
-            problems.append(Problem("M009", message, hint, place))
+    if product.of_records is not None:
+        place = product.of_records.action.place
+        for kind, term in _methods_of_records(product):
+            if engine not in term.texts("engine"):
+                message = f"The {engine} engine has no {kind} {term.facts['notation']!r}."
+                problems.append(Problem("M009", message, f"Instead, {_elsewhere(term)}", place))
     if transformation is not None:
         anonymization = transformation.anonymization
         places = {name: part.place for name, part in parameters_of(transformation.action).items()}
@@ -230,6 +239,16 @@ def _check_engine(policy: Policy, product: Product, engine: EngineName) -> None:
             problems.append(Problem("M009", message, f"Instead, {_elsewhere(term)}", policy.place))
     if problems:
         raise PlanError(*sorted(problems, key=place_order), source=policy.source)
+
+
+def _methods_of_records(product: Product) -> Iterator[tuple[str, terms.Term]]:
+    """Yield the method of what is released in the place of rows, and its randomisers."""
+    if product.statistics is not None:
+        yield "method", terms.methods()[DifferentialPrivacy.notation]
+    if product.randomised is not None:
+        yield "method", terms.methods()[LocalDifferentialPrivacy.notation]
+        for one in product.randomised.randomisation.columns:
+            yield "randomiser", terms.randomisers()[one.randomiser]
 
 
 _REASONS = {

@@ -25,6 +25,7 @@ from policy_engine.plan.steps import (
     DisclosureStep,
     Mask,
     Publish,
+    Randomise,
     Sample,
     Train,
 )
@@ -42,10 +43,10 @@ _OF_TABLE = "drop (rows )?(columns )*table "
 _OF_MODEL = "drop (table (model )?|model )(audit )*"
 _ORDER = re.compile(
     f"(read ({_OF_TABLE}|{_OF_MODEL})|(read ){{2,}}join {_OF_TABLE})(disclosure )*publish "
-    "|read drop statistics publish "
+    "|read drop (statistics|records) publish "
 )
 """The phases of a plan; models do not learn from samples, masked columns or joined
-inputs (M012, M016), and statistics are of one input (M018)."""
+inputs (M012, M016), and statistics and randomised records are of one input (M018, M016)."""
 AnyStep = Annotated[
     Read
     | Join
@@ -54,6 +55,7 @@ AnyStep = Annotated[
     | Mask
     | Anonymize
     | AggregateStep
+    | Randomise
     | Train
     | AuditStep
     | DisclosureStep
@@ -96,6 +98,9 @@ class Plan(_Frozen):
         if self.aggregate is not None:
             self._check_statistics(self.aggregate)
             return self
+        if self.randomise is not None:
+            self._check_statistics(self.randomise)
+            return self
         self._check_rows()
         anonymize, published = self.anonymize, sorted(self.publish.columns)
         released = [name for step in self.steps for name in step.released]
@@ -123,10 +128,11 @@ class Plan(_Frozen):
         if self.sample and anonymize and anonymize.models and self.sample.unit != self.unit:
             raise ValueError("what is sampled is not what is counted")
 
-    def _check_statistics(self, aggregate: AggregateStep) -> None:
-        """Raise ValueError where others than the columns of statistics are read or published."""
-        is_published = sorted(self.publish.columns) == sorted(aggregate.released)
-        is_read = sorted(self.columns) == sorted(aggregate.values_read)
+    def _check_statistics(self, made: AggregateStep | Randomise) -> None:
+        """Raise ValueError where others than the columns of statistics, or of answers, are read or
+        published."""
+        is_published = sorted(self.publish.columns) == sorted(made.released)
+        is_read = sorted(self.columns) == sorted(made.values_read)
         if not (is_published and is_read and self.publish.cells == "text"):
             raise ValueError("the columns of the steps are not the same")
 
@@ -188,8 +194,20 @@ class Plan(_Frozen):
 
     @property
     def makes_rows(self) -> bool:
-        """Whether rows of the input are released, and neither a model nor statistics."""
-        return self.train is None and self.aggregate is None
+        """Whether rows of the input are released, and neither a model, nor statistics or answers
+        under differential privacy."""
+        return self.train is None and self.aggregate is None and self.randomise is None
+
+    @property
+    def randomise(self) -> Randomise | None:
+        """The step that randomises records one by one, None where something else is released."""
+        return next((step for step in self.steps if isinstance(step, Randomise)), None)
+
+    def require_randomise(self) -> Randomise:
+        """Return the step that randomises records. Raises PlanError (M007) where there is none."""
+        if self.randomise is None:
+            raise PlanError.of("M007", f"{self.rule} randomises no records.")
+        return self.randomise
 
     def require_aggregate(self) -> AggregateStep:
         """Return the step that makes statistics. Raises PlanError (M007) where there is none."""
@@ -202,6 +220,8 @@ class Plan(_Frozen):
         """The column that tells persons apart, empty where rows are counted and sampled."""
         if self.aggregate is not None:
             return self.aggregate.unit
+        if self.randomise is not None:
+            return self.randomise.unit
         counted = self.anonymize.columns.privacy_unit if self.anonymize else ""
         return counted or (self.sample.unit if self.sample else "")
 
@@ -259,6 +279,7 @@ class Plan(_Frozen):
         """Return the step that generalises. Raises PlanError (M007) where there is none."""
         if self.anonymize is None:
             made = "releases statistics" if self.aggregate else "trains a model"
+            made = "randomises them" if self.randomise else made
             raise PlanError.of("M007", f"{self.rule} anonymises no rows: it {made}.")
         return self.anonymize
 

@@ -11,10 +11,12 @@ from policy_engine.plan.audit_duties import audit_duties
 from policy_engine.plan.reading_anonymization import (
     consents,
     permitting,
+    randomised_tables,
     statistics,
     transformations,
     transforms,
 )
+from policy_engine.plan.reading_randomisation import RandomisedTable
 from policy_engine.policy import Action, Policy, Rule
 from policy_engine.policy.gathering import gather_bits
 from policy_engine.policy.hierarchy import Hierarchy
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 class Product(NamedTuple):
     """One output that a policy has made: a table, or a model, with the audits that it needs.
 
-    A table is anonymised, by its `transformation`, or has `statistics` under differential privacy.
+    A table is anonymised, by its `transformation`, has `statistics` under differential privacy, or
+    answers for records that were `randomised` one by one.
     A model is trained, by the rule of its `trainer`, on an anonymised table or, where nothing is
     anonymised, on the data as they are.
     """
@@ -40,12 +43,18 @@ class Product(NamedTuple):
     audits: "tuple[Audit, ...]" = ()
     disclosures: "tuple[Disclosure, ...]" = ()
     statistics: Statistics | None = None
+    randomised: RandomisedTable | None = None
+
+    @property
+    def of_records(self) -> Statistics | RandomisedTable | None:
+        """What is released in the place of rows, None where rows or a model are."""
+        return self.statistics or self.randomised
 
     @property
     def rule(self) -> Rule:
         """The permission that names the output."""
-        if self.statistics is not None:
-            return self.statistics.rule
+        if self.of_records is not None:
+            return self.of_records.rule
         return self.trainer or self.transformed.rule
 
     @property
@@ -62,8 +71,8 @@ class Product(NamedTuple):
     @property
     def steps(self) -> Iterator[tuple[Rule, str]]:
         """The rules that are carried out, in their order, each with the action."""
-        if self.statistics is not None:
-            yield self.statistics.rule, ANONYMIZE
+        if self.of_records is not None:
+            yield self.of_records.rule, ANONYMIZE
         if self.transformation is not None:
             yield self.transformation.rule, ANONYMIZE
         if self.trainer is not None:
@@ -104,7 +113,9 @@ def products(policy: Policy) -> tuple[Product, ...]:
     problems = [*_output_problems(policy)]
     product_list = _gathering(problems, transformations, policy)
     statistics_list = _gathering(problems, statistics, policy)
-    problems += _audited_statistics(policy, statistics_list)
+    randomised_list = _gathering(problems, randomised_tables, policy)
+    problems += _audited(policy, statistics_list, "statistics")
+    problems += _audited(policy, randomised_list, "randomised records")
     if problems and not product_list:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     outputs = [*_outputs(policy)]
@@ -123,7 +134,9 @@ def products(policy: Policy) -> tuple[Product, ...]:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     order = {id(rule): place for place, rule in enumerate(policy.permissions)}
     of_statistics = (Product(None, statistics=one) for one in statistics_list)
-    return tuple(sorted((*tables, *of_statistics, *trained), key=lambda one: order[id(one.rule)]))
+    of_answers = (Product(None, randomised=one) for one in randomised_list)
+    every = (*tables, *of_statistics, *of_answers, *trained)
+    return tuple(sorted(every, key=lambda one: order[id(one.rule)]))
 
 
 _Asked = TypeVar("_Asked")
@@ -140,15 +153,18 @@ def _gathering(
         return ()
 
 
-def _audited_statistics(policy: Policy, some: Sequence[Statistics]) -> Iterator[Problem]:
-    """Yield the duties to audit statistics: an attack is on a table of rows, or on a model."""
+def _audited(
+    policy: Policy, some: Sequence[Statistics] | Sequence[RandomisedTable], released: str
+) -> Iterator[Problem]:
+    """Yield the duties to audit what is released under differential privacy: an attack is on a
+    table of rows, or on a model."""
     outputs = {one.rule.output for one in some}
     for rule, duty in audit_duties(policy):
         targets = {target.iri for target in (*duty.targets, *rule.targets)}
         if targets & outputs or rule in [one.rule for one in some]:
-            message = "An audit attacks a table of rows or a model, and this releases statistics. "
+            message = f"An audit attacks a table of rows or a model, and this releases {released}."
             hint = "Leave the duty out: epsilon bounds every attack."
-            yield Problem("M013", message.rstrip(), hint, duty.place)
+            yield Problem("M013", message, hint, duty.place)
 
 
 def chosen(policy: Policy, asset: str = "") -> Product:

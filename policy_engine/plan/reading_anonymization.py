@@ -14,6 +14,11 @@ from policy_engine.plan.joins import (
     joined,
 )
 from policy_engine.plan.reading_parameters import columns_in_roles, parameters_of, read_sanitisation
+from policy_engine.plan.reading_randomisation import (
+    RandomisedTable,
+    asks_for_answers,
+    read_randomised,
+)
 from policy_engine.policy import Action, Policy, Rule
 from policy_engine.policy.model import ANONYMIZE
 from policy_engine.policy.validation.conflicts import Overlaps
@@ -26,7 +31,11 @@ def transformations(policy: Policy) -> tuple[Transformation, ...]:
 
     Raises PlanError with every problem that shows without data, each with its place.
     """
-    of_rows = [pair for pair in transforms(policy) if not asks_for_statistics(pair[1])]
+    of_rows = [
+        pair
+        for pair in transforms(policy)
+        if not (asks_for_statistics(pair[1]) or asks_for_answers(pair[1]))
+    ]
     return _read_all(policy, of_rows, _transformation)
 
 
@@ -37,6 +46,15 @@ def statistics(policy: Policy) -> tuple[Statistics, ...]:
     """
     some = [pair for pair in transforms(policy) if asks_for_statistics(pair[1])]
     return _read_all(policy, some, read_statistics)
+
+
+def randomised_tables(policy: Policy) -> tuple[RandomisedTable, ...]:
+    """Return the permissions to randomise records one by one, each with what it asks for.
+
+    Raises PlanError with every problem that shows without data, each with its place.
+    """
+    some = [pair for pair in transforms(policy) if asks_for_answers(pair[1])]
+    return _read_all(policy, some, read_randomised)
 
 
 def _read_all(
@@ -91,9 +109,10 @@ def consents(policy: Policy) -> tuple[Consent, ...]:
 def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
     if not parameters_of(action):
         return Consent(rule, action)
-    if asks_for_statistics(action):
-        message = "By which statistics others may make a table of theirs is not supported."
-        hint = "Name an output: then the statistics are released."
+    if asks_for_statistics(action) or asks_for_answers(action):
+        message = "By which statistics or answers others may make a table of theirs is not "
+        message += "supported."
+        hint = "Name an output: then they are released."
         raise PlanError(Problem("M018", message, hint, action.place), source=policy.source)
     if len({target.iri for target in rule.targets}) != 1:
         message = f"Bounds are those of one dataset. The rule has {len(rule.targets)} targets."

@@ -320,13 +320,13 @@ def _column_problems(
                     else cell_conflicts(algorithm or "mondrian", settings_)
                 )
             for finding in wrong:
-                message = f"{name!r}: {_as_settings(finding)}"
+                message = f"{name!r}: {as_settings(finding)}"
                 place = value.settings.get(finding.parameter, value)
                 problem_list.append((finding._replace(message=message), place))
     return problem_list
 
 
-def _as_settings(finding: Finding) -> str:
+def as_settings(finding: Finding) -> str:
     """Return the message of a finding on settings: one that is missing, as a policy writes it."""
     missing = finding.code == "M002" and " needs the parameter " in finding.message
     return re.sub(r"'(\w+)'", r"'pe:\1'", finding.message) if missing else finding.message

@@ -31,6 +31,7 @@ from policy_engine.methods.sampling import Sampling
 from policy_engine.plan.aggregates.model import Aggregation
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.disclosure import Disclosure, Population
+from policy_engine.plan.randomisation import Randomisation
 from policy_engine.plan.training import Audit, Training
 
 CellStyle = Literal["text", "bounds"]
@@ -42,13 +43,15 @@ Phase = Literal[
     "columns",
     "table",
     "statistics",
+    "records",
     "model",
     "audit",
     "disclosure",
     "publish",
 ]
 """The part of a plan a step belongs to: `rows` are chosen before steps on `columns`, and those come
-before the one on the `table`; `statistics` are released in the place of rows."""
+before the one on the `table`; `statistics` are released in the place of rows, and so are `records`
+that were randomised."""
 
 
 class Step:
@@ -272,6 +275,30 @@ class AggregateStep(Aggregation, Step):
     def policy_part(self) -> Self:
         """Return it without the digest of a file of keys."""
         return self.model_copy(update={"key_table_digest": ""})
+
+
+class Randomise(Randomisation, Step):
+    """Release an answer for each record, drawn by public probabilities, in an order that tells
+    nothing, and no value of the input."""
+
+    phase: ClassVar[Phase] = "records"
+
+    step: Literal["randomise"] = "randomise"
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The columns that are randomised."""
+        return self.names
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The columns that are randomised, and that of persons."""
+        return self.columns_used
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """Return epsilon, which holds by the draws alone, and a bound for each column: no cell is
+        one that could not have been drawn."""
+        return (*self.budget_bounds(), *self.cell_bounds())
 
 
 class Publish(_Frozen, Step):

@@ -122,6 +122,10 @@ def run_plan(
         from policy_engine.release.statistics import release_statistics  # noqa: PLC0415 (imports this)
 
         return release_statistics(plan, engine, destination, charging, upstream)
+    if plan.randomise is not None:
+        from policy_engine.release.answers import release_answers  # noqa: PLC0415 (imports this)
+
+        return release_answers(plan, engine, destination, upstream)
     table, sources = read_inputs(plan, engine, upstream)
     doubts = tuple(text_warnings(plan, engine, table))
     if plan.train is not None:

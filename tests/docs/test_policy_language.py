@@ -42,6 +42,7 @@ EXCEPTED = {
         [
             *(f"{PE}{name}" for name in ("Method", "PrivacyModel", "PolicyType", "PartyFunction")),
             *(f"{PE}{name}" for name in ("AuditMethod", "Attack", "LinkageAttack", "Masking")),
+            f"{PE}Randomiser",
             *(f"{PE}LogicalOperator", f"{ODRL}ConflictTerm"),
             *(f"{PE}{name}" for name in ("Query", "GroupColumn", "Aggregate", "Budget")),
             *(f"{PE}{name}" for name in CLASSES_OF_WORDS),
@@ -244,6 +245,17 @@ def as_release(given):
     return {**as_policy({"permission": rule, "pe:queries": table}), "@context": [*CONTEXTS, types]}
 
 
+def as_randomised(given):
+    """Return the permission to release a randomised table, with what that needs besides."""
+    method = refinement("mosaicrown:method", "local-differential-privacy")
+    names = ("pe:randomised", "pe:epsilon")
+    every = [method, *map(language_reference.randomising, names)]
+    more = [one for one in every if one["leftOperand"] != given["leftOperand"]]
+    made = action("odrl:anonymize", [given, *more])
+    rule = {"target": "ex:Visits", "action": made, "output": "ex:Out"}
+    return {**as_policy({"permission": rule}), "@context": [*CONTEXTS, {"xsd": terms.XSD}]}
+
+
 def action(name, refinements):
     return {"rdf:value": {"@id": name}, "refinement": refinements}
 
@@ -265,6 +277,7 @@ WRAPPED = {
     "refinement": as_refinements,
     "audit": as_audit,
     "release": as_release,
+    "randomised": as_randomised,
     "query": lambda query: as_policy({"pe:queries": {**TABLE, **query}}),
     "figure": lambda figure: as_policy({"pe:queries": {**TABLE, "pe:aggregate": figure}}),
     "budget": lambda budget: as_policy({"pe:budget": {**BUDGET, **budget}}),
@@ -299,7 +312,7 @@ def read(example):
     known = Reading(vocabularies=given).vocabulary
     policies = read_policies(text, parents=parents_of(text, example), vocabulary=known)
     for policy in policies:
-        if example.kind in ("refinement", "audit", "policy", "release"):
+        if example.kind in ("refinement", "audit", "policy", "release", "randomised"):
             check_plannable(policy)
     return policies
 
@@ -468,7 +481,7 @@ def test_what_a_constraint_comes_to_decides_over_a_rule_as_the_table_says(row):
 
 
 NAMED = (
-    *(terms.methods(), terms.maskings(), terms.audit_methods()),
+    *(terms.methods(), terms.maskings(), terms.randomisers(), terms.audit_methods()),
     *(terms.attacks(), terms.linkage_attacks()),
     *(
         {one.facts["notation"]: one for one in terms.instances(f"{PE}{kind}").values()}
@@ -544,7 +557,9 @@ def test_a_term_that_is_not_read_is_refused_wherever_it_stands(iri):
 
 
 def test_every_parameter_has_a_row():
-    rows = {row[0].strip("`") for _, _, row in tables(r"examples: (?:refinement|release)")}
+    rows = {
+        row[0].strip("`") for _, _, row in tables(r"examples: (?:refinement|release|randomised)")
+    }
     assert {terms.compact(iri) for iri in parameters()} <= rows
 
 

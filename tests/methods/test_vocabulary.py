@@ -24,6 +24,7 @@ from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS as LINKA
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
 from policy_engine.methods.disclosure import DisclosureMeasure, InferenceMeasure, RiskMeasure
 from policy_engine.methods.masking import masking_class
+from policy_engine.methods.randomiser import randomiser_class
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
@@ -49,8 +50,9 @@ def local_names(term, key):
     return {terms.local_name(iri) for iri in term.iris(key)}
 
 
-BESIDE = {"joinOn", "masked"}
-"""Columns that a step of their own is about: what targets are joined on, and what is masked."""
+BESIDE = {"joinOn", "masked", "randomised"}
+"""Columns that a step of their own is about: what targets are joined on, what is masked, and what
+is randomised."""
 SHARED = {**parameters(Columns), **parameters(RecodingOptions), **parameters(Sampling)}
 OPERANDS = {
     iri: term
@@ -76,7 +78,7 @@ def range_of(field):
 
 def test_every_method_of_the_vocabulary_has_a_file_and_no_file_is_without():
     files = {path.stem for path in Path(methods.__file__).parent.glob("*/*.py")}
-    every = (*terms.methods(), *terms.audit_methods(), *terms.maskings())
+    every = (*terms.methods(), *terms.audit_methods(), *terms.maskings(), *terms.randomisers())
     named = {notation.replace("-", "_") for notation in every}
     assert files - {"__init__", "classifier"} == named
 
@@ -114,13 +116,15 @@ def test_every_method_requires_and_allows_the_columns_and_the_options_of_recodin
     assert local_names(model, "requires") == {"quasi-identifier"}
     allowed = [*every.iris("allows"), *model.iris("allows")]
     assert sorted(map(terms.local_name, allowed)) == sorted(
-        {*SHARED, *BESIDE} - {"quasi-identifier"}
+        {*SHARED, *BESIDE} - {"quasi-identifier", "randomised"}
     )
     assert {*parameters(RecodingOptions), "sensitive"} == local_names(model, "allows")
 
 
 def test_masking_without_a_model_is_a_method_that_is_not_a_privacy_model():
-    assert {*terms.methods()} - {*terms.privacy_models()} == {"masking", "differential-privacy"}
+    assert {*terms.methods()} - {*terms.privacy_models()} == {
+        *("masking", "differential-privacy", "local-differential-privacy")
+    }
     term, kind = terms.methods()["masking"], method_class("masking")
     assert term.iri == f"{terms.PE}maskingAlone"
     assert not issubclass(kind, PrivacyModel)
@@ -150,7 +154,7 @@ def test_nothing_but_methods_and_options_says_which_engines_have_it():
     declared = {iri for iri, term in terms.vocabulary().items() if "engine" in term.facts}
     options = {f"{terms.PE}{name}" for name in parameters(RecodingOptions)}
     every = (*terms.methods().values(), *terms.audit_methods().values())
-    every += (*terms.maskings().values(),)
+    every += (*terms.maskings().values(), *terms.randomisers().values())
     assert declared == options | {term.iri for term in every}
 
 
@@ -174,6 +178,29 @@ def test_a_masking_has_its_class_its_tests_and_its_entry(notation):
     assert set(term.texts("engine")) <= set(get_args(EngineName))
     assert not any(parameters(kind)[name].is_required() for name in allowed | one_needed)
     assert (ROOT / f"tests/methods/maskings/test_{notation.replace('-', '_')}.py").is_file()
+
+
+@pytest.mark.parametrize("notation", terms.randomisers())
+def test_a_randomiser_has_its_class_its_tests_and_its_entry(notation):
+    term, kind = terms.randomisers()[notation], randomiser_class(notation)
+    assert term.iri == f"{terms.PE}{notation}"
+    assert kind.__module__.rpartition(".")[2] == notation.replace("-", "_")
+    assert kind.notation == kind.model_fields["randomiser"].default == notation
+    assert not kind.__abstractmethods__
+    needed, allowed = local_names(term, "requires"), local_names(term, "allows")
+    assert needed | allowed | {"share"} == set(parameters(kind)) - {"name", "randomiser"}
+    assert all(parameters(kind)[name].is_required() for name in needed)
+    assert not any(parameters(kind)[name].is_required() for name in {*allowed, "share"})
+    assert {"local"} <= set(term.texts("engine")) <= set(get_args(EngineName))
+    assert (ROOT / f"tests/methods/randomisers/test_{notation.replace('-', '_')}.py").is_file()
+
+
+def test_local_differential_privacy_has_the_fields_of_its_class_columns_and_a_unit():
+    term = terms.methods()["local-differential-privacy"]
+    needed, allowed = local_names(term, "requires"), local_names(term, "allows")
+    assert needed == {"epsilon", "randomised"}
+    assert allowed == {"compose", "privacyUnit"}
+    assert set(parameters(method_class("local-differential-privacy"))) == {"epsilon", "compose"}
 
 
 @pytest.mark.parametrize("notation", ["l-anonymity", "classifier"])

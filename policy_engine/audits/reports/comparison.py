@@ -18,6 +18,7 @@ from policy_engine.audits.reports.html import (
     picture,
 )
 from policy_engine.audits.reports.masking import masking_part
+from policy_engine.audits.utility.estimating import EstimatedRelease
 from policy_engine.audits.utility.model import (
     Classification,
     ColumnChange,
@@ -33,13 +34,17 @@ from policy_engine.kernels.estimates import NotApplicable
 _MOST_PAIRS = 30
 
 
-def write_report(comparison: Comparison, path: Path, *inputs: Path) -> None:
+def write_report(comparison: Comparison | EstimatedRelease, path: Path, *inputs: Path) -> None:
     """Write a comparison as one HTML page, over what is there, unless that is an input.
 
     Raises OutputError where the file has another ending than `.html` or `.htm` or cannot be
-    written (O002), or is one of the `inputs` (O001), DataError (C011) without matplotlib.
+    written (O002), is one of the `inputs` (O001), or is to have estimates of randomised records
+    (O002), DataError (C011) without matplotlib.
     """
     check_report(path)
+    if isinstance(comparison, EstimatedRelease):
+        message = "There is no page of estimates of records that were randomised."
+        raise OutputError.of("O002", message, "Leave the report out; there is JSON.")
     write_file(path, report_page(comparison), *inputs)
 
 

@@ -1,6 +1,6 @@
 """The refinements of `anonymize`: method, parameters, columns and their settings."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Literal
 
@@ -28,6 +28,7 @@ from policy_engine.errors import join_names
 from policy_engine.methods import method_class, parameters
 from policy_engine.methods.columns import Columns
 from policy_engine.methods.masking import masking_class
+from policy_engine.methods.randomiser import randomiser_class
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
@@ -35,7 +36,8 @@ from policy_engine.policy.reading.operands import parameters as operands
 
 _ODRL, _PE = terms.ODRL, terms.PE
 METHOD = f"{terms.MOSAICROWN}method"
-_MASKED, _RELEASE = f"{terms.PE}masked", f"{terms.PE}release"
+_MASKED, _RANDOMISED = f"{terms.PE}masked", f"{terms.PE}randomised"
+_RELEASE = f"{terms.PE}release"
 _ONE: Schema = {"maxItems": 1}
 _KEYS: tuple[Literal["requires", "requiresOne", "allows"], ...] = (
     "requires",
@@ -176,11 +178,13 @@ def _columns() -> dict[str, Schema]:
                 definition = f"{name}-{terms.local_name(iri)}"
                 settings[iri] = definition
                 setting = (
-                    ref("name") if term.flag("several") else _setting(kind, terms.local_name(iri))
+                    ref("name")
+                    if terms.names_columns(iri)
+                    else _setting(kind, terms.local_name(iri))
                 )
                 most = None if term.flag("several") else 1
                 definitions |= one_or_more(definition, setting, most=most)
-        rules = _masking_rules() if role == _MASKED else ()
+        rules = _choice_rules(role)
         column = when(HAS_VALUE, literal, object_schema(settings, *rules))
         schema = when({"type": "object"}, column, ref("iri"))
         definitions[f"{name}Column"] = schema
@@ -191,30 +195,43 @@ def _setting(kind: type[BaseModel], name: str) -> Schema:
     return _value_schema([_field(kind, name)])
 
 
-def _masking_rules() -> Iterator[Schema]:
-    """Yield the rules for the settings of a masked column, the parameters of its masking."""
-    masking, maskings = f"{_PE}masking", terms.maskings()
-    own = dict.fromkeys(iri for term in maskings.values() for iri in _settings_of(term))
-    yield when({"anyOf": [*map(_has_property, own)]}, _has_property(masking))
-    for notation, term in maskings.items():
+def _choice_rules(role: str) -> Iterator[Schema]:
+    """Yield the rules for the settings of a column that is masked or randomised: the parameters of
+    its masking, or randomiser."""
+    if role == _MASKED:
+        yield from _rules_of(f"{_PE}masking", terms.maskings(), masking_class)
+    elif role == _RANDOMISED:
+        yield from _rules_of(f"{_PE}randomiser", terms.randomisers(), randomiser_class)
+
+
+def _rules_of(
+    choice: str,
+    chosen_terms: Mapping[str, terms.Term],
+    class_of: Callable[[str], type[BaseModel]],
+) -> Iterator[Schema]:
+    own = dict.fromkeys(iri for term in chosen_terms.values() for iri in _settings_of(term))
+    yield when({"anyOf": [*map(_has_property, own)]}, _has_property(choice))
+    for notation, term in chosen_terms.items():
         values = {"anyOf": [{"const": notation}, _literal_of({"const": notation})]}
         is_it = {
-            **_has_property(masking),
-            "patternProperties": {one_of_terms(masking)["pattern"]: values},
+            **_has_property(choice),
+            "patternProperties": {one_of_terms(choice)["pattern"]: values},
         }
         foreign = [iri for iri in own if iri not in _settings_of(term)]
         message = f"{notation} has no such parameter."
         none = {"not": one_of_terms(*foreign), "errorMessage": message}
         rules = [*map(_has_property, term.iris("requires")), {"propertyNames": none}]
-        rules += [*_one_property(term.iris("requiresOne")), *_own_words(notation, term)]
+        rules += [*_one_property(term.iris("requiresOne")), *_own_words(notation, term, class_of)]
         yield when(is_it, {"allOf": rules})
 
 
-def _own_words(notation: str, masking: terms.Term) -> Iterator[Schema]:
+def _own_words(
+    notation: str, term: terms.Term, class_of: Callable[[str], type[BaseModel]]
+) -> Iterator[Schema]:
     """Yield which words a masking takes for each of its settings that takes words: another masking
     may take others for the same one."""
-    kind = masking_class(notation)
-    for iri in _settings_of(masking):
+    kind = class_of(notation)
+    for iri in _settings_of(term):
         field = kind.model_json_schema(by_alias=True)["properties"][terms.local_name(iri)]
         words = _words_of(field)
         if words:
@@ -233,10 +250,9 @@ def _words_of(field: Schema) -> list[str]:
     return words[0] if len(words) == 1 else []
 
 
-def _settings_of(masking: terms.Term) -> tuple[str, ...]:
-    """Return the settings that a masking has, those that it needs first."""
-    keys = ("requires", "requiresOne", "allows")
-    return tuple(iri for key in keys for iri in masking.iris(key))
+def _settings_of(term: terms.Term) -> tuple[str, ...]:
+    """Return the settings that a masking or a randomiser has, those that it needs first."""
+    return tuple(iri for key in _KEYS for iri in terms.method_operands(term, key))
 
 
 def _one_property(iris: Sequence[str]) -> Iterator[Schema]:

@@ -12,12 +12,13 @@ from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.figure_checks import FIGURES_OF_ROWS
 from policy_engine.certificate.record import Record
 from policy_engine.certificate.shortcomings import file_figures
+from policy_engine.cli.tables.randomised import randomised_rows
 from policy_engine.cli.tables.statistics import statistics_rows
 from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
 from policy_engine.engines.samples import SampleFigures
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.plan.lineage import Maker
-from policy_engine.terms import compact, maskings
+from policy_engine.terms import compact, maskings, randomisers
 
 
 def certificate_table(certificate: Certificate, record: Record | None = None) -> Table:
@@ -29,7 +30,8 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
     table = new_table(title, "measure", "asked", "achieved", "")
     for m in certificate.measurements:
         name = f"{m.bound} of {m.column}" if m.column else m.bound
-        name = f"cells that break {name}" if m.bound in maskings() else name
+        is_of_cells = m.bound in {**maskings(), **randomisers()}
+        name = f"cells that break {name}" if is_of_cells else name
         verdict = "[green]holds[/]" if m.holds else "[red]broken[/]"
         bound = f"{m.sense} {m.asked:g}"
         table.add_row(escape(name), bound, printed_figure(m.achieved, m.sense), verdict)
@@ -72,6 +74,7 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
         text += f"; not measured, and so not verified: {lacking}" if lacking else ""
         yield escape(f"{one.masking} of {one.column}"), text
     yield from statistics_rows(certificate)
+    yield from randomised_rows(certificate)
     step, utility = certificate.plan.anonymize, (record or certificate).utility
     if isinstance(utility, NotApplicable) or step is None:
         return

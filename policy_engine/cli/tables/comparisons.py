@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine.cli.tables.masking_losses import masking_rows, masking_tables
+from policy_engine.cli.tables.randomised import estimate_tables
 from policy_engine.cli.tables.tables import (
     new_table,
     printed_figure,
@@ -18,7 +19,17 @@ from policy_engine.methods import Measurement
 
 if TYPE_CHECKING:
     from policy_engine.api.exploration import Run
+    from policy_engine.audits.utility.estimating import EstimatedRelease
     from policy_engine.audits.utility.model import Comparison
+
+
+def compared_tables(comparison: "Comparison | EstimatedRelease") -> Iterator[Table]:
+    """Yield what a comparison found; of records that were randomised, the estimates."""
+    from policy_engine.audits.utility.model import Comparison  # noqa: PLC0415 (slow to import)
+
+    if isinstance(comparison, Comparison):
+        return comparison_tables(comparison)
+    return estimate_tables(comparison)
 
 
 def comparison_tables(comparison: "Comparison") -> Iterator[Table]:

@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine import terms
+from policy_engine.cli.tables.randomised import add_randomised
 from policy_engine.cli.tables.statistics import add_statistics
 from policy_engine.cli.tables.tables import new_table, printed_list
 from policy_engine.kernels.estimates import NotApplicable
@@ -45,12 +46,7 @@ def plan_table(plan: Plan) -> Table:
         _add_audit(table, audit, plan)
     for one in plan.disclosures:
         table.add_row(*_attacking(one))
-    condition = "every bound is measured on what was written"
-    if plan.aggregate is not None:
-        condition = "epsilon and delta are charged to the ledger, and the noise is drawn"
-    if plan.audits or plan.disclosures:
-        condition += ", and every attack stays below its bounds"
-    table.add_row("publish", escape(plan.publish.asset), f"once {condition}")
+    table.add_row("publish", escape(plan.publish.asset), f"once {_condition(plan)}")
     for consent in plan.by_consent:
         bounds = ", ".join(consent.bounds) or "in any way"
         consent_line = escape(f"by leave of {consent.rule}")
@@ -60,6 +56,18 @@ def plan_table(plan: Plan) -> Table:
     purposes_listed = printed_list(purposes) if purposes else "any purpose"
     table.add_row("", "for", f"{readers}, {purposes_listed}")
     return table
+
+
+def _condition(plan: Plan) -> str:
+    """Return what has to be before an output is published."""
+    condition = "every bound is measured on what was written"
+    if plan.aggregate is not None:
+        condition = "epsilon and delta are charged to the ledger, and the noise is drawn"
+    elif plan.randomise is not None:
+        condition = "every cell is found to be one that may be drawn"
+    if plan.audits or plan.disclosures:
+        condition += ", and every attack stays below its bounds"
+    return condition
 
 
 def _add_making(table: Table, plan: Plan) -> None:
@@ -73,6 +81,8 @@ def _add_making(table: Table, plan: Plan) -> None:
         _add_anonymization(table, plan, plan.anonymize)
     if plan.aggregate is not None:
         add_statistics(table, plan.aggregate)
+    if plan.randomise is not None:
+        add_randomised(table, plan.randomise)
 
 
 def _add_anonymization(table: Table, plan: Plan, anonymize: Anonymize) -> None:

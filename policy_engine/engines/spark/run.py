@@ -48,6 +48,7 @@ from policy_engine.engines.spark.masking import (
     stored_types,
 )
 from policy_engine.engines.spark.measuring import cached_columns, measure
+from policy_engine.engines.spark.randomising import count_strange_cells, randomise_frame
 from policy_engine.engines.spark.released_frames import (
     KeptRelease,
     ReleaseSource,
@@ -67,7 +68,7 @@ from policy_engine.engines.strata import SampledOutput
 from policy_engine.errors import DataError
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Sample
+from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Randomise, Sample
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -138,6 +139,24 @@ class SparkRun:
         self._progress("counting", 0, 0)
         with running(self._engine.spark, "counting"):
             return tally_frame(table.frame, step, public, secret)
+
+    def randomise(self, table: InputFrame, step: Randomise) -> AnonymizedTable:
+        """Return an answer for each record, in random order. Raises as `randomise_frame` does."""
+        self._progress("randomising", 0, 0)
+        with running(self._engine.spark, "randomising"):
+            frame = self._hold(randomise_frame(table.frame, step, self._key))
+            rows = frame.count()
+        tasks = -(-rows // self._engine.rows_per_task)
+        return AnonymizedTable(
+            frame, rows=rows, engine_state=ReleaseSource(frame, max(tasks, 1), (), ())
+        )
+
+    def strange_cells(self, written: WrittenTable, step: Randomise) -> tuple[int, ...]:
+        """Read a written table back, and return how many cells of each column are none that could
+        have been drawn."""
+        self._progress("verifying", 0, written.stored.rows)
+        with running(self._engine.spark, "verifying"):
+            return count_strange_cells(self._read_stored(written)[0], step)
 
     def statistics_table(self, table: pa.Table) -> AnonymizedTable:
         """Return a table of statistics as a frame of the session."""

@@ -66,6 +66,11 @@ class TwoPoints:
         return np.array([self.weights(number)[1] for number in range(self.steps + 1)], np.uint64)
 
     @property
+    def probabilities(self) -> tuple[Fraction, Fraction]:
+        """The least and the largest probability of an answer."""
+        return Fraction(self.least, WORDS), Fraction(WORDS - self.least, WORDS)
+
+    @property
     def answers(self) -> tuple[Fraction, ...]:
         """What each answer stands for, in steps."""
         scale = Fraction(self.steps, WORDS - 2 * self.least)
@@ -81,7 +86,7 @@ class TwoPoints:
 
 
 @dataclass(frozen=True)
-class Piecewise:
+class PiecewiseNumbers:
     """One of steps + `width` answers: each of `width` ones near the number has `near` words, each
     other one `far`, and the lowest has all that are left over, whatever the number.
 
@@ -99,7 +104,7 @@ class Piecewise:
     """How many words an answer takes."""
 
     @classmethod
-    def of(cls, steps: int, epsilon: Fraction) -> "Piecewise":
+    def of(cls, steps: int, epsilon: Fraction) -> "PiecewiseNumbers":
         """Return that of an epsilon. Raises ValueError for an epsilon or steps out of range.
 
         The near answers are 1 / (e**(epsilon / 2) + 1) of all, as in the paper.
@@ -134,6 +139,11 @@ class Piecewise:
         far = np.where(far < self.steps + self.width, far, 0)
         return np.where(words < np.uint64(all_near), near, far)
 
+    @property
+    def probabilities(self) -> tuple[Fraction, Fraction]:
+        """The probability of a far and of a near answer; the lowest has a trifle more."""
+        return Fraction(self.far, WORDS), Fraction(self.near, WORDS)
+
     @cached_property
     def answers(self) -> tuple[Fraction, ...]:
         """What each answer stands for, in steps."""
@@ -158,7 +168,7 @@ class Piecewise:
         return Fraction(squares) / WORDS
 
 
-BoundedNumbers = TwoPoints | Piecewise
+BoundedNumbers = TwoPoints | PiecewiseNumbers
 
 
 def published_steps(mechanism: BoundedNumbers) -> Ints:

@@ -66,10 +66,10 @@ def estimate_frequencies(
         raise ValueError("There are no answers to estimate frequencies from.")
     own, other = float(supports.own), float(supports.other)
     values = (counts / answers - other) / float(supports.own - supports.other)
-    known = np.clip(values, 0.0, 1.0)
-    spread = known * own * (1 - own) + (1 - known) * other * (1 - other)
+    likely_values = np.clip(values, 0.0, 1.0)
+    spread = likely_values * own * (1 - own) + (1 - likely_values) * other * (1 - other)
     variances = spread / float(supports.own - supports.other) ** 2
-    variances = variances + known * (1 - known) * float(1 - sampled)
+    variances = variances + likely_values * (1 - likely_values) * float(1 - sampled)
     return Estimates(values, variances / answers, answers)
 
 

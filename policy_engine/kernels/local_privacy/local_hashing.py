@@ -70,10 +70,10 @@ class LocalHashing:
         hashes = words[:, :2]
         return hashes, self.response.respond(self.hash(codes, hashes), words[:, 2])
 
-    def count(self, hashes: Words, told: Ints) -> Ints:
+    def count(self, hashes: Words, answers: Ints) -> Ints:
         """Return how many answers support each value, (values,), in time rows times values."""
         counts = np.zeros(self.values, dtype=np.int64)
         for code in range(self.values):
-            is_supporting = self.hash(np.array(code), hashes) == told
+            is_supporting = self.hash(np.array(code), hashes) == answers
             counts[code] = np.count_nonzero(is_supporting)
         return counts

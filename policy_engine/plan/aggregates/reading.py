@@ -48,6 +48,11 @@ class Statistics(NamedTuple):
     aggregation: Aggregation
     places: Mapping[str, Place]
 
+    @property
+    def columns_used(self) -> tuple[str, ...]:
+        """The columns whose values it depends on."""
+        return self.aggregation.columns_used
+
 
 def read_statistics(policy: Policy, rule: Rule, action: Action) -> Statistics:
     """Return what an action asks for. Raises PlanError with every problem of it."""

@@ -103,19 +103,41 @@ class RightOperandReader:
             return None
 
     def _settings(self, node: Node, parameter: str) -> dict[str, Value]:
-        """Return the settings of a column: one literal or IRI for each property, or several IRIs
-        for one that takes several."""
+        """Return the settings of a column: one literal or IRI for each property, or several of
+        them for one that takes several."""
         properties = terms.settings().get(parameter, frozenset())
         is_column = terms.names_columns(parameter)
         subject = f"a column under {terms.compact(parameter)}" if is_column else "a name"
         self.walker.check_properties(node, properties, subject)
         settings = {}
         for prop in sorted(properties & node.data.keys()):
-            several = terms.vocabulary()[prop].flag("several")
-            value = self._names(node, prop) if several else self._setting(node, prop)
+            value = self._setting_value(node, prop)
             if value is not None:
                 settings[terms.local_name(prop)] = value
         return settings
+
+    def _setting_value(self, node: Node, prop: str) -> Value | None:
+        if not terms.vocabulary()[prop].flag("several"):
+            return self._setting(node, prop)
+        is_of_names = terms.names_columns(prop)
+        return self._names(node, prop) if is_of_names else self._literals(node, prop)
+
+    def _literals(self, node: Node, prop: str) -> Value | None:
+        """Return the literals that a setting has, the first with the others."""
+        items = property_values(node, prop)
+        if not items or not all("@value" in item for item in items):
+            message = f"{terms.compact(prop)} takes texts, one or more."
+            self.walker.add("P007", message, "", node, prop)
+            return None
+        values = []
+        for index, item in enumerate(items):
+            literal = self.literal(item, _type_of(item), "", node, prop, index)
+            if literal is not None:
+                values.append(Value(literal, self.walker.graph.place(node, prop, index)))
+        if len(values) < len(items):
+            return None
+        first, *more = sorted(values, key=lambda value: str(value.value))
+        return replace(first, more=tuple(more))
 
     def _names(self, node: Node, prop: str) -> Value | None:
         """Return the names that a setting has, the first with the others."""

@@ -8,7 +8,7 @@ import pytest
 
 from policy_engine.kernels.local_privacy.bounded_numbers import (
     MOST_STEPS,
-    Piecewise,
+    PiecewiseNumbers,
     TwoPoints,
     estimate_mean,
     published_steps,
@@ -19,7 +19,7 @@ from policy_engine.kernels.local_privacy.words import system_words
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(5)])
 @pytest.mark.parametrize("steps", [1, 2, 14, 100])
-@pytest.mark.parametrize("kind", [TwoPoints, Piecewise])
+@pytest.mark.parametrize("kind", [TwoPoints, PiecewiseNumbers])
 def test_the_mean_answer_is_the_number(kind, steps, epsilon):
     mechanism = kind.of(steps, epsilon)
     for number in range(steps + 1):
@@ -41,7 +41,7 @@ def test_two_points_are_those_of_the_paper():
 def test_the_piecewise_answers_reach_as_far_as_in_the_paper():
     """(e^(1/2) + 1) / (e^(1/2) - 1) half widths from the middle, on a fine grid; and at the ends
     the variance t^2 / (E - 1) + (E + 3) / (3 (E - 1)^2), for E = e^(1/2), t = 1."""
-    mechanism, root = Piecewise.of(1000, Fraction(1)), math.exp(0.5)
+    mechanism, root = PiecewiseNumbers.of(1000, Fraction(1)), math.exp(0.5)
     reach = (root + 1) / (root - 1)
     assert float(mechanism.answers[-1]) == pytest.approx(500 + 500 * reach, rel=0.01)
     assert float(mechanism.answers[0]) == pytest.approx(500 - 500 * reach, rel=0.01)
@@ -49,7 +49,7 @@ def test_the_piecewise_answers_reach_as_far_as_in_the_paper():
     assert float(mechanism.largest_variance) == pytest.approx(variance * 500**2, rel=0.01)
 
 
-@pytest.mark.parametrize("kind", [TwoPoints, Piecewise])
+@pytest.mark.parametrize("kind", [TwoPoints, PiecewiseNumbers])
 def test_the_largest_variance_is_that_of_no_other_number(kind):
     mechanism = kind.of(9, Fraction(1))
     variances = [
@@ -65,7 +65,7 @@ def test_the_largest_variance_is_that_of_no_other_number(kind):
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(5), Fraction(60)])
 @pytest.mark.parametrize("steps", [1, 14, 100])
-@pytest.mark.parametrize("kind", [TwoPoints, Piecewise])
+@pytest.mark.parametrize("kind", [TwoPoints, PiecewiseNumbers])
 def test_every_answer_is_published_as_a_number_of_its_own(kind, steps, epsilon):
     mechanism = kind.of(steps, epsilon)
     published = published_steps(mechanism)
@@ -73,7 +73,7 @@ def test_every_answer_is_published_as_a_number_of_its_own(kind, steps, epsilon):
     assert len(published) == len(mechanism.answers)
 
 
-@pytest.mark.parametrize("kind", [TwoPoints, Piecewise])
+@pytest.mark.parametrize("kind", [TwoPoints, PiecewiseNumbers])
 def test_means_lie_around_the_truth(kind):
     """Twenty runs of 2,000 numbers, of which the squared errors are as large as the variances."""
     mechanism = kind.of(14, Fraction(1))
@@ -91,7 +91,7 @@ def test_a_mean_of_one_answer_has_no_variance():
         estimate_mean(TwoPoints.of(2, Fraction(1)), np.array([1]))
 
 
-@pytest.mark.parametrize("kind", [TwoPoints, Piecewise])
+@pytest.mark.parametrize("kind", [TwoPoints, PiecewiseNumbers])
 @pytest.mark.parametrize("steps", [0, MOST_STEPS + 1])
 def test_a_grid_without_steps_or_with_too_many_is_refused(kind, steps):
     with pytest.raises(ValueError, match="steps"):

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from policy_engine.kernels.local_privacy.bounded_numbers import Piecewise, TwoPoints
+from policy_engine.kernels.local_privacy.bounded_numbers import PiecewiseNumbers, TwoPoints
 from policy_engine.kernels.local_privacy.exponentials import WORDS, floor_exp
 from policy_engine.kernels.local_privacy.local_hashing import LocalHashing
 from policy_engine.kernels.local_privacy.randomised_response import RandomisedResponse
@@ -68,7 +68,7 @@ def test_of_local_hashing(epsilon):
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("steps", [1, 2, 5, 14])
-@pytest.mark.parametrize("kind", [TwoPoints, Piecewise])
+@pytest.mark.parametrize("kind", [TwoPoints, PiecewiseNumbers])
 def test_of_bounded_numbers(kind, steps, epsilon):
     mechanism = kind.of(steps, Fraction(epsilon))
     table = [mechanism.weights(number) for number in range(steps + 1)]
@@ -84,9 +84,9 @@ def test_of_bounded_numbers(kind, steps, epsilon):
         RandomisedResponse.of(3, Fraction(100)),
         TwoPoints.of(4, Fraction(1)),
         TwoPoints.of(4, Fraction(100)),
-        Piecewise.of(4, Fraction(1)),
-        Piecewise.of(14, Fraction(1, 2)),
-        Piecewise.of(9, Fraction(100)),
+        PiecewiseNumbers.of(4, Fraction(1)),
+        PiecewiseNumbers.of(14, Fraction(1, 2)),
+        PiecewiseNumbers.of(9, Fraction(100)),
     ],
     ids=repr,
 )
@@ -123,7 +123,7 @@ def _answer(mechanism, number, word):
     return int(mechanism.respond(numbers, words)[0])
 
 
-@pytest.mark.parametrize("kind", [RandomisedResponse, UnaryEncoding, TwoPoints, Piecewise])
+@pytest.mark.parametrize("kind", [RandomisedResponse, UnaryEncoding, TwoPoints, PiecewiseNumbers])
 def test_an_epsilon_that_tells_nothing_is_refused(kind):
     makers = [kind.symmetric, kind.optimised] if kind is UnaryEncoding else [kind.of]
     for make in makers:

@@ -1,0 +1,89 @@
+"""What the answers of a published table tell of the values that they were drawn for, on average."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.engines.randomising.answers import Answers
+from policy_engine.engines.randomising.tables import read_answers
+from policy_engine.engines.randomising.values import codes_of, steps_of
+from policy_engine.kernels.local_privacy.bounded_numbers import estimate_mean
+from policy_engine.kernels.local_privacy.frequencies import Estimates, estimate_frequencies
+from policy_engine.kernels.local_privacy.local_hashing import LocalHashing
+from policy_engine.kernels.local_privacy.randomised_response import RandomisedResponse
+from policy_engine.methods.randomiser import (
+    CategoryRandomiser,
+    NumberRandomiser,
+    Randomiser,
+    exact,
+)
+from policy_engine.plan.randomisation import Randomisation
+
+Floats = NDArray[np.float64]
+
+MEAN = "mean"
+
+
+@dataclass(frozen=True)
+class ColumnEstimates:
+    """Estimates of a column, by their `labels`: of the frequency of each category, or of the mean.
+
+    `truth` is what they estimate, in a table that is at hand; None where it is not.
+    """
+
+    randomiser: Randomiser
+    labels: tuple[str, ...]
+    estimates: Estimates
+    truth: Floats | None = None
+
+
+def estimate_column(
+    published: pa.ChunkedArray,
+    randomiser: Randomiser,
+    randomisation: Randomisation,
+    original: pa.ChunkedArray | None = None,
+) -> ColumnEstimates:
+    """Return unbiased estimates of a published column of categories or numbers, and the truth in
+    an `original` one, as it counts for the randomiser.
+
+    Raises ValueError for too few answers.
+    """
+    epsilon = randomisation.epsilon_of(randomiser)
+    answers = read_answers(published, randomiser, epsilon)
+    if isinstance(randomiser, CategoryRandomiser):
+        mechanism = randomiser.mechanism(epsilon)
+        estimates = estimate_frequencies(
+            _support_counts(answers, mechanism),
+            answers.number,
+            mechanism.supports,
+            sampled=randomisation.sampled_share,
+        )
+        truth = None if original is None else _shares(original, randomiser)
+        return ColumnEstimates(randomiser, randomiser.values, estimates, truth)
+    assert isinstance(randomiser, NumberRandomiser)  # noqa: S101 (images are not estimated)
+    assert answers.codes is not None  # noqa: S101 (numbers have them)
+    lower, grid = float(exact(randomiser.lower)), float(exact(randomiser.grid))
+    mean = estimate_mean(randomiser.mechanism(epsilon), answers.codes)
+    scaled = Estimates(lower + grid * mean.values, grid**2 * mean.variances, mean.answers)
+    if original is None:
+        return ColumnEstimates(randomiser, (MEAN,), scaled)
+    numbers = lower + grid * steps_of(original, randomiser).mean()
+    return ColumnEstimates(randomiser, (MEAN,), scaled, np.array([numbers]))
+
+
+def _support_counts(answers: Answers, mechanism: object) -> NDArray[np.int64]:
+    """Return how many answers support each category, (categories,)."""
+    if isinstance(mechanism, RandomisedResponse) and answers.codes is not None:
+        return mechanism.count(answers.codes)
+    if isinstance(mechanism, LocalHashing) and answers.codes is not None:
+        assert answers.hashes is not None  # noqa: S101 (they come with what is told)
+        return mechanism.count(answers.hashes, answers.codes)
+    assert answers.bits is not None  # noqa: S101 (there are no others)
+    return np.asarray(np.count_nonzero(answers.bits, axis=0).astype(np.int64))
+
+
+def _shares(original: pa.ChunkedArray, randomiser: CategoryRandomiser) -> Floats:
+    codes = codes_of(original, randomiser)
+    return np.bincount(codes, minlength=len(randomiser.values)) / len(codes)

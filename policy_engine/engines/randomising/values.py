@@ -1,0 +1,80 @@
+"""What the cells of a column count as for a randomiser: one of its public values, whatever they
+hold.
+
+Nothing here raises an error for a value: an error would tell it.
+"""
+
+import math
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import is_text, to_numpy, unchunk, value_type
+from policy_engine.methods.masking import number_text
+from policy_engine.methods.randomiser import CategoryRandomiser, NumberRandomiser
+
+Ints = NDArray[np.int64]
+
+
+def codes_of(column: pa.ChunkedArray, randomiser: CategoryRandomiser) -> Ints:
+    """Return the place of each cell among the values of a randomiser, (rows,)."""
+    values = randomiser.values
+    other = values.index(randomiser.otherwise)
+    places = {value: place for place, value in enumerate(values)}
+    distinct, rows = distinct_of(column)
+    codes = [*(places.get(one, other) for one in distinct), other]
+    return np.array(codes, dtype=np.int64)[rows]
+
+
+def steps_of(column: pa.ChunkedArray, randomiser: NumberRandomiser) -> Ints:
+    """Return the nearest step of each cell on the grid of a randomiser, (rows,)."""
+    numbers = numbers_of(column)
+    lower, upper = randomiser.lower, randomiser.upper
+    within_bounds = np.clip(np.where(np.isnan(numbers), lower, numbers), lower, upper)
+    steps = np.rint((within_bounds - lower) / randomiser.grid).astype(np.int64)
+    steps = np.clip(steps, 0, randomiser.steps)
+    return np.where(np.isnan(numbers), randomiser.other_step, steps)
+
+
+def numbers_of(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Return the number of each cell, (rows,), NaN where it is missing or none."""
+    kind = value_type(column.type)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        floats = unchunk(column.cast(kind)).cast(pa.float64(), safe=False)
+        return to_numpy(floats, missing=math.nan).astype(np.float64)
+    distinct, rows = distinct_of(column)
+    return np.array([*map(_number, distinct), math.nan])[rows]
+
+
+def distinct_of(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
+    """Return the distinct texts of a column, and the place of each row's, (rows,), the last one
+    behind them where it is missing."""
+    kind = value_type(column.type)
+    try:
+        texts = column if is_text(kind) else column.cast(kind)
+        encoded = unchunk(pc.dictionary_encode(texts.cast(pa.string()) if is_text(kind) else texts))
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        return [], np.zeros(len(column), dtype=np.int64)
+    distinct = [_text(one) for one in encoded.dictionary.to_pylist()]
+    rows = to_numpy(encoded.indices.cast(pa.int64()), missing=len(distinct))
+    return distinct, rows.astype(np.int64)
+
+
+def _text(value: object) -> str:
+    """Return a value as policies write it: numbers without needless zeros, truth in lower case."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float | Decimal):
+        exactly = Decimal(repr(value)) if isinstance(value, float) else value
+        return number_text(exactly) if exactly.is_finite() else str(value)
+    return str(value)
+
+
+def _number(text: str) -> float:
+    try:
+        return math.nan if "_" in text else float(text)
+    except ValueError:
+        return math.nan

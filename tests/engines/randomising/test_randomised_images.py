@@ -1,0 +1,84 @@
+"""Columns of images with noise: their scale, their shapes, and cells that are no images."""
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from policy_engine.engines.number_lists import from_lists, to_lists
+from policy_engine.engines.randomising.tables import count_strange, randomise_table
+from policy_engine.errors import DataError
+from policy_engine.plan.randomisation import Randomisation
+
+FACE = {
+    "name": "face",
+    "randomiser": "private-pixelation",
+    "blockSize": 2,
+    "pixelsChanged": 1,
+    "height": 4,
+    "width": 4,
+}
+
+
+def asked(epsilon="1", **settings):
+    return Randomisation(columns=[{**FACE, **settings}], epsilon=Decimal(epsilon))
+
+
+def published(images, one):
+    return randomise_table(pa.table({"face": images}), one, None)
+
+
+def test_the_mean_distance_of_the_noise_is_its_scale():
+    """255 / (2^2 * 5) = 12.75, of 20,000 blocks in the middle of a range that cuts nothing off."""
+    images = to_lists(np.full((5_000, 4, 4), 127.0))
+    made = published(images, asked("5"))
+    blocks = from_lists(made["face"].combine_chunks())[:, ::2, ::2]
+    assert np.abs(blocks - 127).mean() == pytest.approx(12.75, rel=0.04)
+
+
+@pytest.mark.parametrize("lengths", [(16,), (4, 4), (4, 4, 1)])
+@pytest.mark.parametrize("kind", [np.uint8, np.int64, np.float32])
+def test_images_have_the_type_that_they_had(lengths, kind):
+    one = asked("60")
+    images = to_lists(np.full((3, *lengths), 100, dtype=kind))
+    made = published(images, one)
+    pixels = from_lists(made["face"].combine_chunks())
+    assert (pixels.dtype, pixels.shape) == (np.dtype(kind), (3, *lengths))
+    assert np.abs(pixels.astype(float) - 100).max() < 60
+    assert count_strange(made, one) == (0,)
+
+
+def test_what_is_no_image_of_the_shape_is_of_padding():
+    """At an epsilon of 64 and blocks of 16 pixels the scale is 1 / 4."""
+    one = asked("64", blockSize=4, padding=200.0)
+    rows = [None, [1], [], [0] * 15, [0] * 17, [None] * 16, [0] * 16]
+    made = published(pa.array(rows, pa.list_(pa.float64())), one)
+    means = np.sort(from_lists(made["face"].combine_chunks())[:, 0])
+    assert means[0] < 10
+    assert (np.abs(means[1:] - 200) < 10).all()
+    assert count_strange(made, one) == (0,)
+
+
+def test_pixels_that_are_uneven_missing_or_no_levels_are_counted():
+    one = asked()
+    even = [7.0] * 16
+    rows = [even, [6.0, *even[1:]], [7.5] * 16, [256.0] * 16, [*even, 7.0]]
+    assert count_strange(pa.table({"face": pa.array(rows[:4])}), one) == (3,)
+    assert count_strange(pa.table({"face": pa.array(rows)}), one) == (5,)
+    assert count_strange(pa.table({"face": pa.array([even, None])}), one) == (2,)
+
+
+@pytest.mark.parametrize(
+    ("images", "settings"),
+    [
+        (pa.array(["a"]), {}),
+        (pa.array([[[[[1]]]]]), {}),
+        (to_lists(np.zeros((1, 4, 4))), {"channels": 3}),
+        (to_lists(np.zeros((1, 16), np.int8)), {}),
+        (to_lists(np.zeros((1, 16), np.int64)), {"grid": 0.5}),
+    ],
+)
+def test_a_type_that_holds_no_such_images_is_refused(images, settings):
+    with pytest.raises(DataError, match="R013"):
+        published(images, asked(**settings))

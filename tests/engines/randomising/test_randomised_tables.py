@@ -1,0 +1,191 @@
+"""Tables randomised record by record: every cell is answered, whatever it holds."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from policy_engine.engines.randomising.tables import (
+    count_strange,
+    randomise_table,
+    read_answers,
+)
+from policy_engine.errors import DataError
+from policy_engine.kernels.local_privacy.frequencies import estimate_frequencies
+from policy_engine.plan.randomisation import Randomisation
+
+KEY = b"k" * 32
+CATEGORIES = ("F", "M")
+ALL = [
+    {"name": "sex", "randomiser": "k-ary-randomised-response", "categories": CATEGORIES},
+    {"name": "code", "randomiser": "symmetric-unary-encoding", "categories": ("1", "2", "3")},
+    {"name": "site", "randomiser": "optimised-unary-encoding", "categories": ("x", "y")},
+    {"name": "town", "randomiser": "optimised-local-hashing", "categories": ("a", "b")},
+    {"name": "days", "randomiser": "piecewise", "lower": 0.0, "upper": 14.0},
+    {"name": "wage", "randomiser": "duchi", "lower": 0.0, "upper": 1.0, "grid": 0.25},
+]
+
+
+def asked(*columns, epsilon="6", **other):
+    return Randomisation(columns=list(columns), epsilon=Decimal(epsilon), **other)
+
+
+def table(rows=300):
+    random = np.random.default_rng(0)
+    return pa.table(
+        {
+            "sex": random.choice(["F", "M", "?"], rows),
+            "code": random.integers(0, 5, rows),
+            "site": random.choice(["x", "y"], rows),
+            "town": random.choice(["a", "b"], rows),
+            "days": random.integers(-5, 20, rows),
+            "wage": random.random(rows),
+        }
+    )
+
+
+@pytest.mark.parametrize("column", ALL, ids=lambda one: one["randomiser"])
+def test_every_cell_is_one_that_may_be_published(column):
+    one = asked(column)
+    published = randomise_table(table(), one, None)
+    assert published.num_rows == 300
+    assert published.column(0).null_count == 0
+    assert count_strange(published, one) == (0,)
+
+
+@pytest.mark.parametrize("column", ALL, ids=lambda one: one["randomiser"])
+def test_cells_that_could_not_be_published_are_counted(column):
+    one = asked(column)
+    published = pa.table({column["name"]: ["nonsense", None, "-", "b01x", "0:1", ""]})
+    assert count_strange(published, one) == (6,)
+
+
+def test_a_record_answers_for_one_column_where_one_is_drawn():
+    one = asked(*ALL[:3], compose="sample-one-attribute")
+    published = randomise_table(table(3_000), one, None)
+    answered = sum(
+        np.array([value is not None for value in published.column(name).to_pylist()]).astype(int)
+        for name in one.names
+    )
+    assert (answered == 1).all()
+    assert count_strange(published, one) == (0, 0, 0)
+    for name in one.names:
+        assert 800 < 3_000 - published.column(name).null_count < 1_200
+
+
+def test_a_shared_epsilon_is_that_of_each_column_together():
+    one = asked({**ALL[0], "share": 1.0}, {**ALL[2], "share": 2.0}, epsilon="0.9")
+    epsilons = [one.epsilon_of(column) for column in one.columns]
+    assert epsilons == [Fraction(3, 10), Fraction(6, 10)]
+    sampled = asked(*ALL[:2], epsilon="0.9", compose="sample-one-attribute")
+    assert [sampled.epsilon_of(column) for column in sampled.columns] == [Fraction(9, 10)] * 2
+
+
+WEIRD = [
+    pa.array([None, "F", "f", " F", "", "F\0", "☃"]),
+    pa.array([None, 1.0, float("nan"), float("inf"), -0.0, 1e308, 2.5]),
+    pa.array([None, 1, 2, 3, -(2**63), 2**63 - 1, 0]),
+    pa.array([None, True, False, True, True, False, None]),
+    pa.array([[1], [], None, [1, 2], [3], [4], [5]]),
+    pa.array([{"a": 1}] * 7),
+    pa.array([b"F", b"\xff", None, b"", b"1", b"2", b"3"]),
+    pa.nulls(7),
+    pa.array([None, "1e999999999", "1e-999999999", "nan", "-inf", "1_0", "0x1"]),
+]
+
+
+@pytest.mark.parametrize("column", ALL, ids=lambda one: one["randomiser"])
+@pytest.mark.parametrize("cells", WEIRD, ids=lambda cells: str(cells.type))
+def test_no_cell_is_an_error_or_left_as_it_is(column, cells):
+    one = asked(column)
+    published = randomise_table(pa.table({column["name"]: cells}), one, None)
+    assert count_strange(published, one) == (0,)
+
+
+def test_what_is_missing_or_none_of_the_categories_counts_as_another_one():
+    """At an epsilon of 60 an answer is true, but once in 10^26."""
+    one = asked({**ALL[0], "otherwise": "unknown"}, epsilon="60")
+    cells = pa.table({"sex": ["F", "M", None, "X"]})
+    published = randomise_table(cells, one, None).column("sex").to_pylist()
+    assert sorted(published) == ["F", "M", "unknown", "unknown"]
+
+
+def test_numbers_are_rounded_to_the_grid_and_cut_off_at_the_bounds():
+    """At an epsilon of 60, `piecewise` tells the number as it is, on a grid of few steps."""
+    column = {"name": "n", "randomiser": "piecewise", "lower": 0.0, "upper": 3.0, "missingAs": 2.0}
+    one = asked(column, epsilon="60")
+    cells = pa.table({"n": [-7.0, 0.4, 1.6, 99.0, None]})
+    published = randomise_table(cells, one, None).column("n").to_pylist()
+    assert sorted(published) == [0, 0, 2, 2, 3]
+
+
+@pytest.mark.parametrize("column", ALL[:4], ids=lambda one: one["randomiser"])
+def test_frequencies_are_estimated_from_the_published_cells(column):
+    one = asked(column, epsilon="2")
+    [randomiser] = one.columns
+    rows = 20_000
+    cells = pa.table({column["name"]: [randomiser.categories[0]] * rows})
+    published = randomise_table(cells, one, None).column(0)
+    mechanism = randomiser.mechanism(Fraction(2))
+    answers = read_answers(published, randomiser, Fraction(2))
+    assert answers.number == rows
+    told = [answers.hashes, answers.codes] if answers.hashes is not None else [answers.codes]
+    told = [answers.bits] if answers.bits is not None else told
+    estimates = estimate_frequencies(mechanism.count(*told), rows, mechanism.supports)
+    assert estimates.values[0] == pytest.approx(1, abs=0.06)
+    assert estimates.values[1] == pytest.approx(0, abs=0.06)
+
+
+def test_rows_are_in_an_order_that_tells_nothing():
+    one = asked(ALL[4], epsilon="60")
+    cells = pa.table({"days": np.repeat([0, 14], 500)})
+    published = np.array(randomise_table(cells, one, None).column("days").to_pylist())
+    assert 150 < (published[:500] < 7).sum() < 350
+
+
+# -- the same answers again -----------------------------------------------------------------------
+
+PERSONS = [f"p{number}" for number in range(200)]
+
+
+def _repeated(values, epsilon="1", compose="sum"):
+    one = asked(*ALL[:2], epsilon=epsilon, unit="person", compose=compose)
+    cells = pa.table({"person": PERSONS, "sex": values, "code": ["1"] * len(PERSONS)})
+    return sorted(map(str, randomise_table(cells, one, KEY).to_pylist()))
+
+
+def test_the_same_persons_with_the_same_values_answer_alike():
+    values = ["F", "M"] * 100
+    assert _repeated(values) == _repeated(values)
+    sampled = {"compose": "sample-one-attribute"}
+    assert _repeated(values, **sampled) == _repeated(values, **sampled)
+
+
+def test_other_values_and_another_epsilon_are_answered_anew():
+    values = ["F", "M"] * 100
+    assert _repeated(values) != _repeated(["F"] * 200)
+    assert _repeated(values) != _repeated(values, epsilon="1.0001")
+
+
+def test_integers_and_texts_are_the_same_persons():
+    one = asked(ALL[0], unit="person")
+    made = [
+        randomise_table(pa.table({"person": persons, "sex": ["F"] * 50}), one, KEY)
+        for persons in (pa.array(range(50)), pa.array(map(str, range(50))))
+    ]
+    assert sorted(made[0]["sex"].to_pylist()) == sorted(made[1]["sex"].to_pylist())
+
+
+def test_rows_of_nobody_are_not_one_persons():
+    one = asked(ALL[0], epsilon="0.1", unit="person")
+    cells = pa.table({"person": pa.nulls(100, pa.string()), "sex": ["F"] * 100})
+    assert len(set(randomise_table(cells, one, KEY)["sex"].to_pylist())) == 3
+
+
+@pytest.mark.parametrize("key", [None, b"short"])
+def test_answers_that_are_repeated_need_the_owners_key(key):
+    cells = pa.table({"person": ["a"], "sex": ["F"]})
+    with pytest.raises(DataError, match="C013"):
+        randomise_table(cells, asked(ALL[0], unit="person"), key)
