@@ -1,4 +1,7 @@
-"""How much noise the figures of a release need for an epsilon and a delta together."""
+"""How much noise the figures of a release need for an epsilon and a delta together.
+
+Floats only look for scales: whatever they find is rounded up to exact ones, and then proven.
+"""
 
 import math
 from collections.abc import Sequence
