@@ -48,6 +48,12 @@ def test_of_many_units_always_and_of_none_never():
     assert keeps([], Fraction(1), DELTA) == []
 
 
+@pytest.mark.parametrize("bits", [0, 2**BITS - 1])
+def test_whatever_bits_are_drawn_none_is_not_kept_and_many_are(monkeypatch, bits):
+    monkeypatch.setattr("secrets.randbits", lambda _: bits)
+    assert keeps([0, 1, 60, 61], Fraction(1), DELTA) == [False, bits == 0, True, True]
+
+
 @pytest.mark.parametrize(("epsilon", "delta"), [(0, DELTA), (1, 0), (1, 2), (1, 2.0**-129)])
 def test_out_of_range(epsilon, delta):
     with pytest.raises(ValueError, match="Epsilon is above 0"):
