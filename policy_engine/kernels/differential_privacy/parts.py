@@ -79,4 +79,4 @@ class PrivacyLoss:
     """Epsilon and delta."""
 
     epsilon: Fraction
-    delta: Fraction = Fraction(0)
+    delta: Fraction

@@ -171,9 +171,13 @@ def test_what_cannot_be_calibrated_is_refused(parts, epsilon, delta, message):
         calibrate(parts, Fraction(epsilon), Fraction(delta))
 
 
-def test_a_part_out_of_range_is_refused():
+@pytest.mark.parametrize("values", [{"cells": 0}, {"sensitivity": 0}, {"share": 0}, {"share": 2}])
+def test_a_part_out_of_range_is_refused(values):
     with pytest.raises(ValueError, match="numbers above 0"):
-        part(cells=0)
+        part(**values)
+
+
+def test_partitions_are_selected_by_units():
     with pytest.raises(ValueError, match="by their units"):
         part("partition-selection", sensitivity=2)
 
