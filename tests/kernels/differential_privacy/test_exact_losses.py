@@ -117,6 +117,22 @@ def test_monotone_choices_lose_epsilon_at_half_the_scale(law):
     assert 0.7 < max(losses) <= 1 + 1e-9
 
 
+@pytest.mark.parametrize(("name", "law"), [("exponential", weighed), ("permute-and-flip", flipped)])
+def test_choices_lose_no_more_than_their_rho(name, law):
+    """Of any scores of three candidates, each one more or less: Renyi's divergences, by alpha."""
+    part = NoisyPart(name, Fraction(1), 1, 1)
+    rho = float(part.rho(part.strength(Fraction(1))))
+    assert rho == {"exponential": 1 / 2, "permute-and-flip": 2}[name]
+    worst = 0.0
+    for scores, change in product(product(range(3), repeat=2), product((-1, 0, 1), repeat=3)):
+        before = np.array([*scores, 1])
+        one, other = law(before, 1), law(before + change, 1)
+        for alpha in (1.1, 2.0, 8.0):
+            renyi = math.log((one**alpha * other ** (1 - alpha)).sum()) / (alpha - 1)
+            worst = max(worst, renyi / alpha)
+    assert 0.4 < worst <= rho
+
+
 def test_the_median_of_d52_as_printed_has_no_epsilon():
     """Were only elements of the table answers, 8 could not be that of a table without 8."""
     less = [value for value in D52 if value != 8]
