@@ -237,21 +237,25 @@ _MOST = 2**63 - 1
 def to_table(step: AggregateStep, rows: Rows) -> "pa.Table":
     """Return the rows that are released as a table: texts, integers, or floats where a column may
     have fractions."""
+    import numpy as np  # noqa: PLC0415 (plans are made without it)
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
+    from policy_engine.engines.arrays import from_numpy, from_texts  # noqa: PLC0415 (pyarrow)
+
     columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * len(step.released)
-    kinds = [pa.string()] * len(step.group_by) + [_type(figure) for figure in step.figures]
-    arrays = [pa.array(one, kind) for one, kind in zip(columns, kinds, strict=True)]
+    kinds = ["text"] * len(step.group_by) + [_type(figure) for figure in step.figures]
+    arrays = [
+        from_texts(one) if kind == "text" else from_numpy(np.array(one, dtype=kind))
+        for one, kind in zip(columns, kinds, strict=True)
+    ]
     return pa.table(arrays, names=list(step.released))
 
 
-def _type(figure: Statistic) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
+def _type(figure: Statistic) -> str:
     if figure.function in ("histogram", "top-k"):
-        return pa.string()
+        return "text"
     grids = [figure.grid] if figure.grid else []
     grids += [*figure.candidate_grid[:2]] if figure.function == "quantile" else []
     is_whole = all(one == one.to_integral_value() for one in grids)
     is_ratio = figure.function in ("mean", "variance")
-    return pa.int64() if is_whole and not is_ratio else pa.float64()
+    return "int64" if is_whole and not is_ratio else "float64"

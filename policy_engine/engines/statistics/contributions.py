@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.statistics.row_cells import encoded, numbers_of, texts_of
+from policy_engine.engines.value_words import dictionary_indices
 from policy_engine.plan.aggregates.model import AddedNoise, Quantity, Statistic
 from policy_engine.plan.steps import AggregateStep
 
@@ -52,8 +53,7 @@ def _values(table: pa.Table | pa.RecordBatch, one: Tallied) -> Integers:
     if not figure.of:
         return np.ones(table.num_rows, dtype=np.int64)
     column = encoded(table.column(figure.of))
-    missing = len(column.dictionary)
-    places = np.asarray(column.indices.fill_null(missing).to_numpy(zero_copy_only=False), np.int64)
+    places = dictionary_indices(column)
     values = _of_values(column.dictionary, one)
     nothing = ABSENT if one.options else 0
     return np.append(values, nothing).astype(np.int64)[places]

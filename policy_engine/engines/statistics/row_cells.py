@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import is_text
+from policy_engine.engines.arrays import is_text, to_numpy
 from policy_engine.errors import DataError
 
 _NUMBER = re.compile(
@@ -70,9 +70,7 @@ def numbers_of(values: pa.Array) -> NDArray[np.float64]:
     if is_text(values.type):
         return np.array([_number(one) for one in values.to_pylist()], dtype=np.float64)
     if any(one(values.type) for one in _NUMERIC):
-        return np.asarray(
-            values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64
-        )
+        return np.asarray(to_numpy(values.cast(pa.float64(), safe=False), np.nan), np.float64)
     return np.full(len(values), np.nan)
 
 

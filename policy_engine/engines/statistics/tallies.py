@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from policy_engine.engines.arrays import from_texts
 from policy_engine.engines.statistics.contributions import (
     ABSENT,
     Integers,
@@ -18,7 +19,7 @@ from policy_engine.engines.statistics.contributions import (
 )
 from policy_engine.engines.statistics.row_cells import check_type, encoded, texts_of
 from policy_engine.engines.statistics.row_conditions import counted_rows
-from policy_engine.engines.value_words import value_words
+from policy_engine.engines.value_words import dictionary_indices, value_words
 from policy_engine.errors import InternalError
 from policy_engine.kernels.differential_privacy.contributions import bound_contributions
 from policy_engine.kernels.siphash import Words, key_words
@@ -57,7 +58,7 @@ def code_texts(column: pa.ChunkedArray | pa.Array) -> Coded:
     texts = texts_of(values.dictionary)
     places: dict[str, int] = {}
     codes = [places.setdefault(text, len(places)) if text else ABSENT for text in texts]
-    rows = np.asarray(values.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False), np.int64)
+    rows = dictionary_indices(values)
     return Coded(np.append(codes, ABSENT).astype(np.int64)[rows], tuple(places))
 
 
@@ -151,7 +152,7 @@ def _once(
 
 def text_words(texts: Sequence[str], secret: bytes) -> Words:
     """Return two words for every text under a secret, (texts, 2)."""
-    return value_words(pa.array(texts, pa.string()), key_words(secret))
+    return value_words(from_texts(texts), key_words(secret))
 
 
 def key_text(key: Key) -> str:
@@ -167,8 +168,8 @@ def check_contributions(
     `units` and `groups` are the codes of the rows that are used, `values` what they add. This is
     counted anew, by other means than they were chosen by, before any noise is drawn.
     """
-    pairs, rows = np.unique(np.stack([units, groups]), axis=1, return_counts=True)
-    groups_of_unit = np.unique(pairs[0], return_counts=True)[1]
+    pairs, rows = np.unique(_pairs(units, groups), return_counts=True)
+    groups_of_unit = np.unique(pairs // _width(groups), return_counts=True)[1]
     holds = not len(rows) or (
         rows.max() <= step.max_rows and groups_of_unit.max() <= step.max_groups
     )
@@ -179,12 +180,21 @@ def check_contributions(
         strict=True,
     ):
         if one.quantity == "counts":
-            counted = np.stack([units, groups])[:, added != ABSENT]
-            holds = holds and len(np.unique(counted, axis=1).T) == counted.shape[1]
+            counted = _pairs(units, groups)[added != ABSENT]
+            holds = holds and len(np.unique(counted)) == len(counted)
         low, high = (ABSENT, one.options - 1) if one.options else _range(noise, step)
         holds = holds and not ((added < low) | (added > high)).any()
     if not holds:
         raise InternalError.of("X001", "A unit of privacy adds more than the noise is for.")
+
+
+def _pairs(units: Integers, groups: Integers) -> Integers:
+    """Return one code for every unit in a group."""
+    return units * _width(groups) + groups
+
+
+def _width(groups: Integers) -> int:
+    return int(groups.max(initial=0)) + 1
 
 
 def _range(noise: AddedNoise, step: AggregateStep) -> tuple[int, int]:
@@ -200,8 +210,8 @@ def _summed(
     step: AggregateStep,
 ) -> Tallies:
     """Return the statistics of rows in the order of their groups."""
-    pairs = np.unique(np.stack([groups, units]), axis=1)[0]
-    in_group = np.bincount(pairs, minlength=len(keys)).tolist()
+    units_in_groups = np.unique(_pairs(units, groups)) % _width(groups)
+    in_group = np.bincount(units_in_groups, minlength=len(keys)).tolist()
     starts = np.flatnonzero(np.diff(groups, prepend=-1)) if len(groups) else np.zeros(0, np.intp)
     sums = [
         in_group
