@@ -8,10 +8,15 @@ Times are CPU seconds (user and system) of this process, warm. Compositions are 
 
 import argparse
 import json
+import tempfile
 import time
 from collections import Counter
+from contextlib import nullcontext
+from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 from local import ROOT, machine
@@ -30,6 +35,7 @@ from policy_engine.kernels.differential_privacy.selection import (
     permute_and_flip,
     quantile_scores,
 )
+from policy_engine.release.budget import Account, BudgetLedger, Cap, Charge, LedgerFile
 
 DELTA = Fraction(1, 10**6)
 D52 = (1, 3, 5, 7, 8, 11, 12, 13, 17, 22)
@@ -119,7 +125,59 @@ def bounding(tenths):
     yield f"CPU s to bound the contributions of {rows} rows", spent, "below 1.5"
 
 
-SECTIONS = (sigmas, compositions, medians, scales, draws, bounding)
+class OneTransaction:
+    """A store of a budget ledger whose transactions are parts of one: they take no time to end."""
+
+    source = "one transaction"
+
+    def __init__(self, stored):
+        self.appending = self.reading = lambda: nullcontext(stored)
+
+    def exists(self):
+        """Return that there is a ledger."""
+        return True
+
+
+def charge(number):
+    """Return the charge of a release of a dataset, under its cap and that of a party."""
+    everybody = Account("http://example.com/Visits", "http://example.com/Visits/patient_nbr")
+    party = replace(everybody, assignee="http://example.com/org/Analytics", purpose="urn:research")
+    caps = Cap(everybody, Decimal(10**6), Decimal("1e-5")), Cap(party, Decimal(10**6), Decimal(1))
+    amounts, plan = (Decimal("0.5"), Decimal("1e-12")), f"{number:064x}"
+    release, noise = (
+        "http://example.com/Visits/out",
+        {"mechanism": "discrete-laplace"},
+    )
+    return Charge(
+        (everybody, party), caps, *amounts, "a" * 64, plan, "b" * 64, release, [noise] * 3
+    )
+
+
+def ledger(tenths):
+    entries = 10_000 * tenths
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "budget.db"
+        budget, seconds = BudgetLedger(path), []
+        for number in range(50):
+            start = time.perf_counter()
+            reservation = budget.spend(charge(number))
+            seconds.append(time.perf_counter() - start)
+            budget.keep(reservation, b"answer")
+        yield "ms of a charge (reserve and commit), median", 1e3 * median(seconds), "below 5"
+        with LedgerFile(path).appending() as stored:
+            batch = BudgetLedger(OneTransaction(stored))
+            for number in range(50, entries // 3):
+                with batch.spend(charge(number)) as reservation:
+                    batch.keep(reservation, b"answer")
+        start = time.process_time()
+        budget = BudgetLedger(path)
+        budget.balances()
+        yield f"CPU s to the balances of {entries} entries", time.process_time() - start, "below 1"
+        spent, _ = timed(budget.balances)
+        yield f"CPU ms to the balances of {entries} known entries", 1e3 * spent, "below 1"
+
+
+SECTIONS = (sigmas, compositions, medians, scales, draws, bounding, ledger)
 
 
 def timed(run):

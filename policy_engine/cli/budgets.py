@@ -109,6 +109,7 @@ def verify(
 def _line(entry: "BudgetEntry") -> str:
     head = f"{entry.number}  {entry.logged}  {entry.state:9}"
     of = f"entry {entry.of}" if entry.of else ""
+    of = terms.compact(entry.uncovered.release) if entry.uncovered else of
     charge = entry.charge
     if entry.uncovered is not None:
         datasets = ", ".join(map(terms.compact, entry.uncovered.datasets))

@@ -40,13 +40,12 @@ class LedgerCharging:
 
     def answer(self, data: str, draw: Callable[[], bytes]) -> bytes:
         """Return the answer that was drawn for this release of the data, now or before."""
-        reserved = self.ledger.reserve(replace(self.charge, data=data))
-        if isinstance(reserved, ReplayedAnswer):
-            return reserved.answer
-        with reserved:
-            self.ledger.commit(reserved)
+        committed = self.ledger.spend(replace(self.charge, data=data))
+        if isinstance(committed, ReplayedAnswer):
+            return committed.answer
+        with committed:
             answer = draw()
-            self.ledger.keep(reserved, answer)
+            self.ledger.keep(committed, answer)
         return answer
 
 

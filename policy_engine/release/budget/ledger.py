@@ -118,11 +118,23 @@ class BudgetLedger:
         charge that cannot be recorded (B008) or is of another unit than others of its data (B012),
         or for a ledger that cannot be used (B001 to B007).
         """
+        return self._obtain(charge, wait, is_spent=False)
+
+    def spend(self, charge: Charge, wait: float = WAIT) -> Reservation | ReplayedAnswer:
+        """Return budget that is reserved and committed in one step, or the answer that is kept.
+
+        Noise may be drawn at once. Raises as `reserve` does.
+        """
+        return self._obtain(charge, wait, is_spent=True)
+
+    def _obtain(
+        self, charge: Charge, wait: float, *, is_spent: bool
+    ) -> Reservation | ReplayedAnswer:
         recorded = RecordedCharge.of(charge)
         until, pause, awaited = time.monotonic() + wait, _FIRST_PAUSE, 0
         while True:
             with self._transaction(create=True) as ledger:
-                outcome = ledger.attempt(charge, recorded, awaited)
+                outcome = ledger.attempt(charge, recorded, awaited, is_spent=is_spent)
             if not isinstance(outcome, int):
                 return outcome
             awaited = outcome
@@ -316,7 +328,7 @@ class _Transaction:
         return entry
 
     def attempt(
-        self, charge: Charge, recorded: RecordedCharge, awaited: int
+        self, charge: Charge, recorded: RecordedCharge, awaited: int, *, is_spent: bool
     ) -> Reservation | ReplayedAnswer | int:
         """Return the reservation or the kept answer, or the number of a reservation to wait for."""
         for held in [*self.state.reservations.values()]:
@@ -331,7 +343,10 @@ class _Transaction:
         check_units(charge, self.state)
         check_caps(charge, charge.accounts, self.state)
         entry = self.append(state="reserved", charge=recorded, owner=current_owner())
-        return Reservation(self.ledger, entry.number, _head(entry))
+        number = entry.number
+        if is_spent:
+            entry = self.append(state="spent", of=number)
+        return Reservation(self.ledger, number, _head(entry))
 
     def replay(
         self, release: ReleaseState, charge: Charge, recorded: RecordedCharge

@@ -197,3 +197,15 @@ def test_a_dataset_has_one_unit_once_something_is_held_or_spent_of_it(ledger):
     spend(ledger, by_row)
     with pytest.raises(LedgerError, match="B012"):
         ledger.reserve(charge("1"))
+
+
+def test_budget_can_be_reserved_and_committed_in_one_step(ledger):
+    reservation = ledger.spend(charge())
+    assert states(ledger) == ["opened", "reserved", "spent"]
+    assert (reservation.number, reservation.head) == (2, ledger.verify().head)
+    assert spent(ledger) == 1
+    ledger.keep(reservation, b"noisy")
+    assert ledger.spend(charge()).answer == b"noisy"
+    with pytest.raises(DeniedError):
+        ledger.spend(charge("2", "9.1"))
+    assert spent(ledger) == 1

@@ -62,8 +62,8 @@ class Spenders(RuleBasedStateMachine):
         finally:
             self.store.steps = -1
 
-    @rule(client=CLIENTS, plan=PLANS, party=PARTIES, steps=STEPS)
-    def reserve(self, client, plan, party, steps):
+    @rule(client=CLIENTS, plan=PLANS, party=PARTIES, steps=STEPS, at_once=st.booleans())
+    def reserve(self, client, plan, party, steps, at_once):
         if "held" in self.clients[client]:
             return
         caps = (cap("2"), cap("1.2", OF_ANN)) if party is OF_ANN else (cap("2"),)
@@ -72,11 +72,12 @@ class Spenders(RuleBasedStateMachine):
 
         def work(state):
             try:
-                outcome = state["ledger"].reserve(one, wait=0)
+                ledger = state["ledger"]
+                outcome = (ledger.spend if at_once else ledger.reserve)(one, wait=0)
             except (DeniedError, LedgerError) as error:
                 return error.code
             if isinstance(outcome, Reservation):
-                state |= {"held": outcome, "plan": plan}
+                state |= {"held": outcome, "plan": plan} | ({"spent": True} if at_once else {})
                 return "reserved"
             return outcome.answer
 
