@@ -192,3 +192,20 @@ def test_a_ledger_with_a_key_is_charged_with_it_alone(tmp_path):
     with pytest.raises(PolicyEngineError):
         apply_policy(policy_text(ROWS), data, ledger=tmp_path / "l")
     assert BudgetLedger(tmp_path / "l", key).verify().intact
+
+
+@pytest.mark.parametrize("join", [None, "and"])
+def test_a_bound_of_an_assignee_is_held_to(tmp_path, join):
+    cap = {
+        "leftOperand": "pe:spentEpsilon",
+        "operator": "lteq",
+        "rightOperand": {"@value": "1.5", "@type": "xsd:decimal"},
+        "unit": "pe:perAssigneeAndPurpose",
+    }
+    constraint = [{join: [cap, cap]}] if join else [cap]
+    rule = {"assignee": "http://e.org/lab", "constraint": constraint}
+    released(tmp_path, rule=rule)
+    with pytest.raises(DeniedError):
+        released(tmp_path, ROWS, rule=rule)
+    other = {"assignee": "http://e.org/office", "constraint": constraint}
+    released(tmp_path, ROWS, rule=other)

@@ -25,7 +25,13 @@ from policy_engine.plan.aggregates.model import (
     GroupedBy,
     Statistic,
 )
-from policy_engine.policy import Action, Constraint, Policy, Rule, Value
+from policy_engine.policy import Action, Condition, Constraint, Policy, Rule, Value
+from policy_engine.policy.model import (
+    PER_ASSIGNEE_AND_PURPOSE,
+    SPENT,
+    LogicalConstraint,
+    conjuncts,
+)
 from policy_engine.policy.queries import Aggregate, GroupColumn, Query
 
 _UNIT, _METHOD, _SEVERAL = "privacyUnit", "method", ("mechanism", "selection")
@@ -128,11 +134,24 @@ class _Reader:
             message = "Statistics are of one dataset. The rule has "
             message += f"{format_count(len(self.rule.targets), 'target')}."
             self.add("M018", message, self.rule.place, "Join the datasets in a file of your own.")
+        for one in conjuncts(self.rule.constraints):
+            self._check_cap(one)
         methods = [str(value.value) for value in self.parts[_METHOD].right_operands]
         if len(methods) > 1:
             message = "differential-privacy releases no rows, so no other method goes with it. "
             message += f"Given: {join_names(methods)}."
             self.add("M018", message, self.parts[_METHOD].place, "Write a permission for each.")
+
+    def _check_cap(self, condition: Condition) -> None:
+        """Note a bound on what is spent that no account can be held to."""
+        caps = [one for one in condition.constraints() if one.left_operand in SPENT]
+        if caps and isinstance(condition, LogicalConstraint):
+            message = "A bound on what is spent holds by itself, or together with others (and)."
+            self.add("M018", f"{message} Given: one of several ways.", condition.place)
+        elif any(one.unit == PER_ASSIGNEE_AND_PURPOSE for one in caps) and not self.rule.assignees:
+            message = "What each assignee spends is bounded, and the rule names no assignee."
+            hint = "Name one, or bound what the dataset spends: pe:perDataset."
+            self.add("M018", message, condition.place, hint)
 
     def _values(self) -> dict[str, Any]:
         """Return the parameters of the method, and note what is wrong with them."""

@@ -14,8 +14,9 @@ from policy_engine.plan.reading_anonymization import permitting, transforms
 from policy_engine.plan.steps import AggregateStep
 from policy_engine.policy import Constraint, Policy, Rule
 from policy_engine.policy.hierarchy import Part
-from policy_engine.policy.model import TRAIN
+from policy_engine.policy.model import TRAIN, conjuncts
 from policy_engine.policy.queries import Budget
+from policy_engine.policy.xsd.values import exact_number
 from policy_engine.release.budget.accounts import Account, Cap, Charge
 from policy_engine.release.budget.ledger import BudgetLedger, ReplayedAnswer
 
@@ -154,11 +155,11 @@ def _caps_of_budgets(budgets: Sequence[Budget], accounts: Sequence[Account]) -> 
 
 def _caps_of_rule(rule: Rule, plan: Plan, accounts: Sequence[Account]) -> Iterator[Cap]:
     """Yield the caps that a rule has as constraints, on the accounts of those it names."""
-    for condition in rule.constraints:
+    for condition in conjuncts(rule.constraints):
         is_cap = isinstance(condition, Constraint) and condition.left_operand in _CAPPED
         if not (is_cap and isinstance(condition, Constraint)):
             continue
-        most = Decimal(str(condition.right_operands[0].value))
+        most = min(exact_number(one.value) for one in condition.right_operands)
         per_dataset = condition.unit == PER_DATASET
         for account in accounts:
             is_own = account.dataset in plan.assets and (

@@ -111,3 +111,25 @@ def test_without_groups_all_rows_are_one():
     assert step.released == ("persons",)
     [(code, _)] = problems(UNITS, by=(), maxGroupsPerUnit=2)
     assert code == "M003"
+
+
+CAP = {
+    "leftOperand": "pe:spentEpsilon",
+    "operator": "lteq",
+    "rightOperand": 2,
+    "unit": "pe:perAssigneeAndPurpose",
+}
+
+
+def test_a_bound_on_spending_that_may_be_avoided_is_refused():
+    late = {"leftOperand": "dateTime", "operator": "gt", "rightOperand": "2030-01-01"}
+    lab = {"assignee": "http://e.org/lab"}
+    [(code, _)] = problems(UNITS, rule={**lab, "constraint": [{"or": [CAP, late]}]})
+    assert code == "M018"
+    assert planned(UNITS, rule={**lab, "constraint": [{"and": [CAP, CAP]}]})
+
+
+def test_a_bound_for_each_assignee_needs_one():
+    [(code, message)] = problems(UNITS, rule={"constraint": [CAP]})
+    assert code == "M018"
+    assert "names no assignee" in message
