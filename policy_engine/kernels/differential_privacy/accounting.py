@@ -145,14 +145,21 @@ def _pld_epsilon(
     strengths: Strengths, delta: Fraction, most: Fraction, aim: Fraction | None
 ) -> Fraction:
     """Return the epsilon by privacy-loss distributions, or `most` where they prove no less."""
-    is_met = aim is not None and 0 < aim < most and _is_within(strengths, aim, delta)
-    least = aim if aim is not None and is_met else most
-    for _ in range(2):  # tight about the least so far, and then about what that has proven
-        composed = _composed(strengths, least, delta)
-        if composed is not None:
-            epsilon = composed.epsilon(_float_below(delta), _float_below(least))
-            least = least if math.isinf(epsilon) else min(least, rounded_up(Fraction(epsilon), 6))
-    return least
+    if aim is not None and 0 < aim < most:
+        met = _proven_about(strengths, delta, aim)
+        if met is not None:
+            return met
+    least = _proven_about(strengths, delta, most) or most
+    return _proven_about(strengths, delta, least) or least
+
+
+def _proven_about(strengths: Strengths, delta: Fraction, epsilon: Fraction) -> Fraction | None:
+    """Return the least epsilon up to one about which the bound is tight, None if none is."""
+    composed = _composed(strengths, epsilon, delta)
+    if composed is None:
+        return None
+    found = composed.epsilon(_float_below(delta), _float_below(epsilon))
+    return None if math.isinf(found) else min(epsilon, rounded_up(Fraction(found), 6))
 
 
 def _composed(strengths: Strengths, epsilon: Fraction, delta: Fraction) -> ComposedLoss | None:

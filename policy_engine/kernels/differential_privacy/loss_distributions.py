@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 POINTS = 2**16
 """Of the grid of the composition."""
 _MOST_STEPS = 2**13
-_MOST_BLOCKS = 40_000
+_MOST_BLOCKS = 2**14
 _UNIT_ROUNDOFF = 2.0**-53
 _MASS_ROUNDING = 1e-12
 """More than the relative error of a mass: a few roundings, and exponents of up to a few hundred."""
