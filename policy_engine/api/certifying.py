@@ -62,10 +62,12 @@ if TYPE_CHECKING:
 
 
 def _measurable(plan: Plan, output: Location) -> Plan:
-    """Return a plan. Raises DataError (V006) for statistics, in which noise does not show."""
-    if plan.aggregate is None:
+    """Return a plan. Raises DataError (V006) for statistics and for randomised records, in which
+    noise does not show."""
+    if plan.aggregate is None and plan.randomise is None:
         return plan
-    message = "Epsilon holds by the noise that was drawn, which the output does not show."
+    means = "noise that was" if plan.aggregate else "answers that were"
+    message = f"Epsilon holds by the {means} drawn, which the output does not show."
     hint = "Use the certificate that it was released with, or release it again: apply_policy()."
     raise DataError.of("V006", message, hint, str(output))
 

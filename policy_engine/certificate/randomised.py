@@ -1,6 +1,8 @@
 """What a certificate says of records that were randomised: it follows from the plan alone."""
 
+import math
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,11 +41,17 @@ def randomised_columns(step: Randomise) -> tuple[RandomisedColumn, ...]:
         RandomisedColumn(
             column=one.name,
             randomiser=one.randomiser,
-            epsilon=float(step.epsilon_of(one)),
+            epsilon=_rounded_up(step.epsilon_of(one)),
             figures=one.figures(step.epsilon_of(one)),
         )
         for one in step.columns
     )
+
+
+def _rounded_up(number: Fraction) -> float:
+    """Return the least float that is not below a number."""
+    nearest = float(number)
+    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)
 
 
 def measure_answers(

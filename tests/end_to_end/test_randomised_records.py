@@ -18,7 +18,7 @@ from policy_engine import (
     terms,
 )
 from policy_engine.certificate.certificate import read_certificate
-from policy_engine.errors import CertificateError, DataError, PlanError, PolicyEngineError
+from policy_engine.errors import CertificateError, DataError, PlanError
 
 POLICY = randomising(SEX, TOWN, DAYS, epsilon="6")
 KEY = b"\x07" * 32
@@ -112,7 +112,7 @@ def test_a_table_alone_is_never_certified(place, tmp_path):
     (tmp_path / "other" / "x.csv").write_bytes((tmp_path / "answers.csv").read_bytes())
     for given in ({}, {"data": {DATASET: place}}):
         for output in (tmp_path / "answers.csv", tmp_path / "other" / "x.csv"):
-            with pytest.raises(PolicyEngineError):
+            with pytest.raises(DataError, match="V006"):
                 certify_output(output, POLICY, **given)
 
 

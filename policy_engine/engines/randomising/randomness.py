@@ -28,7 +28,7 @@ class Randomness:
 
     Rows without a person are nobody's, and have `fresh` words: of the operating system unless
     others are given, as by a cluster whose tasks may be repeated. Raises DataError (C013)
-    without a key of 32 bytes or more, (C009) for persons that have no text.
+    without a key of 32 bytes or more, (C009) for persons of a type that has no text.
     """
 
     def __init__(
@@ -43,10 +43,8 @@ class Randomness:
             check_memory("persons", key)
             secret = hmac.new(check_key(key), _DOMAIN, hashlib.sha256).digest()
             self._secret = secret[:_KEY_BYTES]
-            # Of any type, so that an integer is the person of its text, as in a file of texts.
-            texts = persons.cast(pa.string())
-            self._persons = row_keys([texts], self._secret)
-            self._is_nobody = ~to_numpy(unchunk(texts).is_valid())
+            self._persons = row_keys([_texts(persons)], self._secret)
+            self._is_nobody = ~to_numpy(unchunk(persons).is_valid())
 
     def words(self, rows: slice, codes: Ints, label: str, number: int) -> Words:
         """Return so many words for some rows, (rows, number), whose values are `codes`, (rows,).
@@ -79,6 +77,15 @@ def check_memory(unit: str, key: bytes | None) -> None:
         raise DataError.of("C013", message, hint)
     if unit:
         check_key(key)
+
+
+def _texts(persons: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return persons as texts, so that an integer is the person of its text, as in a file of texts;
+    what has no text as it is."""
+    try:
+        return persons.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return persons
 
 
 def shuffled_places(rows: int) -> Ints:

@@ -184,6 +184,13 @@ def test_rows_of_nobody_are_not_one_persons():
     assert len(set(randomise_table(cells, one, KEY)["sex"].to_pylist())) == 3
 
 
+def test_persons_need_no_text():
+    one = asked(ALL[0], unit="person")
+    cells = pa.table({"person": [b"\xff", b"\xfe", b"\xff"], "sex": ["F"] * 3})
+    made = [sorted(randomise_table(cells, one, KEY).column("sex").to_pylist()) for _ in range(3)]
+    assert made[0] == made[1] == made[2]
+
+
 @pytest.mark.parametrize("key", [None, b"short"])
 def test_answers_that_are_repeated_need_the_owners_key(key):
     cells = pa.table({"person": ["a"], "sex": ["F"]})
