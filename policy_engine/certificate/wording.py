@@ -17,8 +17,8 @@ NOT_RELEASED = NotApplicable(reason="the table that the model learnt from is not
 PACKAGES = ("policy-engine", "numpy", "numba", "pyarrow")
 NETWORK_PACKAGES = ("keras", "tensorflow", "tensorflow-cpu")
 """The packages that train networks; TensorFlow is installed under one of two names."""
-PRIVACY_PACKAGES = ("opendp", "dp-accounting")
-"""The packages that draw noise, and prove what several draws lose together."""
+PRIVACY_PACKAGES = ("opendp",)
+"""The package that draws noise."""
 _PROGRAMS = {*PACKAGES, *NETWORK_PACKAGES, *PRIVACY_PACKAGES, "pyspark", "scikit-learn", "python"}
 _VERSION = re.compile(
     r"[0-9]{1,4}([.][0-9]{1,5}){0,3}([.-]?(a|b|rc|post|dev)[0-9]{1,8}){0,3}"

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from policy_engine.errors import format_count
 from policy_engine.kernels.differential_privacy.accounting import proven
@@ -14,7 +14,7 @@ from policy_engine.kernels.differential_privacy.half_widths import (
     laplace_half_width,
     score_half_width,
 )
-from policy_engine.kernels.differential_privacy.parts import NoisyPart
+from policy_engine.kernels.differential_privacy.parts import Mechanism, NoisyPart
 from policy_engine.methods.sanitisations.differential_privacy import (
     DifferentialPrivacy,
     NoiseMechanism,
@@ -139,10 +139,17 @@ def _part(
     one: _Wanted, mechanism: NoiseMechanism, selection: SelectionMechanism, groups: int
 ) -> NoisyPart:
     if one.quantity == "keys":
-        return NoisyPart("partition-selection", one.share, groups, 1)
-    choice = "permute-and-flip" if one.quantity == "choices" else selection
-    kind = mechanism if one.numbers else choice
-    return NoisyPart(kind, one.share, groups * one.times, one.sensitivity)
+        return _noisy_part("partition-selection", one.share, groups, one)
+    choice: Mechanism = "permute-and-flip" if one.quantity == "choices" else selection
+    return _noisy_part(mechanism if one.numbers else choice, one.share, groups * one.times, one)
+
+
+def _noisy_part(
+    mechanism: Mechanism, share: Fraction, cells: int, one: _Wanted | AddedNoise
+) -> NoisyPart:
+    """Return a quantity as accountants see it. A unit more makes no count of a candidate less."""
+    is_monotone = one.quantity == "choices"
+    return NoisyPart(mechanism, share, cells, one.sensitivity, is_monotone)
 
 
 def _wanted(figure: Statistic, aggregation: Aggregation) -> Iterator[_Wanted]:
@@ -226,32 +233,34 @@ def noise_problems(aggregation: Aggregation) -> Iterator[str]:
     wanted = [one for figure in aggregation.figures for one in _wanted(figure, aggregation)]
     wanted += [_keys(Fraction(1, 2), aggregation)] if needs_keys else []
     noises = [*aggregation.noises()]
-    if [_terms(one) for one in noises] != [
-        (
-            one.quantity,
-            one.sensitivity,
-            one.step,
-            one.derivation,
-            aggregation.max_groups * one.times,
-        )
-        for one in wanted
-    ]:
+    if [*map(_terms, noises)] != [_wanted_terms(one, aggregation) for one in wanted]:
         yield "Its noise is not that of its statistics."
         return
-    epsilon, delta = Fraction(aggregation.epsilon), Fraction(aggregation.delta)
+    epsilon, delta = Fraction(aggregation.epsilon), Fraction(aggregation.delta_spent)
     if aggregation.neighbours == "change-one":
         epsilon, delta = _of_one_change(epsilon, delta)
     share = Fraction(1, len(noises))
-    parts = [NoisyPart(one.mechanism, share, one.cells, one.sensitivity) for one in noises]
+    parts = [_noisy_part(one.mechanism, share, one.cells, one) for one in noises]
     of_keys = Fraction(aggregation.key_selection.delta) if aggregation.key_selection else Fraction()
     try:
-        loss = proven(parts, [one.exact_scale for one in noises], delta, of_keys)
-    except ValueError as error:
+        loss = proven(parts, [one.exact_scale for one in noises], delta, of_keys, epsilon)
+    except (ValueError, ZeroDivisionError) as error:
         yield f"Its noise has no epsilon. {error}"
         return
     if loss.epsilon > epsilon or loss.delta > delta:
         yield f"Its noise loses {float(loss.epsilon):.6g}, more than its epsilon."
 
 
+def _wanted_terms(one: _Wanted, aggregation: Aggregation) -> tuple[object, ...]:
+    cells = aggregation.max_groups * one.times
+    kind = "keys" if one.quantity == "keys" else "numbers" if one.numbers else "choices"
+    return one.quantity, kind, one.sensitivity, one.step, one.derivation, cells
+
+
 def _terms(noise: AddedNoise) -> tuple[object, ...]:
-    return noise.quantity, noise.sensitivity, noise.step, noise.derivation, noise.cells
+    kind = _KINDS.get(noise.mechanism, "keys")
+    return noise.quantity, kind, noise.sensitivity, noise.step, noise.derivation, noise.cells
+
+
+_KINDS = dict.fromkeys(get_args(NoiseMechanism), "numbers")
+_KINDS |= dict.fromkeys(get_args(SelectionMechanism), "choices")

@@ -37,6 +37,8 @@ def noises(*aggregates, **changes):
         (VARIANCE, [("sum", 1, 28, 84), ("squares", 1, 392, 1176), ("rows", 1, 2, 6)]),
         # A row moves the rank of the median by a half, in steps of a half; twice for a choice.
         (MEDIAN, [("ranks", 1, 2, 4)]),
+        # Of the k most frequent, each of two rounds has half of epsilon; counts only grow.
+        ({**HISTOGRAM, "pe:function": "top-k", "pe:k": 2}, [("choices", 2, 2, 4)]),
         # At 0.9 by up to 9 of 10 parts.
         ({**MEDIAN, "pe:at": 0.9}, [("ranks", 1, 18, 36)]),
         (HISTOGRAM, [("counts", 1, 1, 1)]),
@@ -93,3 +95,14 @@ def test_noise_for_a_smaller_sensitivity_is_found():
     weaker = noise.model_copy(update={"scale": "14", "sensitivity": 14})
     forged = step.model_copy(update={"figures": (figure.model_copy(update={"noise": (weaker,)}),)})
     assert list(noise_problems(forged)) == ["Its noise is not that of its statistics."]
+
+
+def test_noise_that_needs_a_delta_which_is_not_charged_is_found():
+    """Forty counts with the noise that a delta allows, in a plan that says it needs none."""
+    figures = [{**UNITS, "pe:name": f"persons {number}"} for number in range(40)]
+    step = step_of(*figures, delta="1e-6", mechanism=["discrete-laplace"])
+    assert step.delta_spent
+    assert list(noise_problems(step)) == []
+    forged = step.model_copy(update={"accountant": "sequential"})
+    assert forged.delta_spent == 0
+    assert list(noise_problems(forged))
