@@ -181,6 +181,7 @@ CODES = {
     "Q007": "a constraint that cannot be a filter",
     "Q008": "a query that fails on the data",
     "Q009": "rows that a rule lets be read and a query of several tables leaves out",
+    "Q010": "a query that is not answered under differential privacy",
     "A001": "a class with too few records for shadow models",
     "A002": "labels that are constant, or that cannot be classes",
     "A003": "features that are missing or not numbers",

@@ -1,6 +1,6 @@
 """Plans for a policy's outputs, bound to data, with the releases that this data is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -130,14 +130,17 @@ def permitted_makers(
 
     Uses the given certificates, and those beside the data that are for it.
     """
-    proofs = [*inputs.proofs]
-    for location in (
-        named_data(inputs.data or {}, [making.policy]).values() if making.acting.party else ()
-    ):
+    data = named_data(inputs.data or {}, [making.policy]) if making.acting.party else {}
+    return making.makers([*inputs.proofs, *adjacent_proofs(data, launcher)], products)
+
+
+def adjacent_proofs(data: Mapping[str, Any], launcher: Launcher) -> Iterator[Certificate]:
+    """Yield the certificates with which data were published, of those that are files."""
+    for location in data.values():
         if isinstance(location, str | Path):
             adjacent = published_certificate(launcher, parse_location(location))
-            proofs += [adjacent] if adjacent else []
-    return making.makers(proofs, products)
+            if adjacent is not None:
+                yield adjacent
 
 
 def published_certificate(launcher: Launcher, output: Location) -> Certificate | None:

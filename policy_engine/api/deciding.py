@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -15,6 +16,7 @@ from policy_engine.certificate.beside import (
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.data.atomic_file import write_file
 from policy_engine.data.catalog import Catalog, make_catalog, parse_location
+from policy_engine.data.keys import Key
 from policy_engine.data.storage import read_errors
 from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
@@ -40,6 +42,7 @@ ProofSource = str | Path | Certificate | Attestation
 """A certificate or attestation of an output, or its file."""
 
 if TYPE_CHECKING:
+    from policy_engine.api.asking import Asker
     from policy_engine.decision.log import DecisionLog, Entry
     from policy_engine.decision.query.model import QueryResult
     from policy_engine.release.budget import BudgetLedger
@@ -134,6 +137,10 @@ def query_data(
     log: str | Path | None = None,
     log_key: str | Path | bytes | None = None,
     owners: OwnersSource | None = None,
+    epsilon: "str | int | Decimal | None" = None,
+    delta: "str | int | Decimal" = 0,
+    ledger: str | Path | None = None,
+    ledger_key: Key = None,
     **reading: Unpack[ReadingOptions],
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
@@ -146,28 +153,55 @@ def query_data(
     denied, the result says which columns under which rule, and which smaller query would be
     permitted. The order of rows reveals nothing about how they are stored. Without `run`, the query
     is only rewritten. With a `log`, it says how often rules were exercised, and the decision is
-    added to it before anything is read. `owners` are as for `decide_request`. Raises QueryError for
-    a query that cannot be parsed, DataError if a table cannot be read, CertificateError (V004) if
-    the data given for an output is not what was certified.
-    """
-    from policy_engine.decision.query.answering import query  # noqa: PLC0415 (slow to import)
+    added to it before anything is read. `owners` are as for `decide_request`.
 
+    With an `epsilon`, and a `delta`, exact decimals or their texts, the query is one of statistics
+    that a permission releases under differential privacy: it is answered with noise, and charged to
+    the `ledger`, as `apply_policy` charges its releases. The result then has its `cost`.
+
+    Raises QueryError for a query that cannot be parsed, DataError if a table cannot be read,
+    CertificateError (V004) if the data given for an output is not what was certified.
+    """
     time = world.time if world else None
     in_force = _policies_in_force(policies, Reading(**reading), time)
-    return query(
+    located, proofs = _located(data, in_force), read_proofs(certificates)
+    decision_log = None if log is None else open_log(log, log_key)
+    asset_owners = load_owners(owners, in_force, reading.get("contexts"))
+
+    def asker() -> "Asker":
+        from policy_engine.api.asking import Asker  # noqa: PLC0415 (slow to import)
+
+        who = (in_force, assignee, purpose, located, proofs, hierarchy, world, asset_owners)
+        return Asker(*who, ledger, ledger_key, decision_log)
+
+    if epsilon is not None:
+        from policy_engine.api.asking import ask_statistics  # noqa: PLC0415 (slow to import)
+
+        return ask_statistics(sql, epsilon, delta, asker(), dialect, run=run)
+    if ledger is not None or delta:
+        message = "A ledger and a delta are those of an epsilon, and none is given."
+        raise RequestError.of("D003", message)
+    from policy_engine.decision.query.answering import query  # noqa: PLC0415 (slow to import)
+
+    result = query(
         sql,
         in_force,
         assignee,
-        make_catalog(_located(data, in_force), in_buckets=True),
+        make_catalog(located, in_buckets=True),
         purpose,
-        certificates=read_proofs(certificates),
+        certificates=proofs,
         hierarchy=hierarchy,
         world=world,
         dialect=dialect,
         run=run,
-        log=None if log is None else open_log(log, log_key),
-        owners=load_owners(owners, in_force, reading.get("contexts")),
+        log=decision_log,
+        owners=asset_owners,
     )
+    if result.permitted or not any(policy.queries for policy in in_force):
+        return result
+    from policy_engine.api.asking import with_statistics_hint  # noqa: PLC0415 (slow to import)
+
+    return with_statistics_hint(result, sql, asker(), dialect)
 
 
 def _located(data: Mapping[str, Any], policies: Sequence[Policy]) -> dict[str, Any]:

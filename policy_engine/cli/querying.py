@@ -13,6 +13,8 @@ from policy_engine.cli.options import (
     CertificateOption,
     DataOption,
     HierarchyOption,
+    LedgerKeyOption,
+    LedgerOption,
     LogKeyOption,
     LogOption,
     OverwriteOption,
@@ -28,8 +30,21 @@ from policy_engine.data.atomic_file import check_free
 from policy_engine.errors import PolicyEngineError, format_count, join_names
 
 if TYPE_CHECKING:
-    from policy_engine.decision.query.model import QueryResult
+    from policy_engine.decision.query.model import QueryResult, StatisticsCost
     from policy_engine.policy import Reading
+
+
+EpsilonOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NUMBER",
+        help="Ask for statistics under differential privacy that lose at most this: noise is "
+        "drawn, and charged to the ledger.",
+    ),
+]
+DeltaOption = Annotated[
+    str, typer.Option(metavar="NUMBER", help="The delta of statistics, beside --epsilon.")
+]
 
 
 class RowFormat(StrEnum):
@@ -64,6 +79,10 @@ def query(
     owners: OwnersOption = None,
     log: LogOption = None,
     log_key: LogKeyOption = None,
+    epsilon: EpsilonOption = "",
+    delta: DeltaOption = "",
+    ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
     world: WorldOption = None,
     time: TimeOption = "",
     output_format: Annotated[
@@ -77,7 +96,10 @@ def query(
     *,
     reading: "Reading",
 ) -> None:
-    """Run a query on the rows and columns that a rule permits, shuffled: exit 1 if denied."""
+    """Run a query on the rows and columns that a rule permits, shuffled: exit 1 if denied.
+
+    With --epsilon, it asks for statistics under differential privacy, and is answered with noise.
+    """
     from policy_engine.api.deciding import load_time, load_world, query_data  # noqa: PLC0415
     from policy_engine.data.table_files import file_format  # noqa: PLC0415
 
@@ -104,6 +126,10 @@ def query(
             owners=owners,
             log=log,
             log_key=log_key,
+            epsilon=epsilon or None,
+            delta=delta or 0,
+            ledger=ledger,
+            ledger_key=ledger_key,
             **reading.keywords,
         )
         if result.permitted:
@@ -126,7 +152,9 @@ def _print_rows(
 
     for reason in result.reasons:
         typer.echo(str(reason), err=True)
-    if result.table is None:
+    if result.cost is not None:
+        _print_statistics(result, result.cost, output_format, output, inputs, overwrite=overwrite)
+    elif result.table is None:
         is_json = output_format is RowFormat.JSON
         print_json({"sql": result.sql}) if is_json else typer.echo(result.sql)
         if _NAN_AS_NULL.search(result.sql):
@@ -140,6 +168,34 @@ def _print_rows(
         typer.echo(rows.as_csv(result.table).encode(), nl=False)
     else:
         _print_table(result.table)
+
+
+def _print_statistics(
+    result: "QueryResult",
+    cost: "StatisticsCost",
+    output_format: RowFormat,
+    output: Path | None,
+    inputs: list[Path],
+    *,
+    overwrite: bool,
+) -> None:
+    """Print rows with noise, and what they cost; without rows, what they would cost."""
+    from policy_engine.cli.tables.statistics import cost_json, cost_line  # noqa: PLC0415
+    from policy_engine.decision.query import rows  # noqa: PLC0415
+
+    table, is_json = result.table, output_format is RowFormat.JSON
+    if output is not None and table is not None:
+        rows.write_rows(table, output, *inputs, overwrite=overwrite)
+        typer.echo(f"{format_count(table.num_rows, 'row')} written: {output}", err=True)
+    if is_json:
+        answer = {} if table is None or output else {"rows": rows.as_json(table)}
+        print_json({**answer, **cost_json(cost)})
+        return
+    if table is not None and output is None and output_format is RowFormat.CSV:
+        typer.echo(rows.as_csv(table).encode(), nl=False)
+    elif table is not None and output is None:
+        _print_table(table)
+    typer.echo(cost_line(cost, is_drawn=table is not None), err=output_format is RowFormat.CSV)
 
 
 _NAN_AS_NULL = re.compile(r"CASE WHEN (\S+) <= 0 OR -\s*\1 < 0 THEN \1 END")

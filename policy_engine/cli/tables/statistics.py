@@ -1,7 +1,7 @@
 """Statistics under differential privacy on a terminal: what each costs, and how exact it is."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -11,6 +11,7 @@ from policy_engine.plan.aggregates.model import AddedNoise, Aggregation, Statist
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
+    from policy_engine.decision.query.model import StatisticsCost
 
 
 def add_statistics(table: Table, step: Aggregation) -> None:
@@ -105,3 +106,45 @@ def statistics_rows(certificate: "Certificate") -> Iterator[tuple[str, str]]:
     yield "proved together by", escape(step.accountant)
     uncovered = ", ".join(certificate.uncovered)
     yield "epsilon does not cover", escape(uncovered) or "no other release that is known"
+
+
+def cost_line(cost: "StatisticsCost", *, is_drawn: bool) -> str:
+    """Return in a line what an answer cost, and how exact its figures are."""
+    delta = f" and delta {cost.delta.normalize():g}" if cost.delta else ""
+    charged = f"epsilon {cost.epsilon.normalize():f}{delta}"
+    if not is_drawn:
+        charged = f"would be charged: {charged}"
+    elif cost.is_charged:
+        charged = f"charged: {charged}"
+    else:
+        charged = f"charged: nothing, as it was answered before for {charged}"
+    errors = (
+        f"{name}: {', '.join(f'{one.quantity} {_error(one, figure)}' for one in figure.noise)}"
+        for name, figure in cost.figures.items()
+    )
+    return "; ".join([charged, *errors])
+
+
+def cost_json(cost: "StatisticsCost") -> dict[str, Any]:
+    """Return what an answer cost, and the noise of each figure, as JSON."""
+    return {
+        "cost": {
+            "epsilon": f"{cost.epsilon:f}",
+            "delta": f"{cost.delta:f}",
+            "charged": cost.is_charged,
+        },
+        "figures": {
+            name: {
+                "function": figure.function,
+                "noise": [
+                    {
+                        "quantity": one.quantity,
+                        "mechanism": one.mechanism,
+                        "half_width": one.half_width,
+                    }
+                    for one in figure.noise
+                ],
+            }
+            for name, figure in cost.figures.items()
+        },
+    }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from policy_engine.decision.model import Decision
@@ -10,8 +11,24 @@ from policy_engine.errors import Problem
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from policy_engine.plan.aggregates.model import Statistic
+
 Columns = Mapping[str, tuple[str, ...]]
 """Columns by the IRI of their dataset; no columns stand for the whole dataset."""
+
+
+@dataclass(frozen=True)
+class StatisticsCost:
+    """What statistics under differential privacy cost, or would cost if they were drawn.
+
+    `figures` are the columns of the answer that have noise, each by its name. Nothing
+    `is_charged` for what was answered before.
+    """
+
+    epsilon: Decimal
+    delta: Decimal
+    figures: "Mapping[str, Statistic]" = field(default_factory=dict)
+    is_charged: bool = False
 
 
 @dataclass(frozen=True)
@@ -25,7 +42,7 @@ class QueryResult:
     None if the query reads no table; `allowed` are the largest sets of them that may be read
     together, if not all may be. `reasons` say why it is denied, or which rules gave no rows;
     `suggestion` is a smaller query that would be permitted, if shortening the select list is
-    enough.
+    enough. `cost` is that of statistics, None for rows.
     """
 
     permitted: bool
@@ -36,3 +53,4 @@ class QueryResult:
     allowed: tuple[Columns, ...] = ()
     reasons: tuple[Problem, ...] = ()
     suggestion: str = ""
+    cost: "StatisticsCost | None" = None

@@ -31,6 +31,8 @@ class LedgerCharging:
 
     def __init__(self, ledger: BudgetLedger, charge: Charge, others: tuple[str, ...] = ()) -> None:
         self.ledger, self.charge, self._others = ledger, charge, others
+        self.is_charged = False
+        """Whether an answer was charged to any account."""
 
     @property
     def uncovered(self) -> tuple[str, ...]:
@@ -42,6 +44,7 @@ class LedgerCharging:
     def answer(self, data: str, draw: Callable[[], bytes]) -> bytes:
         """Return the answer that was drawn for this release of the data, now or before."""
         committed = self.ledger.spend(replace(self.charge, data=data))
+        self.is_charged = not isinstance(committed, ReplayedAnswer) or committed.is_charged
         if isinstance(committed, ReplayedAnswer):
             return committed.answer
         with committed:

@@ -48,11 +48,15 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.2
 
 @dataclass(frozen=True)
 class ReplayedAnswer:
-    """The kept answer of a release that was made before, and the entry that reserved for it."""
+    """The kept answer of a release that was made before, and the entry that reserved for it.
+
+    It `is_charged` to accounts that had not paid for it, if there are any.
+    """
 
     answer: bytes
     number: int
     amount: Amount
+    is_charged: bool = False
 
 
 @dataclass(frozen=True)
@@ -365,7 +369,7 @@ class _Transaction:
         )
         new = recorded.model_copy(update={"accounts": accounts}) if accounts else None
         self.append(state="replayed", of=release.number, charge=new)
-        return ReplayedAnswer(answer, release.number, release.amount)
+        return ReplayedAnswer(answer, release.number, release.amount, bool(unpaid))
 
     def release(self, number: int, step: Step) -> ReleaseState:
         """Return a release at that step. Raises LedgerError (B011) if it is at another."""

@@ -1,0 +1,104 @@
+"""The conditions on rows that statistics are made of: comparisons of columns with literals."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+
+from sqlglot import exp
+
+from policy_engine.plan.aggregates.model import Comparison, RowCondition
+
+Name = Callable[[exp.Expr], str]
+"""The name of a column; raises NotAskableError for anything else."""
+
+
+class NotAskableError(Exception):
+    """A query of a kind that is not answered, and why."""
+
+
+def row_conditions(node: exp.Expr, name: Name) -> tuple[RowCondition, ...]:
+    """Return the comparisons that a WHERE joins by AND.
+
+    Each is of one row alone, so that no row counts for what is in others. Raises NotAskableError
+    for anything but comparisons of columns with literals.
+    """
+    return tuple(one for part in _joined(node) for one in _conditions(part, name))
+
+
+def _joined(node: exp.Expr) -> Iterator[exp.Expr]:
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, exp.Paren):
+            stack.append(one.this)
+        elif isinstance(one, exp.And):
+            stack += [one.expression, one.this]
+        else:
+            yield one
+
+
+def _conditions(node: exp.Expr, name: Name) -> Iterator[RowCondition]:
+    is_negated = isinstance(node, exp.Not)
+    inner = node.this.unnest() if is_negated else node
+    if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
+        comparison: Comparison = "is not missing" if is_negated else "is missing"
+        yield RowCondition(column=name(inner.this), comparison=comparison)
+    elif isinstance(inner, exp.In) and inner.expressions and not inner.args.get("query"):
+        comparison = "is none of" if is_negated else "is any of"
+        yield _condition(name(inner.this), comparison, inner.expressions)
+    elif isinstance(inner, exp.Between) and not is_negated:
+        yield _condition(name(inner.this), ">=", [inner.args["low"]])
+        yield _condition(name(inner.this), "<=", [inner.args["high"]])
+    elif type(inner) in _COMPARISONS and not is_negated:
+        yield _compared(inner, name)
+    else:
+        raise NotAskableError(f"Conditions on rows are {_ALLOWED}, joined by AND.")
+
+
+_ALLOWED = "comparisons of a column with a literal, IN, BETWEEN and IS NULL"
+_COMPARISONS: Mapping[type[exp.Expr], tuple[Comparison, Comparison]] = {
+    exp.EQ: ("is any of", "is any of"),
+    exp.NEQ: ("is none of", "is none of"),
+    exp.LT: ("<", ">"),
+    exp.LTE: ("<=", ">="),
+    exp.GT: (">", "<"),
+    exp.GTE: (">=", "<="),
+}
+"""The comparison of a column with a literal, and of a literal with a column."""
+
+
+def _compared(node: exp.Expr, name: Name) -> RowCondition:
+    as_written, turned = _COMPARISONS[type(node)]
+    if isinstance(node.this, exp.Column):
+        return _condition(name(node.this), as_written, [node.expression])
+    return _condition(name(node.expression), turned, [node.this])
+
+
+def _condition(column: str, comparison: Comparison, values: Sequence[exp.Expr]) -> RowCondition:
+    numbers = [_number(one) for one in values]
+    texts = [_text(one) for one in values]
+    of_numbers = all(one is not None for one in numbers)
+    if not of_numbers and None in texts:
+        raise NotAskableError(f"Conditions on rows are {_ALLOWED}: all numbers, or all texts.")
+    if not of_numbers and comparison not in ("is any of", "is none of"):
+        raise NotAskableError(f"{comparison} compares a column with a number, not with a text.")
+    chosen = sorted({str(one) for one in (numbers if of_numbers else texts)})
+    return RowCondition(
+        column=column, comparison=comparison, values=tuple(chosen), of_numbers=of_numbers
+    )
+
+
+def _number(node: exp.Expr) -> Decimal | None:
+    sign, literal = (-1, node.this) if isinstance(node, exp.Neg) else (1, node)
+    if not isinstance(literal, exp.Literal) or literal.is_string:
+        return None
+    try:
+        # What a column is compared with is the nearest float, as its own numbers are.
+        return Decimal(repr(sign * float(literal.name))).normalize()
+    except (InvalidOperation, ValueError):
+        return None
+
+
+def _text(node: exp.Expr) -> str | None:
+    if isinstance(node, exp.Boolean):
+        return str(node.this).lower()
+    return node.name if isinstance(node, exp.Literal) and node.is_string else None

@@ -1,0 +1,179 @@
+"""Queries of statistics: decided, charged, answered with noise, and silent about the rest."""
+
+import re
+
+import pyarrow.csv
+import pytest
+import typer
+from asking_statistics import DAYS, MEDIAN, OUTPUT, ROWS, UNITS, VISITS, policy_text, visits
+from typer.testing import CliRunner
+
+from policy_engine import query_data
+from policy_engine.cli.querying import query
+from policy_engine.decision.log import read_log
+from policy_engine.errors import PlanError, RequestError
+from policy_engine.policy import Hierarchy
+from policy_engine.release.budget import BudgetLedger
+
+APP = typer.Typer()
+APP.command()(query)
+LAB = "http://e.org/lab"
+PEOPLE = [(f"p{number}", "f" if number % 2 else "m", number % 15) for number in range(60)]
+COUNT = "SELECT COUNT(*) AS n FROM Visits"
+SPENT = {
+    "leftOperand": "pe:spentEpsilon",
+    "operator": "lteq",
+    "rightOperand": {"@value": "1.2", "@type": "xsd:decimal"},
+    "unit": "pe:perAssigneeAndPurpose",
+}
+
+
+def ask(tmp_path, sql, epsilon="0.5", *, rows=PEOPLE, who=LAB, rule=(), policy=(), **options):
+    """Return the answer to a query under a policy for a laboratory, charged to a ledger."""
+    figures = (UNITS, ROWS, DAYS, MEDIAN)
+    text = policy_text(*figures, rule={"assignee": LAB, **dict(rule)}, policy=policy)
+    given = {"epsilon": epsilon, "ledger": tmp_path / "ledger.sqlite", **options}
+    return query_data(sql, [text], who, {VISITS: visits(*rows)}, **given)
+
+
+def spent(tmp_path):
+    """Return what each account of the ledger has spent, by its assignee."""
+    some = BudgetLedger(tmp_path / "ledger.sqlite").balances()
+    return {one.account.assignee: str(one.spent.epsilon) for one in some}
+
+
+def test_a_query_is_answered_with_noise_and_charged(tmp_path):
+    sql = "SELECT sex AS s, SUM(days) AS d, COUNT(*) FROM Visits GROUP BY sex ORDER BY s DESC"
+    result = ask(tmp_path, sql)
+    assert result.permitted
+    assert result.table.column_names == ["s", "d", "rows"]
+    assert result.table["s"].to_pylist() == ["m", "f"]
+    assert (str(result.cost.epsilon), result.cost.is_charged) == ("0.5", True)
+    assert [*result.cost.figures] == ["d", "rows"]
+    assert spent(tmp_path) == {"": "0.5", LAB: "0.5"}
+
+
+def test_figures_are_those_of_the_rows_that_satisfy_the_conditions(tmp_path):
+    # Of 4,000 persons in each of 15 numbers of days, 3 numbers are above 11.
+    many = [(f"p{number}", "f", number % 15) for number in range(60_000)]
+    result = ask(tmp_path, f"{COUNT} WHERE days > 11", "1", rows=many)
+    assert abs(result.table["n"][0].as_py() - 12_000) < 100
+
+
+def test_the_same_question_in_other_words_is_answered_again_at_no_cost(tmp_path):
+    first = ask(tmp_path, "SELECT SUM(days), COUNT(*) AS n FROM Visits")
+    again = ask(tmp_path, "SELECT count(*) AS m, sum(DAYS) FROM visits AS v LIMIT 5", "0.50")
+    assert first.table["n"].to_pylist() == again.table["m"].to_pylist()
+    assert not again.cost.is_charged
+    assert spent(tmp_path) == {"": "0.5", LAB: "0.5"}
+
+
+def test_whoever_asks_is_charged_with_those_they_belong_to(tmp_path):
+    ann = "http://e.org/ann"
+    members = Hierarchy(party=((ann, "http://e.org/team"), ("http://e.org/team", LAB)))
+    assert ask(tmp_path, COUNT, who=ann, hierarchy=members).permitted
+    assert spent(tmp_path) == {"": "0.5", ann: "0.5", "http://e.org/team": "0.5", LAB: "0.5"}
+    # Others of the laboratory get the same answer, which only they have not paid for.
+    assert ask(tmp_path, COUNT).table.num_rows == 1
+    assert spent(tmp_path)[LAB] == "0.5"
+
+
+def test_what_the_budget_does_not_allow_is_denied_without_a_number(tmp_path):
+    log = tmp_path / "log.jsonl"
+    ask(tmp_path, COUNT, "0.9", rule={"constraint": [SPENT]}, log=log)
+    denied = ask(tmp_path, COUNT, "0.4", rule={"constraint": [SPENT]}, log=log)
+    [reason] = denied.reasons
+    assert (denied.permitted, denied.table, reason.code) == (False, None, "B009")
+    assert "budget" in reason.message
+    assert not re.search("[0-9]", reason.message.replace(VISITS, "") + reason.hint)
+    assert not reason.values
+    effects = [entry.decision.effect for entry in read_log(log)]
+    assert effects == ["permit", "permit", "deny"]
+    assert spent(tmp_path)[LAB] == "0.9"
+
+
+def test_the_budget_of_the_dataset_bounds_queries_too(tmp_path):
+    budget = {"pe:over": VISITS, "pe:epsilon": "0.6", "pe:delta": "0", "pe:scope": "allAssignees"}
+    policy = {"pe:budget": [budget]}
+    assert ask(tmp_path, COUNT, policy=policy).permitted
+    assert not ask(tmp_path, "SELECT SUM(days) FROM Visits", policy=policy).permitted
+
+
+@pytest.mark.parametrize("sql", ["SELECT days FROM Visits", "SELECT AVG(days) FROM Visits"])
+def test_anything_else_is_denied_with_what_would_be_allowed(tmp_path, sql):
+    log = tmp_path / "log.jsonl"
+    denied = ask(tmp_path, sql, log=log)
+    [reason] = denied.reasons
+    assert reason.code == "Q010"
+    assert "SELECT any of COUNT(DISTINCT person), COUNT(*), SUM(days)" in reason.hint
+    assert not (tmp_path / "ledger.sqlite").exists()
+    [entry] = read_log(log)
+    assert entry.decision.effect == "deny"
+
+
+def test_who_has_no_permission_is_told_no_menu(tmp_path):
+    denied = ask(tmp_path, COUNT, who="http://e.org/bob")
+    [reason] = denied.reasons
+    assert reason.code == "Q006"
+    assert "COUNT" not in reason.message + reason.hint
+
+
+def test_a_denied_query_of_rows_says_that_statistics_may_be_asked_for(tmp_path):
+    unasked = {"epsilon": None, "ledger": None, "rule": {"constraint": [SPENT]}}
+    assert "--epsilon" in ask(tmp_path, COUNT, **unasked).reasons[0].hint
+    rows = ask(tmp_path, "SELECT person FROM Visits", **unasked).reasons[0]
+    assert "statistics may be asked for: SELECT any of" in rows.hint
+    other = ask(tmp_path, COUNT, who="http://e.org/bob", **unasked).reasons[0]
+    assert "--epsilon" not in other.hint
+
+
+def test_without_running_nothing_is_charged(tmp_path):
+    result = ask(tmp_path, COUNT, run=False, ledger=None)
+    assert (result.permitted, result.table) == (True, None)
+    assert [one.half_width for one in result.cost.figures["n"].noise] == [12.0]
+
+
+def test_an_epsilon_needs_a_ledger_and_a_ledger_an_epsilon(tmp_path):
+    with pytest.raises(PlanError, match="no ledger is given"):
+        ask(tmp_path, COUNT, ledger=None)
+    with pytest.raises(RequestError, match="those of an epsilon"):
+        ask(tmp_path, COUNT, None)
+
+
+def test_neighbours_are_told_the_same_but_for_the_noise(tmp_path):
+    """With and without a person, and with nobody: the same denials, cost, decision and types."""
+    told = []
+    for number, rows in enumerate((PEOPLE, PEOPLE[1:], [])):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        world = {"world": None}
+        good = ask(folder, f"SELECT sex, {COUNT[7:]} WHERE days > 3 GROUP BY sex", rows=rows)
+        bad = ask(folder, "SELECT days FROM Visits", rows=rows, **world)
+        told.append(
+            (
+                good.cost,
+                good.sql,
+                str(good.table.schema),
+                good.table["sex"].to_pylist(),
+                good.decision.reason,
+                bad.reasons,
+            )
+        )
+    assert told[0] == told[1] == told[2]
+
+
+def test_the_command_prints_rows_and_what_they_cost(tmp_path):
+    pyarrow.csv.write_csv(visits(*PEOPLE), tmp_path / "visits.csv")
+    (tmp_path / "policy.jsonld").write_text(policy_text(ROWS, rule={"assignee": LAB}))
+    given = [COUNT, "--policy", f"{tmp_path}/policy.jsonld", "--assignee", LAB]
+    given += ["--data", f"{VISITS}={tmp_path}/visits.csv", "--epsilon", "0.5"]
+    given += ["--ledger", f"{tmp_path}/ledger.sqlite"]
+    result = CliRunner().invoke(APP, given)
+    assert (result.exit_code, "1 row" in result.stdout) == (0, True)
+    assert "charged: epsilon 0.5; n: rows +- 12 with 95 %" in result.stdout
+    again = CliRunner().invoke(APP, [*given, "--format", "json"])
+    assert '"charged": false' in again.stdout
+    assert '"half_width": 12.0' in again.stdout
+    denied = CliRunner().invoke(APP, ["SELECT days FROM Visits", *given[1:]])
+    assert (denied.exit_code, "Q010" in denied.output) == (1, True)
+    assert OUTPUT not in denied.output
