@@ -9,9 +9,6 @@ from pydantic import BaseModel, ValidationError
 from policy_engine.errors import join_names
 from policy_engine.methods.columns import PERTURBATIVE, ROLES, SUPPRESSION, Generalization
 from policy_engine.methods.findings import Finding, format_value, parameter_finding
-from policy_engine.methods.masking import ColumnMasking
-from policy_engine.methods.method import Method
-from policy_engine.methods.randomiser import Randomiser
 
 _SETTING_OWNERS = {"taxonomy": "taxonomy", "unlisted": "taxonomy", "mask": "prefix"}
 _SETTING_OWNERS |= {"fanout": "interval", "precision": "interval"}
@@ -36,11 +33,8 @@ def parameter_findings(
     kind: type[BaseModel], values: Mapping[str, Any], notation: str
 ) -> list[Finding]:
     """Return what is wrong with the parameters of a model, `notation` being its name; each once."""
-    problems = (
-        list(kind.conflicts(values))
-        if issubclass(kind, Method | ColumnMasking | Randomiser)
-        else []
-    )
+    conflicts = getattr(kind, "conflicts", None)  # methods, maskings and randomisers have them
+    problems = list(conflicts(values)) if conflicts else []
     try:
         kind(**values)
     except ValidationError as error:

@@ -16,7 +16,6 @@ from policy_engine.plan.reading_anonymization import (
     transformations,
     transforms,
 )
-from policy_engine.plan.reading_randomisation import RandomisedTable
 from policy_engine.policy import Action, Policy, Rule
 from policy_engine.policy.gathering import gather_bits
 from policy_engine.policy.hierarchy import Hierarchy
@@ -25,6 +24,7 @@ from policy_engine.policy.validation.conflicts import iri_prefixes, set_bits
 
 if TYPE_CHECKING:
     from policy_engine.plan.disclosure import Disclosure
+    from policy_engine.plan.reading_randomisation import RandomisedTable
     from policy_engine.plan.training import Audit, Training
 
 
@@ -43,10 +43,10 @@ class Product(NamedTuple):
     audits: "tuple[Audit, ...]" = ()
     disclosures: "tuple[Disclosure, ...]" = ()
     statistics: Statistics | None = None
-    randomised: RandomisedTable | None = None
+    randomised: "RandomisedTable | None" = None
 
     @property
-    def of_records(self) -> Statistics | RandomisedTable | None:
+    def of_records(self) -> "Statistics | RandomisedTable | None":
         """What is released in the place of rows, None where rows or a model are."""
         return self.statistics or self.randomised
 
@@ -154,7 +154,7 @@ def _gathering(
 
 
 def _audited(
-    policy: Policy, some: Sequence[Statistics] | Sequence[RandomisedTable], released: str
+    policy: Policy, some: "Sequence[Statistics] | Sequence[RandomisedTable]", released: str
 ) -> Iterator[Problem]:
     """Yield the duties to audit what is released under differential privacy: an attack is on a
     table of rows, or on a model."""

@@ -1,11 +1,11 @@
 """The transformations that a policy asks for, checked as far as can be without data."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import PlanError, Problem, place_order
-from policy_engine.plan.aggregates.asking import asks_for_statistics
+from policy_engine.plan.aggregates.asking import asks_for_answers, asks_for_statistics
 from policy_engine.plan.aggregates.reading import Statistics, read_statistics
 from policy_engine.plan.anonymization import Consent, Transformation
 from policy_engine.plan.joins import (
@@ -14,14 +14,12 @@ from policy_engine.plan.joins import (
     joined,
 )
 from policy_engine.plan.reading_parameters import columns_in_roles, parameters_of, read_sanitisation
-from policy_engine.plan.reading_randomisation import (
-    RandomisedTable,
-    asks_for_answers,
-    read_randomised,
-)
 from policy_engine.policy import Action, Policy, Rule
 from policy_engine.policy.model import ANONYMIZE
 from policy_engine.policy.validation.conflicts import Overlaps
+
+if TYPE_CHECKING:
+    from policy_engine.plan.reading_randomisation import RandomisedTable
 
 _Asked = TypeVar("_Asked")
 
@@ -48,12 +46,16 @@ def statistics(policy: Policy) -> tuple[Statistics, ...]:
     return _read_all(policy, some, read_statistics)
 
 
-def randomised_tables(policy: Policy) -> tuple[RandomisedTable, ...]:
+def randomised_tables(policy: Policy) -> "tuple[RandomisedTable, ...]":
     """Return the permissions to randomise records one by one, each with what it asks for.
 
     Raises PlanError with every problem that shows without data, each with its place.
     """
     some = [pair for pair in transforms(policy) if asks_for_answers(pair[1])]
+    if not some:
+        return ()
+    from policy_engine.plan.reading_randomisation import read_randomised  # noqa: PLC0415
+
     return _read_all(policy, some, read_randomised)
 
 

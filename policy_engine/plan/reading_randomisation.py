@@ -55,15 +55,6 @@ class RandomisedTable(NamedTuple):
         return self.randomisation.columns_used
 
 
-def asks_for_answers(action: Action) -> bool:
-    """Tell whether an action asks for local differential privacy, alone or with other methods."""
-    part = parameters_of(action).get("method")
-    iri = terms.methods()[NOTATION].iri
-    return part is not None and any(
-        str(one.value) in (NOTATION, iri) for one in part.right_operands
-    )
-
-
 def read_randomised(policy: Policy, rule: Rule, action: Action) -> RandomisedTable:
     """Return what an action asks for. Raises PlanError with every problem of it."""
     reader = _Reader(rule, action)

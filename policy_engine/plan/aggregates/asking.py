@@ -1,4 +1,4 @@
-"""Which permissions ask for statistics under differential privacy, rather than for rows."""
+"""Which permissions ask for statistics under differential privacy or for answers, not for rows."""
 
 from policy_engine import terms
 from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
@@ -9,9 +9,24 @@ _METHOD = f"{terms.MOSAICROWN}method"
 
 def asks_for_statistics(action: Action) -> bool:
     """Tell whether an action to anonymise asks for statistics under differential privacy."""
-    term = terms.methods()[DifferentialPrivacy.notation]
+    return _names(action, DifferentialPrivacy.notation)
+
+
+LOCAL = "local-differential-privacy"
+"""The method of `methods/sanitisations/local_differential_privacy.py`, which loads only if asked
+for."""
+
+
+def asks_for_answers(action: Action) -> bool:
+    """Tell whether an action to anonymise asks for records randomised one by one."""
+    return _names(action, LOCAL)
+
+
+def _names(action: Action, notation: str) -> bool:
+    """Tell whether an action names a method, alone or with others."""
+    term = terms.methods()[notation]
     return any(
-        str(value.value) in (term.iri, DifferentialPrivacy.notation)
+        str(value.value) in (term.iri, notation)
         for part in action.refinements
         if isinstance(part, Constraint) and part.left_operand == _METHOD
         for value in part.right_operands
