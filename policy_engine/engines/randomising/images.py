@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,10 @@ Ints = NDArray[np.int64]
 
 def check_images(randomiser: PrivatePixelation, kind: pa.DataType) -> None:
     """Raise DataError (R013) where the type of a column is not that of lists of numbers that can
-    hold the levels of its pixels."""
+    hold the levels of its pixels, (C011) without the package that draws noise."""
+    if find_spec("opendp") is None:
+        message = f"OpenDP, which draws the noise of {randomiser.name!r}, is not installed."
+        raise DataError.of("C011", message, "pip install 'policy-engine[dp]'.")
     name, depth, number = randomiser.name, list_depth(kind), kind
     while depth and hasattr(number, "value_type"):
         number = number.value_type

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from policy_engine.engines.number_lists import from_lists, to_lists
+from policy_engine.engines.randomising import images as drawing
 from policy_engine.engines.randomising.tables import count_strange, randomise_table
 from policy_engine.errors import DataError
 from policy_engine.plan.randomisation import Randomisation
@@ -67,6 +68,12 @@ def test_pixels_that_are_uneven_missing_or_no_levels_are_counted():
     assert count_strange(pa.table({"face": pa.array(rows[:4])}), one) == (3,)
     assert count_strange(pa.table({"face": pa.array(rows)}), one) == (5,)
     assert count_strange(pa.table({"face": pa.array([even, None])}), one) == (2,)
+
+
+def test_without_the_package_that_draws_noise_it_is_named(monkeypatch):
+    monkeypatch.setattr(drawing, "find_spec", lambda _name: None)
+    with pytest.raises(DataError, match=r"C011 OpenDP.*policy-engine\[dp\]"):
+        published(to_lists(np.zeros((1, 4, 4))), asked())
 
 
 @pytest.mark.parametrize(
