@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine import terms
 from policy_engine.api.deciding import ProofSource, open_log, read_proofs
 from policy_engine.certificate.sources import Proof
+from policy_engine.data.keys import Key
 from policy_engine.decision import Decider, Decision, Request, World, read_request
 from policy_engine.decision.consents import MissingConsent
 from policy_engine.decision.history import History
@@ -49,8 +50,8 @@ class ActingParty:
 
     Without a `party`, the owner acts, who needs no permission. `policies` are used besides the one
     that asks, in a state of the `world`; a `log` says what was done so far, and the decision is
-    added to it unless this is a `trial`; a budget `ledger` says what was spent. Raises RequestError
-    (D001) for options that only a party's request has.
+    added to it unless this is a `trial`; a budget `ledger`, chained with `ledger_key`, says what
+    was spent. Raises RequestError (D001) for options that only a party's request has.
     """
 
     party: str | None = None
@@ -60,6 +61,7 @@ class ActingParty:
     log: str | Path | None = None
     log_key: str | Path | bytes | None = None
     ledger: str | Path | None = None
+    ledger_key: Key = None
     is_trial: bool = False
 
     def __post_init__(self) -> None:
@@ -77,7 +79,7 @@ class ActingParty:
         """What was spent, None without a ledger."""
         from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (only if needed)
 
-        return None if self.ledger is None else BudgetLedger(self.ledger)
+        return None if self.ledger is None else BudgetLedger(self.ledger, self.ledger_key)
 
     def decide(
         self, decider: Decider, requests: Sequence[tuple[Request, CarriedOutRule | None]]

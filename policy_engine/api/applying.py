@@ -100,5 +100,7 @@ def _prepare(
         }
     )
     inputs = Inputs(data, **remaining)
-    making = inputs.making_request(policy, ledger=release_options.ledger)
+    making = inputs.making_request(
+        policy, ledger=release_options.ledger, ledger_key=release_options.ledger_key
+    )
     return making, inputs, release_options

@@ -60,6 +60,7 @@ def decide_request(
     data: Mapping[str, Any] | None = None,
     owners: OwnersSource | None = None,
     ledger: "str | Path | BudgetLedger | None" = None,
+    ledger_key: Key = None,
     **reading: Unpack[ReadingOptions],
 ) -> Decision:
     """Decide a request under policies and certificates, each given as a value or a file.
@@ -71,8 +72,9 @@ def decide_request(
     `data`, by IRI as for `query_data`, columns are matched with those of the data, of which only
     the names are read; a name that the data lacks raises DataError (C005). `owners` say who owns
     which asset (see `load_owners`): a rule then counts only for the assets of those who issued it.
-    A budget `ledger` says what releases under differential privacy have spent. For many requests,
-    make a `Decider` once, and use it with `DecisionLog.decide`.
+    A budget `ledger`, its file chained with `ledger_key`, says what releases under differential
+    privacy have spent. For many requests, make a `Decider` once, and use it with
+    `DecisionLog.decide`.
     """
     time = world.time if world else None
     in_force = _policies_in_force(policies, Reading(**reading), time)
@@ -84,21 +86,22 @@ def decide_request(
         hierarchy = respell_hierarchies(catalog, in_force, hierarchies, names)
     proofs = read_proofs(certificates)
     assets = [one.iri for one in catalog.datasets]
-    budgets = None if ledger is None else open_ledger(ledger)
+    budgets = None if ledger is None else open_ledger(ledger, ledger_key)
     compiled = Decider(in_force, proofs, hierarchy, asset_owners, assets, budgets)
     if log is None:
         return compiled.decide(request, world)
     return open_log(log, log_key).decide(compiled, request, world)
 
 
-def open_ledger(ledger: "str | Path | BudgetLedger") -> "BudgetLedger":
+def open_ledger(ledger: "str | Path | BudgetLedger", key: Key = None) -> "BudgetLedger":
     """Return a budget ledger that exists: in one that does not, nothing would be spent.
 
-    Raises LedgerError (B001 to B007) if it cannot be read.
+    A file is chained with the `key`, if any. Raises LedgerError (B001 to B007) if it cannot be
+    read, DataError (C013) for a key that is missing or too short.
     """
     from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (only where asked for)
 
-    budgets = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
+    budgets = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger, key)
     budgets.balances()
     return budgets
 
@@ -110,15 +113,16 @@ def decider(
     *,
     owners: OwnersSource | None = None,
     ledger: "str | Path | BudgetLedger | None" = None,
+    ledger_key: Key = None,
     **reading: Unpack[ReadingOptions],
 ) -> Decider:
     """Return a Decider for policies and certificates, given as values or files.
 
-    `owners` and `ledger` are as for `decide_request`.
+    `owners`, `ledger` and `ledger_key` are as for `decide_request`.
     """
     in_force = _policies_in_force(policies, Reading(**reading), None)
     asset_owners = load_owners(owners, in_force, reading.get("contexts"))
-    budgets = None if ledger is None else open_ledger(ledger)
+    budgets = None if ledger is None else open_ledger(ledger, ledger_key)
     return Decider(in_force, read_proofs(certificates), hierarchy, asset_owners, ledger=budgets)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.api.acting import ActingParty, MakingRequest, making_request
 from policy_engine.api.deciding import ProofSource, read_proofs
 from policy_engine.certificate.sources import Proof
+from policy_engine.data.keys import Key
 from policy_engine.decision import World
 from policy_engine.engines.engine import Progress
 from policy_engine.plan.plan import EngineName
@@ -63,7 +64,7 @@ class ApplyOptions(InputOptions, total=False):
     record: str | Path | None
     attempts: str | Path | None
     ledger: str | Path | None
-    ledger_key: str | Path | bytes | None
+    ledger_key: Key
     allow_pickle: bool
     time_limit: float | None
 
@@ -99,12 +100,17 @@ class Inputs:
         return read_proofs(self.certificates)
 
     def making_request(
-        self, policy: Source, *, ledger: str | Path | None = None, is_trial: bool = False
+        self,
+        policy: Source,
+        *,
+        ledger: str | Path | None = None,
+        ledger_key: Key = None,
+        is_trial: bool = False,
     ) -> MakingRequest:
         """Return a policy that asks for something to be made, with what decides whether it may be.
 
-        A budget `ledger` says what was spent.
-        Raises as `acting.making_request` does.
+        A budget `ledger`, chained with `ledger_key`, says what was spent. Raises as
+        `acting.making_request` does.
         """
         acting = ActingParty(
             self.party,
@@ -114,6 +120,7 @@ class Inputs:
             self.log,
             self.log_key,
             ledger,
+            ledger_key,
             is_trial=is_trial,
         )
         return making_request(policy, self.reading, self.owners, self.data, acting)

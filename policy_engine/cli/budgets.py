@@ -8,7 +8,7 @@ import typer
 from policy_engine import terms
 from policy_engine.cli.answers import print_json
 from policy_engine.cli.logs import printable, verification_json, verification_lines
-from policy_engine.cli.options import Format, FormatOption
+from policy_engine.cli.options import Format, FormatOption, LedgerKeyOption
 
 if TYPE_CHECKING:
     from policy_engine.release.budget import BudgetEntry
@@ -21,15 +21,12 @@ budgets = typer.Typer(
 LedgerOption = Annotated[
     Path, typer.Option("--ledger", metavar="FILE", help="The ledger that `apply --ledger` made.")
 ]
-KeyOption = Annotated[
-    Path | None, typer.Option("--key", metavar="FILE", help="The key of the ledger's hash chain.")
-]
 
 
 @budgets.command()
 def show(
     ledger: LedgerOption,
-    key: KeyOption = None,
+    ledger_key: LedgerKeyOption = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Show what each account has spent and what remains of it: of each dataset for all who ask, and
@@ -41,7 +38,7 @@ def show(
     """
     from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
 
-    balances = BudgetLedger(ledger, key).balances()
+    balances = BudgetLedger(ledger, ledger_key).balances()
     if output_format is Format.JSON:
         from policy_engine.cli.tables.budgets import balance_json  # noqa: PLC0415
 
@@ -56,7 +53,7 @@ def show(
 @budgets.command()
 def history(
     ledger: LedgerOption,
-    key: KeyOption = None,
+    ledger_key: LedgerKeyOption = None,
     last: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many to print.")] = 10,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
@@ -68,7 +65,7 @@ def history(
     """
     from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
 
-    entries = BudgetLedger(ledger, key).history()[-last:]
+    entries = BudgetLedger(ledger, ledger_key).history()[-last:]
     if output_format is Format.JSON:
         print_json([entry.model_dump(mode="json", exclude_none=True) for entry in entries])
         return
@@ -79,7 +76,7 @@ def history(
 @budgets.command()
 def verify(
     ledger: LedgerOption,
-    key: KeyOption = None,
+    ledger_key: LedgerKeyOption = None,
     expect: Annotated[
         str | None,
         typer.Option(
@@ -97,7 +94,7 @@ def verify(
     """
     from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
 
-    verification = BudgetLedger(ledger, key).verify(expect)
+    verification = BudgetLedger(ledger, ledger_key).verify(expect)
     if output_format is Format.JSON:
         print_json(verification_json(verification))
     else:

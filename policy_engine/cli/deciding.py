@@ -12,6 +12,7 @@ from policy_engine.cli.options import (
     Format,
     FormatOption,
     HierarchyOption,
+    LedgerKeyOption,
     LogKeyOption,
     LogOption,
     OwnersOption,
@@ -21,7 +22,7 @@ from policy_engine.cli.options import (
     TimeOption,
     WorldOption,
 )
-from policy_engine.cli.parsing import check_log, exit_with_two, parse_paths
+from policy_engine.cli.parsing import check_keys, exit_with_two, parse_paths
 from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.errors import PolicyEngineError
 
@@ -53,6 +54,7 @@ def decide(
     log: LogOption = None,
     log_key: LogKeyOption = None,
     ledger: SpentOption = None,
+    ledger_key: LedgerKeyOption = None,
     output_format: FormatOption = Format.TEXT,
     *,
     reading: "Reading",
@@ -61,7 +63,7 @@ def decide(
     from policy_engine.api.deciding import decide_request, load_time, load_world  # noqa: PLC0415
     from policy_engine.decision import read_request  # noqa: PLC0415
 
-    check_log(log, log_key)
+    check_keys(log, log_key, ledger, ledger_key)
     with exit_with_two(PolicyEngineError):
         policies = reading.policies_in_force(*policy, time=load_time(world, time))
         request = read_request(assignee, action, target, purpose, policies)
@@ -76,6 +78,7 @@ def decide(
             data=parse_paths(data),
             owners=owners,
             ledger=ledger,
+            ledger_key=ledger_key,
             **reading.keywords,
         )
     if output_format is Format.JSON:

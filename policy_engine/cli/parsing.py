@@ -62,10 +62,17 @@ def parse_paths(options: list[str], option_name: str = "--data") -> dict[str, st
     return paths
 
 
-def check_log(log: Path | None, key: Path | None) -> None:
-    """Raise RequestError for the key of a log without the log."""
-    if key and not log:
+def check_keys(
+    log: Path | None,
+    log_key: Path | None,
+    ledger: Path | None = None,
+    ledger_key: Path | None = None,
+) -> None:
+    """Raise RequestError for the key of a log without the log, or of a ledger without it."""
+    if log_key and not log:
         raise usage_error("--log-key is for a log. Give the log as well: --log FILE.")
+    if ledger_key and not ledger:
+        raise usage_error("--ledger-key is for a ledger. Give that as well: --ledger FILE.")
 
 
 _LIMIT = re.compile("[0-9]{1,18}")

@@ -24,7 +24,7 @@ from policy_engine.cli.options import (
     TimeOption,
     WorldOption,
 )
-from policy_engine.cli.parsing import check_log, exit_with_two, parse_paths
+from policy_engine.cli.parsing import check_keys, exit_with_two, parse_paths
 from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.data.atomic_file import check_free
 from policy_engine.errors import PolicyEngineError, format_count, join_names
@@ -103,7 +103,7 @@ def query(
     from policy_engine.api.deciding import load_time, load_world, query_data  # noqa: PLC0415
     from policy_engine.data.table_files import file_format  # noqa: PLC0415
 
-    check_log(log, log_key)
+    check_keys(log, log_key)
     paths = parse_paths(data)
     with exit_with_two(PolicyEngineError):
         if output is not None:

@@ -27,6 +27,7 @@ from policy_engine.cli.options import (
     TaxonomyOption,
 )
 from policy_engine.cli.parsing import (
+    check_keys,
     make_engine,
     parse_folder,
     parse_paths,
@@ -227,6 +228,7 @@ def apply(
     from policy_engine.api.applying import apply_all, apply_policy  # noqa: PLC0415
     from policy_engine.data.keys import read_key  # noqa: PLC0415
 
+    check_keys(None, None, ledger, ledger_key)
     with progress_bar(time_left=True) as progress:
         options: dict[str, Any] = {
             "overwrite": overwrite,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.parsing import (
-    check_log,
+    check_keys,
     exit_with_two,
     load_contexts,
     parse_limits,
@@ -84,7 +84,7 @@ def parse_acting(
     `policy` asks for the output, `more` are considered as well. Raises RequestError for options of
     a party's request where no party acts.
     """
-    check_log(log, log_key)
+    check_keys(log, log_key)
     request_options: dict[str, Any] = {
         "--purpose": purpose,
         "--world": world,

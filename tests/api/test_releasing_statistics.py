@@ -15,6 +15,17 @@ from policy_engine.policy import read_policy
 from policy_engine.release.budget import BudgetLedger
 
 PEOPLE = [(f"p{number}", "f" if number % 2 else "m", number % 15) for number in range(60)]
+LAB = "http://e.org/lab"
+
+
+def spent_bound(epsilon):
+    """Return a constraint on what an assignee may get for a purpose."""
+    return {
+        "leftOperand": "pe:spentEpsilon",
+        "operator": "lteq",
+        "rightOperand": {"@value": epsilon, "@type": "xsd:decimal"},
+        "unit": "pe:perAssigneeAndPurpose",
+    }
 
 
 def released(tmp_path, *aggregates, rows=PEOPLE, ledger="ledger.sqlite", text="", **changes):
@@ -194,14 +205,17 @@ def test_a_ledger_with_a_key_is_charged_with_it_alone(tmp_path):
     assert BudgetLedger(tmp_path / "l", key).verify().intact
 
 
+def test_a_party_is_charged_to_a_ledger_with_a_key(tmp_path):
+    rule = {"assignee": LAB, "purpose": "urn:p", "constraint": [spent_bound("1.5")]}
+    text, data, key = policy_text(UNITS, rule=rule), {VISITS: visits(*PEOPLE)}, b"k" * 32
+    acting = {"party": LAB, "purpose": "urn:p", "ledger": tmp_path / "l", "ledger_key": key}
+    assert apply_policy(text, data, **acting).table.num_rows == 2
+    assert BudgetLedger(tmp_path / "l", key).verify().intact
+
+
 @pytest.mark.parametrize("join", [None, "and"])
 def test_a_bound_of_an_assignee_is_held_to(tmp_path, join):
-    cap = {
-        "leftOperand": "pe:spentEpsilon",
-        "operator": "lteq",
-        "rightOperand": {"@value": "1.5", "@type": "xsd:decimal"},
-        "unit": "pe:perAssigneeAndPurpose",
-    }
+    cap = spent_bound("1.5")
     constraint = [{join: [cap, cap]}] if join else [cap]
     rule = {"assignee": "http://e.org/lab", "constraint": constraint}
     released(tmp_path, rule=rule)

@@ -85,6 +85,15 @@ def test_a_ledger_is_intact_up_to_the_head_that_was_kept(path):
     assert "B004 The ledger does not contain the head 8; it ends at 7:" in missed.stdout
 
 
+def test_the_key_of_a_ledger_is_called_as_it_is_by_apply(tmp_path):
+    key = tmp_path / "key"
+    key.write_bytes(b"k" * 32)
+    BudgetLedger(tmp_path / "keyed.db", key).list_uncovered(["urn:d"], "urn:rows")
+    for command in ("show", "history", "verify"):
+        arguments = (tmp_path / "keyed.db", "--ledger-key", str(key))
+        assert run(command, *arguments).exit_code == 0
+
+
 def test_a_ledger_that_is_not_there_is_told_of(tmp_path):
     outcome = run("show", tmp_path / "none.db")
     assert isinstance(outcome.exception, LedgerError)

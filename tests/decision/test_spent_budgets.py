@@ -140,3 +140,20 @@ def test_decide_takes_a_ledger(tmp_path):
         charge = Charge((Account(TABLE, "u"),), (), Decimal(4), Decimal(0), "p", plan, "d", "urn:o")
         ledger.commit(ledger.reserve(charge))
         assert run("--ledger", path).exit_code == code
+
+
+def test_decide_takes_the_key_of_a_ledger(tmp_path):
+    file, path, key = tmp_path / "policy.jsonld", tmp_path / "budget.db", tmp_path / "key"
+    file.write_text(POLICY)
+    key.write_bytes(b"k" * 32)
+    ledger = BudgetLedger(path, key)
+    charge = Charge((Account(TABLE, "u"),), (), Decimal(4), Decimal(0), "p", "1", "d", "urn:o")
+    ledger.commit(ledger.reserve(charge))
+    arguments = ["decide", "--policy", file, "--assignee", ANN, "--target", TABLE]
+
+    def run(*more):
+        return CliRunner().invoke(make_app("decide"), [str(one) for one in (*arguments, *more)])
+
+    assert run("--ledger", path, "--ledger-key", key).exit_code == 0
+    assert "C013" in str(run("--ledger", path).exception)
+    assert "--ledger-key is for a ledger" in str(run("--ledger-key", key).exception)
