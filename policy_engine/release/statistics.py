@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +17,7 @@ from policy_engine.kernels.differential_privacy import selection
 from policy_engine.kernels.differential_privacy.noise import discrete_gaussian, discrete_laplace
 from policy_engine.kernels.differential_privacy.partition_selection import keeps
 from policy_engine.plan.aggregates.model import AddedNoise, Statistic
+from policy_engine.plan.inputs import Read
 from policy_engine.plan.lineage import Upstream, check_read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import AggregateStep
@@ -38,11 +40,12 @@ class Charging(Protocol):
         """The IRIs of those that are known."""
         ...
 
-    def answer(self, data: str, draw: Callable[[], bytes]) -> bytes:
-        """Return what `draw` returns, once it was charged, or what it returned before for the same
+    def answer(self, data: str, prepare: Callable[[], Callable[[], bytes]]) -> bytes:
+        """Return what is drawn of data, once it was charged, or was drawn before for the same
         release of the same data, whose digest is given.
 
-        Raises DeniedError where the budget does not allow it, and nothing is drawn.
+        `prepare` reads them, once there is budget, and returns what draws: where it fails, nothing
+        was drawn, and nothing is charged. Raises DeniedError where the budget does not allow it.
         """
         ...
 
@@ -75,8 +78,8 @@ def charged_statistics(
 ) -> "tuple[pa.Table, StoredData]":
     """Return the statistics of a plan, charged and drawn, and what was read.
 
-    Nothing of the input is read before it was charged, but its digest. Raises PlanError (M018)
-    without a ledger, and as `Charging.answer` does.
+    Nothing of the input is read before there is budget, but its digest. Raises PlanError (M018)
+    without a ledger, DataError where a file cannot be read, and as `Charging.answer` does.
     """
     step, read = plan.require_aggregate(), plan.read
     if charging is None:
@@ -86,17 +89,34 @@ def charged_statistics(
     source = engine.stored(read)
     check_read([one for one in upstream if one.asset == read.asset], source.digest, read.location)
 
-    def drawn() -> bytes:
-        table, stored = engine.read(read, may_be_empty=True)
+    def prepare() -> Callable[[], bytes]:
+        table, stored = _read(engine, read)
         if stored.digest != source.digest:
             message = "The input changed while it was read."
             raise DataError.of("C003", message, source=read.location)
-        secret = secrets.token_bytes(SECRET_BYTES)
-        rows = draw(step, engine.tally(table, step, public, secret))
-        return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
+        return partial(_drawn_answer, step, engine, table, public)
 
-    rows: Rows = json.loads(charging.answer(source.digest, drawn))
+    rows: Rows = json.loads(charging.answer(source.digest, prepare))
     return to_table(step, rows), source
+
+
+def _read(engine: Engine, step: Read) -> tuple[Any, StoredData]:
+    """Return the input, which may be empty. Errors do not say which row is wrong: that would tell
+    how many there are before it."""
+    try:
+        return engine.read(step, may_be_empty=True)
+    except DataError as error:
+        message = "The input cannot be read: a row of it, or all of it, is not as its format asks."
+        code, hint = error.problems[0].code, "`policy-engine show` says what is wrong with a file."
+        raise DataError.of(code, message, hint, step.location) from None
+
+
+def _drawn_answer(
+    step: AggregateStep, engine: Engine, table: Any, public: "tuple[Key, ...] | None"
+) -> bytes:
+    secret = secrets.token_bytes(SECRET_BYTES)
+    rows = draw(step, engine.tally(table, step, public, secret))
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 SECRET_BYTES = 16

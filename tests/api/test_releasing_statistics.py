@@ -223,3 +223,15 @@ def test_a_bound_of_an_assignee_is_held_to(tmp_path, join):
         released(tmp_path, ROWS, rule=rule)
     other = {"assignee": "http://e.org/office", "constraint": constraint}
     released(tmp_path, ROWS, rule=other)
+
+
+def test_a_file_that_cannot_be_read_costs_nothing_and_tells_no_row(tmp_path):
+    file, ledger = tmp_path / "visits.csv", tmp_path / "l"
+    file.write_text("person,sex,days\na,f,1\nb,f,2,3\n")
+    with pytest.raises(DataError) as error:
+        apply_policy(policy_text(UNITS), {VISITS: file}, ledger=ledger)
+    assert error.value.problems[0].code == "C007"
+    assert "3" not in error.value.problems[0].message
+    assert [one.state for one in BudgetLedger(ledger).history()] == [
+        *("opened", "reserved", "cancelled"),
+    ]

@@ -5,8 +5,6 @@ is read must not depend on who else is in the table.
 """
 
 import re
-from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,10 +20,13 @@ _NUMBER = re.compile(
 
 def encoded(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     """Return a column as a dictionary of its values, and their places."""
+    if pa.types.is_dictionary(column.type) and column.type.index_type.bit_width < _WIDE:
+        column = column.cast(column.type.value_type)  # as many values as there are
     chunk = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(chunk, pa.ChunkedArray):  # of no chunks
-        chunk = pa.concat_arrays(chunk.chunks) if chunk.num_chunks else pa.array([], chunk.type)
     return chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+
+
+_WIDE = 32
 
 
 def check_type(name: str, kind: pa.DataType) -> None:
@@ -44,25 +45,36 @@ _SIMPLE = (
 
 
 def texts_of(values: pa.Array) -> list[str | None]:
-    """Return the text of each value, None for a missing one.
+    """Return the text of each value, None for a missing one; different values have different texts.
 
-    Numbers have one text however they are stored: 5.0 is "5". Texts are as they are.
+    Numbers have one text however they are stored: 5.0 is "5". Texts are as they are, days and times
+    as in ISO 8601 with a blank between both, moments in UTC with a Z.
     """
-    return [None if one is None else _text(one) for one in values.to_pylist()]
+    kind = values.type
+    if is_text(kind) or pa.types.is_null(kind):
+        return list(values.to_pylist())
+    if pa.types.is_floating(kind):
+        return [_float_text(one) for one in values.cast(pa.float64()).to_pylist()]
+    if pa.types.is_timestamp(kind) and kind.tz:
+        moments = values.cast(pa.timestamp(kind.unit, "UTC")).cast(pa.timestamp(kind.unit))
+        return [text and f"{text}Z" for text in texts_of(moments)]
+    texts = values.cast(pa.string()).to_pylist()
+    has_fraction = any(one(kind) for one in _FRACTIONS)
+    return [_without_zeros(one) if has_fraction else one for one in texts]
 
 
-def _text(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        if value != value:  # noqa: PLR0124 (NaN)
-            return None
-        return str(int(value)) if value.is_integer() else repr(value)
-    if isinstance(value, Decimal):
-        return f"{value.normalize():f}" if value.is_finite() else None
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+_FRACTIONS = (pa.types.is_decimal, pa.types.is_timestamp, pa.types.is_time)
+"""The types whose texts may end in zeros that say how they are stored."""
+
+
+def _float_text(value: float | None) -> str | None:
+    if value is None or value != value:  # noqa: PLR0124 (NaN)
+        return None
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def _without_zeros(text: str | None) -> str | None:
+    return text.rstrip("0").rstrip(".") if text and "." in text else text
 
 
 def numbers_of(values: pa.Array) -> NDArray[np.float64]:

@@ -92,6 +92,29 @@ class Statistic(_Frozen):
     share: Exact = Decimal(1)
     noise: tuple[AddedNoise, ...] = ()
 
+    @model_validator(mode="after")
+    def _is_of_its_function(self) -> Self:
+        """Raise ValueError for bounds, candidates and numbers of choices that no policy has."""
+        if len({*self.candidates}) < len(self.candidates) and self.function in OF_CANDIDATES:
+            raise ValueError("a candidate is given twice")
+        if self.function == "top-k" and not 0 < (self.k or 0) <= len(self.candidates):
+            raise ValueError("there are fewer candidates than are chosen")
+        if self.function in OF_NUMBERS:
+            lower, upper, grid = self.lower, self.upper, self.grid
+            if lower is None or upper is None or not grid or grid <= 0:
+                raise ValueError("a sum has bounds and a grid")
+            if not lower < upper or lower % grid or upper % grid:
+                raise ValueError("bounds are multiples of the grid")
+        if self.function == "quantile":
+            first, last, step = map(Decimal, self.candidates)
+            if (
+                not (first < last and step > 0)
+                or (last - first) % step
+                or not 0 < (self.at or 0) < 1
+            ):
+                raise ValueError("a quantile has candidates in equal steps")
+        return self
+
     @property
     def ends(self) -> tuple[int, int]:
         """Its bounds, in steps of the grid."""

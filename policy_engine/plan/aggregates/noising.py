@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple, get_args
 
 from policy_engine.errors import format_count
-from policy_engine.kernels.differential_privacy.accounting import proven
+from policy_engine.kernels.differential_privacy.accounting import proven, zcdp_epsilon
 from policy_engine.kernels.differential_privacy.calibration import calibrate
 from policy_engine.kernels.differential_privacy.half_widths import (
     gaussian_half_width,
@@ -105,6 +105,7 @@ def _calibrated(
     if aggregation.neighbours == "change-one":
         epsilon, delta = _of_one_change(epsilon, delta)
     made = calibrate(by_unit, epsilon, delta)
+    times = _steps_of_a_change(aggregation)
     noise = [
         AddedNoise(
             quantity=one.quantity,
@@ -113,7 +114,7 @@ def _calibrated(
             sensitivity=part.sensitivity,
             step=one.step,
             scale=str(scale),
-            epsilon=_rounded_up(cost.epsilon),
+            epsilon=_rounded_up(times * cost.epsilon),
             delta=_LEAST.divide(*map(Decimal, cost.delta.as_integer_ratio())),
             half_width=_half_width(one, part, scale),
             derivation=one.derivation,
@@ -123,14 +124,19 @@ def _calibrated(
     return noise, made.accountant
 
 
+def _steps_of_a_change(aggregation: Aggregation) -> int:
+    """Return by how many additions and removals of a unit neighbours differ."""
+    return 2 if aggregation.neighbours == "change-one" else 1
+
+
 def _of_one_change(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
     """Return what may be lost by a unit that is added or removed, where one may be changed.
 
-    A change is a removal and an addition (group privacy: Dwork and Roth 2014, theorem 2.2, and
-    lemma 2.2 of Vadhan 2017 for delta): twice epsilon, and (1 + e^epsilon) times delta.
+    A change is a removal and an addition (group privacy: Vadhan 2017, lemma 2.2), each of half of
+    epsilon: together they have 1 + e^(epsilon / 2) times the delta of one.
     """
     half = epsilon / 2
-    # e^x is below 1 / (1 - x + x^2 / 2 - x^3 / 6 ...); one more than e^half in floats is safe.
+    # The exponential in floats may be too small by its last digit, and a thousandth is far more.
     factor = 1 + Fraction(math.nextafter(math.exp(float(half)), math.inf)) * Fraction(1001, 1000)
     return half, delta / factor
 
@@ -249,6 +255,22 @@ def noise_problems(aggregation: Aggregation) -> Iterator[str]:
         return
     if loss.epsilon > epsilon or loss.delta > delta:
         yield f"Its noise loses {float(loss.epsilon):.6g}, more than its epsilon."
+    if loss.accountant != aggregation.accountant:
+        yield f"Its noise is proved by {loss.accountant}."
+    times = _steps_of_a_change(aggregation)
+    for one, part, noise in zip(wanted, parts, noises, strict=True):
+        alone = _epsilon_alone(part, noise.exact_scale, delta - of_keys)
+        half_width = _half_width(one, part, noise.exact_scale)
+        if not math.isclose(half_width, noise.half_width, rel_tol=1e-9):
+            yield f"The error of its {noise.quantity} is {half_width:g}."
+        if noise.epsilon != _rounded_up(times * alone):
+            yield f"Its {noise.quantity} cost another epsilon by themselves."
+
+
+def _epsilon_alone(part: NoisyPart, scale: Fraction, delta: Fraction) -> Fraction:
+    """Return the epsilon of one part, Gaussian noise at a delta."""
+    strength = part.strength(scale)
+    return zcdp_epsilon(part.rho(strength), delta) if part.is_gaussian else part.cells * strength
 
 
 def _wanted_terms(one: _Wanted, aggregation: Aggregation) -> tuple[object, ...]:

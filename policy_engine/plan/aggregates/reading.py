@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 from policy_engine import terms
@@ -20,6 +20,7 @@ from policy_engine.methods import parameters
 from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
 from policy_engine.plan.aggregates.model import (
+    OF_CANDIDATES,
     OF_NUMBERS,
     Aggregation,
     GroupedBy,
@@ -123,8 +124,10 @@ class _Reader:
 
         try:
             return method, calibrated(draft, method)
-        except ValueError as error:
-            self.add("M018", f"The noise cannot be calibrated. {error}", self.action.place)
+        except (ArithmeticError, ValueError):
+            message = "No noise that can be drawn is that small, or that large: the epsilon, the "
+            message += "delta, or the bounds of a figure are beyond what samplers hold."
+            self.add("M018", message, self.action.place)
             return None
 
     # -- the action -------------------------------------------------------------------------------
@@ -211,7 +214,17 @@ class _Reader:
 
     def _group_column(self, one: GroupColumn) -> GroupedBy:
         keys = tuple(_text(value) for value in one.keys)
+        self._refuse_repeated("key", keys, one.place)
         return GroupedBy.model_construct(name=self._column(one.iri, one.place), keys=keys)
+
+    def _refuse_repeated(self, what: str, texts: Sequence[str], place: Place) -> None:
+        """Note texts that are given twice, such as 5 and "5": cells are compared as texts."""
+        for text, times in Counter(texts).items():
+            if times > 1:
+                message = (
+                    f"The {what} {text!r} is given {times} times: cells are compared as texts."
+                )
+                self.add("M018", message, place)
 
     def _check_groups(
         self, query: Query, group_by: Sequence[GroupedBy], values: Mapping[str, Any]
@@ -263,6 +276,8 @@ class _Reader:
                 self.add("M018", f"A {one.function} needs pe:{name}.", one.place, hint)
         if len(self.problems) > before:
             return None
+        if one.function in OF_CANDIDATES:
+            self._refuse_repeated("candidate", [*map(_text, one.candidates)], one.place)
         exact = {name: _decimal(value) or Decimal(0) for name, value in one.settings.items()}
         self._check_numbers(one, exact)
         if len(self.problems) > before:
@@ -345,4 +360,8 @@ def _number(text: str) -> Decimal | None:
         number = Decimal(text)
     except InvalidOperation:
         return None
-    return number.normalize() if number.is_finite() else None
+    return number.normalize(_EXACT) if number.is_finite() else None
+
+
+_EXACT = Context(prec=1_000)
+"""Nothing is rounded: policies write numbers of up to 400 digits."""

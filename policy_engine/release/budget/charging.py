@@ -41,15 +41,21 @@ class LedgerCharging:
         listed = self.ledger.uncovered(datasets) if self.ledger.store.exists() else ()
         return tuple(sorted({*self._others, *listed}))
 
-    def answer(self, data: str, draw: Callable[[], bytes]) -> bytes:
-        """Return the answer that was drawn for this release of the data, now or before."""
-        committed = self.ledger.spend(replace(self.charge, data=data))
-        self.is_charged = not isinstance(committed, ReplayedAnswer) or committed.is_charged
-        if isinstance(committed, ReplayedAnswer):
-            return committed.answer
-        with committed:
+    def answer(self, data: str, prepare: Callable[[], Callable[[], bytes]]) -> bytes:
+        """Return the answer that was drawn for this release of the data, now or before.
+
+        What is reserved is given back where the data cannot be read, and spent before noise is
+        drawn.
+        """
+        reserved = self.ledger.reserve(replace(self.charge, data=data))
+        self.is_charged = not isinstance(reserved, ReplayedAnswer) or reserved.is_charged
+        if isinstance(reserved, ReplayedAnswer):
+            return reserved.answer
+        with reserved:
+            draw = prepare()
+            self.ledger.commit(reserved)
             answer = draw()
-            self.ledger.keep(committed, answer)
+            self.ledger.keep(reserved, answer)
         return answer
 
 

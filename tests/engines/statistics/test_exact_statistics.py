@@ -7,6 +7,7 @@ from asking_statistics import BY_SEX, DAYS, MEDIAN, ROWS, UNITS, VISITS, step_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policy_engine.engines.statistics.row_cells import texts_of
 from policy_engine.engines.statistics.tallies import (
     check_contributions,
     group_rows,
@@ -107,6 +108,46 @@ def test_a_number_is_one_key_however_it_is_stored():
     for kind in (pa.int64(), pa.float64(), pa.decimal128(21, 1)):
         table = visits(("a", "f", 5)).set_column(2, "days", pa.array([5]).cast(kind))
         assert tally(table, UNITS, by=by, public=(("5",),)).sums == [[1]]
+
+
+FAR = 2**62
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([10**37 + 1, 10**37 + 2], pa.decimal128(38, 0)),  # more digits than decimals of Python
+        ([1, 2], pa.time64("ns")),  # finer than microseconds
+        ([FAR, FAR - 1, -FAR], pa.timestamp("us", "Europe/Berlin")),  # no year of a calendar
+        ([2**31 - 1, -(2**31)], pa.date32()),
+        ([FAR, 1], pa.duration("us")),
+        ([1, 2], pa.timestamp("ns")),
+    ],
+)
+def test_units_of_any_type_are_told_apart_and_fail_nowhere(values, kind):
+    raw = pa.array(values, kind if pa.types.is_decimal(kind) else pa.int64())
+    narrow = raw.cast(pa.int32()) if pa.types.is_date(kind) else raw
+    units = narrow if pa.types.is_decimal(kind) else narrow.cast(kind)
+    table = visits(*[(str(place), "f", 1) for place in range(len(values))])
+    assert tally(table.set_column(0, "person", units), UNITS).units == [len(values), 0]
+
+
+def test_dictionaries_of_many_chunks_have_all_their_values():
+    chunks = [
+        pa.array([f"{part}-{number}" for number in range(100)]).dictionary_encode()
+        for part in range(3)
+    ]
+    narrow = [one.cast(pa.dictionary(pa.int8(), pa.string())) for one in chunks]
+    table = visits(*[("p", "f", 1)] * 300).set_column(0, "person", pa.chunked_array(narrow))
+    assert tally(table, UNITS).units == [300, 0]
+
+
+def test_moments_and_days_have_texts_without_needless_zeros():
+    moment = pa.array([1_500_000], pa.timestamp("us", "Europe/Berlin"))
+    assert texts_of(moment) == ["1970-01-01 00:00:01.5Z"]
+    assert texts_of(pa.array([0], pa.timestamp("ns"))) == ["1970-01-01 00:00:00"]
+    assert texts_of(pa.array([1], pa.int32()).cast(pa.date32())) == ["1970-01-02"]
+    assert texts_of(pa.array([True, None])) == ["true", None]
 
 
 def test_nested_columns_are_refused_by_their_type():

@@ -106,3 +106,18 @@ def test_noise_that_needs_a_delta_which_is_not_charged_is_found():
     forged = step.model_copy(update={"accountant": "sequential"})
     assert forged.delta_spent == 0
     assert list(noise_problems(forged))
+
+
+@pytest.mark.parametrize(
+    "change", [{"half_width": 0.0}, {"epsilon": Decimal("0.0001")}, {"mechanism": "exponential"}]
+)
+def test_what_is_told_of_noise_follows_from_it(change):
+    step = step_of(UNITS)
+    [figure] = step.figures
+    noise = figure.noise[0].model_copy(update=change)
+    forged = figure.model_copy(update={"noise": (noise,)})
+    assert list(noise_problems(step.model_copy(update={"figures": (forged,)})))
+
+
+def test_the_accountant_is_the_one_that_proves_it():
+    assert list(noise_problems(step_of(UNITS).model_copy(update={"accountant": "my aunt"})))

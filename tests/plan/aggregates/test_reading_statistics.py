@@ -133,3 +133,30 @@ def test_a_bound_for_each_assignee_needs_one():
     [(code, message)] = problems(UNITS, rule={"constraint": [CAP]})
     assert code == "M018"
     assert "names no assignee" in message
+
+
+def test_keys_and_candidates_that_are_one_text_are_refused():
+    by = [{"@id": f"{VISITS}/sex", "pe:keys": ["5", 5]}]
+    [(code, message)] = problems(UNITS, by=by)
+    assert (code, message.split(":")[0]) == ("M018", "The key '5' is given 2 times")
+    counted = {
+        "pe:function": "top-k",
+        "pe:of": f"{VISITS}/days",
+        "pe:k": 1,
+        "pe:candidates": [True, "true"],
+    }
+    [(code, message)] = problems(counted)
+    assert (code, message.split(":")[0]) == ("M018", "The candidate 'true' is given 2 times")
+
+
+@pytest.mark.parametrize("epsilon", ["1e-30", "1e-17"])
+def test_noise_beyond_what_can_be_drawn_is_refused(epsilon):
+    with pytest.raises(PolicyEngineError) as error:
+        planned(DAYS, epsilon={"@value": epsilon, "@type": "xsd:decimal"})
+    assert error.value.problems[0].code in ("M018", "P007")
+
+
+def test_an_epsilon_is_never_rounded_up():
+    written = "0." + "9" * 40
+    step = step_of(UNITS, epsilon={"@value": written, "@type": "xsd:decimal"})
+    assert str(step.epsilon) == written
