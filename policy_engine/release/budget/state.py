@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
@@ -18,6 +18,7 @@ Identity: TypeAlias = tuple[str, str, str, str]
 Key: TypeAlias = tuple[str, str, str, str]
 """An account: dataset, unit, assignee and purpose."""
 
+_FIRST = datetime.min.replace(tzinfo=UTC)
 _UNREADABLE = (KeyError, TypeError, AttributeError, ArithmeticError, ValueError)
 
 
@@ -61,13 +62,18 @@ class AccountState:
 
 @dataclass
 class _Window:
-    """The sum of the expenses after a moment that only moves on: those from `first` to `end`."""
+    """The sum of the expenses after a moment, `start`: those from `first` to `end`."""
 
+    start: datetime = _FIRST
     first: int = 0
     end: int = 0
     amount: Amount = field(default_factory=Amount)
 
     def sum(self, expenses: list[tuple[str, Amount]], start: datetime) -> Amount:
+        """Return the sum after a moment, fast where that only moves on."""
+        if start < self.start:  # the clock was wrong, now or before: nothing is renewed by that
+            self.first, self.end, self.amount = 0, 0, Amount()
+        self.start = start
         for _, amount in expenses[self.end :]:
             self.amount = self.amount.plus(amount)
         self.end = len(expenses)

@@ -1,14 +1,17 @@
 """Budgets that are renewed, under a cap on their lifetime."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from charging import VISITS, cap, charge, spend
+from charging import VISITS, cap, charge, release, spend
+from hypothesis import given
+from hypothesis import strategies as st
 
 from policy_engine.errors import DeniedError, LedgerError
 from policy_engine.release.budget import Amount, BudgetLedger, balances
 from policy_engine.release.budget import ledger as module
+from policy_engine.release.budget.state import AccountState
 
 
 @pytest.fixture
@@ -66,6 +69,35 @@ def test_a_clock_that_is_set_back_renews_nothing(tmp_path, clock):
     spend(ledger, charge("3", caps=()))
     times = [one.logged for one in ledger.history()]
     assert times == sorted(times)
+
+
+def test_a_clock_that_was_ahead_for_a_moment_renews_nothing(tmp_path, clock):
+    ledger = BudgetLedger(tmp_path / "budget.db")
+    release(ledger, charge("1", caps=yearly()))
+    clock.moment = datetime(2027, 2, 1, tzinfo=UTC)
+    assert ledger.balances()[0].remaining.epsilon == 1
+    assert release(ledger, charge("1", caps=yearly())) == b"42"
+    clock.moment = datetime(2026, 2, 1, tzinfo=UTC)
+    assert ledger.balances()[0].remaining.epsilon == 0
+    for one in (ledger, BudgetLedger(tmp_path / "budget.db")):
+        with pytest.raises(DeniedError):
+            one.reserve(charge("2", caps=yearly()))
+
+
+@given(
+    moments=st.lists(st.tuples(st.integers(0, 40), st.booleans()), min_size=1, max_size=12),
+)
+def test_what_counts_is_the_same_in_any_order_of_clocks(moments):
+    one = cap("1", renewal="P10D", lifetime_epsilon=Decimal(9), lifetime_delta=Decimal(1))
+    first = datetime(2026, 1, 1, tzinfo=UTC)
+    account, paid = AccountState(VISITS), []
+    for day, pays in moments:
+        now = first + timedelta(days=day)
+        if pays:
+            paid.append(max([now, *paid]))
+            account.pay(Amount(Decimal(1)), paid[-1].isoformat())
+        counted = sum(moment > now - timedelta(days=10) for moment in paid)
+        assert account.spent_since_renewal(one, now).epsilon == counted
 
 
 @pytest.mark.parametrize("renewal", ["P0D", "-P1Y", "1 year", "P1Y1"])
