@@ -158,8 +158,8 @@ def _proven_about(strengths: Strengths, delta: Fraction, epsilon: Fraction) -> F
     composed = _composed(strengths, epsilon, delta)
     if composed is None:
         return None
-    found = composed.epsilon(_float_below(delta), _float_below(epsilon))
-    return None if math.isinf(found) else min(epsilon, rounded_up(Fraction(found), 6))
+    least = composed.epsilon(_float_below(delta), _float_below(epsilon))
+    return None if math.isinf(least) else min(epsilon, rounded_up(Fraction(least), 6))
 
 
 def _composed(strengths: Strengths, epsilon: Fraction, delta: Fraction) -> ComposedLoss | None:
