@@ -200,7 +200,9 @@ def _answered(
         inputs = Inputs(data=data, certificates=asker.proofs)
         [bound] = bind_plans(policy, [product], launcher, inputs)
         plan = _for_asker(making.with_consents(bound.plan), granted)
-        charging = charging_of(policy, product, plan, asker.ledger, asker.ledger_key)
+        charging = charging_of(
+            policy, product, plan, bound.upstream, asker.ledger, asker.ledger_key
+        )
         assert isinstance(charging, LedgerCharging)  # noqa: S101 (statistics, and a ledger)
         engine = launcher.engine(bound.catalog)
         table, _ = charged_statistics(plan, engine, charging, bound.upstream)

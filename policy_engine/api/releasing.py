@@ -104,7 +104,12 @@ def release_outputs(
                 one,
                 plan=making.with_consents(one.plan),
                 charging=charging_of(
-                    making.policy, product, one.plan, options.ledger, options.ledger_key
+                    making.policy,
+                    product,
+                    one.plan,
+                    one.upstream,
+                    options.ledger,
+                    options.ledger_key,
                 ),
             )
             for one, product in zip(bound_plans, products, strict=True)

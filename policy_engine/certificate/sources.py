@@ -88,6 +88,7 @@ def as_upstream(proof: Proof) -> Upstream:
         certificate_digest=digest,
         policy=plan.policy,
         policy_digest=plan.policy_digest,
+        inputs=plan.assets,
         generalised=tuple(_generalised_columns(proof)),
         upstream=proof.upstream,
     )

@@ -1,9 +1,15 @@
 """What a release was made from, back to inputs without a certificate, and who made it."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from policy_engine.errors import CertificateError
 
@@ -36,8 +42,9 @@ class Upstream(BaseModel):
     """A certified release that another one was made from, as its certificate described it.
 
     The digests are sha-256: that of the output, which identifies the release, that of its
-    certificate's text, and that of the policy it was made for. `generalised` are its columns
-    whose cells stand for several values. `upstream` is what that release was itself made from.
+    certificate's text, and that of the policy it was made for. `inputs` are the assets that it
+    was made from, empty where nobody said; `generalised` are its columns whose cells stand for
+    several values. `upstream` are those of the inputs that are certified releases themselves.
     PROV-O calls the relation `prov:wasDerivedFrom`.
     """
 
@@ -48,8 +55,20 @@ class Upstream(BaseModel):
     certificate_digest: _Digest
     policy: str
     policy_digest: str
+    inputs: tuple[str, ...] = ()
     generalised: tuple[Generalised, ...] = ()
     upstream: tuple["Upstream", ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _omit_unknown(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Omit `inputs` where they are not known, as in what earlier versions certified."""
+        values: dict[str, Any] = serialize(self)
+        return values if self.inputs else {k: v for k, v in values.items() if k != "inputs"}
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The assets that it was made from, directly or not."""
+        return frozenset(self.inputs).union(*((o.asset, *o.origins) for o in self.upstream))
 
 
 class Maker(BaseModel):

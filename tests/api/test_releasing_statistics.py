@@ -164,6 +164,7 @@ def with_rows(text):
         ("mosaicrown:method", "eq", "k-anonymity"),
         ("mosaicrown:k", "eq", 2),
         ("mosaicrown:quasi-identifier", "isAllOf", [f"{VISITS}/sex"]),
+        ("pe:insensitive", "isAllOf", [f"{VISITS}/person"]),
     )
     refinement = [
         {"leftOperand": name, "operator": operator, "rightOperand": value}
@@ -235,3 +236,15 @@ def test_a_file_that_cannot_be_read_costs_nothing_and_tells_no_row(tmp_path):
     assert [one.state for one in BudgetLedger(ledger).history()] == [
         *("opened", "reserved", "cancelled"),
     ]
+
+
+def test_statistics_of_an_output_of_the_data_are_charged_to_the_data(tmp_path):
+    text, rows = policy_text(UNITS), tmp_path / "rows.csv"
+    apply_policy(with_rows(text), {VISITS: visits(*PEOPLE)}, rows, asset=ROWS_OUTPUT)
+    of_rows = policy_text(UNITS, by=()).replace(VISITS, ROWS_OUTPUT)
+    release = apply_policy(of_rows, {ROWS_OUTPUT: rows}, ledger=tmp_path / "l")
+    some = BudgetLedger(tmp_path / "l").balances()
+    assert {one.account.dataset for one in some} == {VISITS, ROWS_OUTPUT}
+    [upstream] = release.certificate.upstream
+    assert upstream.inputs == (VISITS,)
+    assert read_certificate(release.certificate.to_jsonld()) == release.certificate

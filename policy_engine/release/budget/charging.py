@@ -8,6 +8,7 @@ from pathlib import Path
 from policy_engine import terms
 from policy_engine.data.keys import Key
 from policy_engine.plan.aggregates.asking import asks_for_statistics
+from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import Product
 from policy_engine.plan.reading_anonymization import permitting, transforms
@@ -71,16 +72,21 @@ class Listing:
 
 
 def charging_of(
-    policy: Policy, product: Product, plan: Plan, ledger: str | Path | None, key: Key = None
+    policy: Policy,
+    product: Product,
+    plan: Plan,
+    upstream: Sequence[Upstream],
+    ledger: str | Path | None,
+    key: Key = None,
 ) -> LedgerCharging | Listing | None:
     """Return what charges a plan to the ledger of a file, or lists what is not charged; None
-    without a ledger."""
+    without a ledger. `upstream` are the certified releases that its inputs are."""
     if ledger is None:
         return None
     if plan.aggregate is None:
-        datasets = _with_wider(policy, "asset", plan.assets)
+        datasets = _charged_datasets(policy, plan, upstream)
         return Listing(BudgetLedger(ledger, key), datasets, plan.publish.asset)
-    charge = charge_of(policy, product.rule, plan)
+    charge = charge_of(policy, product.rule, plan, upstream)
     return LedgerCharging(BudgetLedger(ledger, key), charge, uncovered_releases(policy, charge))
 
 
@@ -104,14 +110,15 @@ def uncovered_releases(policy: Policy, charge: Charge) -> tuple[str, ...]:
     )
 
 
-def charge_of(policy: Policy, rule: Rule, plan: Plan) -> Charge:
+def charge_of(policy: Policy, rule: Rule, plan: Plan, upstream: Sequence[Upstream] = ()) -> Charge:
     """Return what a plan by a rule costs, but for the digest of the data.
 
-    The dataset and all that it is part of are charged and, for each of them, every assignee with
-    all that it belongs to, for every purpose: what a person loses adds up over all of them.
+    The dataset, all that it is part of and all that it was made from are charged and, for each of
+    them, every assignee with all that it belongs to, for every purpose: what a person loses adds up
+    over all of them.
     """
     step = plan.require_aggregate()
-    datasets = _with_wider(policy, "asset", plan.assets)
+    datasets = _charged_datasets(policy, plan, upstream)
     parties = _with_wider(policy, "party", plan.assignees)
     whole = [Account(dataset, step.unit) for dataset in datasets]
     purposes = plan.purposes or ("",)
@@ -134,6 +141,13 @@ def charge_of(policy: Policy, rule: Rule, plan: Plan) -> Charge:
         release=plan.publish.asset,
         events=_events(step),
     )
+
+
+def _charged_datasets(policy: Policy, plan: Plan, upstream: Sequence[Upstream]) -> tuple[str, ...]:
+    """Return the inputs of a plan, what the certified ones were made from, and what they are part
+    of."""
+    origins = [one for release in upstream for one in sorted(release.origins)]
+    return _with_wider(policy, "asset", (*plan.assets, *origins))
 
 
 def _with_wider(policy: Policy, part: Part, names: Sequence[str]) -> tuple[str, ...]:
