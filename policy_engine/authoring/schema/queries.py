@@ -24,7 +24,12 @@ from policy_engine.policy.structure import (
 
 _PE = terms.PE
 _ABOVE_ZERO: Schema = {"exclusiveMinimum": 0}
-_DELTA: Schema = {"minimum": 0, "exclusiveMaximum": 0.0001}
+_EPSILON: Schema = {"minimum": 1e-9, "maximum": 1e9}
+_DELTA: Schema = {
+    "minimum": 0,
+    "exclusiveMaximum": 0.0001,
+    "not": {"exclusiveMinimum": 0, "exclusiveMaximum": 1e-30},
+}
 _NUMBERS: dict[str, Schema] = {
     "lower": {},
     "upper": {},
@@ -32,9 +37,9 @@ _NUMBERS: dict[str, Schema] = {
     "at": {"exclusiveMinimum": 0, "exclusiveMaximum": 1},
     "k": {"minimum": 1, "multipleOf": 1},
     "share": {"exclusiveMinimum": 0, "maximum": 1},
-    "epsilon": _ABOVE_ZERO,
+    "epsilon": _EPSILON,
     "delta": _DELTA,
-    "lifetimeEpsilon": _ABOVE_ZERO,
+    "lifetimeEpsilon": _EPSILON,
     "lifetimeDelta": _DELTA,
 }
 _WORDS = {"function": "AggregateFunction", "scope": "BudgetScope"}

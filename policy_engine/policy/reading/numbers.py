@@ -20,10 +20,17 @@ from policy_engine.policy.xsd.values import exact_number, kind_of
 
 DELTA_LIMIT = Decimal("1e-4")
 """Deltas are below it: one that is not lets everything be told of one person in 10,000."""
+_LEAST_EPSILON, _MOST_EPSILON, _LEAST_DELTA = Decimal("1e-9"), Decimal("1e9"), Decimal("1e-30")
+"""What is less promises nothing else, what is more promises nothing, and ledgers add up neither."""
+_PLACES = 100
+"""How many decimal places of losses ledgers add up."""
 
 
 class Range(NamedTuple):
-    """What a number may be: its bounds, and whether it is an integer. `words` say so."""
+    """What a number may be: its bounds, and whether it is an integer. `words` say so.
+
+    Outside the bounds it may be 0 with `or_zero`; it has no more than so many decimal `places`.
+    """
 
     words: str
     least: Decimal | None = None
@@ -31,15 +38,18 @@ class Range(NamedTuple):
     below: Decimal | None = None
     most: Decimal | None = None
     is_integer: bool = False
+    or_zero: bool = False
+    places: int | None = None
 
     def holds(self, number: Decimal) -> bool:
         """Tell whether a number is in the range."""
-        return (
+        return (self.or_zero and not number) or (
             (self.least is None or number >= self.least)
             and (self.above is None or number > self.above)
             and (self.below is None or number < self.below)
             and (self.most is None or number <= self.most)
             and not (self.is_integer and number % 1)
+            and (self.places is None or int(number.as_tuple().exponent) >= -self.places)
         )
 
 
@@ -49,7 +59,20 @@ POSITIVE = Range("a number above 0", above=_ZERO)
 COUNT = Range("an integer from 1", least=_ONE, is_integer=True)
 SHARE = Range("a number above 0 and up to 1", above=_ZERO, most=_ONE)
 INNER_SHARE = Range("a number above 0 and below 1", above=_ZERO, below=_ONE)
-DELTA = Range(f"a number from 0 and below {DELTA_LIMIT:f}", least=_ZERO, below=DELTA_LIMIT)
+EPSILON = Range(
+    f"a number from 1e-9 to 1e9, with up to {_PLACES} decimal places",
+    least=_LEAST_EPSILON,
+    most=_MOST_EPSILON,
+    places=_PLACES,
+)
+SPENT_EPSILON = EPSILON._replace(words=f"0 or {EPSILON.words}", or_zero=True)
+DELTA = Range(
+    f"0 or a number from 1e-30 and below {DELTA_LIMIT:f}, with up to {_PLACES} decimal places",
+    least=_LEAST_DELTA,
+    below=DELTA_LIMIT,
+    or_zero=True,
+    places=_PLACES,
+)
 
 
 class ExactReader:

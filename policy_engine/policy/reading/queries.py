@@ -14,6 +14,7 @@ from policy_engine.policy.reading.numbers import (
     ANY_NUMBER,
     COUNT,
     DELTA,
+    EPSILON,
     INNER_SHARE,
     POSITIVE,
     SHARE,
@@ -253,10 +254,10 @@ class QueryReader:
         self._check_class(node, "Budget")
         self.exact.note_missing(node, needed, "A budget")
         over = self.exact.plain_name(node, _OVER)
-        epsilon = self.exact.number(node, _EPSILON, POSITIVE)
+        epsilon = self.exact.number(node, _EPSILON, EPSILON)
         delta = self.exact.number(node, _DELTA, DELTA)
         scope = self.exact.word(node, _SCOPE, "BudgetScope")
-        lifetime_epsilon = self.exact.number(node, _LIFETIME_EPSILON, POSITIVE)
+        lifetime_epsilon = self.exact.number(node, _LIFETIME_EPSILON, EPSILON)
         lifetime_delta = self.exact.number(node, _LIFETIME_DELTA, DELTA)
         renewal = self._renewal(node)
         if not over or epsilon is None or not scope:

@@ -13,7 +13,8 @@ from policy_engine.policy.model import SPENDING_UNITS, SPENT, SPENT_DELTA, Const
 from policy_engine.policy.reading.numbers import (
     COUNT,
     DELTA,
-    POSITIVE,
+    EPSILON,
+    SPENT_EPSILON,
     ExactReader,
     Range,
     name_value,
@@ -37,10 +38,9 @@ _WORDS: Mapping[str, str] = {
 _NUMBERS: Mapping[str, Range] = {
     f"{_PE}maxGroupsPerUnit": COUNT,
     f"{_PE}maxRowsPerGroup": COUNT,
-    f"{_PE}epsilon": POSITIVE,
+    f"{_PE}epsilon": EPSILON,
     _DELTA: DELTA,
 }
-_SPENT_RANGES = Range("a number from 0", least=exact_number(0))
 
 
 def read_parameter(walker: Walker, node: Node, parameter: Constraint) -> Constraint:
@@ -109,7 +109,7 @@ def check_spent(walker: Walker, node: Node, condition: Constraint) -> None:
         message += f"Given: {terms.local_name(condition.operator)!r}."
         walker.add("P007", message, "", node, OPERATOR)
     _check_unit(walker, node, condition.unit, name)
-    allowed = DELTA if condition.left_operand == SPENT_DELTA else _SPENT_RANGES
+    allowed = DELTA if condition.left_operand == SPENT_DELTA else SPENT_EPSILON
     _check_bounds(walker, node, condition.right_operands, allowed, name)
 
 

@@ -83,10 +83,10 @@ class Cap:
 
     @property
     def lifetime(self) -> Amount | None:
-        """The most that may ever be spent, where the cap is renewed."""
-        if self.lifetime_epsilon is None or self.lifetime_delta is None:
+        """The most that may ever be spent, where the cap is renewed: 0 of what has no bound."""
+        if self.lifetime_epsilon is None and self.lifetime_delta is None:
             return None
-        return Amount(self.lifetime_epsilon, self.lifetime_delta)
+        return Amount(self.lifetime_epsilon or Decimal(0), self.lifetime_delta or Decimal(0))
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,9 @@ def _cap_faults(cap: Cap) -> Iterator[str]:
     for amount in (cap.epsilon, cap.delta, cap.lifetime_epsilon, cap.lifetime_delta):
         if amount is not None:
             yield from (f"Of a cap: {one}" for one in _amount_faults("number", amount))
-    if bool(cap.renewal) != (cap.lifetime is not None):
+    lifetimes = ((cap.epsilon, cap.lifetime_epsilon), (cap.delta, cap.lifetime_delta))
+    is_endless = any(each and most is None for each, most in lifetimes)
+    if bool(cap.renewal) != (cap.lifetime is not None) or (cap.renewal and is_endless):
         yield "Its cap is renewed without a bound on the lifetime, or has one and is not renewed."
     if cap.renewal:
         try:

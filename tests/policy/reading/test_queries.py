@@ -237,6 +237,10 @@ def test_what_a_function_needs_has_to_be_there():
         ({"pe:epsilon": -1}, ("P007", "/pe:epsilon")),
         ({"pe:epsilon": "INF"}, ("P007", "/pe:epsilon")),
         ({"pe:epsilon": "1e500"}, ("P007", "/pe:epsilon")),
+        ({"pe:epsilon": "1e40"}, ("P007", "/pe:epsilon")),
+        ({"pe:epsilon": "1e-10"}, ("P007", "/pe:epsilon")),
+        ({"pe:epsilon": f"1.{'0' * 100}1"}, ("P007", "/pe:epsilon")),
+        ({"pe:delta": "1e-31"}, ("P007", "/pe:delta")),
         ({"pe:delta": "1e-4"}, ("P007", "/pe:delta")),
         ({"pe:delta": -0.00001}, ("P007", "/pe:delta")),
         ({"pe:over": "T"}, ("L006", "/pe:over")),
@@ -255,6 +259,19 @@ def test_a_budget_with_a_mistake_is_refused(keys, expected):
 def test_a_renewal_is_a_duration_above_zero(renewal):
     lifetime = {"pe:lifetimeEpsilon": 30, "pe:lifetimeDelta": "5e-5"}
     assert budget_problems(**lifetime, **{"pe:renewal": renewal}) == [("P007", "/pe:renewal")]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1e-9", "1e-30"), ("1e9", "0"), (1, "0.00009")])
+def test_epsilons_and_deltas_that_a_ledger_can_add_up_are_read(epsilon, delta):
+    found = budget(**{"pe:epsilon": epsilon, "pe:delta": delta})
+    assert (found.epsilon, found.delta) == (Decimal(epsilon), Decimal(delta))
+
+
+@pytest.mark.parametrize(("name", "value"), [("Epsilon", "1e10"), ("Delta", "1e-40")])
+def test_a_lifetime_is_what_a_ledger_can_add_up(name, value):
+    keys = {"pe:renewal": "P1Y", "pe:lifetimeEpsilon": 10, "pe:lifetimeDelta": "1e-5"}
+    keys[f"pe:lifetime{name}"] = value
+    assert budget_problems(**keys) == [("P007", f"/pe:lifetime{name}")]
 
 
 def test_a_lifetime_has_no_less_than_each_time():

@@ -103,6 +103,8 @@ def test_epsilon_and_delta_are_bounds_and_nothing_else(left, operator):
         ("pe:epsilon", "lteq", 0, "P007"),
         ("pe:epsilon", "lteq", -0.5, "P007"),
         ("pe:epsilon", "lteq", "INF", "P007"),
+        ("pe:epsilon", "lteq", "1e-120", "P007"),
+        ("pe:epsilon", "lteq", f"0.{'9' * 101}", "P007"),
         ("pe:epsilon", "lteq", {"@value": "INF", "@type": xsd("double")}, "P007"),
         ("pe:epsilon", "lteq", "much", "P007"),
         ("pe:epsilon", "lteq", True, "P007"),
@@ -136,6 +138,7 @@ def test_delta_is_a_bound_in_differential_privacy_and_a_value_in_delta_disclosur
         ({"unit": "ex:Account"}, ("P005", "/unit")),
         ({"rightOperand": -1}, ("P007", "/rightOperand")),
         ({"rightOperand": "4 or so"}, ("P007", "/rightOperand")),
+        ({"rightOperand": "1e10"}, ("P007", "/rightOperand")),
         ({"leftOperand": "pe:spentDelta", "rightOperand": 0.5}, ("P007", "/rightOperand")),
     ],
 )

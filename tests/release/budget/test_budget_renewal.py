@@ -100,6 +100,19 @@ def test_what_counts_is_the_same_in_any_order_of_clocks(moments):
         assert account.spent_since_renewal(one, now).epsilon == counted
 
 
+def test_a_lifetime_without_a_delta_is_of_none(tmp_path, clock):
+    caps = (cap("1", delta="0", renewal="P1Y", lifetime_epsilon=Decimal("2.5")),)
+    ledger = BudgetLedger(tmp_path / "budget.db")
+    spend(ledger, charge("1", caps=caps))
+    clock.moment = datetime(2027, 2, 1, tzinfo=UTC)
+    assert ledger.balances()[0].remaining == Amount(Decimal(1), Decimal(0))
+    with pytest.raises(DeniedError):
+        ledger.reserve(charge("2", "0.5", delta="1e-9", caps=caps))
+    assert BudgetLedger(tmp_path / "budget.db").balances()[0].caps[0].lifetime.delta == 0
+    with pytest.raises(LedgerError, match=r"B008 .* without a bound on the lifetime"):
+        ledger.reserve(charge("3", caps=(cap("1", renewal="P1Y", lifetime_epsilon=Decimal(2)),)))
+
+
 @pytest.mark.parametrize("renewal", ["P0D", "-P1Y", "1 year", "P1Y1"])
 def test_a_renewal_is_a_positive_duration(tmp_path, renewal):
     with pytest.raises(LedgerError, match=r"B008 .* which is not a positive duration"):
