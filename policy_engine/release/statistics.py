@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from importlib.util import find_spec
 from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -79,9 +80,13 @@ def charged_statistics(
     """Return the statistics of a plan, charged and drawn, and what was read.
 
     Nothing of the input is read before there is budget, but its digest. Raises PlanError (M018)
-    without a ledger, DataError where a file cannot be read, and as `Charging.answer` does.
+    without a ledger, DataError where a file cannot be read or OpenDP is not installed (C011), and
+    as `Charging.answer` does.
     """
     step, read = plan.require_aggregate(), plan.read
+    if find_spec("opendp") is None:
+        message = "Noise is drawn by OpenDP, which is not installed."
+        raise DataError.of("C011", message, "pip install 'policy-engine[dp]'.")
     if charging is None:
         message = "Statistics under differential privacy are charged to a budget, and no ledger is "
         raise PlanError.of("M018", f"{message}given.", "Give the file of one: ledger=FILE.")

@@ -248,3 +248,10 @@ def test_statistics_of_an_output_of_the_data_are_charged_to_the_data(tmp_path):
     [upstream] = release.certificate.upstream
     assert upstream.inputs == (VISITS,)
     assert read_certificate(release.certificate.to_jsonld()) == release.certificate
+
+
+def test_without_what_draws_nothing_is_charged(tmp_path, monkeypatch):
+    monkeypatch.setattr("policy_engine.release.statistics.find_spec", lambda _: None)
+    with pytest.raises(DataError, match="not installed"):
+        released(tmp_path)
+    assert not (tmp_path / "ledger.sqlite").exists()
