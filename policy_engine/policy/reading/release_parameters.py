@@ -20,7 +20,7 @@ from policy_engine.policy.reading.numbers import (
     name_value,
 )
 from policy_engine.policy.reading.walker import Walker
-from policy_engine.policy.structure import OPERATOR, RIGHT, UNIT
+from policy_engine.policy.structure import OPERATOR, REFERENCE, RIGHT, UNIT
 from policy_engine.policy.syntax.json_ld import Node
 from policy_engine.policy.xsd.values import exact_number
 
@@ -111,6 +111,9 @@ def check_spent(walker: Walker, node: Node, condition: Constraint) -> None:
     _check_unit(walker, node, condition.unit, name)
     allowed = DELTA if condition.left_operand == SPENT_DELTA else SPENT_EPSILON
     _check_bounds(walker, node, condition.right_operands, allowed, name)
+    for index, iri in enumerate(condition.references):
+        message = f"{name} takes {allowed.words}. Given: a reference to {iri!r}."
+        walker.add("P007", message, "Give the number itself: rightOperand.", node, REFERENCE, index)
 
 
 def _check_unit(walker: Walker, node: Node, unit: str, name: str) -> None:

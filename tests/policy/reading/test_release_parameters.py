@@ -147,6 +147,23 @@ def test_a_condition_on_what_was_spent_is_a_bound_on_an_account(keys, expected):
     assert [(code, pointer.removeprefix("/constraint")) for code, pointer in found] == [expected]
 
 
+@pytest.mark.parametrize("operand", ["pe:spentEpsilon", "pe:spentDelta"])
+@pytest.mark.parametrize(
+    ("bound", "expected"),
+    [
+        ({"rightOperandReference": {"@id": "ex:bound"}}, ("P007", "/rightOperandReference")),
+        ({"rightOperand": {"@id": "ex:bound"}}, ("P007", "/rightOperand")),
+        ({"rightOperand": []}, ("P007", "/rightOperand")),
+        ({}, ("P004", "")),
+    ],
+)
+def test_a_condition_on_what_was_spent_has_its_number(operand, bound, expected):
+    parts = {key: one for key, one in SPENT.items() if key != "rightOperand"}
+    rule = {**RULE, "constraint": {**parts, "leftOperand": operand, **bound}}
+    [(code, pointer)] = problems(permission=rule)
+    assert (code, pointer.removeprefix("/permission/constraint")) == expected
+
+
 def test_a_condition_on_what_was_spent_needs_an_account():
     rule = {**RULE, "constraint": {key: SPENT[key] for key in SPENT if key != "unit"}}
     assert problems(permission=rule) == [("P023", "/permission/constraint")]
