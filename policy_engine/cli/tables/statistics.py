@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine.errors import format_count
-from policy_engine.plan.aggregates.model import AddedNoise, Aggregation, Statistic
+from policy_engine.plan.aggregates.model import OF_NUMBERS, AddedNoise, Aggregation, Statistic
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
@@ -26,6 +26,8 @@ def add_statistics(table: Table, step: Aggregation) -> None:
     if step.key_selection is not None:
         table.add_row("", "keys", escape(_selected(step.key_selection)))
     table.add_row("", "together", escape(f"proved by {step.accountant}"))
+    if any(one.function in OF_NUMBERS for one in step.figures):
+        table.add_row("", "limits", "sums beyond 2^62 steps of their grid stay there")
 
 
 def _promise(step: Aggregation) -> str:

@@ -1,0 +1,75 @@
+"""What the commands print of statistics: their cost, and nothing that only the data tell."""
+
+import json
+import re
+
+import pytest
+from asking_statistics import DAYS, MEDIAN, OUTPUT, UNITS, VISITS, policy_text, visits
+from pyarrow import csv
+from typer.testing import CliRunner
+
+from policy_engine.cli.commands import make_app
+
+PEOPLE = [(f"p{number}", "f" if number % 2 else "m", number % 15) for number in range(60)]
+
+
+def run(*arguments):
+    result = CliRunner().invoke(make_app(arguments[0]), [*map(str, arguments)])
+    return result.exit_code, result.output
+
+
+@pytest.fixture
+def policy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rule = {"assignee": "http://e.org/lab"}
+    (tmp_path / "policy.jsonld").write_text(policy_text(UNITS, DAYS, MEDIAN, rule=rule))
+    return "policy.jsonld"
+
+
+def printed(folder, policy, rows, style):
+    """Return what commands print of visits, with digests and times in one form."""
+    folder.mkdir()
+    csv.write_csv(visits(*rows), "visits.csv")
+    data = ("--data", f"{VISITS}=visits.csv")
+    made = run(
+        "apply", policy, *data, "--output", folder / "o.csv", "--ledger", folder / "l", *style
+    )
+    texts = [
+        made,
+        run("plan", policy, *data, *style),
+        run("budget", "show", "--ledger", folder / "l", *style),
+    ]
+    whole = "".join(f"{code} {text}" for code, text in texts)
+    return re.sub(r"[0-9a-f]{64}|\d\d:\d\d:\d\d|" + re.escape(str(folder)), "-", whole)
+
+
+@pytest.mark.parametrize("style", [(), ("--format", "json")])
+def test_neighbours_print_the_same(tmp_path, policy, style):
+    first, *others = [
+        printed(tmp_path / f"{number}", policy, rows, style)
+        for number, rows in enumerate((PEOPLE, PEOPLE[1:], [("p", "x", None)]))
+    ]
+    assert [first, first] == others
+
+
+def test_the_balance_is_told_per_account(tmp_path, policy):
+    csv.write_csv(visits(*PEOPLE), "visits.csv")
+    where = ("--data", f"{VISITS}=visits.csv", "--ledger", "l", "--output")
+    for number in (1, 2):
+        assert run("apply", policy, *where, f"{number}/o.csv")[0] == 0
+    code, text = run("budget", "show", "--ledger", "l", "--format", "json")
+    accounts = json.loads(text)["accounts"]
+    assert code == 0
+    spent = {one["assignee"]: one["spent"]["epsilon"] for one in accounts}
+    assert spent == {None: 1, "http://e.org/lab": 1}
+    header = (tmp_path / "1" / "o.csv").read_text().splitlines()[0]
+    assert header == "sex,persons,days,median"
+    assert (tmp_path / "1" / "o.csv").read_bytes() == (tmp_path / "2" / "o.csv").read_bytes()
+
+
+def test_the_plan_says_how_exact_each_figure_is(policy):
+    _, text = run("plan", policy)
+    words = " ".join(re.sub("[│┃]", " ", text).split())
+    assert OUTPUT in words
+    for part in ("epsilon 1", "discrete-laplace", "scale", "+-", "with 95 %", "permute-and-flip"):
+        assert part in words
