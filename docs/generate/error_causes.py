@@ -238,5 +238,18 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
             "Make the audit the duty of a permission on the output.",
         ),
     ),
+    "W010": (
+        (
+            (
+                "`pe:over` is misspelt, or names a column or an output. What is charged is the "
+                "dataset that a permission has as its target, and all that this is part of."
+            ),
+            "Name that dataset.",
+        ),
+        (
+            "The policy holds the budget, and others have the rules.",
+            "Ignore the warning.",
+        ),
+    ),
 }
 """The causes of a code, each with its remedy, in Markdown."""
