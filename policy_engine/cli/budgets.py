@@ -33,21 +33,28 @@ def show(
     of each assignee for a purpose.
 
     What protects persons is the account of the dataset: assignees may put together what they got.
-    The caps are those of the last charge to the account. Balances tell what others asked for: they
+    The caps are those of the last charge to the account. Releases that no epsilon covers are listed
+    by their datasets. Balances tell what others asked for: they
     are for the owner of the data.
     """
     from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
 
-    balances = BudgetLedger(ledger, ledger_key).balances()
+    budget_ledger = BudgetLedger(ledger, ledger_key)
+    balances, uncovered = budget_ledger.balances(), budget_ledger.uncovered_by_dataset()
     if output_format is Format.JSON:
         from policy_engine.cli.tables.budgets import balance_json  # noqa: PLC0415
 
-        print_json({"accounts": [*map(balance_json, balances)]})
+        print_json({"accounts": [*map(balance_json, balances)], "uncovered": uncovered})
         return
     from policy_engine.cli.tables.budgets import balances_table  # noqa: PLC0415 (rich)
     from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
     print_fitting(console(), balances_table(balances))
+    if uncovered:
+        typer.echo("Releases that no epsilon covers:")
+    for dataset, releases in uncovered.items():
+        names = ", ".join(map(terms.compact, releases))
+        typer.echo(printable(f"  of {terms.compact(dataset)}: {names}"))
 
 
 @budgets.command()
@@ -90,7 +97,7 @@ def verify(
     """Verify a ledger: exit 0 with its head if it is intact, 1 with every problem.
 
     What was cut off at the end cannot be seen from the ledger alone: keep the head that is printed
-    elsewhere, and give it as --expect the next time. Certificates have such heads, too.
+    elsewhere, and give it as --expect the next time.
     """
     from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
 

@@ -63,6 +63,47 @@ def test_balances_are_a_table_for_people(path):
     assert "cap 2, delta 1e-6 in P1Y, 3, delta 2e-6 ever" in text
 
 
+@pytest.mark.parametrize(
+    ("cap", "bound", "left", "words"),
+    [
+        (
+            Cap(VISITS, Decimal(1)),
+            {"epsilon": 1, "delta": None},
+            {"epsilon": 0.5, "delta": None},
+            "│ 1 │ 0.5 │",
+        ),
+        (
+            Cap(VISITS, delta=Decimal("1e-6")),
+            {"epsilon": None, "delta": 1e-6},
+            {"epsilon": None, "delta": 9e-7},
+            "│ delta 1e-6 │ delta 9e-7 │",
+        ),
+    ],
+)
+def test_what_a_cap_leaves_unbounded_is_not_told(tmp_path, cap, bound, left, words):
+    ledger = BudgetLedger(tmp_path / "budget.db")
+    parts = "p", "1", "d", "urn:out"
+    ledger.spend(Charge((VISITS,), (cap,), Decimal("0.5"), Decimal("1e-7"), *parts))
+    outcome = run("show", tmp_path / "budget.db", "--format", "json")
+    [account] = json.loads(outcome.stdout)["accounts"]
+    assert (account["cap"], account["caps"], account["remaining"]) == (bound, [bound], left)
+    assert words in " ".join(run("show", tmp_path / "budget.db").stdout.split())
+
+
+def test_releases_without_epsilon_are_shown_by_their_datasets(path):
+    assert json.loads(run("show", path, "--format", "json").stdout)["uncovered"] == {}
+    assert "no epsilon" not in run("show", path).stdout
+    for release in ("urn:rows", "urn:model"):
+        BudgetLedger(path).list_uncovered([VISITS.dataset], release)
+    shown = json.loads(run("show", path, "--format", "json").stdout)
+    assert shown["uncovered"] == {VISITS.dataset: ["urn:model", "urn:rows"]}
+    lines = run("show", path).stdout.splitlines()
+    assert lines[-2:] == [
+        "Releases that no epsilon covers:",
+        f"  of {VISITS.dataset}: urn:model, urn:rows",
+    ]
+
+
 def test_the_history_is_that_of_the_last_entries(path):
     lines = run("history", path, "--last", "3").stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["5", "6", "7"]

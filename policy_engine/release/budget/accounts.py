@@ -42,6 +42,10 @@ class Amount(NamedTuple):
         return self.epsilon <= other.epsilon and self.delta <= other.delta
 
 
+UNBOUNDED = Amount(Decimal("1e12"), Decimal(1))
+"""More than anybody may spend: the epsilon of a cap on delta alone, and the other way round."""
+
+
 @dataclass(frozen=True)
 class Account:
     """Whose budget it is: of a dataset and the unit that it protects, of all who ask for it.
@@ -70,8 +74,8 @@ class Cap:
     """
 
     account: Account
-    epsilon: Decimal
-    delta: Decimal
+    epsilon: Decimal = UNBOUNDED.epsilon
+    delta: Decimal = UNBOUNDED.delta
     renewal: str = ""
     lifetime_epsilon: Decimal | None = None
     lifetime_delta: Decimal | None = None

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 
 from policy_engine import terms
@@ -23,8 +22,6 @@ from policy_engine.release.budget.ledger import BudgetLedger, ReplayedAnswer
 
 SPENT_EPSILON, SPENT_DELTA = f"{terms.PE}spentEpsilon", f"{terms.PE}spentDelta"
 PER_DATASET = f"{terms.PE}perDataset"
-_UNBOUNDED = Decimal("1e12")
-"""More than anybody spends: the epsilon of a cap that is on delta alone."""
 
 
 class LedgerCharging:
@@ -190,12 +187,10 @@ def _caps_of_rule(rule: Rule, plan: Plan, accounts: Sequence[Account]) -> Iterat
             )
             if is_own:
                 is_delta = condition.left_operand == SPENT_DELTA
-                epsilon, delta = (_UNBOUNDED, most) if is_delta else (most, _MOST_DELTA)
-                yield Cap(account, epsilon, delta)
+                yield Cap(account, delta=most) if is_delta else Cap(account, most)
 
 
 _CAPPED = (SPENT_EPSILON, SPENT_DELTA)
-_MOST_DELTA = Decimal(1)
 
 
 def _events(step: AggregateStep) -> list[dict[str, str | int]]:

@@ -223,6 +223,13 @@ class BudgetLedger:
             some = [ledger.state.uncovered.get(one, set()) for one in datasets]
         return tuple(sorted(set().union(*some)))
 
+    def uncovered_by_dataset(self) -> dict[str, tuple[str, ...]]:
+        """Return the releases of each dataset that no epsilon covers, by names in their order."""
+        with self._reading() as ledger:
+            return {
+                one: tuple(sorted(some)) for one, some in sorted(ledger.state.uncovered.items())
+            }
+
     def history(self) -> tuple[BudgetEntry, ...]:
         """Return the entries in order."""
         with self._reading() as ledger:
