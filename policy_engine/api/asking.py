@@ -39,7 +39,7 @@ from policy_engine.plan.spelling import respell_hierarchies
 from policy_engine.policy import Hierarchy, InForce
 from policy_engine.policy.owners import Owners
 from policy_engine.release.budget.accounts import Account, Amount
-from policy_engine.release.budget.charging import LedgerCharging, charging_of
+from policy_engine.release.budget.charging import Chargeable, LedgerCharging, charging_of
 from policy_engine.release.budget.ledger import BudgetLedger
 from policy_engine.release.statistics import charged_statistics
 
@@ -200,9 +200,8 @@ def _answered(
         inputs = Inputs(data=data, certificates=asker.proofs)
         [bound] = bind_plans(policy, [product], launcher, inputs)
         plan = _for_asker(making.with_consents(bound.plan), granted)
-        charging = charging_of(
-            policy, product, plan, bound.upstream, asker.ledger, asker.ledger_key
-        )
+        chargeable = Chargeable(policy, part.rule, plan, asker.policies, bound.upstream)
+        charging = charging_of(chargeable, asker.ledger, asker.ledger_key)
         assert isinstance(charging, LedgerCharging)  # noqa: S101 (statistics, and a ledger)
         engine = launcher.engine(bound.catalog)
         table, _ = charged_statistics(plan, engine, charging, bound.upstream)

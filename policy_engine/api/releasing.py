@@ -36,7 +36,12 @@ from policy_engine.plan.lineage import MadeBy
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import Product
 from policy_engine.plan.steps import CellStyle
-from policy_engine.release.budget.charging import LedgerCharging, Listing, charging_of
+from policy_engine.release.budget.charging import (
+    Chargeable,
+    LedgerCharging,
+    Listing,
+    charging_of,
+)
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import Release, run_plan
 from policy_engine.terms import local_name
@@ -104,10 +109,13 @@ def release_outputs(
                 one,
                 plan=making.with_consents(one.plan),
                 charging=charging_of(
-                    making.policy,
-                    product,
-                    one.plan,
-                    one.upstream,
+                    Chargeable(
+                        making.policy,
+                        product.rule,
+                        one.plan,
+                        making.policies_in_force,
+                        one.upstream,
+                    ),
                     options.ledger,
                     options.ledger_key,
                 ),

@@ -33,9 +33,9 @@ def show(
     of each assignee for a purpose.
 
     What protects persons is the account of the dataset: assignees may put together what they got.
-    The caps are those of the last charge to the account. Releases that no epsilon covers are listed
-    by their datasets. Balances tell what others asked for: they
-    are for the owner of the data.
+    The caps are the budgets of all policies that charged the account or were in force then, and
+    those of the rule that was charged last. Releases that no epsilon covers are listed by their
+    datasets. Balances tell what others asked for: they are for the owner of the data.
     """
     from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
 

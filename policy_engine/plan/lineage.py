@@ -66,9 +66,11 @@ class Upstream(BaseModel):
         return values if self.inputs else {k: v for k, v in values.items() if k != "inputs"}
 
     @property
-    def origins(self) -> frozenset[str]:
-        """The assets that it was made from, directly or not."""
-        return frozenset(self.inputs).union(*((o.asset, *o.origins) for o in self.upstream))
+    def derivations(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of a release and of what it was made from: this one, and all before it."""
+        origins = (*self.inputs, *(one.asset for one in self.upstream))
+        own = dict.fromkeys((self.asset, one) for one in origins)
+        return (*own, *(pair for one in self.upstream for pair in one.derivations))
 
 
 class Maker(BaseModel):

@@ -255,3 +255,53 @@ def test_without_what_draws_nothing_is_charged(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="not installed"):
         released(tmp_path)
     assert not (tmp_path / "ledger.sqlite").exists()
+
+
+ALL = "http://e.org/All"
+PART = {"target": {"@id": VISITS, "partOf": ALL}}
+
+
+def budget(epsilon, over=VISITS, uid="http://e.org/policy"):
+    """Return what a policy says that sets a budget."""
+    one = {"pe:over": over, "pe:epsilon": epsilon, "pe:delta": "0", "pe:scope": "allAssignees"}
+    return {"uid": uid, "pe:budget": [one]}
+
+
+def test_a_policy_without_a_budget_does_not_spend_beyond_that_of_another(tmp_path):
+    released(tmp_path, policy=budget("1"))
+    with pytest.raises(DeniedError):
+        released(tmp_path, policy={"uid": "http://e.org/other"})
+    released(tmp_path, policy=budget("2"), rows=PEOPLE[1:])
+    assert balances(tmp_path) == {"": "2"}
+
+
+def test_who_does_not_say_what_the_data_are_part_of_is_charged_to_it_as_well(tmp_path):
+    released(tmp_path, rule=PART, policy=budget("1", ALL))
+    for policy in (budget("1", ALL), {"uid": "http://e.org/other"}):
+        with pytest.raises(DeniedError):
+            released(tmp_path, ROWS, policy=policy)
+
+
+def test_statistics_of_the_whole_are_charged_to_its_parts(tmp_path):
+    released(tmp_path, rule=PART, policy=budget("1"))
+    whole = policy_text(policy={"uid": "http://e.org/whole"}).replace(VISITS, ALL)
+    with pytest.raises(DeniedError):
+        apply_policy(whole, {ALL: visits(*PEOPLE)}, ledger=tmp_path / "ledger.sqlite")
+    known = json.loads(whole)
+    known["permission"].append({**PART, "action": "odrl:read"})
+    apply_policy(json.dumps(known), {ALL: visits(*PEOPLE)}, ledger=tmp_path / "l")
+    assert {one.account.dataset for one in BudgetLedger(tmp_path / "l").balances()} == {VISITS, ALL}
+
+
+@pytest.mark.parametrize("over", [VISITS, ALL])
+def test_budgets_and_parts_of_the_other_policies_in_force_count(tmp_path, over):
+    house = tmp_path / "house.jsonld"
+    rule = {**PART, "uid": "http://e.org/house#release", "output": "http://e.org/HouseStatistics"}
+    house.write_text(policy_text(rule=rule, policy=budget("1", over, "http://e.org/house")))
+    text = policy_text(UNITS, rule={"assignee": LAB})
+    acting = {"party": LAB, "policies": [house], "ledger": tmp_path / "l"}
+    apply_policy(text, {VISITS: visits(*PEOPLE)}, **acting)
+    with pytest.raises(DeniedError):
+        apply_policy(text, {VISITS: visits(*PEOPLE[1:])}, **acting)
+    with pytest.raises(DeniedError):
+        apply_policy(text, {VISITS: visits(*PEOPLE[1:])}, ledger=tmp_path / "l")

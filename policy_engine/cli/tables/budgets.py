@@ -57,7 +57,7 @@ def _cap_json(cap: Cap) -> dict[str, Any]:
     json: dict[str, Any] = {**_bound_json(_bound(cap.bound))}
     if cap.lifetime:
         json |= {"renewal": cap.renewal, "lifetime": _bound_json(_bound(cap.lifetime))}
-    return json
+    return json | ({"set_by": cap.set_by} if cap.set_by else {})
 
 
 def _amount_json(amount: Amount, rounding: str) -> dict[str, float]:
@@ -103,7 +103,7 @@ def _remaining(balance: Balance) -> _Bound:
 def _cells(balance: Balance) -> tuple[str, ...]:
     account = balance.account
     names = account.dataset, account.unit, account.assignee, account.purpose
-    caps = "; ".join(map(_cap_words, balance.caps))
+    caps = "; ".join(dict.fromkeys(map(_cap_words, balance.caps)))
     reserved = "" if balance.reserved == Amount() else _words(balance.reserved)
     remaining = _bound_words(_remaining(balance)) if balance.caps else ""
     cells = (*map(terms.compact, names), _words(balance.spent), reserved, caps, remaining)

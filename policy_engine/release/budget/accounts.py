@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from policy_engine import terms
 from policy_engine.errors import LedgerError, PolicyEngineError
@@ -12,6 +12,9 @@ from policy_engine.policy.xsd.values import Duration
 
 SUMS = Context(prec=250, rounding=ROUND_CEILING)
 """Sums of losses. They are exact, and should they ever need more digits, they are rounded up."""
+
+Link: TypeAlias = tuple[str, str]
+"""A dataset, and one that it is part of or was made of."""
 
 _LARGEST, _SMALLEST = 30, -100
 
@@ -70,7 +73,9 @@ class Cap:
     """The most that an account may spend.
 
     With a `renewal`, a duration such as `P1Y`, epsilon and delta bound what is spent in any time
-    that long, and the lifetime's bound all that is ever spent.
+    that long, and the lifetime's bound all that is ever spent. A budget that a policy sets is
+    `set_by` the uid of that policy, and holds for all charges to the account, whoever makes them;
+    another cap is of one rule, and holds for the charge that states it.
     """
 
     account: Account
@@ -79,6 +84,7 @@ class Cap:
     renewal: str = ""
     lifetime_epsilon: Decimal | None = None
     lifetime_delta: Decimal | None = None
+    set_by: str = ""
 
     @property
     def bound(self) -> Amount:
@@ -99,6 +105,10 @@ class Charge:
 
     Policy, plan and data are digests, `release` is the IRI of the output: together they say which
     release it is. `events` are its mechanisms, as JSON. A charge goes to all its accounts or none.
+
+    The release is of the dataset of the first account; `links` say what that is part of or made of,
+    and what its parts are. `policies` are the uids of those that are in force, all budgets of which
+    are among the caps, even of datasets that are not charged.
     """
 
     accounts: tuple[Account, ...]
@@ -110,6 +120,13 @@ class Charge:
     data: str
     release: str
     events: Any = None
+    links: tuple[Link, ...] = ()
+    policies: tuple[str, ...] = ()
+
+    @property
+    def dataset(self) -> str:
+        """What the release is of."""
+        return self.accounts[0].dataset
 
     @property
     def amount(self) -> Amount:
@@ -133,7 +150,7 @@ class Charge:
             yield "It has an account twice."
         elif not all(one.dataset for one in self.accounts):
             yield "It has an account without a dataset."
-        if not {one.account for one in self.caps} <= {*self.accounts}:
+        if not {one.account for one in self.caps if not one.set_by} <= {*self.accounts}:
             yield "It has the cap of an account that it does not charge."
         yield from _amount_faults("epsilon", self.epsilon)
         yield from _amount_faults("delta", self.delta)

@@ -15,7 +15,7 @@ from policy_engine.release.budget.state import AccountState, LedgerState
 @dataclass(frozen=True)
 class Balance:
     """What an account has spent, what is reserved for releases that are being made, its caps by the
-    last charge, and what remains under all of them: None without a cap.
+    last charge and by policies, and what remains under all of them: None without a cap.
     """
 
     account: Account
@@ -67,11 +67,8 @@ def check_caps(charge: Charge, accounts: Iterable[Account], state: LedgerState) 
     The message is for the assignee, and has no numbers: they would tell what others asked. The
     `values` of the problem are for the owner.
     """
-    moment, chosen = datetime.now(UTC), {*accounts}
-    excesses = []
-    for cap in charge.caps:
-        if cap.account not in chosen:
-            continue
+    moment, excesses = datetime.now(UTC), []
+    for cap in _caps(charge, accounts, state):
         key = cap.account.key
         account = state.accounts.get(key) or AccountState(cap.account)
         for bound, spent in _bounds(cap, account, moment):
@@ -82,9 +79,18 @@ def check_caps(charge: Charge, accounts: Iterable[Account], state: LedgerState) 
         raise _denial(charge, tuple(excesses))
 
 
+def _caps(charge: Charge, accounts: Iterable[Account], state: LedgerState) -> Iterator[Cap]:
+    """Yield the caps of some accounts: those of a charge, and what other policies set before."""
+    chosen = dict.fromkeys(accounts)
+    yield from (cap for cap in charge.caps if cap.account in chosen)
+    for account in chosen:
+        known = state.accounts.get(account.key)
+        for uid, caps in known.standing.items() if known else ():
+            yield from caps if uid not in charge.policies else ()
+
+
 def _denial(charge: Charge, excesses: tuple[str, ...]) -> PolicyEngineError:
-    datasets = ", ".join(dict.fromkeys(repr(one.dataset) for one in charge.accounts))
-    message = f"The privacy budget of {datasets} does not allow this release."
+    message = f"The privacy budget of {charge.dataset!r} does not allow this release."
     return DeniedError(Problem("B009", message, values=excesses))
 
 

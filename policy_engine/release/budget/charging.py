@@ -1,7 +1,8 @@
 """What statistics cost by their policy, and the answer that a ledger lets out once."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from policy_engine import terms
@@ -9,16 +10,15 @@ from policy_engine.data.keys import Key
 from policy_engine.plan.aggregates.asking import asks_for_statistics
 from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.products import Product
 from policy_engine.plan.reading_anonymization import permitting, transforms
 from policy_engine.plan.steps import AggregateStep
 from policy_engine.policy import Constraint, Policy, Rule
-from policy_engine.policy.hierarchy import Part
+from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import TRAIN, conjuncts
-from policy_engine.policy.queries import Budget
 from policy_engine.policy.xsd.values import exact_number
-from policy_engine.release.budget.accounts import Account, Cap, Charge
+from policy_engine.release.budget.accounts import Account, Cap, Charge, Link
 from policy_engine.release.budget.ledger import BudgetLedger, ReplayedAnswer
+from policy_engine.release.budget.lineage import Lineage, related
 
 SPENT_EPSILON, SPENT_DELTA = f"{terms.PE}spentEpsilon", f"{terms.PE}spentDelta"
 PER_DATASET = f"{terms.PE}perDataset"
@@ -68,23 +68,69 @@ class Listing:
         self.ledger.list_uncovered(self.datasets, self.release)
 
 
+@dataclass(frozen=True)
+class Chargeable:
+    """A plan by a rule of a policy, and all that says whose budget it draws on.
+
+    `in_force` are the policies that are in force beside its own: what they say of parts and their
+    budgets count, too. `upstream` are the certified releases that its inputs are.
+    """
+
+    policy: Policy
+    rule: Rule
+    plan: Plan
+    in_force: Sequence[Policy] = ()
+    upstream: Sequence[Upstream] = ()
+
+    @cached_property
+    def policies(self) -> tuple[Policy, ...]:
+        """Its policy, and the others that are in force."""
+        return (self.policy, *(one for one in self.in_force if one.uid != self.policy.uid))
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """What is part of what, as any of the policies says."""
+        return Hierarchy().joined(one.hierarchy for one in self.policies)
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """What is part of what or made of what, as policies and certificates say."""
+        lineage = Lineage()
+        lineage.add(self.hierarchy.asset)
+        rules = (rule for one in self.policies for rule in one.permissions if rule.output)
+        made = [(rule.output, target.iri) for rule in rules for target in rule.targets]
+        made += [pair for one in self.upstream for pair in one.derivations]
+        for output, dataset in made:
+            lineage.add_origin(output, dataset)
+        return lineage
+
+    @cached_property
+    def datasets(self) -> tuple[str, ...]:
+        """The inputs of the plan, their parts, and all that these are part of or made of."""
+        assets = self.plan.assets
+        return tuple(
+            dict.fromkeys((*assets, *(o for one in assets for o in related(one, self.lineage))))
+        )
+
+    @property
+    def links(self) -> Iterator[Link]:
+        """What the ledger is to remember of the lineage of the datasets."""
+        for one in self.datasets:
+            yield from ((one, whole) for whole in self.lineage.wholes.get(one, ()))
+
+
 def charging_of(
-    policy: Policy,
-    product: Product,
-    plan: Plan,
-    upstream: Sequence[Upstream],
-    ledger: str | Path | None,
-    key: Key = None,
+    chargeable: Chargeable, ledger: str | Path | None, key: Key = None
 ) -> LedgerCharging | Listing | None:
     """Return what charges a plan to the ledger of a file, or lists what is not charged; None
-    without a ledger. `upstream` are the certified releases that its inputs are."""
+    without a ledger."""
     if ledger is None:
         return None
+    budget, plan = BudgetLedger(ledger, key), chargeable.plan
     if plan.aggregate is None:
-        datasets = _charged_datasets(policy, plan, upstream)
-        return Listing(BudgetLedger(ledger, key), datasets, plan.publish.asset)
-    charge = charge_of(policy, product.rule, plan, upstream)
-    return LedgerCharging(BudgetLedger(ledger, key), charge, uncovered_releases(policy, charge))
+        return Listing(budget, chargeable.datasets, plan.publish.asset)
+    charge = charge_of(chargeable)
+    return LedgerCharging(budget, charge, uncovered_releases(chargeable.policy, charge))
 
 
 def uncovered_releases(policy: Policy, charge: Charge) -> tuple[str, ...]:
@@ -99,7 +145,7 @@ def uncovered_releases(policy: Policy, charge: Charge) -> tuple[str, ...]:
                 for rule, action in making
                 if not asks_for_statistics(action)
                 and any(
-                    datasets & {*_with_wider(policy, "asset", [target.iri])}
+                    datasets & {*_with_wider(policy.hierarchy, "asset", [target.iri])}
                     for target in rule.targets
                 )
             }
@@ -107,17 +153,17 @@ def uncovered_releases(policy: Policy, charge: Charge) -> tuple[str, ...]:
     )
 
 
-def charge_of(policy: Policy, rule: Rule, plan: Plan, upstream: Sequence[Upstream] = ()) -> Charge:
+def charge_of(chargeable: Chargeable) -> Charge:
     """Return what a plan by a rule costs, but for the digest of the data.
 
-    The dataset, all that it is part of and all that it was made from are charged and, for each of
+    The dataset, all that it is part of or was made from, and its parts are charged and, for each of
     them, every assignee with all that it belongs to, for every purpose: what a person loses adds up
     over all of them.
     """
+    plan, rule, policies = chargeable.plan, chargeable.rule, chargeable.policies
     step = plan.require_aggregate()
-    datasets = _charged_datasets(policy, plan, upstream)
-    parties = _with_wider(policy, "party", plan.assignees)
-    whole = [Account(dataset, step.unit) for dataset in datasets]
+    parties = _with_wider(chargeable.hierarchy, "party", plan.assignees)
+    whole = [Account(dataset, step.unit) for dataset in chargeable.datasets]
     purposes = plan.purposes or ("",)
     inner = [
         replace(account, assignee=party, purpose=purpose)
@@ -126,7 +172,8 @@ def charge_of(policy: Policy, rule: Rule, plan: Plan, upstream: Sequence[Upstrea
         for purpose in purposes
     ]
     accounts = (*whole, *inner)
-    caps = [*_caps_of_budgets(policy.budgets, accounts), *_caps_of_rule(rule, plan, accounts)]
+    budgets = (cap for one in policies for cap in _caps_of_budgets(one, step.unit))
+    caps = [*budgets, *_caps_of_rule(rule, plan, accounts)]
     return Charge(
         accounts=accounts,
         caps=tuple(caps),
@@ -137,40 +184,34 @@ def charge_of(policy: Policy, rule: Rule, plan: Plan, upstream: Sequence[Upstrea
         data="",
         release=plan.publish.asset,
         events=_events(step),
+        links=tuple(chargeable.links),
+        policies=tuple([one.uid for one in policies]),
     )
 
 
-def _charged_datasets(policy: Policy, plan: Plan, upstream: Sequence[Upstream]) -> tuple[str, ...]:
-    """Return the inputs of a plan, what the certified ones were made from, and what they are part
-    of."""
-    origins = [one for release in upstream for one in sorted(release.origins)]
-    return _with_wider(policy, "asset", (*plan.assets, *origins))
-
-
-def _with_wider(policy: Policy, part: Part, names: Sequence[str]) -> tuple[str, ...]:
+def _with_wider(hierarchy: Hierarchy, part: Part, names: Sequence[str]) -> tuple[str, ...]:
     gathered = dict.fromkeys(names)
     queue = [*gathered]
     for name in queue:
-        for wider in policy.hierarchy.above(part, name):
+        for wider in hierarchy.above(part, name):
             if wider not in gathered:
                 gathered[wider] = None
                 queue.append(wider)
     return tuple(gathered)
 
 
-def _caps_of_budgets(budgets: Sequence[Budget], accounts: Sequence[Account]) -> Iterator[Cap]:
+def _caps_of_budgets(policy: Policy, unit: str) -> Iterator[Cap]:
     """Yield the caps of whole datasets, for all assignees together."""
-    for budget in budgets:
-        for account in accounts:
-            if account.dataset == budget.over and not account.assignee:
-                yield Cap(
-                    account,
-                    budget.epsilon,
-                    budget.delta,
-                    budget.renewal,
-                    budget.lifetime_epsilon,
-                    budget.lifetime_delta,
-                )
+    for budget in policy.budgets:
+        yield Cap(
+            Account(budget.over, unit),
+            budget.epsilon,
+            budget.delta,
+            budget.renewal,
+            budget.lifetime_epsilon,
+            budget.lifetime_delta,
+            policy.uid,
+        )
 
 
 def _caps_of_rule(rule: Rule, plan: Plan, accounts: Sequence[Account]) -> Iterator[Cap]:

@@ -31,6 +31,7 @@ class RecordedCap(ChainRecord):
     renewal: str | None = None
     lifetime_epsilon: _Amount | None = None
     lifetime_delta: _Amount | None = None
+    set_by: str | None = None
 
 
 class RecordedAccount(ChainRecord):
@@ -54,6 +55,8 @@ class RecordedCharge(ChainRecord):
     data: str
     release: str
     events: JsonValue = None
+    links: tuple[tuple[str, str], ...] | None = None
+    policies: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, charge: Charge) -> "RecordedCharge":
@@ -69,6 +72,8 @@ class RecordedCharge(ChainRecord):
                 data=charge.data,
                 release=charge.release,
                 events=charge.events,
+                links=charge.links or None,
+                policies=charge.policies or None,
             )
         except ValidationError:
             raise charge_error("A name in it is not a text, or its events are not JSON.") from None
@@ -161,6 +166,7 @@ def caps_of(recorded: Mapping[str, Any], account: Account) -> tuple[Cap, ...]:
             one.get("renewal", ""),
             _decimal(one.get("lifetime_epsilon")),
             _decimal(one.get("lifetime_delta")),
+            one.get("set_by", ""),
         )
         for one in recorded.get("caps", ())
     )
@@ -189,4 +195,5 @@ def _cap(cap: Cap) -> RecordedCap:
         renewal=cap.renewal or None,
         lifetime_epsilon=plain(lifetime.epsilon) if lifetime else None,
         lifetime_delta=plain(lifetime.delta) if lifetime else None,
+        set_by=cap.set_by or None,
     )

@@ -35,6 +35,7 @@ from policy_engine.release.budget.entries import (
     UncoveredRelease,
     make_entry,
 )
+from policy_engine.release.budget.lineage import spread
 from policy_engine.release.budget.processes import current_owner, is_gone
 from policy_engine.release.budget.state import LedgerState, ReleaseState, Step
 from policy_engine.release.budget.store import BudgetStore, LedgerFile, StoredLedger
@@ -134,11 +135,11 @@ class BudgetLedger:
     def _obtain(
         self, charge: Charge, wait: float, *, is_spent: bool
     ) -> Reservation | ReplayedAnswer:
-        recorded = RecordedCharge.of(charge)
+        RecordedCharge.of(charge)  # What cannot be recorded is refused before a ledger is made.
         until, pause, awaited = time.monotonic() + wait, _FIRST_PAUSE, 0
         while True:
             with self._transaction(create=True) as ledger:
-                outcome = ledger.attempt(charge, recorded, awaited, is_spent=is_spent)
+                outcome = ledger.attempt(charge, awaited, is_spent=is_spent)
             if not isinstance(outcome, int):
                 return outcome
             awaited = outcome
@@ -339,9 +340,14 @@ class _Transaction:
         return entry
 
     def attempt(
-        self, charge: Charge, recorded: RecordedCharge, awaited: int, *, is_spent: bool
+        self, stated: Charge, awaited: int, *, is_spent: bool
     ) -> Reservation | ReplayedAnswer | int:
-        """Return the reservation or the kept answer, or the number of a reservation to wait for."""
+        """Return the reservation or the kept answer, or the number of a reservation to wait for.
+
+        What is charged goes to all datasets that the ledger knows to tell of the same persons.
+        """
+        charge = spread(stated, self.state.lineage)
+        recorded = RecordedCharge.of(charge)
         for held in [*self.state.reservations.values()]:
             if is_gone(held.owner, held.logged):
                 self.give_up(held)

@@ -1,6 +1,6 @@
 """The state of a budget ledger, computed from its entries: balances, reservations, kept answers."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,6 +13,7 @@ from policy_engine.data.chain.verification import InvalidEntryError
 from policy_engine.policy.xsd.durations import subtract_duration
 from policy_engine.release.budget.accounts import SUMS, Account, Amount, Cap, renewal_of
 from policy_engine.release.budget.entries import LEDGER, BudgetEntry, Owner, caps_of
+from policy_engine.release.budget.lineage import Lineage
 
 Identity: TypeAlias = tuple[str, str, str, str]
 Key: TypeAlias = tuple[str, str, str, str]
@@ -27,11 +28,15 @@ class _StepError(ValueError):
 
 
 class AccountState:
-    """What an account has spent, when, and its caps by the last charge."""
+    """What an account has spent, when, and its caps.
+
+    `standing` are the budgets that policies set, by the uid of the policy, as it last set them.
+    """
 
     def __init__(self, account: Account) -> None:
         self.account = account
         self.recorded: Plain = {}
+        self.standing: dict[str, tuple[Cap, ...]] = {}
         self._epsilon = self._delta = Decimal(0)
         self._expenses: list[tuple[str, Amount]] = []
         self._windows: dict[str, _Window] = {}
@@ -43,8 +48,18 @@ class AccountState:
 
     @property
     def caps(self) -> tuple[Cap, ...]:
-        """The caps that the last charge was under."""
-        return caps_of(self.recorded, self.account)
+        """Those of the rule that was charged last, and the budgets of policies."""
+        of_rule = (one for one in caps_of(self.recorded, self.account) if not one.set_by)
+        return (*of_rule, *(cap for caps in self.standing.values() for cap in caps))
+
+    def note(self, recorded: Plain, policies: Iterable[str]) -> None:
+        """Note what a charge says of it, and the budgets that some policies set now."""
+        self.recorded = recorded
+        for uid in policies:
+            self.standing.pop(uid, None)
+        for cap in caps_of(recorded, self.account):
+            if cap.set_by:
+                self.standing[cap.set_by] = (*self.standing.get(cap.set_by, ()), cap)
 
     def pay(self, amount: Amount, logged: str) -> None:
         """Add what is spent."""
@@ -120,7 +135,7 @@ class LedgerState:
     `releases` are those that are kept or are being made, `reservations` the latter by the number of
     the entry, `lost` the numbers of those that were spent for nothing. `units` are what the budgets
     of datasets protect, once something was spent; `uncovered` has the other releases of each
-    dataset, by its IRI.
+    dataset, by its IRI, and `lineage` says which are parts of others, or made of them.
     """
 
     chain: HashChain
@@ -132,6 +147,7 @@ class LedgerState:
     lost: set[int] = field(default_factory=set)
     units: dict[str, str] = field(default_factory=dict)
     uncovered: dict[str, set[str]] = field(default_factory=dict)
+    lineage: Lineage = field(default_factory=Lineage)
 
     def read(self, rows: Iterator[Row]) -> None:
         """Add the rows from the mark on; the first is the one that was read last.
@@ -189,7 +205,7 @@ class LedgerState:
         identity = _identity(charge)
         if identity in self.releases:
             raise _StepError("its release was already made, or is being made")
-        keys = tuple([self._noted(one) for one in charge["accounts"]])
+        keys = self._noted(charge)
         release = ReleaseState(number, identity, keys, _amount(charge), entry)
         self.releases[identity] = self.reservations[number] = release
 
@@ -225,7 +241,7 @@ class LedgerState:
         release, amount = self.releases[_identity(charge)], _amount(charge)
         if release.number != entry["of"] or release.step != "kept":
             raise _StepError("it replays another release")
-        keys = tuple([self._noted(one) for one in charge["accounts"]])
+        keys = self._noted(charge)
         for key in keys:
             self.accounts[key].pay(amount, entry["logged"])
         release.keys += keys
@@ -234,18 +250,23 @@ class LedgerState:
         """Record a release of which no epsilon says anything."""
         for dataset in entry["uncovered"]["datasets"]:
             self.uncovered.setdefault(dataset, set()).add(entry["uncovered"]["release"])
+            self.lineage.add_origin(entry["uncovered"]["release"], dataset)
 
     # -- parts of it -------------------------------------------------------------------------------
 
-    def _noted(self, recorded: Plain) -> Key:
-        """Return the key of an account, whose caps are noted."""
-        get = recorded.get
-        key = recorded["dataset"], recorded["unit"], get("assignee", ""), get("purpose", "")
-        account = self.accounts.get(key)
-        if account is None:
-            account = self.accounts[key] = AccountState(Account(*key))
-        account.recorded = recorded
-        return key
+    def _noted(self, charge: Plain) -> tuple[Key, ...]:
+        """Return the keys of the accounts of a charge, once all that it says is noted."""
+        keys, policies = [], charge.get("policies", ())
+        for recorded in charge["accounts"]:
+            get = recorded.get
+            key = recorded["dataset"], recorded["unit"], get("assignee", ""), get("purpose", "")
+            account = self.accounts.get(key)
+            if account is None:
+                account = self.accounts[key] = AccountState(Account(*key))
+            account.note(recorded, policies)
+            keys.append(key)
+        self.lineage.add(charge.get("links", ()))
+        return tuple(keys)
 
     def _release(self, entry: Plain, step: Step) -> ReleaseState:
         release = self.reservations.get(entry["of"])

@@ -1,0 +1,68 @@
+"""Which datasets are charged with another one, and what the ledger remembers of that."""
+
+from dataclasses import replace
+
+import pytest
+from charging import OF_ANN, VISITS, charge, release, spent
+
+from policy_engine.errors import LedgerError
+from policy_engine.release.budget import BudgetLedger
+from policy_engine.release.budget.lineage import Lineage, related
+
+
+def of(dataset, account=VISITS):
+    return replace(account, dataset=dataset)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "budget.db")
+
+
+def test_parts_and_what_has_them_are_related_and_other_parts_of_the_whole_are_not():
+    lineage = Lineage()
+    lineage.add([("visits", "hospital"), ("labs", "hospital"), ("visits", "register")])
+    lineage.add([("hospital", "visits")])  # a circle
+    lineage.add_origin("rows", "visits")
+    assert {*related("register", lineage)} == {"register", "visits", "labs", "hospital"}
+    assert related("labs", lineage)[:2] == ("labs", "hospital")
+    assert related("rows", lineage)[0] == "rows"
+    lineage = Lineage()
+    lineage.add([("visits", "hospital"), ("labs", "hospital")])
+    assert related("visits", lineage) == ("visits", "hospital")
+
+
+def test_the_ledger_remembers_what_is_part_of_what(ledger):
+    whole = of("urn:hospital")
+    stated = charge("1", accounts=(VISITS, OF_ANN, whole, of("urn:hospital", OF_ANN)))
+    release(ledger, replace(stated, links=((VISITS.dataset, whole.dataset),)))
+    release(ledger, charge("2"))
+    assert spent(ledger, whole) == spent(ledger, of("urn:hospital", OF_ANN)) == 2
+    release(ledger, charge("3", accounts=(whole,), caps=()))
+    assert (spent(ledger), spent(ledger, whole)) == (3, 3)
+    assert BudgetLedger(ledger.store).balances() == ledger.balances()
+    assert ledger.verify().intact
+
+
+def test_a_listed_output_is_charged_to_its_data_and_not_the_other_way(ledger):
+    ledger.list_uncovered([VISITS.dataset], "urn:rows")
+    release(ledger, charge("1"))
+    assert {one.account.dataset for one in ledger.balances()} == {VISITS.dataset}
+    release(ledger, charge("2", accounts=(of("urn:rows"),), caps=()))
+    assert (spent(ledger), spent(ledger, of("urn:rows"))) == (2, 1)
+
+
+def test_the_unit_of_what_is_remembered_is_checked(ledger):
+    ledger.list_uncovered([VISITS.dataset], "urn:rows")
+    release(ledger, charge("1"))
+    with pytest.raises(LedgerError, match="Name one unit of privacy"):
+        ledger.reserve(charge("2", accounts=(replace(of("urn:rows"), unit="other"),), caps=()))
+
+
+def test_a_kept_answer_is_charged_to_what_is_known_since(ledger):
+    release(ledger, charge("1"))
+    whole = of("urn:hospital")
+    stated = replace(charge("2"), links=((VISITS.dataset, whole.dataset),))
+    release(ledger, stated)
+    assert release(ledger, charge("1")) == b"42"
+    assert (spent(ledger), spent(ledger, whole)) == (2, 2)
