@@ -75,7 +75,7 @@ def _with_right_hash(row: Row, chain: HashChain) -> Plain | None:
         return None
     own_hash = chain.text_hash(text[:start] + text[start + _LENGTH :])
     try:
-        entry: Plain = from_json(text)
+        entry: Plain = from_json(text, cache_strings="keys")
         columns = row.columns
         is_same = columns is None or (columns[1] == own_hash and columns[0] == entry["number"])
         is_right = is_same and entry["hash"] == own_hash and entry["chain"] == chain.kind

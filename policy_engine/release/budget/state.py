@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from policy_engine.data.chain.hashing import HashChain
@@ -19,6 +21,10 @@ Identity: TypeAlias = tuple[str, str, str, str]
 Key: TypeAlias = tuple[str, str, str, str]
 """An account: dataset, unit, assignee and purpose."""
 
+Expense: TypeAlias = tuple[str, Amount]
+"""When something was spent, and what."""
+
+_DONE: Plain = MappingProxyType({})
 _FIRST = datetime.min.replace(tzinfo=UTC)
 _UNREADABLE = (KeyError, TypeError, AttributeError, ArithmeticError, ValueError)
 
@@ -38,7 +44,7 @@ class AccountState:
         self.recorded: Plain = {}
         self.standing: dict[str, tuple[Cap, ...]] = {}
         self._epsilon = self._delta = Decimal(0)
-        self._expenses: list[tuple[str, Amount]] = []
+        self._expenses: list[Expense] = []
         self._windows: dict[str, _Window] = {}
 
     @property
@@ -61,11 +67,13 @@ class AccountState:
             if cap.set_by:
                 self.standing[cap.set_by] = (*self.standing.get(cap.set_by, ()), cap)
 
-    def pay(self, amount: Amount, logged: str) -> None:
+    def pay(self, expense: Expense) -> None:
         """Add what is spent."""
+        amount = expense[1]
         self._epsilon = SUMS.add(self._epsilon, amount.epsilon)
-        self._delta = SUMS.add(self._delta, amount.delta)
-        self._expenses.append((logged, amount))
+        if amount.delta:
+            self._delta = SUMS.add(self._delta, amount.delta)
+        self._expenses.append(expense)
 
     def spent_since_renewal(self, cap: Cap, now: datetime) -> Amount:
         """Return what counts as spent under a cap: all, or what was spent in its last period."""
@@ -84,7 +92,7 @@ class _Window:
     end: int = 0
     amount: Amount = field(default_factory=Amount)
 
-    def sum(self, expenses: list[tuple[str, Amount]], start: datetime) -> Amount:
+    def sum(self, expenses: list[Expense], start: datetime) -> Amount:
         """Return the sum after a moment, fast where that only moves on."""
         if start < self.start:  # the clock was wrong, now or before: nothing is renewed by that
             self.first, self.end, self.amount = 0, 0, Amount()
@@ -213,8 +221,9 @@ class LedgerState:
         """Record that what was reserved is spent."""
         release = self._release(entry, "reserved")
         release.step = "spent"
+        expense = entry["logged"], release.amount
         for key in release.keys:
-            self.accounts[key].pay(release.amount, entry["logged"])
+            self.accounts[key].pay(expense)
             self.units[key[0]] = key[1]
 
     def cancel(self, entry: Plain) -> None:
@@ -224,7 +233,7 @@ class LedgerState:
     def keep(self, entry: Plain) -> None:
         """Record that an answer is kept."""
         release = self._release(entry, "spent")
-        release.step, release.answer, release.entry = "kept", entry["answer"], {}
+        release.step, release.answer, release.entry = "kept", entry["answer"], _DONE
         del self.reservations[release.number]
 
     def lose(self, entry: Plain) -> None:
@@ -243,7 +252,7 @@ class LedgerState:
             raise _StepError("it replays another release")
         keys = self._noted(charge)
         for key in keys:
-            self.accounts[key].pay(amount, entry["logged"])
+            self.accounts[key].pay((entry["logged"], amount))
         release.keys += keys
 
     def list_uncovered(self, entry: Plain) -> None:
@@ -297,7 +306,12 @@ def _identity(charge: Mapping[str, Any]) -> Identity:
 
 def _amount(charge: Mapping[str, Any]) -> Amount:
     """Return what a charge costs. Raises InvalidEntryError for less than nothing."""
-    epsilon, delta = Decimal(charge["epsilon"]), Decimal(charge["delta"])
+    return _parsed_amount(charge["epsilon"], charge["delta"])
+
+
+@lru_cache(1024)  # most releases cost the same as others
+def _parsed_amount(epsilon_text: str, delta_text: str) -> Amount:
+    epsilon, delta = Decimal(epsilon_text), Decimal(delta_text)
     if not (epsilon >= 0 and delta >= 0):
         raise _StepError("it would give budget back")
     return Amount(epsilon, delta)

@@ -95,7 +95,7 @@ def test_what_counts_is_the_same_in_any_order_of_clocks(moments):
         now = first + timedelta(days=day)
         if pays:
             paid.append(max([now, *paid]))
-            account.pay(Amount(Decimal(1)), paid[-1].isoformat())
+            account.pay((paid[-1].isoformat(), Amount(Decimal(1))))
         counted = sum(moment > now - timedelta(days=10) for moment in paid)
         assert account.spent_since_renewal(one, now).epsilon == counted
 
