@@ -1,6 +1,6 @@
 """The state of a budget ledger, computed from its entries: balances, reservations, kept answers."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -43,6 +43,7 @@ class AccountState:
         self.account = account
         self.recorded: Plain = {}
         self.standing: dict[str, tuple[Cap, ...]] = {}
+        self._policies: Sequence[str] = ()
         self._epsilon = self._delta = Decimal(0)
         self._expenses: list[Expense] = []
         self._windows: dict[str, _Window] = {}
@@ -58,9 +59,11 @@ class AccountState:
         of_rule = (one for one in caps_of(self.recorded, self.account) if not one.set_by)
         return (*of_rule, *(cap for caps in self.standing.values() for cap in caps))
 
-    def note(self, recorded: Plain, policies: Iterable[str]) -> None:
+    def note(self, recorded: Plain, policies: Sequence[str]) -> None:
         """Note what a charge says of it, and the budgets that some policies set now."""
-        self.recorded = recorded
+        if recorded == self.recorded and policies == self._policies:
+            return
+        self.recorded, self._policies = recorded, policies
         for uid in policies:
             self.standing.pop(uid, None)
         for cap in caps_of(recorded, self.account):
