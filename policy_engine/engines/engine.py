@@ -255,6 +255,11 @@ class Engine(Protocol):
         """Return where an input is stored, and its digest, without reading its rows."""
         ...
 
+    def check_countable(self, table: Any, step: AggregateStep) -> None:
+        """Raise DataError (C009) for a table with columns that no statistics can be made of, by
+        their types alone."""
+        ...
+
     def tally(
         self, table: Any, step: AggregateStep, public: "Sequence[Key] | None", secret: bytes
     ) -> "Tallies":

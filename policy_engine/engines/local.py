@@ -121,6 +121,12 @@ class LocalEngine:
             return StoredData(MEMORY, tables.table_digest(self._inputs[step.asset]))
         return replace(StoredData.from_file(Path(step.location)), location=step.location)
 
+    def check_countable(self, table: pa.Table, step: AggregateStep) -> None:
+        """Raise DataError (C009) for columns whose values have no text."""
+        from policy_engine.engines.statistics.row_cells import check_types  # noqa: PLC0415 (as used)
+
+        check_types(table.schema, step.columns_used)
+
     def tally(
         self, table: pa.Table, step: AggregateStep, public: "Sequence[Key] | None", secret: bytes
     ) -> "Tallies":

@@ -99,6 +99,7 @@ def charged_statistics(
         if stored.digest != source.digest:
             message = "The input changed while it was read."
             raise DataError.of("C003", message, source=read.location)
+        engine.check_countable(table, step)
         return partial(_drawn_answer, step, engine, table, public)
 
     rows: Rows = json.loads(charging.answer(source.digest, prepare))

@@ -305,3 +305,12 @@ def test_budgets_and_parts_of_the_other_policies_in_force_count(tmp_path, over):
         apply_policy(text, {VISITS: visits(*PEOPLE[1:])}, **acting)
     with pytest.raises(DeniedError):
         apply_policy(text, {VISITS: visits(*PEOPLE[1:])}, ledger=tmp_path / "l")
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.list_(pa.int64()), pa.month_day_nano_interval()])
+def test_a_column_of_no_use_costs_nothing(tmp_path, kind):
+    table = visits(*PEOPLE).set_column(2, "days", pa.nulls(60, kind))
+    with pytest.raises(DataError) as error:
+        apply_policy(policy_text(DAYS), {VISITS: table}, ledger=tmp_path / "l")
+    assert error.value.problems[0].code == "C009"
+    assert BudgetLedger(tmp_path / "l").history()[-1].state == "cancelled"

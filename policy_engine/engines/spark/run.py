@@ -62,7 +62,8 @@ from policy_engine.engines.spark.released_frames import (
 from policy_engine.engines.spark.sampling import rows_by_weight, sample_frame
 from policy_engine.engines.spark.statistics import tally_frame
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
-from policy_engine.engines.spark.values import distinct_values
+from policy_engine.engines.spark.values import arrow_schema, distinct_values
+from policy_engine.engines.statistics.row_cells import check_types
 from policy_engine.engines.statistics.tallies import Key, Tallies
 from policy_engine.engines.strata import SampledOutput
 from policy_engine.errors import DataError
@@ -131,6 +132,11 @@ class SparkRun:
         with running(session, "reading"):
             frame = reading.read(session, source, step.format, step.columns)
             return StoredData(step.location, self._engine.input_digest(source, frame))
+
+    def check_countable(self, table: InputFrame, step: AggregateStep) -> None:
+        """Raise DataError (C009) for columns whose values have no text."""
+        with running(self._engine.spark, "reading"):
+            check_types(arrow_schema(table.frame), step.columns_used)
 
     def tally(
         self, table: InputFrame, step: AggregateStep, public: Sequence[Key] | None, secret: bytes

@@ -23,7 +23,6 @@ from policy_engine.engines.spark.values import (
     normalise_table,
 )
 from policy_engine.engines.statistics.contributions import ABSENT
-from policy_engine.engines.statistics.row_cells import check_type
 from policy_engine.engines.statistics.tallies import (
     Key,
     Tallies,
@@ -67,8 +66,6 @@ def _by_unit(frame: DataFrame, step: AggregateStep, name: str) -> DataFrame:
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gather_tables(batches):
-            for used in step.columns_used:
-                check_type(used, table.schema.field(used).type)
             units = code_texts(table.column(step.unit))
             places = np.where(units.codes == ABSENT, len(units.texts), units.codes)
             texts = pa.array([*units.texts, None], pa.string()).take(pa.array(places))

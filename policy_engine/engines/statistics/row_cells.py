@@ -5,6 +5,7 @@ is read must not depend on who else is in the table.
 """
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -29,18 +30,21 @@ def encoded(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
 _WIDE = 32
 
 
-def check_type(name: str, kind: pa.DataType) -> None:
-    """Raise DataError (C009) for a type whose values have no text."""
-    value = kind.value_type if pa.types.is_dictionary(kind) else kind
-    is_simple = any(one(value) for one in _SIMPLE) or is_text(value)
-    if not is_simple:
-        message = f"The column {name!r} is of the type {value}, which has no text."
-        raise DataError.of("C009", message, "Allowed are numbers, texts, truth values and dates.")
+def check_types(schema: pa.Schema, names: Sequence[str]) -> None:
+    """Raise DataError (C009) for columns of a type whose values have no text."""
+    for name in names:
+        kind = schema.field(name).type
+        value = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not (is_text(value) or any(one(value) for one in _SIMPLE)):
+            message = f"The column {name!r} is of the type {value}, which has no text."
+            hint = "Allowed are numbers, texts, truth values, days and times."
+            raise DataError.of("C009", message, hint)
 
 
 _SIMPLE = (
     *(pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean),
-    *(pa.types.is_temporal, pa.types.is_null),
+    *(pa.types.is_date, pa.types.is_time, pa.types.is_timestamp, pa.types.is_duration),
+    pa.types.is_null,
 )
 
 

@@ -17,7 +17,7 @@ from policy_engine.engines.statistics.contributions import (
     row_values,
     tallied,
 )
-from policy_engine.engines.statistics.row_cells import check_type, encoded, texts_of
+from policy_engine.engines.statistics.row_cells import check_types, encoded, texts_of
 from policy_engine.engines.statistics.row_conditions import counted_rows
 from policy_engine.engines.value_words import dictionary_indices, value_words
 from policy_engine.errors import InternalError
@@ -99,8 +99,7 @@ def tally_table(
     step, are left out. Raises DataError (C009) for columns
     whose values have no text.
     """
-    for name in step.columns_used:
-        check_type(name, table.schema.field(name).type)
+    check_types(table.schema, step.columns_used)
     units = code_texts(table.column(step.unit))
     groups, keys = group_rows(table, step, public)
     values = row_values(table, step)
