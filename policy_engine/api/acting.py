@@ -28,7 +28,7 @@ from policy_engine.errors import (
 from policy_engine.plan.lineage import MadeBy, Maker
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import Product, asks_for_data
-from policy_engine.policy import InForce, Policy, Reading, Source
+from policy_engine.policy import Hierarchy, InForce, Policy, Reading, Source
 from policy_engine.policy.collecting.ending import ended
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.model import TRAIN
@@ -148,6 +148,11 @@ class MakingRequest:
     data: tuple[str, ...]
     acting: ActingParty
     decider: Decider
+
+    @property
+    def memberships(self) -> Hierarchy:
+        """What belongs to what by the state of the world."""
+        return (self.acting.world or World()).memberships
 
     def makers(
         self, certificates: Sequence[Proof], products: Sequence[Product]

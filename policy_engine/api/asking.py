@@ -200,7 +200,14 @@ def _answered(
         inputs = Inputs(data=data, certificates=asker.proofs)
         [bound] = bind_plans(policy, [product], launcher, inputs)
         plan = _for_asker(making.with_consents(bound.plan), granted)
-        chargeable = Chargeable(policy, part.rule, plan, asker.policies, bound.upstream)
+        chargeable = Chargeable(
+            policy,
+            part.rule,
+            plan,
+            asker.policies,
+            bound.upstream,
+            memberships=making.memberships.joined([asker.hierarchy or Hierarchy()]),
+        )
         charging = charging_of(chargeable, asker.ledger, asker.ledger_key)
         assert isinstance(charging, LedgerCharging)  # noqa: S101 (statistics, and a ledger)
         engine = launcher.engine(bound.catalog)

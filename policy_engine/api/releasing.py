@@ -32,7 +32,7 @@ from policy_engine.data.storage import Location
 from policy_engine.engines.engine import Engine, Progress, WrittenTable, silent
 from policy_engine.engines.launching import Launcher, check_limit, launch_engine
 from policy_engine.errors import PlanError
-from policy_engine.plan.lineage import MadeBy
+from policy_engine.plan.lineage import MadeBy, Maker
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import Product
 from policy_engine.plan.steps import CellStyle
@@ -109,20 +109,29 @@ def release_outputs(
                 one,
                 plan=making.with_consents(one.plan),
                 charging=charging_of(
-                    Chargeable(
-                        making.policy,
-                        product.rule,
-                        one.plan,
-                        making.policies_in_force,
-                        one.upstream,
-                    ),
-                    options.ledger,
-                    options.ledger_key,
+                    _chargeable(making, product, one, maker), options.ledger, options.ledger_key
                 ),
             )
-            for one, product in zip(bound_plans, products, strict=True)
+            for one, product, maker in zip(bound_plans, products, makers, strict=True)
         ]
         return apply_plans(consented, makers, launcher, output, options)
+
+
+def _chargeable(
+    making: MakingRequest, product: Product, bound: BoundPlan, maker: MadeBy
+) -> Chargeable:
+    """Return what an output costs whom: all that is made for a party is charged to it as well."""
+    party, purpose = (maker.party, maker.purpose) if isinstance(maker, Maker) else ("", "")
+    return Chargeable(
+        making.policy,
+        product.rule,
+        bound.plan,
+        making.policies_in_force,
+        bound.upstream,
+        party,
+        purpose,
+        making.memberships,
+    )
 
 
 def apply_plans(

@@ -66,8 +66,8 @@ class RequestFacts:
     to several rules, so values stated under them are unknown. `together` is what is read at once
     with the targets, which may be a part of it. `sources` yields the origins of assets, as far as
     they count as read for the rule, and `made_of` the origins of an asset in `together`. `targets`
-    are those of the rule, or what the output is made from that it lets be read; `spending` is what
-    a budget ledger says.
+    are those of the rule, or what the output is made from that it lets be read; `assignees` and
+    `for_purposes` are the rule's, too. `spending` is what a budget ledger says.
     """
 
     __slots__ = (
@@ -75,10 +75,12 @@ class RequestFacts:
         "_columns",
         "about",
         "all_closures",
+        "assignees",
         "certified",
         "counted",
         "defined",
         "digest",
+        "for_purposes",
         "history",
         "is_act",
         "is_derived",
@@ -134,6 +136,8 @@ class RequestFacts:
         self.certified: Collection[int] = frozenset()
         self.is_derived = False
         self.targets: Collection[str] = ()
+        self.assignees: Collection[str] = ()
+        self.for_purposes: Collection[str] = ()
         self.spending: BudgetSpending | None = None
         self.sources: SourceTrace = lambda _found, _known: ()
         self.made_of: SourceLookup = lambda _asset: ()
@@ -325,16 +329,19 @@ class RequestFacts:
     def spent(self, left_operand: str, unit: str) -> tuple[Literals, ...] | None:
         """Return what was spent of the budgets of the rule's targets and of those requested.
 
-        By the unit, those of the assignee, and of all that it belongs to, for the purpose, or for
-        a wider one. None without a ledger.
+        By the unit, those of the assignee, and of those whom the rule names that it belongs to, for
+        what the rule names as its purpose: accounts have what was spent for narrower purposes, and
+        that without a purpose has all. None without a ledger.
         """
         if self.spending is None:
             return None
         request = self.request
-        purposes = {"", *self._closures.up("purpose", request.purpose)}
-        parties = self._closures.up("party", request.assignee)
+        wider = self._closures.up("purpose", request.purpose)
+        purposes = {one for one in self.for_purposes if one in wider} or {"", *wider}
+        belongs_to = self._closures.up("party", request.assignee)
+        parties = {request.assignee, *(one for one in self.assignees if one in belongs_to)}
         assets = {*self.targets, *request.targets}
-        return (self.spending.value(left_operand, unit, assets, {*parties}, purposes),)
+        return (self.spending.value(left_operand, unit, assets, parties, purposes),)
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values under an IRI in the state of the world."""

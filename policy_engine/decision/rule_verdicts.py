@@ -135,6 +135,8 @@ def set_rule(
     facts.digest = clause.policy.digest if has_no_uid else ""
     facts.counted = (clause.policy, clause.rule) if has_no_uid else None
     facts.targets = clause.sources or clause.targets
+    facts.assignees = [one.iri for one in clause.rule.assignees]
+    facts.for_purposes = clause.rule.purposes
     facts.defined = clause.policy.vocabulary.operands
     facts.own_closures, facts.all_closures = own_closures, all_closures
 

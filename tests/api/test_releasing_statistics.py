@@ -314,3 +314,36 @@ def test_a_column_of_no_use_costs_nothing(tmp_path, kind):
         apply_policy(policy_text(DAYS), {VISITS: table}, ledger=tmp_path / "l")
     assert error.value.problems[0].code == "C009"
     assert BudgetLedger(tmp_path / "l").history()[-1].state == "cancelled"
+
+
+DPV = "https://w3id.org/dpv#"
+RESEARCH = f"{DPV}ResearchAndDevelopment"
+
+
+@pytest.mark.parametrize("later", [{"purpose": RESEARCH}, {}])
+def test_what_was_spent_for_a_narrower_purpose_was_spent_for_the_wider_and_for_any(tmp_path, later):
+    rule = {"assignee": LAB, "constraint": [spent_bound("1.5")]}
+    released(tmp_path, rule={**rule, "purpose": f"{DPV}AcademicResearch"})
+    with pytest.raises(DeniedError):
+        released(tmp_path, ROWS, rule={**rule, **later})
+    released(tmp_path, ROWS, rule={**rule, "purpose": f"{DPV}Marketing"})
+
+
+def test_a_purpose_that_a_constraint_names_is_charged(tmp_path):
+    purpose = {"leftOperand": "purpose", "operator": "eq", "rightOperand": {"@id": RESEARCH}}
+    released(tmp_path, rule={"assignee": LAB, "constraint": [purpose]})
+    rule = {"assignee": LAB, "purpose": RESEARCH, "constraint": [spent_bound("1.5")]}
+    with pytest.raises(DeniedError):
+        released(tmp_path, ROWS, rule=rule)
+
+
+def test_who_asks_is_charged_beside_the_assignees_of_the_rule(tmp_path):
+    bob, ledger = {"@id": "http://e.org/Bob", "partOf": LAB}, tmp_path / "ledger.sqlite"
+    document = json.loads(policy_text(UNITS, rule={"assignee": LAB}))
+    document["permission"].append({"target": VISITS, "action": "odrl:read", "assignee": bob})
+    data = {VISITS: visits(*PEOPLE)}
+    apply_policy(json.dumps(document), data, party="http://e.org/Bob", ledger=ledger)
+    assert balances(tmp_path) == {"": "1", LAB: "1", "http://e.org/Bob": "1"}
+    rule = {"assignee": bob, "constraint": [spent_bound("1.5")]}
+    with pytest.raises(DeniedError):
+        released(tmp_path, ROWS, rule=rule)

@@ -93,6 +93,22 @@ def test_the_budget_for_a_wider_purpose_counts_too():
     assert not decision(ledger, unit, asked_for=STUDY, **edges).permitted
 
 
+@pytest.mark.parametrize(
+    ("spent", "permitted"), [("ann", False), ("teaching", True), ("whole", True), ("staff", True)]
+)
+def test_a_rule_for_a_purpose_is_bound_by_the_account_of_that_purpose(spent, permitted):
+    ledger = Ledger()
+    whole = Account(TABLE, "u", ANN, "urn:academic")
+    account = {**ledger.accounts, "whole": whole}[spent]
+    ledger.amounts = {account: Amount(Decimal(4), Decimal(0))}
+    edges = {"purpose": ((STUDY, RESEARCH), (RESEARCH, whole.purpose)), "party": ((ANN, STAFF),)}
+    one = bounded(PER_ASSIGNEE_AND_PURPOSE, **edges)
+    own = replace(one.permissions[0], purposes=(RESEARCH,), assignees=(Party(ANN),))
+    asked = Request(assignee=ANN, action=READ, targets=(TABLE,), purpose=STUDY)
+    decider = Decider([replace(one, permissions=(own,))], ledger=ledger)
+    assert decider.decide(asked, World(time=NOON)).permitted == permitted
+
+
 def test_the_budget_of_a_column_is_that_of_its_dataset():
     assert not decision(Ledger(all="4"), PER_DATASET, target=f"{TABLE}/age").permitted
 

@@ -1,7 +1,7 @@
 """What statistics cost by their policy, and the answer that a ledger lets out once."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -73,7 +73,8 @@ class Chargeable:
     """A plan by a rule of a policy, and all that says whose budget it draws on.
 
     `in_force` are the policies that are in force beside its own: what they say of parts and their
-    budgets count, too. `upstream` are the certified releases that its inputs are.
+    budgets count, too, and so do `memberships`. `upstream` are the certified releases that its
+    inputs are. `party` is who asks for it, for a `purpose`; both are empty for the owner.
     """
 
     policy: Policy
@@ -81,6 +82,9 @@ class Chargeable:
     plan: Plan
     in_force: Sequence[Policy] = ()
     upstream: Sequence[Upstream] = ()
+    party: str = ""
+    purpose: str = ""
+    memberships: Hierarchy = field(default_factory=Hierarchy)
 
     @cached_property
     def policies(self) -> tuple[Policy, ...]:
@@ -90,7 +94,21 @@ class Chargeable:
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """What is part of what, as any of the policies says."""
-        return Hierarchy().joined(one.hierarchy for one in self.policies)
+        return self.memberships.joined(one.hierarchy for one in self.policies)
+
+    @cached_property
+    def bearers(self) -> tuple[str, ...]:
+        """Those whom the output is made for, and who asks for it."""
+        return tuple(dict.fromkeys(filter(None, (*self.plan.assignees, self.party))))
+
+    @property
+    def inner(self) -> Iterator[tuple[str, str]]:
+        """The parties and purposes that are charged: who gets it, with all they belong to; what it
+        is for, with all wider purposes, and any purpose."""
+        purposes = (*self.plan.purposes, *_named_purposes(self.rule), self.purpose)
+        wider = (*_with_wider(self.hierarchy, "purpose", [*filter(None, purposes)]), "")
+        for party in _with_wider(self.hierarchy, "party", self.bearers):
+            yield from ((party, purpose) for purpose in wider)
 
     @cached_property
     def lineage(self) -> Lineage:
@@ -157,23 +175,20 @@ def charge_of(chargeable: Chargeable) -> Charge:
     """Return what a plan by a rule costs, but for the digest of the data.
 
     The dataset, all that it is part of or was made from, and its parts are charged and, for each of
-    them, every assignee with all that it belongs to, for every purpose: what a person loses adds up
-    over all of them.
+    them, every assignee with all that it belongs to, for every purpose with all wider ones: what a
+    person loses adds up over all of them.
     """
-    plan, rule, policies = chargeable.plan, chargeable.rule, chargeable.policies
+    plan, policies = chargeable.plan, chargeable.policies
     step = plan.require_aggregate()
-    parties = _with_wider(chargeable.hierarchy, "party", plan.assignees)
     whole = [Account(dataset, step.unit) for dataset in chargeable.datasets]
-    purposes = plan.purposes or ("",)
     inner = [
         replace(account, assignee=party, purpose=purpose)
         for account in whole
-        for party in parties
-        for purpose in purposes
+        for party, purpose in chargeable.inner
     ]
     accounts = (*whole, *inner)
     budgets = (cap for one in policies for cap in _caps_of_budgets(one, step.unit))
-    caps = [*budgets, *_caps_of_rule(rule, plan, accounts)]
+    caps = [*budgets, *_caps_of_rule(chargeable, accounts)]
     return Charge(
         accounts=accounts,
         caps=tuple(caps),
@@ -214,24 +229,37 @@ def _caps_of_budgets(policy: Policy, unit: str) -> Iterator[Cap]:
         )
 
 
-def _caps_of_rule(rule: Rule, plan: Plan, accounts: Sequence[Account]) -> Iterator[Cap]:
-    """Yield the caps that a rule has as constraints, on the accounts of those it names."""
+def _caps_of_rule(chargeable: Chargeable, accounts: Sequence[Account]) -> Iterator[Cap]:
+    """Yield the caps that a rule has as constraints, on the accounts of those it names, and of who
+    asks, for its purposes."""
+    rule, datasets = chargeable.rule, chargeable.plan.assets
+    own = {(one, purpose) for one in chargeable.bearers for purpose in rule.purposes or ("",)}
     for condition in conjuncts(rule.constraints):
         is_cap = isinstance(condition, Constraint) and condition.left_operand in _CAPPED
         if not (is_cap and isinstance(condition, Constraint)):
             continue
         most = min(exact_number(one.value) for one in condition.right_operands)
-        per_dataset = condition.unit == PER_DATASET
+        chosen = {("", "")} if condition.unit == PER_DATASET else own
         for account in accounts:
-            is_own = account.dataset in plan.assets and (
-                not account.assignee if per_dataset else account.assignee in plan.assignees
-            )
-            if is_own:
+            if account.dataset in datasets and (account.assignee, account.purpose) in chosen:
                 is_delta = condition.left_operand == SPENT_DELTA
                 yield Cap(account, delta=most) if is_delta else Cap(account, most)
 
 
 _CAPPED = (SPENT_EPSILON, SPENT_DELTA)
+
+
+def _named_purposes(rule: Rule) -> Iterator[str]:
+    """Yield the purposes that a rule is for, or that a constraint of it lets it be for."""
+    yield from rule.purposes
+    for condition in rule.constraints:
+        for leaf in condition.constraints():
+            if leaf.left_operand == _PURPOSE and leaf.operator not in _EXCLUDING:
+                yield from (one.value for one in leaf.right_operands if isinstance(one.value, str))
+
+
+_PURPOSE = f"{terms.ODRL}purpose"
+_EXCLUDING = (f"{terms.ODRL}neq", f"{terms.ODRL}isNoneOf")
 
 
 def _events(step: AggregateStep) -> list[dict[str, str | int]]:
