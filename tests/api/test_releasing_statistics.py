@@ -347,3 +347,13 @@ def test_who_asks_is_charged_beside_the_assignees_of_the_rule(tmp_path):
     rule = {"assignee": bob, "constraint": [spent_bound("1.5")]}
     with pytest.raises(DeniedError):
         released(tmp_path, ROWS, rule=rule)
+
+
+def test_a_bound_on_an_output_counts_what_was_spent_of_the_data(tmp_path):
+    rule, rows = {"assignee": LAB, "constraint": [spent_bound("1.5")]}, tmp_path / "rows.csv"
+    released(tmp_path, rule=rule)
+    text = with_rows(policy_text(UNITS))
+    apply_policy(text, {VISITS: visits(*PEOPLE)}, rows, asset=ROWS_OUTPUT)
+    of_rows = policy_text(UNITS, by=(), rule=rule).replace(VISITS, ROWS_OUTPUT)
+    with pytest.raises(DeniedError):
+        apply_policy(of_rows, {ROWS_OUTPUT: rows}, ledger=tmp_path / "ledger.sqlite")

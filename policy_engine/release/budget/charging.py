@@ -115,12 +115,24 @@ class Chargeable:
         """What is part of what or made of what, as policies and certificates say."""
         lineage = Lineage()
         lineage.add(self.hierarchy.asset)
-        rules = (rule for one in self.policies for rule in one.permissions if rule.output)
-        made = [(rule.output, target.iri) for rule in rules for target in rule.targets]
-        made += [pair for one in self.upstream for pair in one.derivations]
-        for output, dataset in made:
+        for output, dataset in self._made:
             lineage.add_origin(output, dataset)
         return lineage
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The inputs of the plan, and all that they were made of."""
+        made = Lineage()
+        for output, dataset in self._made:
+            made.add_origin(output, dataset)
+        return tuple([one for asset in self.plan.assets for one in related(asset, made)])
+
+    @cached_property
+    def _made(self) -> list[Link]:
+        """Outputs, each with what it was made of."""
+        rules = (rule for one in self.policies for rule in one.permissions if rule.output)
+        made = [(rule.output, target.iri) for rule in rules for target in rule.targets]
+        return made + [pair for one in self.upstream for pair in one.derivations]
 
     @cached_property
     def datasets(self) -> tuple[str, ...]:
@@ -231,8 +243,8 @@ def _caps_of_budgets(policy: Policy, unit: str) -> Iterator[Cap]:
 
 def _caps_of_rule(chargeable: Chargeable, accounts: Sequence[Account]) -> Iterator[Cap]:
     """Yield the caps that a rule has as constraints, on the accounts of those it names, and of who
-    asks, for its purposes."""
-    rule, datasets = chargeable.rule, chargeable.plan.assets
+    asks, for its purposes: for the data and, as decisions do, for what they were made of."""
+    rule, datasets = chargeable.rule, chargeable.origins
     own = {(one, purpose) for one in chargeable.bearers for purpose in rule.purposes or ("",)}
     for condition in conjuncts(rule.constraints):
         is_cap = isinstance(condition, Constraint) and condition.left_operand in _CAPPED
