@@ -35,16 +35,21 @@ def plain_list_type(kind: pa.DataType) -> pa.DataType:
     return pa.large_list(plain_list_type(kind.value_type)) if pa.types.is_nested(kind) else kind
 
 
-def from_lists(lists: pa.Array, missing: float | None = None) -> NDArray[Any]:
+def from_lists(
+    lists: pa.Array, missing: float | None = None, *, widens: bool = False
+) -> NDArray[Any]:
     """Return lists, none of which is missing, as an array, (lists, length, length within, ...).
 
-    Floats that are missing are `missing`, if that is given. Raises ValueError, with what they are,
-    where they differ in length or numbers are missing.
+    Floats that are missing are `missing`, if that is given, and so are integers if it `widens`
+    those among which some are to floats. Raises ValueError, with what they are, where they differ
+    in length or numbers are missing.
     """
     lengths, elements = [len(lists)], lists
     for _ in range(list_depth(lists.type)):
         lengths.append(_length(elements))
         elements = elements.flatten()
+        if widens and elements.null_count and pa.types.is_integer(elements.type):
+            elements = elements.cast(pa.float64(), safe=False)
         is_filled = missing is not None and pa.types.is_floating(elements.type)
         if elements.null_count and not is_filled:
             raise ValueError("images in which numbers are missing")

@@ -50,7 +50,8 @@ _DEPTH = 3
 def levels_of(column: pa.ChunkedArray, randomiser: PrivatePixelation) -> Ints:
     """Return the levels of the pixels of each cell, (rows, height, width, channels).
 
-    A cell that is missing, or no image of the shape, has the padding everywhere.
+    A pixel that is missing is padding, and nothing else of its image changes. A cell that is
+    missing, or no image of the shape, has the padding everywhere.
     """
     levels = np.full((len(column), *randomiser.shape), randomiser.padding_level, dtype=np.int64)
     start = 0
@@ -79,7 +80,7 @@ def _pixels(cells: pa.Array, size: int) -> NDArray[Any] | None:
     if not list_depth(cells.type) or not len(cells):
         return None
     try:
-        pixels = from_lists(cells, missing=math.nan)
+        pixels = from_lists(cells, missing=math.nan, widens=True)
     except ValueError:
         return None
     return pixels.reshape(len(cells), -1) if pixels.size == len(cells) * size else None

@@ -5,15 +5,14 @@ Nothing here raises an error for a value: an error would tell it.
 """
 
 import math
-from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import is_text, to_numpy, unchunk, value_type
-from policy_engine.methods.masking import number_text
+from policy_engine.engines.arrays import to_numpy, unchunk, value_type
+from policy_engine.engines.statistics.row_cells import encoded, has_texts, texts_of
+from policy_engine.engines.value_words import dictionary_indices
 from policy_engine.methods.randomiser import CategoryRandomiser, NumberRandomiser
 
 Ints = NDArray[np.int64]
@@ -51,26 +50,15 @@ def numbers_of(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 def distinct_of(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
     """Return the distinct texts of a column, and the place of each row's, (rows,), the last one
-    behind them where it is missing."""
-    kind = value_type(column.type)
-    try:
-        texts = column if is_text(kind) else column.cast(kind)
-        encoded = unchunk(pc.dictionary_encode(texts.cast(pa.string()) if is_text(kind) else texts))
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+    behind them where it is missing. Values of a type without texts count as missing."""
+    if not has_texts(value_type(column.type)):
         return [], np.zeros(len(column), dtype=np.int64)
-    distinct = [_text(one) for one in encoded.dictionary.to_pylist()]
-    rows = to_numpy(encoded.indices.cast(pa.int64()), missing=len(distinct))
-    return distinct, rows.astype(np.int64)
-
-
-def _text(value: object) -> str:
-    """Return a value as policies write it: numbers without needless zeros, truth in lower case."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float | Decimal):
-        exactly = Decimal(repr(value)) if isinstance(value, float) else value
-        return number_text(exactly) if exactly.is_finite() else str(value)
-    return str(value)
+    column_codes = encoded(column)
+    places: dict[str, int] = {}
+    texts = texts_of(column_codes.dictionary)
+    codes = [-1 if text is None else places.setdefault(text, len(places)) for text in texts]
+    codes_or_missing = np.array([len(places) if one < 0 else one for one in codes] + [len(places)])
+    return [*places], codes_or_missing[dictionary_indices(column_codes)].astype(np.int64)
 
 
 def _number(text: str) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import is_text, to_numpy
+from policy_engine.engines.arrays import is_text, to_numpy, value_type
 from policy_engine.errors import DataError
 
 _NUMBER = re.compile(
@@ -33,12 +33,16 @@ _WIDE = 32
 def check_types(schema: pa.Schema, names: Sequence[str]) -> None:
     """Raise DataError (C009) for columns of a type whose values have no text."""
     for name in names:
-        kind = schema.field(name).type
-        value = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not (is_text(value) or any(one(value) for one in _SIMPLE)):
+        value = value_type(schema.field(name).type)
+        if not has_texts(value):
             message = f"The column {name!r} is of the type {value}, which has no text."
             hint = "Allowed are numbers, texts, truth values, days and times."
             raise DataError.of("C009", message, hint)
+
+
+def has_texts(kind: pa.DataType) -> bool:
+    """Tell whether every value of a type has a text, by `texts_of`, which then never fails."""
+    return is_text(kind) or any(one(kind) for one in _SIMPLE)
 
 
 _SIMPLE = (

@@ -22,8 +22,8 @@ class PrivatePixelation(Randomiser):
 
     Two images that differ in up to `pixels_changed` pixels, in all their channels, are alike by
     epsilon. Pixels are numbers from `lower` to `upper` on a `grid`; what a block lacks at the
-    border counts as `padding`, and so does every pixel of a missing image. Fan: Image Pixelization
-    with Differential Privacy, DBSec 2018.
+    border counts as `padding`, and so do a missing pixel, and every one of a missing image. Fan:
+    Image Pixelization with Differential Privacy, DBSec 2018.
     """
 
     notation: ClassVar[str] = "private-pixelation"

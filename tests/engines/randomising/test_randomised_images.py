@@ -61,6 +61,18 @@ def test_what_is_no_image_of_the_shape_is_of_padding():
     assert count_strange(made, one) == (0,)
 
 
+@pytest.mark.parametrize("kind", [pa.uint8(), pa.int64(), pa.float32()])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_missing_pixel_is_padding_and_changes_no_other_block(kind, depth):
+    """At an epsilon of 64 the scale of a block of 4 pixels is 1, and (3 * 200 + 0) / 4 = 150."""
+    pixels = [None, *[200] * 15]
+    rows = [pixels] if depth == 1 else [[pixels[row : row + 4] for row in range(0, 16, 4)]]
+    nested = pa.list_(kind) if depth == 1 else pa.list_(pa.list_(kind))
+    made = published(pa.array(rows, nested), asked("64"))
+    means = from_lists(made["face"].combine_chunks()).reshape(4, 4)[::2, ::2].astype(float)
+    assert np.abs(means - [[150, 200], [200, 200]]).max() < 30
+
+
 def test_pixels_that_are_uneven_missing_or_no_levels_are_counted():
     one = asked()
     even = [7.0] * 16

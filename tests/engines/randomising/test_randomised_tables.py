@@ -96,6 +96,16 @@ WEIRD = [
 ]
 
 
+FAR = pa.array([None, 2**62, -(2**62), 10**12, 0, 1, 2], pa.int64())
+FAR_DAYS = pa.array([None, 2**31 - 1, -(2**31), 2**30, 0, 1, 2], pa.int32()).cast(pa.date32())
+WEIRD += [
+    FAR_DAYS,
+    *(FAR.cast(pa.timestamp(unit, zone)) for unit in ("s", "us", "ns") for zone in (None, "CET")),
+    *(FAR.cast(kind) for kind in (pa.duration("s"), pa.date64(), pa.time64("ns"))),
+    pa.nulls(7, pa.month_day_nano_interval()),
+]
+
+
 @pytest.mark.parametrize("column", ALL, ids=lambda one: one["randomiser"])
 @pytest.mark.parametrize("cells", WEIRD, ids=lambda cells: str(cells.type))
 def test_no_cell_is_an_error_or_left_as_it_is(column, cells):
