@@ -41,7 +41,7 @@ from policy_engine.policy.owners import Owners
 from policy_engine.release.budget.accounts import Account, Amount
 from policy_engine.release.budget.charging import Chargeable, LedgerCharging, charging_of
 from policy_engine.release.budget.ledger import BudgetLedger
-from policy_engine.release.statistics import charged_statistics
+from policy_engine.release.statistics import charged_statistics, to_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +65,7 @@ class Asker:
     """Who asks for statistics of data, for which purpose, and what decides and charges it.
 
     `data` are paths or tables by the IRIs of datasets. Without a `ledger`, nothing is drawn; a
-    `log` is of the decisions.
+    `log` is of the decisions. `taxonomies` are files of keys, where they are not beside the policy.
     """
 
     policies: InForce
@@ -79,6 +79,7 @@ class Asker:
     ledger: str | Path | None = None
     ledger_key: Key = None
     log: "DecisionLog | None" = None
+    taxonomies: Mapping[str, Any] | None = None
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -135,6 +136,7 @@ def ask_statistics(
         raise PlanError.of("M018", f"{message}given.", "Give the file of one: ledger=FILE.")
     loss = AnswerLoss.of(epsilon, delta)
     tree, tables = parse_query(sql, dialect), Tables(asker.catalog)
+    text = to_sql(tree, dialect)
     with asker.logged() as (history, log), depth_guard():
         granted = granted_answer(tree, loss, tables, asker.request, history)
         if log is not None:
@@ -145,7 +147,6 @@ def ask_statistics(
         table, cost = _answered(asker, granted, run=run)
     except DeniedError as error:
         return _over_budget(asker, granted, error)
-    text = to_sql(tree, dialect)
     return QueryResult(permitted=True, sql=text, table=table, decision=granted.decision, cost=cost)
 
 
@@ -197,7 +198,7 @@ def _answered(
     making = _making(asker, allowed)
     making.check_consents({part.rule.output}, with_prohibitions=False)
     with launch_engine("local") as launcher:
-        inputs = Inputs(data=data, certificates=asker.proofs)
+        inputs = Inputs(data=data, taxonomies=asker.taxonomies, certificates=asker.proofs)
         [bound] = bind_plans(policy, [product], launcher, inputs)
         plan = _for_asker(making.with_consents(bound.plan), granted)
         chargeable = Chargeable(
@@ -211,6 +212,8 @@ def _answered(
         charging = charging_of(chargeable, asker.ledger, asker.ledger_key)
         assert isinstance(charging, LedgerCharging)  # noqa: S101 (statistics, and a ledger)
         engine = launcher.engine(bound.catalog)
+        # What cannot be shown is refused before it is paid for: a table without rows shows that.
+        shown_rows(to_table(plan.require_aggregate(), []), question, name)
         table, _ = charged_statistics(plan, engine, charging, bound.upstream)
         engine.close()
     return shown_rows(table, question, name), replace(cost, is_charged=charging.is_charged)

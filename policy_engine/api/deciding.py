@@ -145,6 +145,7 @@ def query_data(
     delta: "str | int | Decimal" = 0,
     ledger: str | Path | None = None,
     ledger_key: Key = None,
+    taxonomies: Mapping[str, Any] | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
@@ -161,7 +162,8 @@ def query_data(
 
     With an `epsilon`, and a `delta`, exact decimals or their texts, the query is one of statistics
     that a permission releases under differential privacy: it is answered with noise, and charged to
-    the `ledger`, as `apply_policy` charges its releases. The result then has its `cost`.
+    the `ledger`, as `apply_policy` charges its releases. The result then has its `cost`. Files of
+    keys that are not beside the policy are given as `taxonomies`, by the policy's names for them.
 
     Raises QueryError for a query that cannot be parsed, DataError if a table cannot be read,
     CertificateError (V004) if the data given for an output is not what was certified.
@@ -176,7 +178,7 @@ def query_data(
         from policy_engine.api.asking import Asker  # noqa: PLC0415 (slow to import)
 
         who = (in_force, assignee, purpose, located, proofs, hierarchy, world, asset_owners)
-        return Asker(*who, ledger, ledger_key, decision_log)
+        return Asker(*who, ledger, ledger_key, decision_log, taxonomies)
 
     if epsilon is not None:
         from policy_engine.api.asking import ask_statistics  # noqa: PLC0415 (slow to import)

@@ -185,7 +185,7 @@ TaxonomyOption = Annotated[
     typer.Option(
         "--taxonomy",
         metavar="NAME=FILE",
-        help="The file of a taxonomy, or of a matrix, that is not next to the policy. Can be "
+        help="The file of a taxonomy, a matrix or keys that is not next to the policy. Can be "
         "repeated.",
     ),
 ]

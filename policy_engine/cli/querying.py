@@ -21,6 +21,7 @@ from policy_engine.cli.options import (
     OwnersOption,
     PolicyOption,
     PurposeOption,
+    TaxonomyOption,
     TimeOption,
     WorldOption,
 )
@@ -83,6 +84,7 @@ def query(
     delta: DeltaOption = "",
     ledger: LedgerOption = None,
     ledger_key: LedgerKeyOption = None,
+    taxonomy: TaxonomyOption = [],  # noqa: B006
     world: WorldOption = None,
     time: TimeOption = "",
     output_format: Annotated[
@@ -130,6 +132,7 @@ def query(
             delta=delta or 0,
             ledger=ledger,
             ledger_key=ledger_key,
+            taxonomies=parse_paths(taxonomy, "--taxonomy"),
             **reading.keywords,
         )
         if result.permitted:

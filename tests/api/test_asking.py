@@ -1,5 +1,6 @@
 """Queries of statistics: decided, charged, answered with noise, and silent about the rest."""
 
+import json
 import re
 
 import pyarrow.csv
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 from policy_engine import query_data
 from policy_engine.cli.querying import query
 from policy_engine.decision.log import read_log
-from policy_engine.errors import PlanError, RequestError
+from policy_engine.errors import DataError, PlanError, QueryError, RequestError
 from policy_engine.policy import Hierarchy
 from policy_engine.release.budget import BudgetLedger
 
@@ -28,12 +29,18 @@ SPENT = {
 }
 
 
-def ask(tmp_path, sql, epsilon="0.5", *, rows=PEOPLE, who=LAB, rule=(), policy=(), **options):
-    """Return the answer to a query under a policy for a laboratory, charged to a ledger."""
+def text_of(rule=(), **changes):
+    """Return a policy that lets a laboratory ask for some figures."""
     figures = (UNITS, ROWS, DAYS, MEDIAN)
-    text = policy_text(*figures, rule={"assignee": LAB, **dict(rule)}, policy=policy)
+    return policy_text(*figures, rule={"assignee": LAB, **dict(rule)}, **changes)
+
+
+def ask(tmp_path, sql, epsilon="0.5", *, rows=PEOPLE, who=LAB, policies=(), **options):
+    """Return the answer to a query under policies, charged to a ledger."""
+    changes = {one: options.pop(one) for one in ("rule", "policy", "by", "query") if one in options}
     given = {"epsilon": epsilon, "ledger": tmp_path / "ledger.sqlite", **options}
-    return query_data(sql, [text], who, {VISITS: visits(*rows)}, **given)
+    texts = policies or [text_of(**changes)]
+    return query_data(sql, texts, who, {VISITS: visits(*rows)}, **given)
 
 
 def spent(tmp_path):
@@ -97,6 +104,65 @@ def test_the_budget_of_the_dataset_bounds_queries_too(tmp_path):
     policy = {"pe:budget": [budget]}
     assert ask(tmp_path, COUNT, policy=policy).permitted
     assert not ask(tmp_path, "SELECT SUM(days) FROM Visits", policy=policy).permitted
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_budget_of_any_policy_in_force_holds_whichever_answers(tmp_path, is_first):
+    budget = {"pe:over": VISITS, "pe:epsilon": "0.6", "pe:scope": "allAssignees"}
+    other = json.loads(text_of(rule={"uid": "urn:release", "output": "urn:other"}))
+    bounded, unbounded = (
+        text_of(policy={"pe:budget": budget}),
+        json.dumps({**other, "uid": "urn:o"}),
+    )
+    given = {"policies": [bounded, unbounded] if is_first else [unbounded, bounded]}
+    assert ask(tmp_path, COUNT, **given).permitted
+    assert not ask(tmp_path, "SELECT SUM(days) FROM Visits", **given).permitted
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        f"LIMIT {2**63}",
+        f"OFFSET {10**30}",
+        "LIMIT '3'",
+        f"ORDER BY {'9' * 5000}",
+        "ORDER BY nothing",
+        f"ORDER BY {'x' * 5000}",
+    ],
+)
+def test_what_is_done_with_the_rows_is_checked_before_anything_is_charged(tmp_path, end):
+    denied = ask(tmp_path, f"{COUNT} {end}")
+    assert [one.code for one in denied.reasons] == ["Q010"]
+    assert not (tmp_path / "ledger.sqlite").exists()
+
+
+def test_names_of_columns_are_any_and_made_unique(tmp_path):
+    long = "x" * 5000
+    names = ('"select"', "a", "A", "a", long, '""""')
+    sql = f"SELECT {', '.join(f'COUNT(*) AS {one}' for one in names)}"
+    result = ask(tmp_path, f"{sql} FROM Visits LIMIT {2**63 - 1}")
+    assert result.table.column_names == ["select", "a", "A", "a_2", long, '"']
+
+
+def test_what_cannot_be_shown_is_not_charged(tmp_path, monkeypatch):
+    def fail(*_):
+        raise QueryError.of("Q008", "The query fails.")
+
+    monkeypatch.setattr("policy_engine.api.asking.shown_rows", fail)
+    with pytest.raises(QueryError):
+        ask(tmp_path, COUNT)
+    assert not (tmp_path / "ledger.sqlite").exists()
+
+
+def test_a_file_of_keys_may_be_anywhere(tmp_path):
+    (tmp_path / "sexes.csv").write_text("sex\nf\nm\nx\n")
+    name = "http://e.org/keys.csv"
+    given = {"by": [f"{VISITS}/sex"], "query": {"pe:keys": {"@id": name}}}
+    sql = f"SELECT sex, {COUNT[7:]} GROUP BY sex"
+    with pytest.raises(DataError, match="keys"):
+        ask(tmp_path, sql, **given)
+    result = ask(tmp_path, sql, **given, taxonomies={name: tmp_path / "sexes.csv"})
+    assert result.table["sex"].to_pylist() == ["f", "m", "x"]
 
 
 @pytest.mark.parametrize("sql", ["SELECT days FROM Visits", "SELECT AVG(days) FROM Visits"])

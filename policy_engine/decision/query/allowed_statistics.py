@@ -1,5 +1,6 @@
 """What a permission lets be asked under differential privacy: what its policy declares."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -9,13 +10,14 @@ from sqlglot import exp
 from policy_engine.data.group_keys import MOST_KEYS
 from policy_engine.decision.query.asked_statistics import AskedFigure, AskedStatistics, read_asked
 from policy_engine.decision.query.row_comparisons import NotAskableError
-from policy_engine.errors import RequestError, join_names
+from policy_engine.errors import PolicyEngineError, RequestError, join_names
 from policy_engine.plan.aggregates.model import Aggregation, GroupedBy, Statistic
 from policy_engine.plan.aggregates.narrowing import narrowed
 from policy_engine.plan.aggregates.reading import Statistics
 from policy_engine.policy import Policy
+from policy_engine.policy.reading.numbers import DELTA, EPSILON, Range
 
-_MOST_DIGITS = 20
+_LONGEST = 60
 
 
 @dataclass(frozen=True)
@@ -26,28 +28,38 @@ class AnswerLoss:
     delta: Decimal = Decimal(0)
 
     def __post_init__(self) -> None:
-        for name, number in (("epsilon", self.epsilon), ("delta", self.delta)):
-            if not number.is_finite() or len(number.as_tuple().digits) > _MOST_DIGITS:
-                message = f"The {name} is {number}. Allowed are decimals of at most "
-                raise RequestError.of("D003", f"{message}{_MOST_DIGITS} digits.")
-        if self.epsilon <= 0 or self.delta < 0:
-            message = "An epsilon is above 0, and a delta is not below 0. Given: "
-            raise RequestError.of("D003", f"{message}{self.epsilon} and {self.delta}.")
+        for name, number, allowed in (
+            ("epsilon", self.epsilon, EPSILON),
+            ("delta", self.delta, DELTA),
+        ):
+            if not (number.is_finite() and allowed.holds(number)):
+                raise _loss_error(name, str(number), allowed)
 
     @classmethod
     def of(cls, epsilon: "str | int | Decimal", delta: "str | int | Decimal" = 0) -> "AnswerLoss":
         """Return exact numbers, from decimals or their texts. Raises RequestError (D003)."""
-        return cls(_exact(epsilon, "epsilon"), _exact(delta, "delta"))
+        return cls(_exact(epsilon, "epsilon", EPSILON), _exact(delta, "delta", DELTA))
 
 
-def _exact(number: object, name: str) -> Decimal:
+def _exact(number: object, name: str, allowed: Range) -> Decimal:
+    is_exact = isinstance(number, int | Decimal) and not isinstance(number, bool)
     try:
-        if isinstance(number, str | int | Decimal) and not isinstance(number, bool):
-            return Decimal(number)
+        if is_exact or (isinstance(number, str) and _DECIMAL.fullmatch(number)):
+            return Decimal(number)  # type: ignore[arg-type]
     except InvalidOperation:
         pass
-    message = f"The {name} is {number!r}. Allowed are decimals, or their texts: floats are rounded."
-    raise RequestError.of("D003", message)
+    hint = "Floats are rounded: give a Decimal, or a text." if isinstance(number, float) else ""
+    raise _loss_error(name, repr(number), allowed, hint)
+
+
+_DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+
+
+def _loss_error(name: str, given: str, allowed: Range, hint: str = "") -> PolicyEngineError:
+    """Return the error for a number that no policy may ask for, either."""
+    short = given if len(given) <= _LONGEST else f"{given[:_LONGEST]} ..."
+    message = f"The {name} is {short}. Allowed is {allowed.words}."
+    return RequestError.of("D003", message, hint)
 
 
 @dataclass(frozen=True)

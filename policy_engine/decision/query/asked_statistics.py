@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
+from policy_engine.decision.query.asked_grammar import check_parts, check_understood, short_sql
 from policy_engine.decision.query.row_comparisons import NotAskableError, row_conditions
 from policy_engine.plan.aggregates.model import Function, RowCondition
 
@@ -52,9 +53,9 @@ class ColumnSpelling:
     def name(self, node: exp.Expr) -> str:
         """Return the name of a column as the policy has it. Raises NotAskableError otherwise."""
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
-            raise NotAskableError(f"{_sql(node)} is not a column.")
+            raise NotAskableError(f"{short_sql(node)} is not a column.")
         if node.table and node.table.lower() != self._table:
-            raise NotAskableError(f"{_sql(node)} is not a column of {self._table!r}.")
+            raise NotAskableError(f"{short_sql(node)} is not a column of {self._table!r}.")
         name = node.name if node.name in self._exact else self._names.get(node.name.lower())
         if name is None:
             raise NotAskableError(f"The column {node.name!r} is not among those.")
@@ -101,10 +102,7 @@ class _Reader:
 
     def read(self) -> AskedStatistics:
         """Return what is asked for."""
-        for part, value in self.tree.args.items():
-            if value and part not in _PARTS:
-                words = part.strip("_").replace("_", " ").upper()
-                raise NotAskableError(f"{words} is not answered.")
+        check_parts(self.tree)
         if any(self.tree.find_all(exp.Subquery, exp.Exists)):
             raise NotAskableError("Subqueries are not answered.")
         entries = tuple(self._entry(one) for one in self.tree.expressions)
@@ -117,7 +115,7 @@ class _Reader:
         if not self.figures:
             raise NotAskableError("It asks for no figure.")
         where = self.tree.args.get("where")
-        return AskedStatistics(
+        asked = AskedStatistics(
             figures=tuple(dict.fromkeys(self.figures)),
             group_by=group_by,
             conditions=row_conditions(where.this, self.spelling.open_name) if where else (),
@@ -125,6 +123,9 @@ class _Reader:
             order=order,
             limits=tuple(self._limits()),
         )
+        # What the parser knows and nothing above has read would otherwise be ignored.
+        check_understood(self.tree)
+        return asked
 
     def _entry(self, node: exp.Expr) -> tuple[str, AskedFigure | str]:
         of = self._figure_or_column(node.this if isinstance(node, exp.Alias) else node)
@@ -148,11 +149,11 @@ class _Reader:
         if share is not None:
             of, at = share
             return AskedFigure("quantile", self.spelling.open_name(of), at)
-        raise NotAskableError(f"{_sql(node)} is not a figure that is answered.")
+        raise NotAskableError(f"{short_sql(node)} is not a figure that is answered.")
 
     def _count(self, node: exp.Count) -> AskedFigure:
         of = node.this
-        if isinstance(of, exp.Star):
+        if of is None or isinstance(of, exp.Star):
             return AskedFigure("count")
         if not isinstance(of, exp.Distinct):
             return AskedFigure("count", self.spelling.open_name(of))
@@ -190,8 +191,8 @@ class _Reader:
         self, node: exp.Expr, entries: Sequence[tuple[str, AskedFigure | str]]
     ) -> AskedFigure | str | None:
         """Return the entry of the select list that a number or an alias stands for, if any."""
-        if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
-            place = int(node.name)
+        place = _whole(node)
+        if place is not None:
             if not 0 < place <= len(entries):
                 raise NotAskableError(f"There is no entry {place} in the select list.")
             return entries[place - 1][1]
@@ -205,20 +206,29 @@ class _Reader:
             one = self.tree.args.get(part)
             if one is None:
                 continue
-            if not isinstance(one, exp.Limit | exp.Offset) or not (
-                isinstance(one.expression, exp.Literal) and one.expression.name.isdecimal()
-            ):
-                raise NotAskableError(f"{part.upper()} takes a whole number.")
+            if not isinstance(one, exp.Limit | exp.Offset) or _whole(one.expression) is None:
+                message = f"{part.upper()} takes a whole number of at most {_MOST_ROWS:,}."
+                raise NotAskableError(message)
             yield one
 
 
-_PARTS = {"expressions", "from_", "where", "group", "order", "limit", "offset"}
 _FUNCTIONS: dict[type[exp.Expr], Function] = {
     exp.Sum: "sum",
     exp.Avg: "mean",
     exp.VariancePop: "variance",
 }
 _QUANTILES = (exp.PercentileCont, exp.PercentileDisc)
+
+
+_MOST_ROWS = 2**63 - 1
+"""What DuckDB can count: a limit above it would fail, once the answer is paid for."""
+
+
+def _whole(node: exp.Expr) -> int | None:
+    """Return the whole number that a literal is; None for anything else, and what is too large."""
+    text = node.name if isinstance(node, exp.Literal) and not node.is_string else ""
+    is_short = text.isascii() and text.isdecimal() and len(text) <= len(str(_MOST_ROWS))
+    return int(text) if is_short and int(text) <= _MOST_ROWS else None
 
 
 def _share(node: exp.Expr) -> tuple[exp.Expr, Decimal] | None:
@@ -237,15 +247,10 @@ def _share(node: exp.Expr) -> tuple[exp.Expr, Decimal] | None:
     if not isinstance(at, exp.Literal) or at.is_string:
         return None
     try:
-        return of, Decimal(at.name).normalize()
+        share = Decimal(at.name)
     except InvalidOperation:
         return None
+    return (of, share.normalize()) if _LEAST_SHARE <= share < 1 else None
 
 
-def _sql(node: exp.Expr) -> str:
-    """Return a part of the query for a message."""
-    text = node.sql()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
-
-
-_LONGEST = 60
+_LEAST_SHARE = Decimal("1e-9")

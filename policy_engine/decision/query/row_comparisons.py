@@ -1,7 +1,8 @@
 """The conditions on rows that statistics are made of: comparisons of columns with literals."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from math import isfinite
 
 from sqlglot import exp
 
@@ -93,9 +94,10 @@ def _number(node: exp.Expr) -> Decimal | None:
         return None
     try:
         # What a column is compared with is the nearest float, as its own numbers are.
-        return Decimal(repr(sign * float(literal.name))).normalize()
-    except (InvalidOperation, ValueError):
+        nearest = float(literal.name)
+    except ValueError:
         return None
+    return Decimal(repr(sign * nearest)).normalize() if isfinite(nearest) else None
 
 
 def _text(node: exp.Expr) -> str | None:

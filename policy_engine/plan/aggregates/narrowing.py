@@ -1,7 +1,7 @@
 """A part of the statistics that a policy declares, with noise of its own: what a query asks for."""
 
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from policy_engine.plan.aggregates.model import Aggregation, GroupedBy, RowCondition, Statistic
 from policy_engine.plan.aggregates.noising import calibrated
@@ -34,11 +34,15 @@ def narrowed(
             "key_selection": None,
             "max_groups": whole.max_groups if group_by else 1,
             "conditions": tuple(sorted({*conditions}, key=_order)),
-            "epsilon": epsilon.normalize(),
-            "delta": delta.normalize(),
+            "epsilon": _EXACT.normalize(epsilon),
+            "delta": _EXACT.normalize(delta),
         }
     )
     return declared._replace(aggregation=calibrated(draft, declared.method))
+
+
+_EXACT = Context(prec=200)
+"""Longer than any epsilon: none is rounded."""
 
 
 def _order(one: RowCondition) -> tuple[str, str, tuple[str, ...], bool]:

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 from asking_statistics import BY_SEX, DAYS, MEDIAN, ROWS, UNITS, VISITS, policy_text
+from sqlglot import exp
 
 from policy_engine.decision.query.allowed_statistics import AllowedStatistics, AnswerLoss
 from policy_engine.decision.query.asked_statistics import read_asked
@@ -122,6 +123,11 @@ def test_conditions_are_comparisons_joined_by_and():
         ("SELECT COUNT(*) FROM v WHERE person = 'p1'", "unit of privacy"),
         ("SELECT COUNT(*) FROM v LIMIT 1 + 1", "whole number"),
         ("SELECT COUNT(*) FROM v ORDER BY 2", "no entry 2"),
+        ("SELECT COUNT(*) FROM v WHERE days BETWEEN SYMMETRIC 3 AND 1", "SYMMETRIC is not"),
+        ("SELECT SUM(days) FROM v AS w(days, sex)", "COLUMNS is not answered in w"),
+        ("SELECT COUNT(* EXCLUDE (days)) FROM v", "EXCEPT is not answered"),
+        ("SELECT COUNT(*) FROM v WHERE days < 1e999", "all numbers"),
+        ("SELECT QUANTILE_CONT(days, 1e-999999) FROM v", "not a figure"),
     ],
 )
 def test_anything_else_is_not_answered(sql, reason):
@@ -173,7 +179,35 @@ def test_groups_are_by_some_of_the_declared_columns():
     assert menu.answered(tree, AnswerLoss.of("1"))[1].aggregation.group_names == ("ward",)
 
 
-@pytest.mark.parametrize("epsilon", ["0", "-1", "inf", "nan", "x", "", 0.1, True, "1." + "1" * 20])
-def test_an_epsilon_is_an_exact_number_above_0(epsilon):
-    with pytest.raises(RequestError):
+def test_what_the_parser_knows_and_the_reader_does_not_is_refused():
+    tree = parse_query("SELECT COUNT(*) FROM v WHERE days BETWEEN 1 AND 3", "duckdb")
+    tree.find(exp.Between).set("anything", exp.Null())
+    with pytest.raises(NotAskableError, match="ANYTHING is not answered in days BETWEEN 1 AND 3"):
+        read_asked(tree, ("days",), "person")
+
+
+def test_count_without_an_argument_is_of_rows():
+    assert asked("SELECT count() FROM v", "clickhouse").figures == (("count", "", None),)
+
+
+_NO_EPSILONS = ["0", "-1", "inf", "nan", "x", "", "1_0", "\u0661", 0.1, True, "1e-10", "1E-5000"]
+_NO_EPSILONS += ["1E-99999999", "1e10", "1" * 5000, Decimal("1e5000"), "1." + "1" * 101, None]
+
+
+@pytest.mark.parametrize("epsilon", _NO_EPSILONS)
+def test_an_epsilon_is_one_that_a_policy_could_have(epsilon):
+    with pytest.raises(RequestError, match=r"D003.* Allowed is a number from 1e-9 to 1e9"):
         AnswerLoss.of(epsilon)
+
+
+@pytest.mark.parametrize("delta", ["-1e-9", "1e-4", "1e-31", "1e-99999999", "nan"])
+def test_a_delta_is_one_that_a_policy_could_have(delta):
+    with pytest.raises(RequestError, match=r"D003.* Allowed is 0 or a number from 1e-30"):
+        AnswerLoss.of("1", delta)
+
+
+def test_no_digit_of_an_epsilon_is_rounded():
+    epsilon = f"0.{'3' * 60}"
+    tree = parse_query("SELECT COUNT(*) FROM v", "duckdb")
+    _, part = allowed(ROWS).answered(tree, AnswerLoss.of(f" {epsilon}00"))
+    assert str(part.aggregation.epsilon) == epsilon
