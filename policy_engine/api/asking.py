@@ -56,7 +56,7 @@ Exact = str | int | Decimal
 class _NothingSpent:
     """The budget of a query that is not drawn: whether it may be asked for at all."""
 
-    def spent(self) -> Mapping[Account, Amount]:
+    def spent(self, _wider: Mapping[str, Sequence[str]]) -> Mapping[Account, Amount]:
         return {}
 
 

@@ -330,14 +330,20 @@ class RequestFacts:
         """Return what was spent of the budgets of the rule's targets and of those requested.
 
         By the unit, those of the assignee, and of those whom the rule names that it belongs to, for
-        what the rule names as its purpose: accounts have what was spent for narrower purposes, and
-        that without a purpose has all. None without a ledger.
+        what the rule names as its purpose: for it, for narrower and for wider ones. The account
+        without a purpose has all. None without a ledger.
         """
         if self.spending is None:
             return None
         request = self.request
-        wider = self._closures.up("purpose", request.purpose)
-        purposes = {one for one in self.for_purposes if one in wider} or {"", *wider}
+        up = partial(self._closures.up, "purpose")
+        above = up(request.purpose)
+        purposes: dict[str, list[str]] = {
+            one: [*(wide for wide in up(one) if wide != one), ""]
+            for one in self.for_purposes
+            if one in above
+        }
+        purposes = purposes or {one: [] for one in ("", *above)}
         belongs_to = self._closures.up("party", request.assignee)
         parties = {request.assignee, *(one for one in self.assignees if one in belongs_to)}
         assets = {*self.targets, *request.targets}

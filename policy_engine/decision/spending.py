@@ -1,6 +1,6 @@
 """What releases have spent of the accounts that a constraint is about, by a budget ledger."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Protocol
 
@@ -14,8 +14,11 @@ from policy_engine.release.budget.accounts import Account, Amount
 class SpentBudgets(Protocol):
     """A budget ledger, as far as decisions ask it."""
 
-    def spent(self) -> Mapping[Account, Amount]:
-        """Return what each account has spent. Raises LedgerError if it cannot be read."""
+    def spent(self, wider: Mapping[str, Sequence[str]]) -> Mapping[Account, Amount]:
+        """Return what each account has spent; for some purposes with what was made for wider ones.
+
+        Raises LedgerError if it cannot be read.
+        """
 
 
 class BudgetSpending:
@@ -34,16 +37,17 @@ class BudgetSpending:
         unit: str,
         assets: Iterable[str],
         parties: Collection[str],
-        purposes: Collection[str],
+        purposes: Mapping[str, Sequence[str]],
     ) -> Literals:
         """Return the epsilon or the delta of the account that has spent most of it.
 
         These are, by the unit, the accounts of the datasets for everybody, or for one of the
-        parties and purposes. Raises as `SpentBudgets.spent` does.
+        parties and purposes, each with the wider ones whose releases count for it as well. Raises
+        as `SpentBudgets.spent` does.
         """
         datasets = self._datasets(assets)
         most = Decimal(0)
-        for account, amount in self._ledger.spent().items():
+        for account, amount in self._ledger.spent(purposes).items():
             is_own = account.assignee in parties and account.purpose in purposes
             is_asked_for = not account.assignee if unit == PER_DATASET else is_own
             if is_asked_for and account.dataset in datasets:

@@ -9,7 +9,7 @@ from asking_statistics import DAYS, MEDIAN, OUTPUT, ROWS, UNITS, VISITS, policy_
 
 from policy_engine import apply_policy, certify_output, terms
 from policy_engine.certificate.certificate import read_certificate
-from policy_engine.decision import Request, decide
+from policy_engine.decision import Decider, Request, decide
 from policy_engine.errors import DataError, DeniedError, PlanError, PolicyEngineError
 from policy_engine.policy import read_policy
 from policy_engine.release.budget import BudgetLedger
@@ -327,6 +327,21 @@ def test_what_was_spent_for_a_narrower_purpose_was_spent_for_the_wider_and_for_a
     with pytest.raises(DeniedError):
         released(tmp_path, ROWS, rule={**rule, **later})
     released(tmp_path, ROWS, rule={**rule, "purpose": f"{DPV}Marketing"})
+
+
+@pytest.mark.parametrize("first", [{"purpose": RESEARCH}, {}])
+def test_what_was_made_for_a_wider_purpose_counts_for_the_narrower(tmp_path, first):
+    released(tmp_path, rule={"assignee": LAB, **first})
+    rule = {"assignee": LAB, "purpose": f"{DPV}AcademicResearch"}
+    text = policy_text(ROWS, rule={**rule, "constraint": [spent_bound("0.5")]})
+    with pytest.raises(DeniedError) as error:
+        apply_policy(text, {VISITS: visits(*PEOPLE)}, ledger=tmp_path / "ledger.sqlite")
+    assert error.value.problems[0].code == "B009"
+    request = Request(
+        assignee=LAB, targets=[VISITS], action=f"{terms.ODRL}anonymize", purpose=rule["purpose"]
+    )
+    decider = Decider([read_policy(text)], ledger=BudgetLedger(tmp_path / "ledger.sqlite"))
+    assert "pe:spentEpsilon is beyond the budget" in decider.decide(request).reason
 
 
 def test_a_purpose_that_a_constraint_names_is_charged(tmp_path):

@@ -75,7 +75,8 @@ class Cap:
     With a `renewal`, a duration such as `P1Y`, epsilon and delta bound what is spent in any time
     that long, and the lifetime's bound all that is ever spent. A budget that a policy sets is
     `set_by` the uid of that policy, and holds for all charges to the account, whoever makes them;
-    another cap is of one rule, and holds for the charge that states it.
+    another cap is of one rule, and holds for the charge that states it. What was made for a `wider`
+    purpose than that of the account may be used for it too, and counts; "" is any purpose.
     """
 
     account: Account
@@ -85,6 +86,7 @@ class Cap:
     lifetime_epsilon: Decimal | None = None
     lifetime_delta: Decimal | None = None
     set_by: str = ""
+    wider: tuple[str, ...] = ()
 
     @property
     def bound(self) -> Amount:
@@ -108,7 +110,8 @@ class Charge:
 
     The release is of the dataset of the first account; `links` say what that is part of or made of,
     and what its parts are. `policies` are the uids of those that are in force, all budgets of which
-    are among the caps, even of datasets that are not charged.
+    are among the caps, even of datasets that are not charged. `purposes` are those that it is for;
+    accounts of wider ones are charged as well.
     """
 
     accounts: tuple[Account, ...]
@@ -122,6 +125,7 @@ class Charge:
     events: Any = None
     links: tuple[Link, ...] = ()
     policies: tuple[str, ...] = ()
+    purposes: tuple[str, ...] = ()
 
     @property
     def dataset(self) -> str:

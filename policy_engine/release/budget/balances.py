@@ -29,9 +29,7 @@ def balance_of(account: AccountState, state: LedgerState, moment: datetime) -> B
     """Return the balance of an account at a moment."""
     caps, reserved = account.caps, state.reserved(account.account.key)
     remainders = [
-        bound.minus(spent.plus(reserved))
-        for cap in caps
-        for bound, spent in _bounds(cap, account, moment)
+        bound.minus(used) for cap in caps for bound, used in _bounds(cap, account, state, moment)
     ]
     remaining = None
     if remainders:
@@ -42,11 +40,15 @@ def balance_of(account: AccountState, state: LedgerState, moment: datetime) -> B
     return Balance(account.account, account.spent, reserved, caps, remaining)
 
 
-def _bounds(cap: Cap, account: AccountState, moment: datetime) -> Iterator[tuple[Amount, Amount]]:
-    """Yield each bound of a cap, and what counts as spent under it."""
-    yield cap.bound, account.spent_since_renewal(cap, moment)
+def _bounds(
+    cap: Cap, account: AccountState, state: LedgerState, moment: datetime
+) -> Iterator[tuple[Amount, Amount]]:
+    """Yield each bound of a cap, and what counts as spent or reserved under it."""
+    more = state.reserved(cap.account.key, cap.wider)
+    more = more.plus(state.made_for_wider(cap.account, cap.wider))
+    yield cap.bound, account.spent_since_renewal(cap, moment).plus(more)
     if cap.lifetime:
-        yield cap.lifetime, account.spent
+        yield cap.lifetime, account.spent.plus(more)
 
 
 def check_units(charge: Charge, state: LedgerState) -> None:
@@ -69,10 +71,8 @@ def check_caps(charge: Charge, accounts: Iterable[Account], state: LedgerState) 
     """
     moment, excesses = datetime.now(UTC), []
     for cap in _caps(charge, accounts, state):
-        key = cap.account.key
-        account = state.accounts.get(key) or AccountState(cap.account)
-        for bound, spent in _bounds(cap, account, moment):
-            used = spent.plus(state.reserved(key))
+        account = state.accounts.get(cap.account.key) or AccountState(cap.account)
+        for bound, used in _bounds(cap, account, state, moment):
             if not used.plus(charge.amount).is_within(bound):
                 excesses.append(_excess(cap.account, used, bound, charge.amount))
     if excesses:

@@ -102,13 +102,22 @@ class Chargeable:
         return tuple(dict.fromkeys(filter(None, (*self.plan.assignees, self.party))))
 
     @property
+    def purposes(self) -> tuple[str, ...]:
+        """What it is for: only '' where nobody says."""
+        named = (*self.plan.purposes, *_named_purposes(self.rule), self.purpose)
+        return tuple(dict.fromkeys(filter(None, named))) or ("",)
+
+    def wider(self, *purposes: str) -> tuple[str, ...]:
+        """Return some purposes, all wider ones, and any purpose, ''."""
+        return tuple(dict.fromkeys((*_with_wider(self.hierarchy, "purpose", purposes), "")))
+
+    @property
     def inner(self) -> Iterator[tuple[str, str]]:
         """The parties and purposes that are charged: who gets it, with all they belong to; what it
         is for, with all wider purposes, and any purpose."""
-        purposes = (*self.plan.purposes, *_named_purposes(self.rule), self.purpose)
-        wider = (*_with_wider(self.hierarchy, "purpose", [*filter(None, purposes)]), "")
+        charged = self.wider(*self.purposes)
         for party in _with_wider(self.hierarchy, "party", self.bearers):
-            yield from ((party, purpose) for purpose in wider)
+            yield from ((party, purpose) for purpose in charged)
 
     @cached_property
     def lineage(self) -> Lineage:
@@ -213,6 +222,7 @@ def charge_of(chargeable: Chargeable) -> Charge:
         events=_events(step),
         links=tuple(chargeable.links),
         policies=tuple([one.uid for one in policies]),
+        purposes=chargeable.purposes,
     )
 
 
@@ -255,7 +265,9 @@ def _caps_of_rule(chargeable: Chargeable, accounts: Sequence[Account]) -> Iterat
         for account in accounts:
             if account.dataset in datasets and (account.assignee, account.purpose) in chosen:
                 is_delta = condition.left_operand == SPENT_DELTA
-                yield Cap(account, delta=most) if is_delta else Cap(account, most)
+                cap = Cap(account, delta=most) if is_delta else Cap(account, most)
+                wider = chargeable.wider(account.purpose)[1:] if account.purpose else ()
+                yield replace(cap, wider=wider)
 
 
 _CAPPED = (SPENT_EPSILON, SPENT_DELTA)

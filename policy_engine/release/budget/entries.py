@@ -32,6 +32,7 @@ class RecordedCap(ChainRecord):
     lifetime_epsilon: _Amount | None = None
     lifetime_delta: _Amount | None = None
     set_by: str | None = None
+    wider: tuple[str, ...] | None = None
 
 
 class RecordedAccount(ChainRecord):
@@ -57,6 +58,7 @@ class RecordedCharge(ChainRecord):
     events: JsonValue = None
     links: tuple[tuple[str, str], ...] | None = None
     policies: tuple[str, ...] | None = None
+    purposes: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, charge: Charge) -> "RecordedCharge":
@@ -74,6 +76,7 @@ class RecordedCharge(ChainRecord):
                 events=charge.events,
                 links=charge.links or None,
                 policies=charge.policies or None,
+                purposes=charge.purposes or None,
             )
         except ValidationError:
             raise charge_error("A name in it is not a text, or its events are not JSON.") from None
@@ -167,6 +170,7 @@ def caps_of(recorded: Mapping[str, Any], account: Account) -> tuple[Cap, ...]:
             _decimal(one.get("lifetime_epsilon")),
             _decimal(one.get("lifetime_delta")),
             one.get("set_by", ""),
+            tuple(one.get("wider", ())),
         )
         for one in recorded.get("caps", ())
     )
@@ -196,4 +200,5 @@ def _cap(cap: Cap) -> RecordedCap:
         lifetime_epsilon=plain(lifetime.epsilon) if lifetime else None,
         lifetime_delta=plain(lifetime.delta) if lifetime else None,
         set_by=cap.set_by or None,
+        wider=cap.wider or None,
     )

@@ -2,15 +2,15 @@
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from secrets import token_hex
 from threading import RLock
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 from policy_engine.data.chain.entries import START, now
@@ -44,6 +44,7 @@ from policy_engine.release.budget.verifying import answer_fault, kept_answer, ve
 WAIT = 600.0
 """How many seconds to wait for another run that is making the same release."""
 
+_NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.2
 
 
@@ -207,15 +208,21 @@ class BudgetLedger:
                 balance_of(one, ledger.state, moment) for one in ledger.state.accounts.values()
             )
 
-    def spent(self) -> dict[Account, Amount]:
+    def spent(self, wider: Mapping[str, Sequence[str]] = _NONE) -> dict[Account, Amount]:
         """Return what each account has spent, without what is only reserved.
 
+        For some purposes, what was made for a `wider` one is added, which may be used for them too.
         Nothing is spent by a ledger that does not exist yet.
         """
         if not self.store.exists():
             return {}
         with self._reading() as ledger:
-            return {one.account: one.spent for one in ledger.state.accounts.values()}
+            amounts = {one.account: one.spent for one in ledger.state.accounts.values()}
+            given = [one for one in amounts if one.assignee and not one.purpose]
+            for account in (replace(one, purpose=name) for one in given for name in wider):
+                more = ledger.state.made_for_wider(account, wider[account.purpose])
+                amounts[account] = amounts.get(account, Amount()).plus(more)
+        return amounts
 
     def uncovered(self, datasets: Iterable[str]) -> tuple[str, ...]:
         """Return the releases of some datasets that no epsilon covers, in the order of their

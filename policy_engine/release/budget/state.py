@@ -1,7 +1,7 @@
 """The state of a budget ledger, computed from its entries: balances, reservations, kept answers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -47,6 +47,7 @@ class AccountState:
         self._epsilon = self._delta = Decimal(0)
         self._expenses: list[Expense] = []
         self._windows: dict[str, _Window] = {}
+        self._by_purposes: dict[tuple[frozenset[str], frozenset[str]], Amount] = {}
 
     @property
     def spent(self) -> Amount:
@@ -77,6 +78,19 @@ class AccountState:
         if amount.delta:
             self._delta = SUMS.add(self._delta, amount.delta)
         self._expenses.append(expense)
+
+    def note_purposes(self, amount: Amount, purposes: Iterable[str], charged: set[str]) -> None:
+        """Note what a release was for, what it cost, and for which purposes it is charged."""
+        group = frozenset(purposes), frozenset(charged)
+        self._by_purposes[group] = self._by_purposes.get(group, Amount()).plus(amount)
+
+    def made_for(self, purposes: Iterable[str], but: str) -> Amount:
+        """Return what was made for any of some purposes, and is not charged to another one."""
+        total, sought = Amount(), frozenset(purposes)
+        for (stated, charged), amount in self._by_purposes.items():
+            if but not in charged and not stated.isdisjoint(sought):
+                total = total.plus(amount)
+        return total
 
     def spent_since_renewal(self, cap: Cap, now: datetime) -> Amount:
         """Return what counts as spent under a cap: all, or what was spent in its last period."""
@@ -190,13 +204,19 @@ class LedgerState:
         self.logged = entry.logged
         self.mark = Mark(entry.number, entry.hash, entry.number)
 
-    def reserved(self, key: Key) -> Amount:
-        """Return what is held of an account for releases that are being made."""
+    def reserved(self, key: Key, wider: Sequence[str] = ()) -> Amount:
+        """Return what is held of an account for releases that are being made, those for wider
+        purposes among them."""
         amount = Amount()
         for one in self.reservations.values():
-            if one.step == "reserved" and key in one.keys:
+            if one.step == "reserved" and (key in one.keys or _is_for(one, key, wider)):
                 amount = amount.plus(one.amount)
         return amount
+
+    def made_for_wider(self, account: Account, wider: Sequence[str]) -> Amount:
+        """Return what its assignee was given for wider purposes, and was not charged to it."""
+        whole = self.accounts.get(replace(account, purpose="").key) if wider else None
+        return whole.made_for(wider, account.purpose) if whole else Amount()
 
     def unit(self, dataset: str) -> str | None:
         """Return what the budget of a dataset protects, None where nothing was charged to it."""
@@ -224,9 +244,8 @@ class LedgerState:
         """Record that what was reserved is spent."""
         release = self._release(entry, "reserved")
         release.step = "spent"
-        expense = entry["logged"], release.amount
+        self._pay(release.keys, (entry["logged"], release.amount), release.entry["charge"])
         for key in release.keys:
-            self.accounts[key].pay(expense)
             self.units[key[0]] = key[1]
 
     def cancel(self, entry: Plain) -> None:
@@ -254,8 +273,7 @@ class LedgerState:
         if release.number != entry["of"] or release.step != "kept":
             raise _StepError("it replays another release")
         keys = self._noted(charge)
-        for key in keys:
-            self.accounts[key].pay((entry["logged"], amount))
+        self._pay(keys, (entry["logged"], amount), charge)
         release.keys += keys
 
     def list_uncovered(self, entry: Plain) -> None:
@@ -280,6 +298,15 @@ class LedgerState:
         self.lineage.add(charge.get("links", ()))
         return tuple(keys)
 
+    def _pay(self, keys: Sequence[Key], expense: Expense, charge: Plain) -> None:
+        purposes = charge.get("purposes", ())
+        for key in keys:
+            account = self.accounts[key]
+            account.pay(expense)
+            if purposes and key[2] and not key[3]:
+                charged = {one[3] for one in keys if one[:3] == key[:3]}
+                account.note_purposes(expense[1], purposes, charged)
+
     def _release(self, entry: Plain, step: Step) -> ReleaseState:
         release = self.reservations.get(entry["of"])
         if release is None or release.step != step:
@@ -301,6 +328,12 @@ _RECORDERS: Mapping[str, Callable[[LedgerState, Plain], None]] = {
     "replayed": LedgerState.replay,
     "uncovered": LedgerState.list_uncovered,
 }
+
+
+def _is_for(release: ReleaseState, key: Key, purposes: Sequence[str]) -> bool:
+    """Tell whether a release is for the assignee of an account, for one of some purposes."""
+    stated = release.entry["charge"].get("purposes", ()) if purposes else ()
+    return (*key[:3], "") in release.keys and not {*purposes}.isdisjoint(stated)
 
 
 def _identity(charge: Mapping[str, Any]) -> Identity:
