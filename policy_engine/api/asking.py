@@ -1,6 +1,6 @@
 """Queries that are answered with noise: decided, charged, and only then drawn."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ from policy_engine.decision.query.granting_statistics import (
     GrantedAnswer,
     StatisticsRequest,
     granted_answer,
+    no_statistics,
     refused,
     statistics_hint,
 )
@@ -126,10 +127,10 @@ def ask_statistics(
 ) -> QueryResult:
     """Return what a query asks of statistics under differential privacy, with noise, or why not.
 
-    It is decided on the query, the policies and the ledger alone, logged, charged, and only then
-    are data read. Without `run`, the result has what it would cost. Raises QueryError for a query
-    that cannot be parsed, RequestError (D003) for numbers that are not a loss, PlanError (M018)
-    without a ledger, and as `apply_policy` does.
+    It is decided on the query, the policies and the ledger alone; budget is reserved, the decision
+    is logged, and only then are rows read. Without `run`, the result has what it would cost, and
+    nothing is logged. Raises QueryError for a query that cannot be parsed, RequestError (D003) for
+    numbers that are not a loss, PlanError (M018) without a ledger, and as `apply_policy` does.
     """
     if asker.ledger is None and run:
         message = "Statistics under differential privacy are charged to a budget, and no ledger is "
@@ -139,14 +140,14 @@ def ask_statistics(
     text = to_sql(tree, dialect)
     with asker.logged() as (history, log), depth_guard():
         granted = granted_answer(tree, loss, tables, asker.request, history)
-        if log is not None:
+        if granted.answer is None and log is not None and run:
             log.append(granted.decision)
     if granted.answer is None:
         return QueryResult(permitted=False, decision=granted.decision, reasons=granted.reasons)
     try:
         table, cost = _answered(asker, granted, run=run)
     except DeniedError as error:
-        return _over_budget(asker, granted, error)
+        return _denied(asker, granted, error)
     return QueryResult(permitted=True, sql=text, table=table, decision=granted.decision, cost=cost)
 
 
@@ -167,14 +168,56 @@ def with_statistics_hint(
     return replace(result, reasons=(first, *others))
 
 
-def _over_budget(asker: Asker, granted: GrantedAnswer, error: DeniedError) -> QueryResult:
-    """Return the denial of what the ledger did not let be charged, and log it."""
+def _denied(asker: Asker, granted: GrantedAnswer, error: DeniedError) -> QueryResult:
+    """Return the denial of what the ledger or the log did not let be answered, and log it."""
     # What was spent, and by how much more it would be, is for the owner of the ledger alone.
     reasons = tuple(replace(one, values=()) for one in error.problems)
     decision = refused(granted.decision, reasons[0].message)
     if asker.log is not None:
         asker.log.append(decision)
     return QueryResult(permitted=False, decision=decision, reasons=reasons)
+
+
+@dataclass
+class _LoggedCharging:
+    """Charges an answer that was granted, and logs the permit: once, while its budget is reserved.
+
+    So no row is read without an entry, and what the budget refuses counts as no execution.
+    """
+
+    charging: LedgerCharging
+    asker: Asker
+    granted: GrantedAnswer
+    is_logged: bool = False
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """The other releases of the data."""
+        return self.charging.uncovered
+
+    def answer(self, data: str, prepare: Callable[[], Callable[[], bytes]]) -> bytes:
+        """Return what is drawn, as `LedgerCharging` does."""
+
+        def logged() -> Callable[[], bytes]:
+            self._log()
+            return prepare()
+
+        answer = self.charging.answer(data, logged)
+        self._log()  # Of an answer that was kept, nothing is prepared.
+        return answer
+
+    def _log(self) -> None:
+        """Log the permit. Raises DeniedError (Q006) where the log does not allow it any more."""
+        if self.is_logged or self.granted.answer is None:
+            return
+        allowed, [dataset] = self.granted.answer[0], self.granted.decision.request.targets
+        with self.asker.logged() as (history, log):
+            if log is not None:
+                decision = self.asker.request.decide(dataset, allowed, history)
+                if not decision.permitted:
+                    raise DeniedError(no_statistics([dataset], decision.reason))
+                log.append(decision)
+        self.is_logged = True
 
 
 def _answered(
@@ -214,7 +257,8 @@ def _answered(
         engine = launcher.engine(bound.catalog)
         # What cannot be shown is refused before it is paid for: a table without rows shows that.
         shown_rows(to_table(plan.require_aggregate(), []), question, name)
-        table, _ = charged_statistics(plan, engine, charging, bound.upstream)
+        logged = _LoggedCharging(charging, asker, granted)
+        table, _ = charged_statistics(plan, engine, logged, bound.upstream)
         engine.close()
     return shown_rows(table, question, name), replace(cost, is_charged=charging.is_charged)
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from policy_engine import query_data
 from policy_engine.cli.querying import query
 from policy_engine.decision.log import read_log
+from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import DataError, PlanError, QueryError, RequestError
 from policy_engine.policy import Hierarchy
 from policy_engine.release.budget import BudgetLedger
@@ -95,7 +96,7 @@ def test_what_the_budget_does_not_allow_is_denied_without_a_number(tmp_path):
     assert not re.search("[0-9]", reason.message.replace(VISITS, "") + reason.hint)
     assert not reason.values
     effects = [entry.decision.effect for entry in read_log(log)]
-    assert effects == ["permit", "permit", "deny"]
+    assert effects == ["permit", "deny"]
     assert spent(tmp_path)[LAB] == "0.9"
 
 
@@ -191,6 +192,63 @@ def test_a_denied_query_of_rows_says_that_statistics_may_be_asked_for(tmp_path):
     assert "statistics may be asked for: SELECT any of" in rows.hint
     other = ask(tmp_path, COUNT, who="http://e.org/bob", **unasked).reasons[0]
     assert "--epsilon" not in other.hint
+
+
+ONCE = {
+    "leftOperand": "count",
+    "operator": "lteq",
+    "rightOperand": {"@value": "1", "@type": "xsd:integer"},
+}
+
+
+def test_neither_a_trial_nor_what_the_budget_refuses_counts_as_an_execution(tmp_path):
+    budget = {"pe:over": VISITS, "pe:epsilon": "0.6", "pe:scope": "allAssignees"}
+    given = {"rule": {"constraint": [ONCE]}, "policy": {"pe:budget": budget}}
+    given["log"] = tmp_path / "log.jsonl"
+    assert ask(tmp_path, COUNT, run=False, ledger=None, **given).permitted
+    assert not [*read_log(given["log"])]
+    assert [one.code for one in ask(tmp_path, COUNT, "0.7", **given).reasons] == ["B009"]
+    assert ask(tmp_path, COUNT, "0.3", **given).permitted
+    assert [one.code for one in ask(tmp_path, COUNT, "0.3", **given).reasons] == ["Q006"]
+    assert not ask(tmp_path, COUNT, run=False, **given).permitted
+    effects = [entry.decision.effect for entry in read_log(given["log"])]
+    assert effects == ["deny", "permit", "deny"]
+
+
+def test_a_permit_is_logged_while_budget_is_reserved_and_before_rows_are_read(
+    tmp_path, monkeypatch
+):
+    log, steps = tmp_path / "log.jsonl", []
+
+    def read(*_, **__):
+        entries = BudgetLedger(tmp_path / "ledger.sqlite").history()
+        steps.extend(
+            [*(one.state for one in entries), *(one.decision.effect for one in read_log(log))]
+        )
+        raise DataError.of("C001", "The file cannot be read.")
+
+    monkeypatch.setattr(LocalEngine, "read", read)
+    with pytest.raises(DataError):
+        ask(tmp_path, COUNT, log=log)
+    assert steps == ["opened", "reserved", "permit"]
+    assert spent(tmp_path)[LAB] == "0"
+
+
+def test_who_takes_the_last_use_meanwhile_leaves_none_and_nothing_is_spent(tmp_path, monkeypatch):
+    given = {"rule": {"constraint": [ONCE]}, "log": tmp_path / "log.jsonl"}
+    reserve = BudgetLedger.reserve
+
+    def after_another(ledger, charge, wait=600):
+        monkeypatch.setattr(BudgetLedger, "reserve", reserve)
+        assert ask(tmp_path, "SELECT SUM(days) FROM Visits", "0.1", **given).permitted
+        return ledger.reserve(charge, wait)
+
+    monkeypatch.setattr(BudgetLedger, "reserve", after_another)
+    denied = ask(tmp_path, COUNT, "0.3", **given)
+    assert (denied.permitted, denied.table, denied.reasons[0].code) == (False, None, "Q006")
+    assert spent(tmp_path)[LAB] == "0.1"
+    effects = [entry.decision.effect for entry in read_log(given["log"])]
+    assert effects == ["permit", "deny"]
 
 
 def test_without_running_nothing_is_charged(tmp_path):

@@ -114,13 +114,17 @@ def granted_answer(
             refusals.append(str(error))
     if not granted:
         refused = denied or [asker.decide(datasets[0], None, history)]
-        message = f"No statistics of {join_names(datasets)} may be asked for."
         why = refused[0].reason if not refused[0].permitted else _NO_PERMISSION
-        return _refusal(refused[0], [Problem("Q006", message, why)])
+        return _refusal(refused[0], [no_statistics(datasets, why)])
     reason = " ".join(dict.fromkeys(refusals))
     menus = " Or: ".join(dict.fromkeys(allowed.menu() for _, allowed in granted))
     problem = Problem("Q010", f"This is not answered. {reason}", f"Allowed are: {menus}")
     return _refusal(granted[0][0], [problem])
+
+
+def no_statistics(datasets: Sequence[str], why: str) -> Problem:
+    """Return that nothing may be asked of some datasets (Q006)."""
+    return Problem("Q006", f"No statistics of {join_names(datasets)} may be asked for.", why)
 
 
 _NO_PERMISSION = "No permission releases statistics of it under differential privacy."
