@@ -220,6 +220,7 @@ CODES = {
     "W008": "a scale of noise that may be a percentage, where a share was meant",
     "W009": "an audit that nobody carries out, since it is no duty of a permission",
     "W010": "a budget over something that no permission of its policy is about",
+    "W011": "statistics of which nothing bounds what all releases of them lose together",
     "K001": "a file of policy tests that cannot be understood",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",

@@ -251,5 +251,18 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
             "Ignore the warning.",
         ),
     ),
+    "W011": (
+        (
+            (
+                "The policy has no `pe:budget` over the dataset, or over something that it is part "
+                "of, and the permission no constraint on `pe:spentEpsilon`."
+            ),
+            "Add one of them: what several releases and queries tell adds up.",
+        ),
+        (
+            "Another policy that is always in force has the budget.",
+            "Leave it: budgets hold whichever policy allows a release.",
+        ),
+    ),
 }
 """The causes of a code, each with its remedy, in Markdown."""

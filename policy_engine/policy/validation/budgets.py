@@ -1,10 +1,18 @@
-"""Budgets that bound no release that their policy lets anybody make."""
+"""Budgets that bound no release of their policy, and releases that no budget of it bounds."""
 
 from collections.abc import Iterator
 
 from policy_engine import terms
 from policy_engine.errors import Problem, did_you_mean, join_names
-from policy_engine.policy.model import MAKING, Policy
+from policy_engine.policy.model import (
+    ANONYMIZE,
+    MAKING,
+    Action,
+    Constraint,
+    Policy,
+    Rule,
+    conjuncts,
+)
 
 
 def unmatched_budgets(policy: Policy) -> Iterator[Problem]:
@@ -23,6 +31,67 @@ def unmatched_budgets(policy: Policy) -> Iterator[Problem]:
             message += "anybody make is charged to the budget over it."
             hint = _hint(policy, budget.over, charged)
             yield Problem("W010", message, hint, budget.place)
+
+
+def unbounded_statistics(policy: Policy) -> Iterator[Problem]:
+    """Yield the permissions of which each release loses an epsilon, and all together any (W011).
+
+    What bounds them is a budget over what is charged, or a constraint on what was spent.
+    """
+    for rule in policy.permissions:
+        if any(_is_spent(one) for one in conjuncts(rule.constraints)):
+            continue
+        asking = [action for action in rule.actions if _asks_for_statistics(action)]
+        unbounded = [] if not asking else [*_without_budget(policy, rule)]
+        if unbounded:
+            message = "Each release, or answer to a query, loses its epsilon, and nothing bounds "
+            message += f"what all of {join_names(unbounded)} lose together."
+            hint = f"Give the policy a pe:budget over {join_names(unbounded, 'and')}, or the "
+            hint += "permission a constraint on pe:spentEpsilon."
+            yield Problem("W011", message, hint, asking[0].place)
+
+
+def _without_budget(policy: Policy, rule: Rule) -> Iterator[str]:
+    """Yield the targets of a rule that are charged to no budget of the policy."""
+    for target in rule.targets:
+        charged = _charged(policy, target.iri)
+        if not any(
+            one.over in charged or target.iri in _wholes(policy, one.over) for one in policy.budgets
+        ):
+            yield target.iri
+
+
+def _charged(policy: Policy, iri: str) -> list[str]:
+    """Return what statistics of an asset are charged to: all that it is part of or made from."""
+    charged = [iri]
+    for one in charged:
+        made_from = [
+            target.iri
+            for rule in policy.permissions
+            if rule.output == one
+            for target in rule.targets
+        ]
+        some = (*policy.hierarchy.above("asset", one), *made_from)
+        charged += [wider for wider in dict.fromkeys(some) if wider not in charged]
+    return charged
+
+
+def _is_spent(condition: object) -> bool:
+    return isinstance(condition, Constraint) and condition.left_operand == _SPENT
+
+
+def _asks_for_statistics(action: Action) -> bool:
+    """Tell whether an action asks for statistics under differential privacy."""
+    return action.iri == ANONYMIZE and any(
+        str(value.value) in (terms.methods()[_STATISTICS].iri, _STATISTICS)
+        for part in action.refinements
+        if isinstance(part, Constraint) and part.left_operand == f"{terms.MOSAICROWN}method"
+        for value in part.right_operands
+    )
+
+
+_SPENT = f"{terms.PE}spentEpsilon"
+_STATISTICS = "differential-privacy"
 
 
 def _targets(policy: Policy) -> set[str]:

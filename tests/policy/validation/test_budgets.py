@@ -50,3 +50,49 @@ def test_a_part_of_what_is_charged_may_have_a_budget():
 def test_an_output_of_which_something_is_made_may_have_a_budget():
     again = {**MAKES, "target": "ex:Out", "output": "ex:Further"}
     assert warnings("ex:Out", MAKES, again) == []
+
+
+SPENT = {
+    "leftOperand": "pe:spentEpsilon",
+    "operator": "lteq",
+    "rightOperand": {"@value": "1", "@type": "xsd:decimal"},
+    "unit": "pe:perAssigneeAndPurpose",
+}
+COUNT = {"leftOperand": "count", "operator": "lteq", "rightOperand": 1}
+
+
+def statistics(method="differential-privacy", **parts):
+    """Return a permission to make statistics of something."""
+    named = {"leftOperand": "mosaicrown:method", "operator": "eq", "rightOperand": method}
+    action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": [named]}
+    return {**MAKES, "action": [action], **parts}
+
+
+def unbounded(over="", *others, **parts):
+    """Return the warnings about a permission to make statistics of something."""
+    budgets = {"pe:budget": {**BUDGET, "pe:over": over}} if over else {}
+    hints = read(permission=[statistics(**parts), *others], **budgets).hints
+    return [one for one in hints if one.code == "W011"]
+
+
+def test_statistics_that_nothing_bounds_give_a_warning():
+    [warning] = unbounded()
+    assert "what all of 'http://e.org/T' lose together" in warning.message
+    assert "pe:budget over 'http://e.org/T'" in warning.hint
+    assert unbounded("ex:Other")
+    assert unbounded(constraint=[COUNT])
+    assert unbounded(constraint=[{"or": [SPENT, COUNT]}])
+
+
+def test_statistics_are_bounded_by_a_budget_or_by_what_may_be_spent():
+    part = {"@id": "ex:T", "partOf": "ex:All"}
+    assert not unbounded("ex:T")
+    assert not unbounded("ex:All", target=part)
+    assert not unbounded(constraint=[SPENT])
+    assert not unbounded(constraint=[{"and": [SPENT, COUNT]}])
+    assert not unbounded(method="k-anonymity")
+
+
+def test_statistics_of_an_output_are_bounded_by_the_budget_of_what_it_is_made_from():
+    assert not unbounded("ex:T", MAKES, target="ex:Out", output="ex:Further")
+    assert unbounded("ex:Further", MAKES, target="ex:Out", output="ex:Further")
