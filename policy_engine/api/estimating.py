@@ -4,18 +4,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.outputs import published_output
+from policy_engine.api.verified_release import VerifiedRelease
 from policy_engine.certificate.beside import find_certificate, single_output
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.engines.engine import StoredData
 from policy_engine.errors import CertificateError
 
 if TYPE_CHECKING:
-    from policy_engine.api.verified_release import VerifiedRelease
     from policy_engine.audits.utility.estimating import EstimatedRelease
 
 
 def estimate_answers(
-    release: "VerifiedRelease | str | Path",
+    release: VerifiedRelease | str | Path,
     *,
     original: str | Path | Any = None,
 ) -> "EstimatedRelease":
