@@ -143,7 +143,7 @@ class LocalEngine:
         self._progress("randomising", 0, table.num_rows)
         made = randomise_table(table, step, self._key)
         self._progress("randomising", table.num_rows, table.num_rows)
-        return AnonymizedTable(made, rows=table.num_rows)
+        return AnonymizedTable(made, rows=made.num_rows)
 
     def strange_cells(self, written: WrittenTable, step: Randomise) -> tuple[int, ...]:
         """Read a written table back, and return how many cells of each column are none that could

@@ -54,6 +54,11 @@ class Randomiser(Column, ABC):
         """Whether the same answer can be given again: it follows from words alone."""
         return True
 
+    @property
+    @abstractmethod
+    def scale(self) -> tuple[str, ...]:
+        """What its answers are on, which with epsilon says how likely each is, for any value."""
+
     @abstractmethod
     def check(self, epsilon: Fraction) -> None:
         """Raise ValueError where it cannot be made with an epsilon."""
@@ -92,9 +97,17 @@ class CategoryRandomiser(Randomiser, ABC):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The categories, and what all others count as."""
-        more = () if self.otherwise in self.categories else (self.otherwise,)
-        return (*self.categories, *more)
+        """The categories, and what all others count as, in the order of their texts.
+
+        The order in which a policy names them is of no matter: neither to what is published, nor to
+        answers that are given again.
+        """
+        return tuple(sorted({*self.categories, self.otherwise}))
+
+    @property
+    def scale(self) -> tuple[str, ...]:
+        """What its answers are on: the values."""
+        return self.values
 
     @abstractmethod
     def mechanism(self, epsilon: Fraction) -> "RandomisedResponse | UnaryEncoding | LocalHashing":
@@ -151,6 +164,11 @@ class NumberRandomiser(Randomiser, ABC):
     def steps(self) -> int:
         """How many steps of the grid the upper bound is above the lower one."""
         return int((exact(self.upper) - exact(self.lower)) / exact(self.grid))
+
+    @property
+    def scale(self) -> tuple[str, ...]:
+        """What its answers are on: the grid from the lower to the upper bound."""
+        return tuple(str(exact(one)) for one in (self.lower, self.upper, self.grid))
 
     @property
     def is_whole(self) -> bool:

@@ -17,8 +17,10 @@ class Randomisation(BaseModel):
     """All that a policy asks of a table that is randomised record by record.
 
     Whatever a record holds, the output is at most e^`epsilon` times as likely as with any other
-    record in its place. With a `unit`, the column that tells persons apart, the same person
-    and value have the same answers in every release, by the owner's key: then repeated releases of
+    record in its place. With a `unit`, the column that tells persons apart, it is so whatever all
+    records of a person hold: one of those that differ, drawn by the owner's key, is answered for,
+    and the others, and records without a person, are left out. The same person and value
+    then have the same answers in every release of a column of the `dataset`: repeated releases of
     what did not change tell no more than one.
     """
 
@@ -28,6 +30,7 @@ class Randomisation(BaseModel):
     epsilon: Epsilon
     compose: Compose = "sum"
     unit: str = ""
+    dataset: str = ""
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -42,6 +45,8 @@ class Randomisation(BaseModel):
         what cannot be answered alike again."""
         if len({*self.names}) < len(self.names) or self.unit in self.names:
             raise ValueError("a column is randomised once, and persons are not published")
+        if bool(self.unit) != bool(self.dataset):
+            raise ValueError("persons, and nobody else, are those of a dataset")
         for one in self.columns:
             one.check(self.epsilon_of(one))
             if self.unit and not one.is_repeatable:
@@ -73,7 +78,13 @@ class Randomisation(BaseModel):
 
     @property
     def sampled_share(self) -> Fraction:
-        """The share of the records, or persons, that answer for a column."""
+        """The share of the records that answer for a column, in the mean of any number of draws.
+
+        It is 0 where the record of a person is drawn: of how many is told nowhere, so that there
+        may be any number of others.
+        """
+        if self.unit:
+            return Fraction(0)
         return Fraction(1, len(self.columns)) if self.is_sampled else Fraction(1)
 
     def epsilon_of(self, column: Randomiser) -> Fraction:
@@ -84,10 +95,22 @@ class Randomisation(BaseModel):
         return whole * column.weight / sum(one.weight for one in self.columns)
 
     def label_of(self, column: Randomiser) -> str:
-        """Return a text that tells its draws from those of any other column or randomiser."""
-        settings = column.model_dump(mode="json", by_alias=True)
-        about = {**settings, "epsilon": str(self.epsilon_of(column))}
-        return json.dumps(about, sort_keys=True)
+        """Return a text that tells the draws of a column's answers from those of any other column,
+        randomiser and epsilon.
+
+        It has what the probabilities of the answers follow from, and nothing else: what is the same
+        but for how a policy writes it is answered alike.
+        """
+        epsilon = str(self.epsilon_of(column))
+        return self._label("answers", column.name, column.notation, epsilon, *column.scale)
+
+    @property
+    def label_of_records(self) -> str:
+        """A text that tells the draws of a person's record from those for other columns."""
+        return self._label("records", *sorted(self.names))
+
+    def _label(self, kind: str, *about: str) -> str:
+        return json.dumps([kind, self.dataset, self.unit, *about])
 
 
 def _randomiser(facts: Mapping[str, Any]) -> Randomiser:

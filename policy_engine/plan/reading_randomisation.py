@@ -84,6 +84,8 @@ class _Reader:
         if self.problems or epsilon is None:
             return None
         shape: dict[str, Any] = {"compose": compose, "unit": unit}
+        if unit:
+            shape["dataset"] = Datasets.of(self._rule).iris[0]
         draft = Randomisation.model_construct(columns=tuple(columns), epsilon=epsilon, **shape)
         for one in columns:
             try:

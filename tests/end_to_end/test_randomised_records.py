@@ -140,6 +140,23 @@ def test_the_same_persons_answer_alike_by_the_owners_key(place):
         apply_policy(policy, {DATASET: place})
 
 
+def test_neither_plan_nor_certificate_tells_how_many_records_a_person_has():
+    policy = randomising(SEX, TOWN, privacyUnit="who")
+    facts = []
+    for times in (1, 7):
+        table = pa.concat_tables([visits()] * times)
+        release = apply_policy(policy, {DATASET: table}, key=KEY)
+        assert release.certificate.measurements[0].achieved == 2
+        told = release.certificate.model_dump(mode="json")
+        for name in ("output_digest", "commitment", "time"):
+            told.pop(name)
+        facts.append(told)
+        figure = estimate_answers(release, original=table).columns[0].figures[0]
+        assert figure.truth == pytest.approx(2 / 3)
+    assert facts[0] == facts[1]
+    assert facts[0]["rows_out"] == 600
+
+
 def test_what_is_not_randomised_has_no_answers_to_estimate(place):
     with pytest.raises(CertificateError, match="V006"):
         estimate_answers(place)

@@ -4,7 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from building import column
+from building import DATASET, column
 from randomising import DAYS, SEX, TOWN, randomising
 
 from policy_engine.errors import PlanError
@@ -38,6 +38,12 @@ def test_a_plan_is_the_same_from_its_json():
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
     assert plan.unit == "who"
     assert plan.columns == ("days", "sex", "town", "who")
+
+
+def test_persons_are_those_of_a_dataset():
+    step = planned(SEX, privacyUnit="who").require_randomise()
+    assert (step.unit, step.dataset) == ("who", DATASET)
+    assert planned(SEX).require_randomise().dataset == ""
 
 
 def test_shares_of_epsilon_add_up_to_it_exactly():

@@ -12,7 +12,7 @@ from policy_engine.data.catalog import Dataset
 from policy_engine.data.column_names import missing_columns
 from policy_engine.engines import tables
 from policy_engine.engines.engine import StoredData
-from policy_engine.engines.randomising.estimates import ColumnEstimates, estimate_column
+from policy_engine.engines.randomising.estimates import ColumnEstimates, Original, estimate_column
 from policy_engine.errors import DataError
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.randomiser import Randomiser
@@ -80,20 +80,22 @@ def estimate_release(
     """
     after, side = _read(release, randomisation.names, "release")
     before, first = (
-        (None, None) if original is None else _read(original, randomisation.names, "original")
+        (None, None)
+        if original is None
+        else _read(original, randomisation.columns_used, "original")
     )
-    columns = tuple(_column(after, one, randomisation, before) for one in randomisation.columns)
+    compared = Original.of(before, randomisation) if before is not None else None
+    columns = tuple(_column(after, one, randomisation, compared) for one in randomisation.columns)
     return EstimatedRelease(
         release=side, original=first, epsilon=float(randomisation.epsilon), columns=columns
     )
 
 
 def _column(
-    after: pa.Table, one: Randomiser, randomisation: Randomisation, before: pa.Table | None
+    after: pa.Table, one: Randomiser, randomisation: Randomisation, original: Original | None
 ) -> EstimatedColumn | NotApplicable:
     if isinstance(one, PrivatePixelation):
         return NotApplicable(reason=f"{one.name} holds images, of which nothing is estimated")
-    original = None if before is None else before.column(one.name)
     try:
         column = estimate_column(after.column(one.name), one, randomisation, original)
     except ValueError:

@@ -34,7 +34,7 @@ def add_randomised(table: Table, step: Randomisation) -> None:
     for one in step.columns:
         table.add_row("", escape(one.name), escape(describe(one, step)))
     if step.unit:
-        table.add_row("", "the same again for", escape(f"each {step.unit} and value, by the key"))
+        table.add_row("", "of each person", escape(of_persons(step)))
 
 
 def promise(step: Randomisation) -> str:
@@ -42,13 +42,23 @@ def promise(step: Randomisation) -> str:
     images = [one for one in step.columns if isinstance(one, PrivatePixelation)]
     pixels = (f"{one.pixels_changed:,} pixels of {one.name}" for one in images)
     more = f"; of images, whatever {' and '.join(pixels)} are" if images else ""
-    return f"epsilon {step.epsilon}, whatever a record holds{more}"
+    held = f"the records of a {step.unit} hold" if step.unit else "a record holds"
+    return f"epsilon {step.epsilon}, whatever {held}{more}"
+
+
+def of_persons(step: Randomisation) -> str:
+    """Return what is answered for of each person, and when it is answered alike again, in words."""
+    return (
+        f"one record of a {step.unit}, by the key; the same value of a {step.unit} has the same "
+        "answer in every release"
+    )
 
 
 def _composed(step: Randomisation) -> str:
+    who = step.unit or "record"
     if step.is_sampled:
-        return f"each record answers for one of {len(step.columns)} columns, drawn for it"
-    return "each record answers for every column" if len(step.columns) > 1 else "each record"
+        return f"each {who} answers for one of {len(step.columns)} columns, drawn for it"
+    return f"each {who} answers for every column" if len(step.columns) > 1 else f"each {who}"
 
 
 def describe(one: Randomiser, step: Randomisation) -> str:
@@ -69,6 +79,8 @@ def randomised_rows(certificate: "Certificate") -> Iterator[tuple[str, str]]:
     if step is None:
         return
     yield "promised", escape(promise(step))
+    if step.unit:
+        yield "of each person", escape(of_persons(step))
     for one in step.columns:
         yield escape(one.name), escape(describe(one, step))
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.randomising.answers import Answers
+from policy_engine.engines.randomising.persons import no_persons_error, record_weights
 from policy_engine.engines.randomising.tables import read_answers
 from policy_engine.engines.randomising.values import codes_of, steps_of
 from policy_engine.kernels.local_privacy.bounded_numbers import estimate_mean
@@ -39,14 +40,47 @@ class ColumnEstimates:
     truth: Floats | None = None
 
 
+@dataclass(frozen=True)
+class Original:
+    """A table that was randomised, and by how much each of its records counts, (rows,).
+
+    Records count alike or, where one of each person is drawn, as likely as it is.
+    """
+
+    table: pa.Table
+    weights: Floats
+
+    @classmethod
+    def of(cls, table: pa.Table, randomisation: Randomisation) -> "Original":
+        """Return a table as the records of a randomisation count. Raises DataError (R001) for one
+        without persons, if those are asked for."""
+        if not randomisation.unit:
+            return cls(table, np.ones(table.num_rows))
+        weights = record_weights(table, randomisation)
+        if not weights.any():
+            raise no_persons_error()
+        return cls(table, weights)
+
+    def shares(self, randomiser: CategoryRandomiser) -> Floats:
+        """Return the frequency of each value of a randomiser, (values,)."""
+        codes = codes_of(self.table.column(randomiser.name), randomiser)
+        sums = np.bincount(codes, weights=self.weights, minlength=len(randomiser.values))
+        return np.asarray(sums / self.weights.sum())
+
+    def mean_step(self, randomiser: NumberRandomiser) -> float:
+        """Return the mean of the steps on the grid of a randomiser."""
+        steps = steps_of(self.table.column(randomiser.name), randomiser)
+        return float(np.average(steps, weights=self.weights))
+
+
 def estimate_column(
     published: pa.ChunkedArray,
     randomiser: Randomiser,
     randomisation: Randomisation,
-    original: pa.ChunkedArray | None = None,
+    original: Original | None = None,
 ) -> ColumnEstimates:
     """Return unbiased estimates of a published column of categories or numbers, and the truth in
-    an `original` one, as it counts for the randomiser.
+    an `original` table, as it counts for the randomiser.
 
     Raises ValueError for too few answers.
     """
@@ -60,7 +94,7 @@ def estimate_column(
             mechanism.supports,
             sampled=randomisation.sampled_share,
         )
-        truth = None if original is None else _shares(original, randomiser)
+        truth = None if original is None else original.shares(randomiser)
         return ColumnEstimates(randomiser, randomiser.values, estimates, truth)
     assert isinstance(randomiser, NumberRandomiser)  # noqa: S101 (images are not estimated)
     assert answers.codes is not None  # noqa: S101 (numbers have them)
@@ -69,8 +103,8 @@ def estimate_column(
     scaled = Estimates(lower + grid * mean.values, grid**2 * mean.variances, mean.answers)
     if original is None:
         return ColumnEstimates(randomiser, (MEAN,), scaled)
-    numbers = lower + grid * steps_of(original, randomiser).mean()
-    return ColumnEstimates(randomiser, (MEAN,), scaled, np.array([numbers]))
+    truth = np.array([lower + grid * original.mean_step(randomiser)])
+    return ColumnEstimates(randomiser, (MEAN,), scaled, truth)
 
 
 def _support_counts(answers: Answers, mechanism: object) -> NDArray[np.int64]:
@@ -82,8 +116,3 @@ def _support_counts(answers: Answers, mechanism: object) -> NDArray[np.int64]:
         return mechanism.count(answers.hashes, answers.codes)
     assert answers.bits is not None  # noqa: S101 (there are no others)
     return np.asarray(np.count_nonzero(answers.bits, axis=0).astype(np.int64))
-
-
-def _shares(original: pa.ChunkedArray, randomiser: CategoryRandomiser) -> Floats:
-    codes = codes_of(original, randomiser)
-    return np.bincount(codes, minlength=len(randomiser.values)) / len(codes)

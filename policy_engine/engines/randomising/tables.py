@@ -20,12 +20,9 @@ from policy_engine.engines.randomising.images import (
     levels_of,
     published_images,
 )
-from policy_engine.engines.randomising.randomness import (
-    FreshWords,
-    Randomness,
-    shuffled_places,
-)
-from policy_engine.engines.randomising.values import codes_of, steps_of
+from policy_engine.engines.randomising.persons import answered_records, memory_key, person_words
+from policy_engine.engines.randomising.randomness import Randomness, shuffled_places
+from policy_engine.engines.randomising.values import values_of
 from policy_engine.methods.randomiser import CategoryRandomiser, NumberRandomiser, Randomiser
 from policy_engine.methods.randomisers.private_pixelation import PrivatePixelation
 from policy_engine.plan.randomisation import Randomisation
@@ -38,30 +35,36 @@ _ATTRIBUTE = "sample-one-attribute"
 
 
 def randomise_table(table: pa.Table, randomisation: Randomisation, key: bytes | None) -> pa.Table:
-    """Return a table of the columns of a randomisation, with an answer for every record, in
-    random order.
+    """Return a table of the columns of a randomisation, with an answer for every record, or for one
+    of every person, in random order.
 
     Whatever the cells hold, there is no error and no missing cell but of columns that a record
     does not answer for, which is drawn. Raises DataError (C013) where persons are to answer alike
-    again, and there is no key; (R013) for a column whose type holds no images.
+    again, and there is no key; (C009) for persons of a type that has no text, (R001) for
+    none; (R013) for a column whose type holds no images.
     """
-    made = randomise_rows(table, randomisation, key)
-    return made.take(from_numpy(shuffled_places(table.num_rows)))
+    if randomisation.unit:
+        secret = memory_key(key)
+        table = table.take(from_numpy(answered_records(table, randomisation, secret)))
+        made = randomise_persons(table, randomisation, secret)
+    else:
+        made = randomise_rows(table, randomisation)
+    return made.take(from_numpy(shuffled_places(made.num_rows)))
+
+
+def randomise_persons(table: pa.Table, randomisation: Randomisation, secret: bytes) -> pa.Table:
+    """Return a table of answers for records that are of one person each, in their order, by the
+    secret key of persons."""
+    persons, _ = person_words(table.column(randomisation.unit), secret)
+    return randomise_rows(table, randomisation, Randomness(persons, secret))
 
 
 def randomise_rows(
-    table: pa.Table,
-    randomisation: Randomisation,
-    key: bytes | None,
-    fresh: FreshWords | None = None,
+    table: pa.Table, randomisation: Randomisation, randomness: Randomness | None = None
 ) -> pa.Table:
-    """Return a table of answers as `randomise_table` does, in the order of the records.
-
-    `fresh` words are those of records that have none of a person, the operating system's unless
-    they are given.
-    """
-    persons = table.column(randomisation.unit) if randomisation.unit else None
-    randomness = Randomness(persons, key, fresh)
+    """Return a table of answers for all records, in their order, by the randomness of the operating
+    system unless another is given."""
+    randomness = randomness or Randomness()
     for one in randomisation.columns:
         if isinstance(one, PrivatePixelation):
             check_images(one, table.column(one.name).type)
@@ -80,12 +83,11 @@ def _chosen_columns(rows: int, randomisation: Randomisation, randomness: Randomn
     """
     if not randomisation.is_sampled:
         return None
-    label = f"{_ATTRIBUTE}\n" + "\n".join(
-        randomisation.label_of(one) for one in randomisation.columns
-    )
+    label = f"{_ATTRIBUTE}\n{randomisation.label_of_records}"
     words = randomness.words(slice(0, rows), np.zeros(rows, dtype=np.int64), label, 1)[:, 0]
     places = (words >> np.uint64(32)) * np.uint64(len(randomisation.columns)) >> np.uint64(32)
-    return places.astype(np.int64)
+    by_name = np.argsort(randomisation.names)
+    return np.asarray(by_name[places.astype(np.int64)])
 
 
 def _randomise(
@@ -117,11 +119,8 @@ def _answered(
     randomness: Randomness,
 ) -> pa.Array:
     """Return the published answers of categories or numbers."""
-    if isinstance(randomiser, CategoryRandomiser):
-        values, number = codes_of(column, randomiser), randomiser.mechanism(epsilon).words
-    else:
-        assert isinstance(randomiser, NumberRandomiser)  # noqa: S101 (there are no others)
-        values, number = steps_of(column, randomiser), 1
+    assert isinstance(randomiser, CategoryRandomiser | NumberRandomiser)  # noqa: S101 (no images)
+    values, number = values_of(column, randomiser), randomiser.mechanism(epsilon).words
     parts, rows = [], max(1, _WORDS // number)
     for start in range(0, max(len(values), 1), rows):
         some = slice(start, start + rows)

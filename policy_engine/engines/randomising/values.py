@@ -13,9 +13,18 @@ from numpy.typing import NDArray
 from policy_engine.engines.arrays import to_numpy, unchunk, value_type
 from policy_engine.engines.statistics.row_cells import encoded, has_texts, texts_of
 from policy_engine.engines.value_words import dictionary_indices
-from policy_engine.methods.randomiser import CategoryRandomiser, NumberRandomiser
+from policy_engine.methods.randomiser import CategoryRandomiser, NumberRandomiser, Randomiser
 
 Ints = NDArray[np.int64]
+
+
+def values_of(column: pa.ChunkedArray, randomiser: Randomiser) -> Ints:
+    """Return what each cell counts as for a randomiser of categories or numbers, (rows,): the place
+    of its value, or its step."""
+    if isinstance(randomiser, CategoryRandomiser):
+        return codes_of(column, randomiser)
+    assert isinstance(randomiser, NumberRandomiser)  # noqa: S101 (images are of no such values)
+    return steps_of(column, randomiser)
 
 
 def codes_of(column: pa.ChunkedArray, randomiser: CategoryRandomiser) -> Ints:

@@ -30,6 +30,7 @@ from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.kept_types import other_types
 from policy_engine.engines.missing_cells import count_missing
 from policy_engine.engines.preparation import unbounded_columns
+from policy_engine.engines.randomising.persons import no_persons_error
 from policy_engine.engines.reading_back import end_columns
 from policy_engine.engines.samples import SampleEvidence
 from policy_engine.engines.spark import kept_values, reading, writing
@@ -152,6 +153,8 @@ class SparkRun:
         with running(self._engine.spark, "randomising"):
             frame = self._hold(randomise_frame(table.frame, step, self._key))
             rows = frame.count()
+        if step.unit and not rows:
+            raise no_persons_error()
         tasks = -(-rows // self._engine.rows_per_task)
         return AnonymizedTable(
             frame, rows=rows, engine_state=ReleaseSource(frame, max(tasks, 1), (), ())

@@ -24,9 +24,9 @@ def memoised_words(
 ) -> Words:
     """Return so many words for every row, (rows, number), the same for one person and value.
 
-    `persons` are hashes, (rows, m); `codes` (rows,) are what is answered; `key` has 16 bytes, and
-    is the owner's secret. The `label` says what is asked and how it is randomised: words that two
-    mechanisms shared would tell more together than their epsilons say.
+    `persons` are hashes, (rows, m); `codes` are what is answered, (rows,) or (rows, columns); `key`
+    has 16 bytes, and is the owner's secret. The `label` says what is asked and how it is
+    randomised: words that two mechanisms shared would tell more together than their epsilons say.
     """
     secret, text = key_words(key), label.encode()
     ends = np.array([0, len(text)], dtype=np.int64)

@@ -70,6 +70,11 @@ class PrivatePixelation(Randomiser):
         return False
 
     @property
+    def scale(self) -> tuple[str, ...]:
+        """What its answers are on: the grid from the lower to the upper bound."""
+        return tuple(str(exact(one)) for one in (self.lower, self.upper, self.grid))
+
+    @property
     def shape(self) -> tuple[int, int, int]:
         """The height, the width and the channels of every image."""
         return self.height, self.width, self.channels

@@ -20,8 +20,9 @@ class LocalDifferentialPrivacy(Method):
     """Each record is randomised by itself, and nothing else is published.
 
     Whatever a record holds, the output is at most e^`epsilon` times as likely as with any other
-    record in its place. Kasiviswanathan, Lee, Nissim, Raskhodnikova, Smith: What Can We Learn
-    Privately?, SIAM Journal on Computing 40(3), 2011.
+    record in its place; where a column tells persons apart, whatever all records of a person hold,
+    one of which is answered for. Kasiviswanathan, Lee, Nissim, Raskhodnikova, Smith: What Can We
+    Learn Privately?, SIAM Journal on Computing 40(3), 2011.
     """
 
     notation: ClassVar[str] = "local-differential-privacy"

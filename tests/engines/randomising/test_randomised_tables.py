@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from policy_engine.engines.randomising.persons import record_weights
 from policy_engine.engines.randomising.tables import (
     count_strange,
     randomise_table,
@@ -29,6 +30,7 @@ ALL = [
 
 
 def asked(*columns, epsilon="6", **other):
+    other |= {"dataset": "http://x.org/Visits"} if "unit" in other else {}
     return Randomisation(columns=list(columns), epsilon=Decimal(epsilon), **other)
 
 
@@ -144,8 +146,8 @@ def test_frequencies_are_estimated_from_the_published_cells(column):
     told = [answers.hashes, answers.codes] if answers.hashes is not None else [answers.codes]
     told = [answers.bits] if answers.bits is not None else told
     estimates = estimate_frequencies(mechanism.count(*told), rows, mechanism.supports)
-    assert estimates.values[0] == pytest.approx(1, abs=0.06)
-    assert estimates.values[1] == pytest.approx(0, abs=0.06)
+    is_own = [float(value == randomiser.categories[0]) for value in randomiser.values]
+    assert estimates.values == pytest.approx(is_own, abs=0.06)
 
 
 def test_rows_are_in_an_order_that_tells_nothing():
@@ -188,17 +190,139 @@ def test_integers_and_texts_are_the_same_persons():
     assert sorted(made[0]["sex"].to_pylist()) == sorted(made[1]["sex"].to_pylist())
 
 
-def test_rows_of_nobody_are_not_one_persons():
-    one = asked(ALL[0], epsilon="0.1", unit="person")
-    cells = pa.table({"person": pa.nulls(100, pa.string()), "sex": ["F"] * 100})
-    assert len(set(randomise_table(cells, one, KEY)["sex"].to_pylist())) == 3
+@pytest.mark.parametrize(
+    "stored",
+    [
+        pa.array(["5"]),
+        pa.array(["5"]).dictionary_encode(),
+        pa.array([5], pa.uint8()),
+        pa.array([5.0]),
+        pa.array([Decimal("5.00")]),
+    ],
+    ids=lambda stored: str(stored.type),
+)
+def test_persons_are_the_same_however_they_are_stored(stored):
+    assert told(stored) == told(pa.array([5]))
 
 
-def test_persons_need_no_text():
+def told(persons=("p",), value="7", **settings):
+    """Return the answer of a person among a thousand values, which are never alike by chance."""
+    many = {"name": "v", "randomiser": "k-ary-randomised-response"}
+    many |= {"categories": tuple(map(str, range(1_000)))} | settings
+    one = asked(many, epsilon="0.5", unit="person")
+    cells = pa.table({"person": persons, "v": [value] * len(persons)})
+    return randomise_table(cells, one, KEY)["v"].to_pylist()
+
+
+def test_what_changes_no_probability_changes_no_answer():
+    """With one column its share is of no matter, and neither is the order of categories, or whether
+    the value that others count as is named among them."""
+    assert told() == told(share=7.0) == told(categories=tuple(map(str, range(999, -1, -1))))
+    names = tuple(map(str, range(1_000)))
+    assert told(otherwise="3") == told(categories=names[:3] + names[4:], otherwise="3")
+    assert told() != told(otherwise="3")
+
+
+def test_bits_are_in_the_same_order_however_categories_are_named():
+    bits = {"name": "v", "randomiser": "optimised-unary-encoding"}
+    made = [
+        randomise_table(
+            pa.table({"v": ["a"] * 99}), asked({**bits, "categories": names}, epsilon="60"), None
+        )
+        for names in (("a", "b", "c"), ("c", "b", "a"))
+    ]
+    assert all({"b1000", "b0000"} == {*one["v"].to_pylist()} for one in made)
+
+
+def test_another_dataset_or_column_of_persons_has_other_answers():
+    answers = []
+    for dataset, unit in (("x", "p"), ("y", "p"), ("x", "q")):
+        one = Randomisation(
+            columns=[{**ALL[0], "categories": tuple(map(str, range(1_000)))}],
+            epsilon=Decimal("0.5"),
+            unit=unit,
+            dataset=dataset,
+        )
+        cells = pa.table({"p": ["a"], "q": ["a"], "sex": ["7"]})
+        answers += randomise_table(cells, one, KEY)["sex"].to_pylist()
+    assert len({*answers}) == 3
+
+
+# -- one record of each person --------------------------------------------------------------------
+
+
+def test_a_person_has_one_answer_however_many_records():
+    """At an epsilon of 60 an answer is the value itself."""
+    one = asked(ALL[0], epsilon="60", unit="person")
+    cells = pa.table({"person": ["a"] * 6 + ["b"] * 3, "sex": ["F"] * 6 + ["M"] * 3})
+    assert sorted(randomise_table(cells, one, KEY)["sex"].to_pylist()) == ["F", "M"]
+
+
+def test_one_whole_record_of_a_person_is_drawn_and_again_the_same():
+    """Of F1, F1, M2, M3 each of the three that differ is drawn for a third of 600 persons, and the
+    cells are those of one record."""
+    one = asked(*ALL[:2], epsilon="64", unit="person")
+    records = {"sex": ["F", "F", "M", "M"] * 600, "code": ["1", "1", "2", "3"] * 600}
+    cells = pa.table({"person": np.repeat(np.arange(600), 4), **records})
+    made = randomise_table(cells, one, KEY)
+    pairs = list(zip(made["sex"].to_pylist(), made["code"].to_pylist(), strict=True))
+    kinds = {pair: pairs.count(pair) for pair in pairs}
+    assert {*kinds} == {("F", "b1000"), ("M", "b0100"), ("M", "b0010")}
+    assert all(140 < number < 260 for number in kinds.values())
+    again = randomise_table(cells.take(np.arange(2_400)[::-1]), one, KEY)
+    assert sorted(map(str, again.to_pylist())) == sorted(map(str, made.to_pylist()))
+
+
+@pytest.mark.parametrize("nobody", [None, "", " ", "\t \u3000"])
+def test_records_without_a_person_are_left_out(nobody):
     one = asked(ALL[0], unit="person")
-    cells = pa.table({"person": [b"\xff", b"\xfe", b"\xff"], "sex": ["F"] * 3})
-    made = [sorted(randomise_table(cells, one, KEY).column("sex").to_pylist()) for _ in range(3)]
-    assert made[0] == made[1] == made[2]
+    cells = pa.table({"person": [nobody] * 9 + ["a"], "sex": ["F"] * 10})
+    assert randomise_table(cells, one, KEY).num_rows == 1
+    with pytest.raises(DataError, match="R001 No row of the table has a person"):
+        randomise_table(cells[:9], one, KEY)
+
+
+def test_no_number_is_no_person():
+    one = asked(ALL[0], unit="person")
+    cells = pa.table({"person": [float("nan"), 1.0, None], "sex": ["F"] * 3})
+    assert randomise_table(cells, one, KEY).num_rows == 1
+
+
+@pytest.mark.parametrize(
+    "persons",
+    [
+        pa.array([2**62, 2**61, None, 0], pa.timestamp("s")),
+        pa.array([2**31 - 1, -(2**31), None, 0], pa.int32()).cast(pa.date32()),
+        pa.array([b"\xff", b"\xfe", None, b"a"]),
+        pa.array([[1], [2], None, []]),
+    ],
+    ids=lambda persons: str(persons.type),
+)
+def test_persons_are_of_any_type_with_texts_or_bytes(persons):
+    one = asked(ALL[0], unit="person")
+    cells = pa.table({"person": persons, "sex": ["F"] * 4})
+    assert randomise_table(cells, one, KEY).num_rows == 3
+
+
+def test_the_records_of_a_person_count_as_one_and_those_that_differ_alike():
+    """a has F twice and M: F counts a quarter each and M a half."""
+    one = asked(ALL[0], unit="person")
+    persons = ["a", "a", "a", "b", "", None]
+    cells = pa.table({"person": persons, "sex": ["F", "M", "F", "F", "F", "M"]})
+    assert record_weights(cells, one).tolist() == [0.25, 0.5, 0.25, 1.0, 0.0, 0.0]
+
+
+def test_a_person_of_several_records_tells_what_epsilon_says():
+    """At an epsilon of log 3, of three values the true one is told with 3/5, once for a person of
+    three records."""
+    one = asked(ALL[0], epsilon="1.0986", unit="person")
+    told_values = []
+    for number in range(1_500):
+        cells = pa.table({"person": ["a"] * 3, "sex": ["F"] * 3})
+        made = randomise_table(cells, one, number.to_bytes(32))
+        told_values += made["sex"].to_pylist()
+    assert len(told_values) == 1_500
+    assert told_values.count("F") / 1_500 == pytest.approx(0.6, abs=0.05)
 
 
 @pytest.mark.parametrize("key", [None, b"short"])

@@ -21,7 +21,7 @@ ROWS = 600
 def place(tmp_path):
     table = pa.table(
         {
-            "who": [f"p{row % 200}" for row in range(ROWS)],
+            "who": [f"p{row % 200}" for row in range(ROWS - 4)] + [None, "", " ", "\t"],
             "sex": ["F", "M", None] * (ROWS // 3),
             "town": ["a", "b"] * (ROWS // 2),
             "days": np.arange(ROWS) % 20,
@@ -42,6 +42,7 @@ def test_persons_answer_as_on_the_local_engine(cluster, place, compose, partitio
     local = apply_policy(policy, {DATASET: place}, key=KEY)
     frame = cluster.spark.read.parquet(str(place)).repartition(partitions)
     spark = apply_policy(policy, {DATASET: frame}, engine=cluster, key=KEY)
+    assert spark.certificate.rows_out == 200
     assert rows(spark.table.toArrow()) == rows(local.table)
     assert spark.certificate.measurements == local.certificate.measurements
     assert spark.certificate.randomised == local.certificate.randomised
@@ -67,3 +68,12 @@ def test_persons_without_a_key_are_refused(cluster, place):
     data = {DATASET: cluster.spark.read.parquet(str(place))}
     with pytest.raises(DataError, match="C013"):
         apply_policy(policy, data, engine=cluster)
+
+
+def test_records_that_are_nobodys_are_refused(cluster, tmp_path):
+    policy = randomising(SEX, privacyUnit="who")
+    table = pa.table({"who": ["", " "], "sex": ["F", "M"]})
+    pq.write_table(table, tmp_path / "nobody.parquet")
+    data = {DATASET: cluster.spark.read.parquet(str(tmp_path / "nobody.parquet"))}
+    with pytest.raises(DataError, match="R001 No row of the table has a person"):
+        apply_policy(policy, data, engine=cluster, key=KEY)

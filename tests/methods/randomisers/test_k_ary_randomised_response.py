@@ -14,7 +14,7 @@ SEX = KAryRandomisedResponse(name="sex", categories=("F", "M"))
 def test_what_is_none_of_the_categories_is_one_more_value():
     assert SEX.values == ("F", "M", "other")
     named = KAryRandomisedResponse(name="sex", categories=("F", "M", "?"), otherwise="?")
-    assert named.values == ("F", "M", "?")
+    assert named.values == ("?", "F", "M")
     assert randomiser_class("k-ary-randomised-response") is KAryRandomisedResponse
 
 
