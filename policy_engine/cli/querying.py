@@ -27,7 +27,7 @@ from policy_engine.cli.options import (
 )
 from policy_engine.cli.parsing import check_keys, exit_with_two, parse_paths
 from policy_engine.cli.shared_options import with_reading_options
-from policy_engine.data.atomic_file import check_free
+from policy_engine.data.atomic_file import check_destination
 from policy_engine.errors import PolicyEngineError, format_count, join_names
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ def query(
     with exit_with_two(PolicyEngineError):
         if output is not None:
             file_format(output)
-            if not overwrite:
-                check_free(output)
+            # What cannot be written must not be paid for.
+            check_destination(output, *map(Path, paths.values()), overwrite=overwrite)
         policies = reading.policies_in_force(*policy, time=load_time(world, time))
         print_notes(policies)
         result = query_data(

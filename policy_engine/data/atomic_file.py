@@ -3,6 +3,7 @@
 import os
 import stat
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from policy_engine.errors import OutputError, PolicyEngineError
@@ -25,17 +26,34 @@ def write_file(
     """
     text = data.encode() if isinstance(data, str) else data
     try:
-        if any(path.exists() and path.samefile(source) for source in inputs):
-            message = f"The output {str(path)!r} is the input itself."
-            raise OutputError.of("O001", message, "Give another path.")
+        _check_other(path, inputs)
         if _is_stream(path):
             with path.open("ab") as stream:  # which keeps what was written before
                 stream.write(text)
         elif overwrite or not _holds(path, text):
             _write(path, text, overwrite=overwrite, private=private)
     except OSError as error:
-        message = f"The file cannot be written: {error.strerror or error}."
-        raise OutputError.of("O002", message, source=str(path)) from None
+        raise _unwritable_error(path, error) from None
+
+
+def check_destination(path: Path, *inputs: Path, overwrite: bool = False) -> None:
+    """Raise OutputError (O001, O002) where `write_file` would, as far as is known beforehand.
+
+    It is for what is costly, or can be made only once. A file is made beside it, and removed.
+    """
+    if not overwrite:
+        check_free(path)
+    try:
+        _check_other(path, inputs)
+        if not _is_stream(path):
+            _check_kind(path)
+            number, name = tempfile.mkstemp(
+                prefix=f".policy-engine.{os.getpid()}.", dir=path.parent
+            )
+            os.close(number)
+            Path(name).unlink()
+    except (OSError, ValueError) as error:
+        raise _unwritable_error(path, error) from None
 
 
 def check_free(path: Path) -> None:
@@ -47,8 +65,19 @@ def check_free(path: Path) -> None:
         if os.path.lexists(path) and not _is_stream(path):
             raise _exists_error(path)
     except (OSError, ValueError) as error:
-        message = f"The file cannot be written: {getattr(error, 'strerror', None) or error}."
-        raise OutputError.of("O002", message, source=str(path)) from None
+        raise _unwritable_error(path, error) from None
+
+
+def _check_other(path: Path, inputs: Sequence[Path]) -> None:
+    """Raise OutputError (O001) where a path is one of the inputs."""
+    if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
+        message = f"The output {str(path)!r} is the input itself."
+        raise OutputError.of("O001", message, "Give another path.")
+
+
+def _check_kind(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise OSError("something that is not a file is there")
 
 
 def _is_stream(path: Path) -> bool:
@@ -68,8 +97,8 @@ def _holds(path: Path, data: bytes) -> bool:
 def _write(path: Path, data: bytes, *, overwrite: bool, private: bool) -> None:
     if not overwrite:
         check_free(path)
-    elif path.exists() and not path.is_file():
-        raise OSError("something that is not a file is there")
+    else:
+        _check_kind(path)
     number, name = tempfile.mkstemp(prefix=f".policy-engine.{os.getpid()}.", dir=path.parent)
     try:
         with os.fdopen(number, "wb") as file:
@@ -96,6 +125,11 @@ def _move_to_nothing(source: Path, target: Path) -> None:
     except OSError:  # a file system without hard links
         check_free(target)
         source.rename(target)
+
+
+def _unwritable_error(path: Path, error: Exception) -> PolicyEngineError:
+    message = f"The file cannot be written: {getattr(error, 'strerror', None) or error}."
+    return OutputError.of("O002", message, source=str(path))
 
 
 def _exists_error(path: Path) -> PolicyEngineError:

@@ -292,6 +292,9 @@ def test_the_command_prints_rows_and_what_they_cost(tmp_path):
     given = [COUNT, "--policy", f"{tmp_path}/policy.jsonld", "--assignee", LAB]
     given += ["--data", f"{VISITS}={tmp_path}/visits.csv", "--epsilon", "0.5"]
     given += ["--ledger", f"{tmp_path}/ledger.sqlite"]
+    unwritable = CliRunner().invoke(APP, [*given, "--output", f"{tmp_path}/missing/rows.csv"])
+    assert "O002" in str(unwritable.exception)
+    assert not (tmp_path / "ledger.sqlite").exists()
     result = CliRunner().invoke(APP, given)
     assert (result.exit_code, "1 row" in result.stdout) == (0, True)
     assert "charged: epsilon 0.5; n: rows +- 12 with 95 %" in result.stdout

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.data.atomic_file import check_free, write_file
+from policy_engine.data.atomic_file import check_destination, check_free, write_file
 from policy_engine.errors import OutputError
 
 
@@ -150,3 +150,20 @@ def test_what_is_no_file_is_never_written_over(tmp_path):
         one.bind(str(place))
         with pytest.raises(OutputError, match="O002"):
             write_file(place, "page")
+
+
+def test_where_nothing_can_be_written_is_known_beforehand(tmp_path):
+    file = tmp_path / "rows.csv"
+    check_destination(file)
+    assert not [*tmp_path.iterdir()]
+    file.write_text("rows")
+    check_destination(file, overwrite=True)
+    for place, inputs, overwrite, code in (
+        (file, (), False, "O001"),
+        (file, (file,), True, "O001"),
+        (tmp_path, (), True, "O002"),
+        (tmp_path / "missing" / "rows.csv", (tmp_path / "unknown",), False, "O002"),
+    ):
+        with pytest.raises(OutputError, match=code):
+            check_destination(place, *inputs, overwrite=overwrite)
+    assert [*tmp_path.iterdir()] == [file]
