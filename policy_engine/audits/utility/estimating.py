@@ -111,9 +111,9 @@ def _column(
 
 
 def _figures(column: ColumnEstimates) -> list[EstimatedFigure]:
-    lows, highs = column.estimates.intervals()
-    truths = [None] * len(lows) if column.truth is None else column.truth.tolist()
-    parts = (column.estimates.values, column.estimates.variances, lows, highs)
+    found = column.estimates
+    truths = [None] * len(found.values) if column.truth is None else column.truth.tolist()
+    parts = (found.values, found.variances, found.lows, found.highs)
     rows = zip(column.labels, *(part.tolist() for part in parts), truths, strict=True)
     return [
         EstimatedFigure(

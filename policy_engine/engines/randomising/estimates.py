@@ -11,9 +11,10 @@ from policy_engine.engines.randomising.persons import no_persons_error, record_w
 from policy_engine.engines.randomising.tables import read_answers
 from policy_engine.engines.randomising.values import codes_of, steps_of
 from policy_engine.kernels.local_privacy.bounded_numbers import estimate_mean
-from policy_engine.kernels.local_privacy.frequencies import Estimates, estimate_frequencies
+from policy_engine.kernels.local_privacy.frequencies import estimate_frequencies
 from policy_engine.kernels.local_privacy.local_hashing import LocalHashing
 from policy_engine.kernels.local_privacy.randomised_response import RandomisedResponse
+from policy_engine.kernels.local_privacy.spreads import Estimates
 from policy_engine.methods.randomiser import (
     CategoryRandomiser,
     NumberRandomiser,
@@ -99,8 +100,9 @@ def estimate_column(
     assert isinstance(randomiser, NumberRandomiser)  # noqa: S101 (images are not estimated)
     assert answers.codes is not None  # noqa: S101 (numbers have them)
     lower, grid = float(exact(randomiser.lower)), float(exact(randomiser.grid))
-    mean = estimate_mean(randomiser.mechanism(epsilon), answers.codes)
-    scaled = Estimates(lower + grid * mean.values, grid**2 * mean.variances, mean.answers)
+    share = randomisation.sampled_share
+    mean = estimate_mean(randomiser.mechanism(epsilon), answers.codes, sampled=share)
+    scaled = mean.rescaled(lower, grid)
     if original is None:
         return ColumnEstimates(randomiser, (MEAN,), scaled)
     truth = np.array([lower + grid * original.mean_step(randomiser)])

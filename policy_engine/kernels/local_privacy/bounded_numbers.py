@@ -19,7 +19,7 @@ from policy_engine.kernels.local_privacy.exponentials import (
     floor_exp,
     least_weight,
 )
-from policy_engine.kernels.local_privacy.frequencies import Estimates
+from policy_engine.kernels.local_privacy.spreads import Estimates, Spread
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -83,6 +83,12 @@ class TwoPoints:
         return max(
             (high - number) * (number - low) for number in (self.steps // 2, -(-self.steps // 2))
         )
+
+    def spread(self, _observed: float, _sampled: Fraction) -> Spread:
+        """Return the variance of an answer as a function of the mean: that of one of two numbers,
+        whatever the numbers are that have this mean, and however they were sampled."""
+        low, high = self.answers
+        return Spread(-low * high, low + high, -1, high - low)
 
 
 @dataclass(frozen=True)
@@ -159,6 +165,20 @@ class PiecewiseNumbers:
         """
         return max(self._variance(number) for number in (0, self.steps))
 
+    def spread(self, observed: float, sampled: Fraction) -> Spread:
+        """Return the variance of an answer: the largest, whatever the numbers are, and of a share
+        of them that was `sampled` how much they differ, by the `observed` variance of answers.
+
+        Answers vary by what was randomised too, which is least in the middle. That they are rarely
+        far off may not show in few: so it is never taken from them. A far answer is one of any
+        distance; as a jump half of the steps counts, by which intervals were found to cover.
+        """
+        variance = float(self.largest_variance)
+        if sampled < 1:
+            numbers = max(0.0, observed - float(self._variance(self.steps // 2)))
+            variance += float(1 - sampled) * numbers
+        return Spread(variance, jump=Fraction(self.steps, 2))
+
     def _variance(self, number: int) -> Fraction:
         weights = self.weights(number)
         squares = sum(
@@ -179,17 +199,20 @@ def published_steps(mechanism: BoundedNumbers) -> Ints:
     return np.array([round(answer) for answer in mechanism.answers], dtype=np.int64)
 
 
-def estimate_mean(mechanism: BoundedNumbers, answers: Ints) -> Estimates:
+def estimate_mean(
+    mechanism: BoundedNumbers, answers: Ints, *, sampled: Fraction = Fraction(1)
+) -> Estimates:
     """Return the unbiased estimate, (1,), of the mean in steps, from answers (rows,).
 
-    Its variance is that of the answers, which covers how much the numbers themselves differ, and
-    so a sample of them, too. Raises ValueError for fewer than two answers.
+    Its variance is the largest that it can be for such a mean. Of those who answered, all that is
+    not 1, a share was `sampled` at random, which it then covers. Raises ValueError for fewer than
+    two answers.
     """
     if len(answers) < 2:
         raise ValueError("There are fewer than two answers to estimate a mean from.")
     numbers = np.array([float(answer) for answer in mechanism.answers])[answers]
-    variance = numbers.var(ddof=1) / len(numbers)
-    return Estimates(np.array([numbers.mean()]), np.array([variance]), len(numbers))
+    spread = mechanism.spread(float(numbers.var(ddof=1)), sampled)
+    return Estimates.of(np.array([numbers.mean()]), len(numbers), spread, float(mechanism.steps))
 
 
 def _check_steps(steps: int) -> None:

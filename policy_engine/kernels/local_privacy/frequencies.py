@@ -6,11 +6,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.kernels.local_privacy.spreads import Estimates, Spread
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-QUANTILE = 1.959963984540054
-"""The standard normal's quantile of .975: intervals are of 95 %."""
 
 
 @dataclass(frozen=True)
@@ -30,27 +29,17 @@ class Supports:
         spread = frequency * own * (1 - own) + (1 - frequency) * other * (1 - other)
         return spread / (own - other) ** 2
 
+    def spread(self, sampled: Fraction = Fraction(1)) -> Spread:
+        """Return that variance as a function of the frequency, and with it that of the frequency
+        among a share of the records that was `sampled` at random, (1 - sampled) f (1 - f)."""
+        difference, rest = self.own - self.other, 1 - sampled
+        none, all_ = self.variance(), self.variance(Fraction(1))
+        return Spread(none, all_ - none + rest, -rest, 1 / difference)
+
     @property
     def largest_variance(self) -> Fraction:
         """The largest of n times the variance of the estimate of a frequency, at 0 or at 1."""
         return max(self.variance(), self.variance(Fraction(1)))
-
-
-@dataclass(frozen=True)
-class Estimates:
-    """Estimates of frequencies or means, (estimates,), with their variances.
-
-    They are neither clipped nor made to sum to 1: both would add a bias.
-    """
-
-    values: Floats
-    variances: Floats
-    answers: int
-
-    def intervals(self) -> tuple[Floats, Floats]:
-        """Return the ends of their intervals of 95 %, by normal approximation."""
-        half_widths = QUANTILE * np.sqrt(self.variances)
-        return self.values - half_widths, self.values + half_widths
 
 
 def estimate_frequencies(
@@ -64,13 +53,8 @@ def estimate_frequencies(
     """
     if answers < 1:
         raise ValueError("There are no answers to estimate frequencies from.")
-    own, other = float(supports.own), float(supports.other)
-    values = (counts / answers - other) / float(supports.own - supports.other)
-    likely_values = np.clip(values, 0.0, 1.0)
-    spread = likely_values * own * (1 - own) + (1 - likely_values) * other * (1 - other)
-    variances = spread / float(supports.own - supports.other) ** 2
-    variances = variances + likely_values * (1 - likely_values) * float(1 - sampled)
-    return Estimates(values, variances / answers, answers)
+    values = (counts / answers - float(supports.other)) / float(supports.own - supports.other)
+    return Estimates.of(values, answers, supports.spread(sampled), 1.0)
 
 
 def clip_frequencies(frequencies: Floats) -> Floats:

@@ -25,8 +25,10 @@ def test_two_fair_coins_are_undone_by_twice_the_share_less_a_half():
     assert estimates.values == pytest.approx([2 * 0.6 - 0.5, 2 * 0.4 - 0.5])
     # Each answer's variance is 3/16, and the slope 2.
     assert estimates.variances == pytest.approx([4 * 3 / 16 / 100] * 2)
-    low, high = estimates.intervals()
-    assert high - low == pytest.approx([2 * 1.96 * math.sqrt(0.0075)] * 2, rel=1e-4)
+    # 1.96 standard deviations, and half an answer, which moves the estimate by 2 / 100.
+    half_widths = [1.96 * math.sqrt(0.0075) + 0.01] * 2
+    assert estimates.highs - estimates.values == pytest.approx(half_widths, rel=1e-4)
+    assert estimates.values - estimates.lows == pytest.approx(half_widths, rel=1e-4)
 
 
 def test_estimates_are_not_clipped():
