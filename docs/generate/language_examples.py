@@ -294,10 +294,16 @@ RANDOMISING: Mapping[str, tuple[str, Any]] = {
     "pe:privacyUnit": ("eq", "http://example.com/Visits/Patient"),
 }
 """What refines a table that is randomised, besides its columns, each with its operator."""
+SYNTHETIC = {
+    "pe:function": "synthetic",
+    "pe:of": WARD,
+    "pe:candidates": ["surgery", "maternity", ""],
+}
 OF_QUERIES: Mapping[str, Any] = {
     "pe:groupBy": {"pe:groupBy": [WARD, "http://example.com/Visits/Sex"]},
     "pe:keys": {"pe:groupBy": [WARD], "pe:keys": {"@id": "http://example.com/wards.csv"}},
     "pe:aggregate": {"pe:groupBy": [WARDS], "pe:aggregate": [UNITS, {"pe:function": "count"}]},
+    "pe:rows": {"pe:rows": 5000, "pe:aggregate": [SYNTHETIC]},
 }
 FIGURES: Mapping[str, Any] = {
     "count-units": UNITS,
@@ -328,6 +334,7 @@ FIGURES: Mapping[str, Any] = {
         "pe:k": 1,
         "pe:candidates": ["surgery", "maternity"],
     },
+    "synthetic": SYNTHETIC,
 }
 """A figure of a table for each function."""
 OF_FIGURES: Mapping[str, Any] = {

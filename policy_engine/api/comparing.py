@@ -23,12 +23,13 @@ from policy_engine.errors import CertificateError, DataError, PlanError, PolicyE
 from policy_engine.methods.perturbation import Perturbation
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.steps import Anonymize, Mask, Sample
+from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Sample
 from policy_engine.policy import Reading, ReadingOptions, Source
 
 if TYPE_CHECKING:
     from policy_engine.audits.utility.estimating import EstimatedRelease
     from policy_engine.audits.utility.model import Comparison
+    from policy_engine.audits.utility.synthetic import SyntheticComparison
     from policy_engine.certificate.certificate import Certificate, MaskedColumn
     from policy_engine.certificate.record import Record
 
@@ -49,7 +50,7 @@ def compare_release(
     shareable: bool = False,
     asset: str = "",
     **reading: Unpack[ReadingOptions],
-) -> "Comparison | EstimatedRelease":
+) -> "Comparison | EstimatedRelease | SyntheticComparison":
     """Return what a release lost compared with its original, and how useful it still is.
 
     The columns and their roles come from the certificate beside the release, or else from the
@@ -59,7 +60,8 @@ def compare_release(
     `shareable` one contains only what anybody with the release can find out. The `record` shows
     whether the release was made from this original. Of a release by buckets, the table of
     quasi-identifiers is compared, as one that is masked alone. Of records that were randomised,
-    estimates are compared with the truth. Raises DataError if a table cannot
+    estimates are compared with the truth; of a synthetic table, how often columns have their values
+    together. Raises DataError if a table cannot
     be read or a taxonomy is missing (C012), PlanError for a target without a classifier (M004),
     CertificateError if the release cannot have been made from this original, or the record does
     not open its certificate.
@@ -86,6 +88,8 @@ def compare_release(
 
             truth = None if shareable else Path(original)
             return estimate_release(path, plan.randomise, truth)
+        if plan.aggregate is not None:
+            return _compared_synthetic(path, Path(original), plan.aggregate, shareable=shareable)
         if plan.sample and not (certificate and certificate.sample):
             raise _unknown_sample_error("Put its certificate beside the release.")
         anonymize, table = plan.require_anonymize(), path
@@ -133,6 +137,22 @@ def compare_release(
             apart=apart,
             progress=progress,
         )
+
+
+def _compared_synthetic(
+    release: Path, original: Path, step: AggregateStep, *, shareable: bool
+) -> "SyntheticComparison":
+    """Return how far a synthetic table is from its original. Raises PlanError (M004) for other
+    statistics, and for what can be shared."""
+    from policy_engine.audits.utility.synthetic import compare_synthetic  # noqa: PLC0415 (slow to import)
+
+    if not step.is_synthetic:
+        message = "The release has statistics, and no rows to compare. Its certificate says how "
+        raise PlanError.of("M004", f"{message}exact they are.")
+    if shareable:
+        message = "How far a synthetic table is from its original was not paid for with epsilon."
+        raise PlanError.of("M004", message, "The comparison is for the owner alone.")
+    return compare_synthetic(release, original, step)
 
 
 def _compared_table(plan: Plan, release: Path) -> Path:

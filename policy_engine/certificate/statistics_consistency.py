@@ -15,6 +15,10 @@ def statistics_contradictions(certificate: "Certificate", step: AggregateStep) -
     from policy_engine.plan.aggregates.noising import noise_problems  # noqa: PLC0415 (imports numpy)
 
     yield from noise_problems(step)
+    if step.rows is not None:
+        if certificate.rows_out != step.rows:
+            yield f"It has {certificate.rows_out:,} rows, and {step.rows:,} are asked for."
+        return
     keys = 1
     for one in step.group_by:
         keys *= len(one.keys)

@@ -110,6 +110,7 @@ def _query(query: Query) -> dict[str, _Form]:
         "groupBy": [_group_column(one) for one in query.group_by],
         "keys": query.keys,
         "aggregate": [_aggregate(one) for one in query.aggregates],
+        "rows": "" if query.rows is None else _parameter_value(query.rows),
     }
     return _without_empty(parts)
 

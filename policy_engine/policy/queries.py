@@ -16,6 +16,8 @@ from policy_engine.policy.xsd.literals import lexical
 if TYPE_CHECKING:
     from policy_engine.policy.model import Value
 
+SYNTHETIC = "synthetic"
+"""The function of the columns of synthetic tables."""
 ALL_ASSIGNEES = "allAssignees"
 """The scope of a budget for the releases to all assignees together."""
 
@@ -37,7 +39,8 @@ class Aggregate:
     """A figure of each group: a function, of the values of the column `of` unless rows are counted.
 
     `settings` are those given of `lower`, `upper`, `grid`, `at`, `k` (an integer) and `share`.
-    `candidates` are the first, the last and the step of numbers, or single values.
+    `candidates` are the first, the last and the step of numbers, or single values. Of the function
+    `synthetic` it is a column of a synthetic table.
     """
 
     function: str
@@ -49,15 +52,14 @@ class Aggregate:
 
     @property
     def column(self) -> str:
-        """The name of the figure's column: its own, or what it is, as in `sum-cost`."""
+        """The name of the figure's column: its own, or what it is, as in `sum-cost`; a synthetic
+        column is called as the one that it is of."""
         if self.name:
             return self.name
-        at = self.settings.get("at")
-        parts = (
-            self.function,
-            lexical(at.value) if at else "",
-            unquote(self.of.rpartition("/")[2]),
-        )
+        at, of = self.settings.get("at"), unquote(self.of.rpartition("/")[2])
+        if self.function == SYNTHETIC and of:
+            return of
+        parts = (self.function, lexical(at.value) if at else "", of)
         return "-".join(filter(None, parts))
 
 
@@ -66,13 +68,15 @@ class Query:
     """A table of aggregates (`pe:Query`): a row for each group, a column for each figure.
 
     Without columns to group by, all rows are one group. `keys` is the IRI of a file with a row for
-    each group; empty where columns have theirs, or the data say which groups there are.
+    each group; empty where columns have theirs, or the data say which groups there are. Of a
+    synthetic table, the figures are its columns, and `rows` their number.
     """
 
     uid: str
     group_by: tuple[GroupColumn, ...] = ()
     keys: str = ""
     aggregates: tuple[Aggregate, ...] = ()
+    rows: "Value | None" = None
     place: Place = field(default=NOWHERE, compare=False)
 
 

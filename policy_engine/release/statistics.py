@@ -15,7 +15,6 @@ from policy_engine.data.group_keys import GroupKeys
 from policy_engine.engines.engine import Engine, StoredData, WrittenTable
 from policy_engine.errors import DataError, PlanError
 from policy_engine.kernels.differential_privacy import selection
-from policy_engine.kernels.differential_privacy.noise import discrete_gaussian, discrete_laplace
 from policy_engine.kernels.differential_privacy.partition_selection import keeps
 from policy_engine.plan.aggregates.model import AddedNoise, Statistic
 from policy_engine.plan.inputs import Read
@@ -23,6 +22,7 @@ from policy_engine.plan.lineage import Upstream, check_read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import AggregateStep
 from policy_engine.release.release import Release
+from policy_engine.release.synthetic import CHOICES, NUMBERS, synthetic_codes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -102,8 +102,8 @@ def charged_statistics(
         engine.check_countable(table, step)
         return partial(_drawn_answer, step, engine, table, public)
 
-    rows: Rows = json.loads(charging.answer(source.digest, prepare))
-    return to_table(step, rows), source
+    answer = json.loads(charging.answer(source.digest, prepare))
+    return (synthetic_table if step.is_synthetic else to_table)(step, answer), source
 
 
 def _read(engine: Engine, step: Read) -> tuple[Any, StoredData]:
@@ -121,8 +121,9 @@ def _drawn_answer(
     step: AggregateStep, engine: Engine, table: Any, public: "tuple[Key, ...] | None"
 ) -> bytes:
     secret = secrets.token_bytes(SECRET_BYTES)
-    rows = draw(step, engine.tally(table, step, public, secret))
-    return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
+    tallies = engine.tally(table, step, public, secret)
+    drawn = synthetic_codes(step, tallies) if step.is_synthetic else draw(step, tallies)
+    return json.dumps(drawn, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 SECRET_BYTES = 16
@@ -155,8 +156,8 @@ Rows = list[list[Cell]]
 def draw(step: AggregateStep, tallies: "Tallies") -> Rows:
     """Return the rows that are released: a key, and a figure with noise for each aggregate.
 
-    This is the only place where noise is drawn: the caller has charged it before, and keeps what is
-    returned. Everything after is a function of it and of what is public.
+    Noise is drawn here, and for synthetic tables in `synthetic_codes`: the caller has charged it
+    before, and keeps what is returned. Everything after is a function of it and of what is public.
     """
     groups = list(range(len(tallies.keys)))
     if step.key_selection is not None:
@@ -185,7 +186,7 @@ def _drawn(noise: AddedNoise, exact: Sequence[Any], figure: Statistic) -> list[A
     if noise.quantity == "counts":
         return _noisy_counts(noise, exact)
     if noise.quantity == "ranks":
-        choose, at = _CHOICES[noise.mechanism], Fraction(figure.at or 0)
+        choose, at = CHOICES[noise.mechanism], Fraction(figure.at or 0)
         return [choose(selection.quantile_scores(one, at), scale) for one in exact]
     if noise.quantity == "choices":
         return [selection.top_k(one.tolist(), figure.k or 1, scale) for one in exact]
@@ -200,17 +201,7 @@ def _noisy_counts(noise: AddedNoise, exact: Sequence[Any]) -> list[list[int]]:
 
 
 def _noisy(noise: AddedNoise, exact: Sequence[int]) -> list[int]:
-    return _NUMBERS[noise.mechanism]([int(one) for one in exact], noise.exact_scale)
-
-
-_NUMBERS: Mapping[str, Callable[[Sequence[int], Fraction], list[int]]] = {
-    "discrete-laplace": discrete_laplace,
-    "discrete-gaussian": discrete_gaussian,
-}
-_CHOICES: Mapping[str, Callable[[Sequence[int], Fraction], int]] = {
-    "permute-and-flip": selection.permute_and_flip,
-    "exponential": selection.exponential,
-}
+    return NUMBERS[noise.mechanism]([int(one) for one in exact], noise.exact_scale)
 
 
 def _cell(figure: Statistic, parts: Sequence[Any]) -> Cell:
@@ -252,8 +243,7 @@ def _bounds(figure: Statistic) -> tuple[Fraction, Fraction]:
 
 
 def _number(exact: Decimal) -> int | float:
-    whole = exact == exact.to_integral_value()
-    return min(max(int(exact), -_MOST), _MOST) if whole else float(exact)
+    return min(max(int(exact), -_MOST), _MOST) if _is_whole(exact) else float(exact)
 
 
 _MOST = 2**63 - 1
@@ -277,11 +267,38 @@ def to_table(step: AggregateStep, rows: Rows) -> "pa.Table":
     return pa.table(arrays, names=list(step.released))
 
 
+def synthetic_table(step: AggregateStep, columns: Sequence[Sequence[int]]) -> "pa.Table":
+    """Return a synthetic table, given the places of the values of its cells, column by column.
+
+    Empty texts are missing cells.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    arrays = [
+        pa.array(_column_values(figure)).take(pa.array(codes, pa.int64()))
+        for figure, codes in zip(step.figures, columns, strict=True)
+    ]
+    return pa.table(arrays, names=list(step.released))
+
+
+def _column_values(figure: Statistic) -> list[Any]:
+    """Return the values that cells of a synthetic column may have: texts, or numbers."""
+    if figure.candidates:
+        return [one or None for one in figure.candidates]
+    low, grid = figure.ends[0], figure.grid or Decimal(1)
+    numbers = [(low + place) * grid for place in range(figure.options)]
+    return [_number(one) for one in numbers] if _is_whole(grid) else [float(one) for one in numbers]
+
+
+def _is_whole(number: Decimal) -> bool:
+    return number == number.to_integral_value()
+
+
 def _type(figure: Statistic) -> str:
     if figure.function in ("histogram", "top-k"):
         return "text"
     grids = [figure.grid] if figure.grid else []
     grids += [*figure.candidate_grid[:2]] if figure.function == "quantile" else []
-    is_whole = all(one == one.to_integral_value() for one in grids)
+    is_whole = all(map(_is_whole, grids))
     is_ratio = figure.function in ("mean", "variance")
     return "int64" if is_whole and not is_ratio else "float64"

@@ -405,6 +405,7 @@ OTHER = {
         "group_by": (COLUMN, COLUMN),
         "keys": ex("keys.csv"),
         "aggregates": (FIGURE, FIGURE),
+        "rows": Value(5),
     },
     GroupColumn: {"iri": ex("T/b"), "keys": (Value("F"),)},
     Aggregate: {

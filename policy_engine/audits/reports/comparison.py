@@ -27,6 +27,7 @@ from policy_engine.audits.utility.model import (
     QueryErrors,
     TableSide,
 )
+from policy_engine.audits.utility.synthetic import SyntheticComparison
 from policy_engine.data.atomic_file import write_file
 from policy_engine.errors import OutputError
 from policy_engine.kernels.estimates import NotApplicable
@@ -34,16 +35,21 @@ from policy_engine.kernels.estimates import NotApplicable
 _MOST_PAIRS = 30
 
 
-def write_report(comparison: Comparison | EstimatedRelease, path: Path, *inputs: Path) -> None:
+def write_report(
+    comparison: Comparison | EstimatedRelease | SyntheticComparison, path: Path, *inputs: Path
+) -> None:
     """Write a comparison as one HTML page, over what is there, unless that is an input.
 
     Raises OutputError where the file has another ending than `.html` or `.htm` or cannot be
     written (O002), is one of the `inputs` (O001), or is to have estimates of randomised records
-    (O002), DataError (C011) without matplotlib.
+    or the distances of a synthetic table (O002), DataError (C011) without matplotlib.
     """
     check_report(path)
-    if isinstance(comparison, EstimatedRelease):
-        message = "There is no page of estimates of records that were randomised."
+    if not isinstance(comparison, Comparison):
+        about = "estimates of records that were randomised"
+        if isinstance(comparison, SyntheticComparison):
+            about = "the distances of a synthetic table"
+        message = f"There is no page of {about}."
         raise OutputError.of("O002", message, "Leave the report out; there is JSON.")
     write_file(path, report_page(comparison), *inputs)
 

@@ -77,7 +77,8 @@ def _query(query: Query | None) -> str:
         return ""
     by = f" by {', '.join(map(_column, query.group_by))}" if query.group_by else ""
     keys = f" with the keys of {_name(query.keys)}" if query.keys else ""
-    return f"{_name(query.uid)}: {', '.join(map(_figure, query.aggregates))}{by}{keys}"
+    rows = f" in {_text(query.rows)} rows" if query.rows else ""
+    return f"{_name(query.uid)}: {', '.join(map(_figure, query.aggregates))}{by}{keys}{rows}"
 
 
 def _column(column: GroupColumn) -> str:

@@ -37,6 +37,7 @@ _NUMBERS: dict[str, Schema] = {
     "at": {"exclusiveMinimum": 0, "exclusiveMaximum": 1},
     "k": {"minimum": 1, "multipleOf": 1},
     "share": {"exclusiveMinimum": 0, "maximum": 1},
+    "rows": {"minimum": 1, "multipleOf": 1},
     "epsilon": _EPSILON,
     "delta": _DELTA,
     "lifetimeEpsilon": _EPSILON,

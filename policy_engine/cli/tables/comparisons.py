@@ -8,6 +8,7 @@ from rich.table import Table
 
 from policy_engine.cli.tables.masking_losses import masking_rows, masking_tables
 from policy_engine.cli.tables.randomised import estimate_tables
+from policy_engine.cli.tables.synthetic import distance_tables
 from policy_engine.cli.tables.tables import (
     new_table,
     printed_figure,
@@ -21,14 +22,20 @@ if TYPE_CHECKING:
     from policy_engine.api.exploration import Run
     from policy_engine.audits.utility.estimating import EstimatedRelease
     from policy_engine.audits.utility.model import Comparison
+    from policy_engine.audits.utility.synthetic import SyntheticComparison
 
 
-def compared_tables(comparison: "Comparison | EstimatedRelease") -> Iterator[Table]:
+def compared_tables(
+    comparison: "Comparison | EstimatedRelease | SyntheticComparison",
+) -> Iterator[Table]:
     """Yield what a comparison found; of records that were randomised, the estimates."""
     from policy_engine.audits.utility.model import Comparison  # noqa: PLC0415 (slow to import)
+    from policy_engine.audits.utility.synthetic import SyntheticComparison  # noqa: PLC0415 (likewise)
 
     if isinstance(comparison, Comparison):
         return comparison_tables(comparison)
+    if isinstance(comparison, SyntheticComparison):
+        return distance_tables(comparison)
     return estimate_tables(comparison)
 
 

@@ -16,15 +16,20 @@ if TYPE_CHECKING:
 
 def add_statistics(table: Table, step: Aggregation) -> None:
     """Add to the table of a plan what is released, and the noise of each figure."""
-    table.add_row("aggregate", escape(_promise(step)), escape(_bounded(step)))
+    made = "synthesize" if step.is_synthetic else "aggregate"
+    table.add_row(made, escape(_promise(step)), escape(_bounded(step)))
     if step.group_by:
         table.add_row("", "group by", escape(f"{', '.join(step.group_names)}: {_keys(step)}"))
     for figure in step.figures:
         table.add_row("", escape(figure.name), escape(describe_figure(figure)))
         for one in figure.noise:
             table.add_row("", "", escape(describe_noise(one, figure)))
+    for one in step.pair_noise:
+        table.add_row("", "pairs of columns", escape(describe_noise(one, step.figures[0])))
     if step.key_selection is not None:
         table.add_row("", "keys", escape(_selected(step.key_selection)))
+    if step.rows is not None:
+        table.add_row("", "rows", f"{step.rows:,}, made up of these figures alone")
     table.add_row("", "together", escape(f"proved by {step.accountant}"))
     if any(one.function in OF_NUMBERS for one in step.figures):
         table.add_row("", "limits", "sums beyond 2^62 steps of their grid stay there")
@@ -55,9 +60,12 @@ def describe_figure(figure: Statistic) -> str:
         first, step, count = figure.candidate_grid
         last = first + step * (count - 1)
         return f"quantile at {figure.at}{of}, one of {first} to {last} in steps of {step}"
+    if figure.is_synthetic and figure.candidates:
+        return f"made up{of}: {format_count(len(figure.candidates), 'value')}"
     if figure.lower is not None:
         bounds = f"moved into {figure.lower} to {figure.upper}, in steps of {figure.grid}"
-        return f"{figure.function}{of}, {bounds}"
+        made = "made up" if figure.is_synthetic else figure.function
+        return f"{made}{of}, {bounds}"
     if figure.candidates:
         number = format_count(len(figure.candidates), "candidate")
         most = f"the {figure.k} most frequent of " if figure.k else ""
@@ -83,6 +91,8 @@ def _error(noise: AddedNoise, figure: Statistic) -> str:
         return f"at most {width} rows from the quantile with 95 %"
     if noise.quantity == "choices":
         return f"at most {width} rows fewer than the most frequent with 95 %"
+    if noise.quantity == "pair choices":
+        return f"at most {width} rows nearer to independence than the farthest with 95 %"
     if figure.function in ("mean", "variance"):
         return f"+- {width} / n with 95 %, for n rows"
     return f"+- {width} with 95 %"
@@ -105,6 +115,8 @@ def statistics_rows(certificate: "Certificate") -> Iterator[tuple[str, str]]:
     for figure in step.figures:
         for one in figure.noise:
             yield escape(figure.name), escape(describe_noise(one, figure))
+    for one in step.pair_noise:
+        yield "pairs of columns", escape(describe_noise(one, step.figures[0]))
     yield "proved together by", escape(step.accountant)
     uncovered = ", ".join(certificate.uncovered)
     yield "epsilon does not cover", escape(uncovered) or "no other release that is known"

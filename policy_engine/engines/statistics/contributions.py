@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from policy_engine.engines.statistics.row_cells import encoded, numbers_of, texts_of
 from policy_engine.engines.value_words import dictionary_indices
-from policy_engine.plan.aggregates.model import AddedNoise, Quantity, Statistic
+from policy_engine.plan.aggregates.model import Quantity, Statistic
 from policy_engine.plan.steps import AggregateStep
 
 Integers = NDArray[np.int64]
@@ -30,16 +30,13 @@ class Tallied:
 def tallied(step: AggregateStep) -> tuple[Tallied, ...]:
     """Return the quantities of a step, in the order of its noise."""
     return tuple(
-        Tallied(figure, noise.quantity, _options(figure, noise))
+        Tallied(figure, noise.quantity, figure.options if noise.quantity in _OF_OPTIONS else 0)
         for figure in step.figures
         for noise in figure.noise
     )
 
 
-def _options(figure: Statistic, noise: AddedNoise) -> int:
-    if noise.quantity == "ranks":
-        return figure.candidate_grid[2]
-    return len(figure.candidates) if noise.quantity in ("counts", "choices") else 0
+_OF_OPTIONS = ("ranks", "counts", "choices")
 
 
 def row_values(table: pa.Table | pa.RecordBatch, step: AggregateStep) -> list[Integers]:
@@ -55,17 +52,26 @@ def _values(table: pa.Table | pa.RecordBatch, one: Tallied) -> Integers:
     column = encoded(table.column(figure.of))
     places = dictionary_indices(column)
     values = _of_values(column.dictionary, one)
-    nothing = ABSENT if one.options else 0
+    nothing = _missing_option(figure) if one.options else 0
     return np.append(values, nothing).astype(np.int64)[places]
+
+
+def _missing_option(figure: Statistic) -> int:
+    """Return the option of a missing cell: none, or the empty text of a synthetic column."""
+    is_value = figure.is_synthetic and "" in figure.candidates
+    return figure.candidates.index("") if is_value else ABSENT
 
 
 def _of_values(values: pa.Array, one: Tallied) -> Integers:
     """Return what each distinct value adds."""
     figure = one.figure
+    if figure.is_synthetic and not figure.candidates:
+        return _numbers_as_options(numbers_of(values), figure)
     if one.quantity in ("counts", "choices"):
         places = {text: place for place, text in enumerate(figure.candidates)}
         options = [
-            ABSENT if text is None else places.get(text, ABSENT) for text in texts_of(values)
+            _missing_option(figure) if text is None else places.get(text, ABSENT)
+            for text in texts_of(values)
         ]
         return np.array(options, dtype=np.int64)
     if figure.function == "count":
@@ -80,6 +86,15 @@ def _of_values(values: pa.Array, one: Tallied) -> Integers:
     return np.where(is_number, _moment(numbers, one), 0)
 
 
+def _numbers_as_options(numbers: NDArray[np.float64], figure: Statistic) -> Integers:
+    """Return numbers by their places from the lower bound on, in steps of the grid."""
+    assert figure.lower is not None and figure.upper is not None and figure.grid  # noqa: S101, PT018 (of numbers)
+    is_number = ~np.isnan(numbers)
+    moved = np.where(is_number, numbers, float(figure.lower))
+    steps = on_grid(moved, figure.lower, figure.upper, figure.grid) - figure.ends[0]
+    return np.where(is_number, steps, ABSENT)
+
+
 def _moment(numbers: NDArray[np.float64], one: Tallied) -> Integers:
     figure = one.figure
     assert figure.lower is not None and figure.upper is not None and figure.grid  # noqa: S101, PT018 (of numbers)
@@ -91,6 +106,18 @@ def _moment(numbers: NDArray[np.float64], one: Tallied) -> Integers:
     low, high = figure.ends
     centred = 2 * steps - (low + high)
     return centred if one.quantity == "sum" else 2 * centred**2 - (high - low) ** 2
+
+
+def pair_counts(values: Sequence[Integers], step: AggregateStep) -> list[Integers]:
+    """Return how many rows have every two values of each pair of the columns of a synthetic table,
+    (1, counts) each; nothing of other statistics. `values` are the options of rows, by column."""
+    options = [one.options for one in step.figures]
+    counts = []
+    for one, other in step.pairs:
+        cells = values[one] * options[other] + values[other]
+        counted = np.bincount(cells, minlength=options[one] * options[other])
+        counts.append(counted.astype(np.int64)[None, :])
+    return counts
 
 
 def on_grid(

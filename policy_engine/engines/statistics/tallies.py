@@ -14,6 +14,7 @@ from policy_engine.engines.statistics.contributions import (
     Integers,
     Tallied,
     exact_sums,
+    pair_counts,
     row_values,
     tallied,
 )
@@ -36,7 +37,8 @@ class Tallies:
     `keys` are the groups, (groups,): all public ones in their order, or those of the data in the
     order of their texts. `units` are the units of privacy in each, (groups,). `sums` has one entry
     for each quantity of the plan: the sums, a list of (groups,) integers of any size or, where the
-    quantity has options, how many rows chose each, (groups, options).
+    quantity has options, how many rows chose each, (groups, options). Of a synthetic table, those
+    of its pairs of columns follow.
     """
 
     keys: tuple[Key, ...]
@@ -96,14 +98,16 @@ def tally_table(
 
     `public` are the keys of groups, None where the data have them; `secret` decides which rows of a
     unit are used. Rows without a unit or a group, or that do not satisfy the conditions of the
-    step, are left out. Raises DataError (C009) for columns
-    whose values have no text.
+    step, are left out; so are those that have no value of a synthetic column. Raises DataError
+    (C009) for columns whose values have no text.
     """
     check_types(table.schema, step.columns_used)
     units = code_texts(table.column(step.unit))
     groups, keys = group_rows(table, step, public)
     values = row_values(table, step)
     is_counted = counted_rows(table, step)
+    if step.is_synthetic:
+        is_counted &= np.all([one != ABSENT for one in values], axis=0)
     used = np.flatnonzero((units.codes != ABSENT) & (groups != ABSENT) & is_counted)
     chosen = _bounded(units, groups, keys, values, used, step, secret, step.max_rows)
     if step.max_rows > 1 and any(one.quantity == "counts" for one in tallied(step)):
@@ -220,7 +224,7 @@ def _summed(
         else _sums(groups, added, starts, len(keys))
         for one, added in zip(tallied(step), values, strict=True)
     ]
-    return Tallies(keys, in_group, sums)
+    return Tallies(keys, in_group, [*sums, *pair_counts(values, step)])
 
 
 def _counts(groups: Integers, options: Integers, number: int, one: Tallied) -> Integers:
@@ -247,9 +251,11 @@ def merged(parts: Sequence[Tallies], step: AggregateStep, public: Sequence[Key] 
     keys = tuple(public) if public is not None else tuple(sorted(all_keys))
     place_of = {key: place for place, key in enumerate(keys)}
     units = [0] * len(keys)
+    options = [one.options for one in tallied(step)]
+    sizes = [one.options for one in step.figures]
+    options += [sizes[one] * sizes[other] for one, other in step.pairs]
     sums = [
-        np.zeros((len(keys), one.options), np.int64) if one.options else [0] * len(keys)
-        for one in tallied(step)
+        np.zeros((len(keys), number), np.int64) if number else [0] * len(keys) for number in options
     ]
     for part in parts:
         for own, key in enumerate(part.keys):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -27,13 +28,31 @@ from policy_engine.methods.sanitisations.differential_privacy import (
 )
 
 Function = Literal[
-    "count-units", "count", "sum", "mean", "variance", "quantile", "histogram", "top-k"
+    "count-units", "count", "sum", "mean", "variance", "quantile", "histogram", "top-k", "synthetic"
 ]
 OF_NUMBERS = ("sum", "mean", "variance")
 OF_CANDIDATES = ("histogram", "top-k")
-Quantity = Literal["units", "rows", "sum", "squares", "counts", "ranks", "choices", "keys"]
-"""What gets noise: units, rows, sums of values or of their squares, units of every candidate; and
-what is chosen: a rank, the most frequent candidates, the keys that are released."""
+Quantity = Literal[
+    "units",
+    "rows",
+    "sum",
+    "squares",
+    "counts",
+    "ranks",
+    "choices",
+    "keys",
+    "pair choices",
+    "pair counts",
+]
+"""What gets noise: units, rows, sums of values or of their squares, units of every candidate, or of
+every two of a pair of columns; and what is chosen: a rank, the most frequent candidates, the keys
+that are released, pairs of columns."""
+MOST_ROWS = 1_000_000
+"""So many rows has a synthetic table at most: the ledger keeps it."""
+MOST_PAIR_CELLS = 1_000_000
+"""So many counts the pairs of columns of a synthetic table have in all."""
+_FEWEST = 2
+_NOISES = 2
 _SUM = "sequential"
 """The accountant that adds epsilons (`kernels/differential_privacy/accounting.py`)."""
 Exact = Annotated[Decimal, Field(allow_inf_nan=False), PlainSerializer(str, return_type=str)]
@@ -77,7 +96,9 @@ class Statistic(_Frozen):
     Numbers of the column `of` are rounded to multiples of `grid` after they were moved into
     `lower` to `upper`. A quantile `at` a share is one of `candidates`, first, last and step; a
     histogram counts the units that have each of `candidates`, a unit for one of its rows, and
-    `top-k` names the `k` most frequent. `share` is its part of epsilon, among the shares of all.
+    `top-k` names the `k` most frequent. A synthetic column has values of its `candidates`, or of
+    the numbers from `lower` to `upper` by `grid`. `share` is its part of epsilon, among the shares
+    of all.
     """
 
     name: Name
@@ -95,11 +116,16 @@ class Statistic(_Frozen):
     @model_validator(mode="after")
     def _is_of_its_function(self) -> Self:
         """Raise ValueError for bounds, candidates and numbers of choices that no policy has."""
-        if len({*self.candidates}) < len(self.candidates) and self.function in OF_CANDIDATES:
+        is_of_values = self.function in (*OF_CANDIDATES, "synthetic")
+        if len({*self.candidates}) < len(self.candidates) and is_of_values:
             raise ValueError("a candidate is given twice")
         if self.function == "top-k" and not 0 < (self.k or 0) <= len(self.candidates):
             raise ValueError("there are fewer candidates than are chosen")
-        if self.function in OF_NUMBERS:
+        if self.is_synthetic and self.candidates:
+            has_bounds = any(one is not None for one in (self.lower, self.upper, self.grid))
+            if len(self.candidates) < _FEWEST or has_bounds:
+                raise ValueError("a synthetic column has two values at least, or bounds")
+        elif self.function in OF_NUMBERS or self.is_synthetic:
             lower, upper, grid = self.lower, self.upper, self.grid
             if lower is None or upper is None or not grid or grid <= 0:
                 raise ValueError("a sum has bounds and a grid")
@@ -114,6 +140,20 @@ class Statistic(_Frozen):
             ):
                 raise ValueError("a quantile has candidates in equal steps")
         return self
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether it is a column of a synthetic table."""
+        return self.function == "synthetic"
+
+    @property
+    def options(self) -> int:
+        """How many values its cells may have, where it is counted how many rows have each."""
+        if self.function == "quantile":
+            return self.candidate_grid[2]
+        if self.is_synthetic and not self.candidates:
+            return self.ends[1] - self.ends[0] + 1
+        return len(self.candidates)
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -157,7 +197,10 @@ class Aggregation(_Frozen):
 
     The statistics are those of groups by some columns, or of all rows. Groups are the public keys
     of the columns or of a file (`key_table`, by its IRI, with its `key_table_digest` once the plan
-    is bound), or else those that `key_selection` lets through. What is promised is about the
+    is bound), or else those that `key_selection` lets through. Where all figures are synthetic
+    columns, a table of `rows` rows is made up of noisy counts of each column and of pairs of
+    columns; `pair_noise` is that of the choices of pairs, then of their counts. What is promised
+    is about the
     `unit`, the column that tells persons apart, and follows from `epsilon` and `delta`, which the
     `accountant` proved for all noise together. Only rows that satisfy all `conditions` count.
     """
@@ -175,12 +218,16 @@ class Aggregation(_Frozen):
     key_selection: AddedNoise | None = None
     accountant: str = ""
     conditions: tuple[RowCondition, ...] = ()
+    rows: Annotated[int, Field(ge=1, le=MOST_ROWS)] | None = None
+    pair_noise: tuple[AddedNoise, ...] = ()
 
     @model_serializer(mode="wrap")
-    def _omit_no_conditions(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Omit the conditions where there are none, as in all that policies declare."""
+    def _omit_what_is_not_there(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Omit the conditions where there are none, as in all that policies declare, and what only
+        synthetic tables have."""
         values: dict[str, Any] = serialize(self)
-        return values if self.conditions else {k: v for k, v in values.items() if k != "conditions"}
+        optional = ("conditions", "rows", "pair_noise")
+        return {k: v for k, v in values.items() if v or k not in optional}
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -197,7 +244,36 @@ class Aggregation(_Frozen):
             raise ValueError("without groups, there are no keys of any")
         if self.unit in {*self.group_names, *(one.of for one in self.figures)}:
             raise ValueError("the unit of privacy is not released")
+        self._check_synthetic()
         return self
+
+    def _check_synthetic(self) -> None:
+        """Raise ValueError for a synthetic table that is not one of all rows, one of each unit."""
+        if not self.is_synthetic:
+            if self.rows or self.pair_noise or any(one.is_synthetic for one in self.figures):
+                raise ValueError("synthetic columns are not beside other figures")
+            return
+        is_whole = all(one.is_synthetic for one in self.figures) and not self.group_by
+        if not (is_whole and self.rows and self.max_rows == 1 and len(self.pair_noise) == _NOISES):
+            raise ValueError("a synthetic table is of all rows, one of each unit")
+        if len(self.figures) < _FEWEST or self.pair_cells > MOST_PAIR_CELLS:
+            raise ValueError("a synthetic table has two columns at least, of not too many values")
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether a synthetic table is released."""
+        return self.figures[0].is_synthetic
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of columns of a synthetic table, by their places; none of other statistics."""
+        return tuple(combinations(range(len(self.figures)), 2)) if self.is_synthetic else ()
+
+    @property
+    def pair_cells(self) -> int:
+        """How many counts all pairs of columns have."""
+        options = [one.options for one in self.figures]
+        return sum(options[one] * options[other] for one, other in self.pairs)
 
     @property
     def group_names(self) -> tuple[str, ...]:
@@ -229,9 +305,11 @@ class Aggregation(_Frozen):
         return Decimal(0) if is_pure else self.delta
 
     def noises(self) -> Iterator[AddedNoise]:
-        """Yield all noise of the release, in the order of its figures, then that of the keys."""
+        """Yield all noise of the release, in the order of its figures, then that of pairs of
+        columns, and of the keys."""
         for one in self.figures:
             yield from one.noise
+        yield from self.pair_noise
         if self.key_selection is not None:
             yield self.key_selection
 

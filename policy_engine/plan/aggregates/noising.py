@@ -63,12 +63,15 @@ def with_calibrated_noise(
     wanted = [list(_wanted(one, aggregation)) for one in aggregation.figures]
     total = sum((Fraction(one.share) for one in aggregation.figures), Fraction())
     needs_keys = bool(aggregation.group_by) and not aggregation.has_public_keys
+    pairs = [*_pairs_wanted(aggregation)]
     shares = Fraction(len(wanted), len(wanted) + 1) if needs_keys else Fraction(1)
+    shares -= sum((one.share for one in pairs), Fraction())
     flat = [
         one._replace(share=one.share * Fraction(figure.share) * shares / total)
         for figure, of in zip(aggregation.figures, wanted, strict=True)
         for one in of
     ]
+    flat += pairs
     if needs_keys:
         flat.append(_keys(1 - shares, aggregation))
     possible = [one for one in mechanisms if one != "discrete-gaussian" or aggregation.delta]
@@ -81,7 +84,8 @@ def with_calibrated_noise(
     keys = noise.pop() if needs_keys else None
     by_figure = [[noise.pop(0) for _ in of] for of in wanted]
     changes = {"figures": with_noise(aggregation.figures, by_figure), "key_selection": keys}
-    return aggregation.model_copy(update={**changes, "accountant": accountant})
+    of_all = {"pair_noise": tuple(noise), "accountant": accountant}
+    return aggregation.model_copy(update={**changes, **of_all})
 
 
 def calibrated(draft: Aggregation, method: DifferentialPrivacy) -> Aggregation:
@@ -189,6 +193,8 @@ def _wanted(figure: Statistic, aggregation: Aggregation) -> Iterator[_Wanted]:
     elif figure.function == "histogram":
         why = f"{units} is counted for one candidate {where}"
         yield _Wanted("counts", 1, Decimal(1), one, why)
+    elif figure.function == "synthetic":
+        yield _Wanted("counts", 1, Decimal(1), one, f"{units} is counted for one value {where}")
     else:
         k, options = figure.k or 1, len(figure.candidates)
         why = f"{has}, each of which counts for one candidate in each of {k} choices"
@@ -209,6 +215,33 @@ def _moments(figure: Statistic, rows: int, has: str) -> Iterator[_Wanted]:
         why = f"{has}, the square of each at most {_steps(width * width, square)} from the middle"
         yield _Wanted("squares", rows * width * width, square, share, why)
     yield _Wanted("rows", rows, Decimal(1), share, has)
+
+
+_OF_CHOICES, _OF_PAIRS = Fraction(1, 5), Fraction(3, 5)
+"""The shares that pairs of columns have of the epsilon of a synthetic table: pairs have most of the
+counts, and their choice is among few."""
+
+
+def _pairs_wanted(aggregation: Aggregation) -> Iterator[_Wanted]:
+    """Yield what a synthetic table needs besides its columns: a tree of pairs of columns, chosen
+    one after another, and their counts (McKenna, Miklau and Sheldon: Winning the NIST Contest,
+    Journal of Privacy and Confidentiality 11(3), 2021).
+
+    The score of a pair is the sum of the distances of its counts from whole numbers, which follow
+    from the noisy counts of both columns: a unit more changes one count by one.
+    """
+    if not aggregation.is_synthetic:
+        return
+    times, step = len(aggregation.figures) - 1, Decimal(1)
+    changes = "in one choice" if times == 1 else f"in each of {times} choices"
+    why = f"one {aggregation.unit} changes the score of each pair of columns by 1, {changes}"
+    options = len(aggregation.pairs)
+    yield _Wanted(
+        *("pair choices", 1, step, _OF_CHOICES, why), numbers=False, options=options, times=times
+    )
+    pairs = "in the pair of columns" if times == 1 else f"in each of {times} pairs of columns"
+    why = f"one {aggregation.unit} is counted once {pairs}"
+    yield _Wanted("pair counts", 1, step, _OF_PAIRS, why, times=times)
 
 
 def _keys(share: Fraction, aggregation: Aggregation) -> _Wanted:
@@ -237,6 +270,7 @@ def noise_problems(aggregation: Aggregation) -> Iterator[str]:
     """Yield how the noise of statistics is not what their terms and their epsilon need."""
     needs_keys = bool(aggregation.group_by) and not aggregation.has_public_keys
     wanted = [one for figure in aggregation.figures for one in _wanted(figure, aggregation)]
+    wanted += _pairs_wanted(aggregation)
     wanted += [_keys(Fraction(1, 2), aggregation)] if needs_keys else []
     noises = [*aggregation.noises()]
     if [*map(_terms, noises)] != [_wanted_terms(one, aggregation) for one in wanted]:

@@ -26,6 +26,7 @@ from policy_engine.plan.aggregates.model import (
     GroupedBy,
     Statistic,
 )
+from policy_engine.plan.aggregates.reading_synthetic import synthetic_problems
 from policy_engine.policy import Action, Condition, Constraint, Policy, Rule, Value
 from policy_engine.policy.model import (
     PER_ASSIGNEE_AND_PURPOSE,
@@ -33,7 +34,7 @@ from policy_engine.policy.model import (
     LogicalConstraint,
     conjuncts,
 )
-from policy_engine.policy.queries import Aggregate, GroupColumn, Query
+from policy_engine.policy.queries import SYNTHETIC, Aggregate, GroupColumn, Query
 
 _UNIT, _METHOD, _SEVERAL = "privacyUnit", "method", ("mechanism", "selection")
 _MOST_STEPS = 2**31
@@ -103,6 +104,11 @@ class _Reader:
         )
         self._check_groups(query, group_by, values)
         self._check_names(query, unit, group_by, figures)
+        if not self.problems:
+            rows_place = (
+                self.parts["maxRowsPerGroup"].place if values.get("maxRowsPerGroup") else None
+            )
+            self.problems += synthetic_problems(query, figures, values, rows_place)
         if self.problems:
             return None
         method = DifferentialPrivacy(**values)
@@ -119,6 +125,7 @@ class _Reader:
             figures=figures,
             key_selection=None,
             accountant="",
+            rows=None if query.rows is None else int(_text(query.rows)),
         )
         from policy_engine.plan.aggregates.noising import calibrated  # noqa: PLC0415 (slow to import)
 
@@ -270,13 +277,16 @@ class _Reader:
         before = len(self.problems)
         column = self._column(one.of, one.place) if one.of else ""
         parts = {"of": one.of, "candidates": one.candidates, **one.settings}
-        for name in _NEEDED.get(one.function, ()):
+        needed = _NEEDED.get(one.function, ())
+        if one.function == SYNTHETIC:
+            needed = ("of", "candidates") if one.candidates else _NEEDED["sum"]
+        for name in needed:
             if not parts.get(name):
                 hint = "Bounds, grids and candidates are public: they are not taken from the data."
-                self.add("M018", f"A {one.function} needs pe:{name}.", one.place, hint)
+                self.add("M018", f"A {_noun(one)} needs pe:{name}.", one.place, hint)
         if len(self.problems) > before:
             return None
-        if one.function in OF_CANDIDATES:
+        if one.function in (*OF_CANDIDATES, SYNTHETIC):
             self._refuse_repeated("candidate", [*map(_text, one.candidates)], one.place)
         exact = {name: _decimal(value) or Decimal(0) for name, value in one.settings.items()}
         self._check_numbers(one, exact)
@@ -294,8 +304,10 @@ class _Reader:
         )
 
     def _check_numbers(self, one: Aggregate, exact: Mapping[str, Decimal]) -> None:
-        if one.function in OF_NUMBERS:
+        if one.function in OF_NUMBERS or (one.function == SYNTHETIC and not one.candidates):
             self._check_bounds(one, exact)
+        elif one.function == SYNTHETIC:
+            self._check_values(one)
         elif one.function == "quantile":
             self._check_quantile(one, exact["at"])
         elif one.function == "top-k" and not 0 < exact["k"] <= len(one.candidates):
@@ -307,12 +319,21 @@ class _Reader:
         lower, upper, grid = (exact[name] for name in ("lower", "upper", "grid"))
         most = _MOST_SQUARE if one.function == "variance" else _MOST_STEPS
         if max(abs(lower), abs(upper), upper - lower) / grid > most:
-            message = f"A {one.function} has bounds of at most {most:,} steps of its grid. Given: "
+            message = f"A {_noun(one)} has bounds of at most {most:,} steps of its grid. Given: "
             message += f"{lower} to {upper} in steps of {grid}."
             self.add("M018", message, one.place, "Give a coarser pe:grid.")
         elif lower % grid or upper % grid:
             message = "The bounds are multiples of the grid. Given: "
             self.add("M018", f"{message}{lower} to {upper} in steps of {grid}.", one.place)
+
+    def _check_values(self, one: Aggregate) -> None:
+        """Note what is wrong with the values of a synthetic column."""
+        if any(name in one.settings for name in ("lower", "upper", "grid")):
+            message = "The values of a synthetic column are its pe:candidates, or those of pe:grid "
+            self.add("M018", f"{message}from pe:lower to pe:upper. Given: both.", one.place)
+        elif len(one.candidates) == 1:
+            message = "A synthetic column has at least two values. Given: 1."
+            self.add("M018", message, one.candidates[0].place)
 
     def _check_quantile(self, one: Aggregate, at: Decimal) -> None:
         first, last, step = (Decimal(_text(value)) for value in one.candidates)
@@ -335,6 +356,10 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "top-k": ("of", "candidates", "k"),
 }
 """What each function needs; what it may have is the vocabulary's."""
+
+
+def _noun(one: Aggregate) -> str:
+    return "synthetic column" if one.function == SYNTHETIC else one.function
 
 
 def _plain(value: Value) -> Any:

@@ -42,7 +42,7 @@ _OVER, _EPSILON, _DELTA, _SCOPE, _RENEWAL = (
     f"{_PE}{name}" for name in ("over", "epsilon", "delta", "scope", "renewal")
 )
 _LIFETIME_EPSILON, _LIFETIME_DELTA = f"{_PE}lifetimeEpsilon", f"{_PE}lifetimeDelta"
-_RELEASE = f"{_PE}release"
+_RELEASE, _ROWS = f"{_PE}release", f"{_PE}rows"
 _SETTINGS: dict[str, Range] = {
     "lower": ANY_NUMBER,
     "upper": ANY_NUMBER,
@@ -111,8 +111,10 @@ class QueryReader:
             message = "pe:keys says which groups there are, and nothing is grouped."
             self.walker.add("P023", message, "Add pe:groupBy.", node, _KEYS)
         aggregates = [*self._aggregates(node)]
+        number = self.exact.number(node, _ROWS, COUNT)
+        rows = None if number is None else Value(int(number), self.walker.graph.place(node, _ROWS))
         place = self.walker.graph.place(node)
-        return Query(uid, group_by, keys, tuple(aggregates), place) if uid else None
+        return Query(uid, group_by, keys, tuple(aggregates), rows, place) if uid else None
 
     def _check_class(self, node: Node, kind: QueryPart) -> None:
         """Note a class of the language that a node is not of; foreign ones say nothing."""

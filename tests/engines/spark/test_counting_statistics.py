@@ -46,3 +46,23 @@ def test_a_release_on_a_cluster_is_written_and_replayed_anywhere(cluster, tmp_pa
     assert table.column_names == ["sex", "persons", "rows", "days", "median"]
     again = apply_policy(text, {VISITS: file}, ledger=ledger)
     assert pa.table(again.table).to_pydict() == table.to_pydict()
+
+
+def test_a_synthetic_table_on_a_cluster_is_of_the_same_counts(cluster, tmp_path):
+    sex = {"pe:function": "synthetic", "pe:of": f"{VISITS}/sex", "pe:candidates": ["f", "m", ""]}
+    stay = {**DAYS, "pe:function": "synthetic"}
+    changes = {"by": [], "query": {"pe:rows": 50}, "maxRowsPerGroup": 1}
+    step, table = step_of(sex, stay, **changes), visits(*PEOPLE, (None, "f", 1))
+    frame = cluster.spark.createDataFrame(table).repartition(5)
+    on_cluster = tally_frame(frame, step, ((),), SECRET)
+    here = tally_table(table, step, ((),), SECRET)
+    for one, other in zip(on_cluster.sums, here.sums, strict=True):
+        assert np.array_equal(one, other)
+    file, ledger = tmp_path / "visits.parquet", tmp_path / "ledger.sqlite"
+    pq.write_table(table, file)
+    given = {"engine": cluster, "ledger": ledger}
+    release = apply_policy(
+        policy_text(sex, stay, **changes), {VISITS: file}, tmp_path / "o", **given
+    )
+    assert release.certificate.rows_out == 50
+    assert release.table.columns == ["sex", "days"]

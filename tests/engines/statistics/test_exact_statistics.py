@@ -228,3 +228,48 @@ def test_several_columns_make_one_key():
     groups, keys = group_rows(table, step_of(UNITS, by=by), public)
     assert groups.tolist() == [0, 1, 2, -1, -1]
     assert keys == tuple(public)
+
+
+SYNTHETIC = {
+    "by": [],
+    "maxRowsPerGroup": 1,
+    "query": {"pe:rows": 5},
+}
+SEX_COLUMN = {"pe:function": "synthetic", "pe:of": f"{VISITS}/sex", "pe:candidates": ["f", ""]}
+DAYS_COLUMN = {key: DAYS[key] for key in DAYS if key != "pe:name"} | {"pe:function": "synthetic"}
+
+
+def test_a_synthetic_table_counts_complete_rows_by_column_and_by_pair():
+    """No day is out of bounds; a sex that is not declared, or a text that is no number, is."""
+    table = visits(("a", "f", 1), ("b", None, 99), ("c", "x", 1), ("d", "f", None))
+    result = tally(table, SEX_COLUMN, DAYS_COLUMN, public=((),), **SYNTHETIC)
+    sex, days, pairs = (one[0].tolist() for one in result.sums)
+    assert sex == [1, 1]
+    assert days == [0, 1, *[0] * 12, 1]
+    assert pairs == [0, 1, *[0] * 27, 1]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("fx"), st.integers(0, 3))))
+def test_a_unit_is_one_row_of_a_synthetic_table(rows):
+    step = step_of(SEX_COLUMN, DAYS_COLUMN, **SYNTHETIC)
+    units = {unit for unit, sex, _ in rows if sex == "f"}
+    whole = tally_table(visits(*rows), step, ((),), SECRET)
+    assert [int(one.sum()) for one in whole.sums] == [len(units)] * 3
+    parts = [
+        tally_table(visits(*(row for row in rows if row[0] == unit)), step, ((),), SECRET)
+        for unit in "abc"
+    ]
+    together = merged(parts, step, ((),))
+    assert [one.tolist() for one in together.sums] == [one.tolist() for one in whole.sums]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("fx"), st.integers(0, 3))))
+def test_one_unit_changes_one_count_of_each_column_and_pair_by_one(rows):
+    step = step_of(SEX_COLUMN, DAYS_COLUMN, **SYNTHETIC)
+    others = [row for row in rows if row[0] != "a"]
+    whole, less = (tally_table(visits(*some), step, ((),), SECRET) for some in (rows, others))
+    there = any(unit == "a" and sex == "f" for unit, sex, _ in rows)
+    for one, other in zip(whole.sums, less.sums, strict=True):
+        change = np.asarray(one) - np.asarray(other)
+        assert max(change.ravel().tolist()) == int(there)
+        assert np.abs(change).sum() == int(there)

@@ -1,0 +1,1 @@
+"""Synthetic tables of noisy counts: the model of a tree of columns, and rows drawn from it."""

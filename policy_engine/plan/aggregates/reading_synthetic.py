@@ -1,0 +1,66 @@
+"""What is wrong with a synthetic table that a policy declares, as far as its figures are right."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from policy_engine.errors import Place, Problem, format_count, join_names
+from policy_engine.plan.aggregates.model import MOST_PAIR_CELLS, MOST_ROWS, Statistic
+from policy_engine.policy.queries import SYNTHETIC, Query
+
+
+def synthetic_problems(
+    query: Query,
+    figures: Sequence[Statistic],
+    values: Mapping[str, Any],
+    rows_place: Place | None = None,
+) -> Iterator[Problem]:
+    """Yield what is wrong with a query as a synthetic table, if it is one (M003, M018).
+
+    `values` are the parameters of the method, and `rows_place` is that of `maxRowsPerGroup`.
+    """
+    synthetic = [one for one in query.aggregates if one.function == SYNTHETIC]
+    if not synthetic:
+        if query.rows is not None:
+            message = "Only a synthetic table has pe:rows: columns of the function synthetic."
+            yield Problem("M018", message, "", query.rows.place)
+        return
+    if len(synthetic) < len(query.aggregates) or query.group_by:
+        message = "A synthetic table is of all rows, and has synthetic columns alone. Given: "
+        others = [one.function for one in query.aggregates if one.function != SYNTHETIC]
+        others += ["groups"] if query.group_by else []
+        hint = "Declare other figures as a query of their own."
+        yield Problem("M018", f"{message}{join_names(others)}.", hint, query.place)
+        return
+    if values.get("maxRowsPerGroup") != 1:
+        message = "A synthetic table is made of one row of each unit: maxRowsPerGroup is 1. Given: "
+        message += f"{values.get('maxRowsPerGroup')}."
+        yield Problem("M003", message, "", rows_place or query.place)
+    yield from _shape_problems(query, figures)
+
+
+def _shape_problems(query: Query, figures: Sequence[Statistic]) -> Iterator[Problem]:
+    rows = 0 if query.rows is None else int(str(query.rows.value))
+    if query.rows is None:
+        message = f"A synthetic table needs pe:rows, a number up to {MOST_ROWS:,}."
+        yield Problem("M018", message, "It is public: it is not that of the data.", query.place)
+    elif rows > MOST_ROWS:
+        message = f"A synthetic table has at most {MOST_ROWS:,} rows. Given: {rows:,}."
+        yield Problem("M018", message, "", query.rows.place)
+    if len(figures) < _FEWEST:
+        message = "A synthetic table has at least two columns. Given: "
+        message += f"{format_count(len(figures), 'column')}."
+        yield Problem("M018", message, "Of one column, ask for its histogram.", query.place)
+    for one in query.aggregates:
+        if "share" in one.settings:
+            message = "The columns of a synthetic table have equal parts of epsilon. Given: "
+            message += f"pe:share {one.settings['share'].value}."
+            yield Problem("M018", message, "", one.settings["share"].place)
+    cells = sum(one.options * other.options for one, other in combinations(figures, 2))
+    if cells > MOST_PAIR_CELLS:
+        message = f"The pairs of columns have at most {MOST_PAIR_CELLS:,} pairs of values in all. "
+        hint = "Give fewer candidates, coarser grids, or fewer columns."
+        yield Problem("M018", f"{message}Given: {cells:,}.", hint, query.place)
+
+
+_FEWEST = 2
