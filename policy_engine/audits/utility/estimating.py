@@ -111,9 +111,9 @@ def _column(
 
 
 def _figures(column: ColumnEstimates) -> list[EstimatedFigure]:
-    found = column.estimates
-    truths = [None] * len(found.values) if column.truth is None else column.truth.tolist()
-    parts = (found.values, found.variances, found.lows, found.highs)
+    estimates = column.estimates
+    truths = [None] * len(estimates.values) if column.truth is None else column.truth.tolist()
+    parts = (estimates.values, estimates.variances, estimates.lows, estimates.highs)
     rows = zip(column.labels, *(part.tolist() for part in parts), truths, strict=True)
     return [
         EstimatedFigure(

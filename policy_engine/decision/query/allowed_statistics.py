@@ -55,9 +55,9 @@ def _exact(number: object, name: str, allowed: Range) -> Decimal:
 _DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
 
-def _loss_error(name: str, given: str, allowed: Range, hint: str = "") -> PolicyEngineError:
+def _loss_error(name: str, text: str, allowed: Range, hint: str = "") -> PolicyEngineError:
     """Return the error for a number that no policy may ask for, either."""
-    short = given if len(given) <= _LONGEST else f"{given[:_LONGEST]} ..."
+    short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
     message = f"The {name} is {short}. Allowed is {allowed.words}."
     return RequestError.of("D003", message, hint)
 

@@ -115,7 +115,7 @@ class _Reader:
         if not self.figures:
             raise NotAskableError("It asks for no figure.")
         where = self.tree.args.get("where")
-        asked = AskedStatistics(
+        question = AskedStatistics(
             figures=tuple(dict.fromkeys(self.figures)),
             group_by=group_by,
             conditions=row_conditions(where.this, self.spelling.open_name) if where else (),
@@ -125,7 +125,7 @@ class _Reader:
         )
         # What the parser knows and nothing above has read would otherwise be ignored.
         check_understood(self.tree)
-        return asked
+        return question
 
     def _entry(self, node: exp.Expr) -> tuple[str, AskedFigure | str]:
         of = self._figure_or_column(node.this if isinstance(node, exp.Alias) else node)

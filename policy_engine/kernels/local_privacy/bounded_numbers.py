@@ -19,7 +19,7 @@ from policy_engine.kernels.local_privacy.exponentials import (
     floor_exp,
     least_weight,
 )
-from policy_engine.kernels.local_privacy.spreads import Estimates, Spread
+from policy_engine.kernels.local_privacy.spreads import AnswerSpread, Estimates
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -84,11 +84,11 @@ class TwoPoints:
             (high - number) * (number - low) for number in (self.steps // 2, -(-self.steps // 2))
         )
 
-    def spread(self, _observed: float, _sampled: Fraction) -> Spread:
+    def spread(self, _observed: float, _sampled: Fraction) -> AnswerSpread:
         """Return the variance of an answer as a function of the mean: that of one of two numbers,
         whatever the numbers are that have this mean, and however they were sampled."""
         low, high = self.answers
-        return Spread(-low * high, low + high, -1, high - low)
+        return AnswerSpread(-low * high, low + high, -1, high - low)
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class PiecewiseNumbers:
         """
         return max(self._variance(number) for number in (0, self.steps))
 
-    def spread(self, observed: float, sampled: Fraction) -> Spread:
+    def spread(self, observed: float, sampled: Fraction) -> AnswerSpread:
         """Return the variance of an answer: the largest, whatever the numbers are, and of a share
         of them that was `sampled` how much they differ, by the `observed` variance of answers.
 
@@ -177,7 +177,7 @@ class PiecewiseNumbers:
         if sampled < 1:
             numbers = max(0.0, observed - float(self._variance(self.steps // 2)))
             variance += float(1 - sampled) * numbers
-        return Spread(variance, jump=Fraction(self.steps, 2))
+        return AnswerSpread(variance, jump=Fraction(self.steps, 2))
 
     def _variance(self, number: int) -> Fraction:
         weights = self.weights(number)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.local_privacy.spreads import Estimates, Spread
+from policy_engine.kernels.local_privacy.spreads import AnswerSpread, Estimates
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,12 +29,12 @@ class Supports:
         spread = frequency * own * (1 - own) + (1 - frequency) * other * (1 - other)
         return spread / (own - other) ** 2
 
-    def spread(self, sampled: Fraction = Fraction(1)) -> Spread:
+    def spread(self, sampled: Fraction = Fraction(1)) -> AnswerSpread:
         """Return that variance as a function of the frequency, and with it that of the frequency
         among a share of the records that was `sampled` at random, (1 - sampled) f (1 - f)."""
         difference, rest = self.own - self.other, 1 - sampled
         none, all_ = self.variance(), self.variance(Fraction(1))
-        return Spread(none, all_ - none + rest, -rest, 1 / difference)
+        return AnswerSpread(none, all_ - none + rest, -rest, 1 / difference)
 
     @property
     def largest_variance(self) -> Fraction:

@@ -13,7 +13,7 @@ QUANTILE = 1.959963984540054
 
 
 @dataclass(frozen=True)
-class Spread:
+class AnswerSpread:
     """The variance of an estimate times the number of its answers, known from the mechanism: a
     polynomial of what is estimated, the largest that it can be, with no square above 0.
 
@@ -67,7 +67,7 @@ class Estimates:
     answers: int
 
     @classmethod
-    def of(cls, values: Floats, answers: int, spread: Spread, most: float) -> "Estimates":
+    def of(cls, values: Floats, answers: int, spread: AnswerSpread, most: float) -> "Estimates":
         """Return estimates of what lies between 0 and `most`, by the spread at the nearest value
         that is."""
         variances = spread.at(np.clip(values, 0.0, most)) / answers

@@ -84,8 +84,8 @@ def _caps(charge: Charge, accounts: Iterable[Account], state: LedgerState) -> It
     chosen = dict.fromkeys(accounts)
     yield from (cap for cap in charge.caps if cap.account in chosen)
     for account in chosen:
-        known = state.accounts.get(account.key)
-        for uid, caps in known.standing.items() if known else ():
+        account_state = state.accounts.get(account.key)
+        for uid, caps in account_state.standing.items() if account_state else ():
             yield from caps if uid not in charge.policies else ()
 
 

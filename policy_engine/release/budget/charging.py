@@ -18,7 +18,7 @@ from policy_engine.policy.model import TRAIN, conjuncts
 from policy_engine.policy.xsd.values import exact_number
 from policy_engine.release.budget.accounts import Account, Cap, Charge, Link
 from policy_engine.release.budget.ledger import BudgetLedger, ReplayedAnswer
-from policy_engine.release.budget.lineage import Lineage, related
+from policy_engine.release.budget.lineage import DataLineage, related
 
 SPENT_EPSILON, SPENT_DELTA = f"{terms.PE}spentEpsilon", f"{terms.PE}spentDelta"
 PER_DATASET = f"{terms.PE}perDataset"
@@ -120,9 +120,9 @@ class Chargeable:
             yield from ((party, purpose) for purpose in charged)
 
     @cached_property
-    def lineage(self) -> Lineage:
+    def lineage(self) -> DataLineage:
         """What is part of what or made of what, as policies and certificates say."""
-        lineage = Lineage()
+        lineage = DataLineage()
         lineage.add(self.hierarchy.asset)
         for output, dataset in self._made:
             lineage.add_origin(output, dataset)
@@ -131,7 +131,7 @@ class Chargeable:
     @property
     def origins(self) -> tuple[str, ...]:
         """The inputs of the plan, and all that they were made of."""
-        made = Lineage()
+        made = DataLineage()
         for output, dataset in self._made:
             made.add_origin(output, dataset)
         return tuple([one for asset in self.plan.assets for one in related(asset, made)])

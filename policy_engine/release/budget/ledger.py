@@ -218,8 +218,8 @@ class BudgetLedger:
             return {}
         with self._reading() as ledger:
             amounts = {one.account: one.spent for one in ledger.state.accounts.values()}
-            given = [one for one in amounts if one.assignee and not one.purpose]
-            for account in (replace(one, purpose=name) for one in given for name in wider):
+            wholes = [one for one in amounts if one.assignee and not one.purpose]
+            for account in (replace(one, purpose=name) for one in wholes for name in wider):
                 more = ledger.state.made_for_wider(account, wider[account.purpose])
                 amounts[account] = amounts.get(account, Amount()).plus(more)
         return amounts

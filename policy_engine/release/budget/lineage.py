@@ -10,7 +10,7 @@ _Steps: TypeAlias = dict[str, dict[str, None]]
 
 
 @dataclass(frozen=True)
-class Lineage:
+class DataLineage:
     """Of each dataset the wider ones, which it is part of or made of, and its parts."""
 
     wholes: _Steps = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Lineage:
         self.wholes.setdefault(output, {})[dataset] = None
 
 
-def related(dataset: str, *lineages: Lineage) -> tuple[str, ...]:
+def related(dataset: str, *lineages: DataLineage) -> tuple[str, ...]:
     """Return a dataset, its parts, and all that any of these are part of or made of.
 
     What statistics of the dataset tell, they tell of each part, and so of whatever has that part.
@@ -37,12 +37,12 @@ def related(dataset: str, *lineages: Lineage) -> tuple[str, ...]:
     return tuple(dict.fromkeys([dataset, *_reached(parts, [one.wholes for one in lineages])]))
 
 
-def spread(charge: Charge, known: Lineage) -> Charge:
+def spread(charge: Charge, remembered: DataLineage) -> Charge:
     """Return a charge that goes to all datasets that are known to tell of the same persons too."""
-    stated = Lineage()
+    stated = DataLineage()
     stated.add(charge.links)
     charged = {one.dataset for one in charge.accounts}
-    new = [one for one in related(charge.dataset, known, stated) if one not in charged]
+    new = [one for one in related(charge.dataset, remembered, stated) if one not in charged]
     own = [one for one in charge.accounts if one.dataset == charge.dataset]
     more = [replace(account, dataset=dataset) for dataset in new for account in own]
     return replace(charge, accounts=(*charge.accounts, *more)) if more else charge
@@ -56,10 +56,10 @@ def _reached(starts: Iterable[str], steps: Iterable[Mapping[str, dict[str, None]
         for step in maps:
             yield from step.get(one, ())
 
-    found = dict.fromkeys(starts)
-    queue = [*found]
+    gathered = dict.fromkeys(starts)
+    queue = [*gathered]
     for one in queue:
-        new = [other for other in after(one) if other not in found]
-        found |= dict.fromkeys(new)
+        new = [other for other in after(one) if other not in gathered]
+        gathered |= dict.fromkeys(new)
         queue += dict.fromkeys(new)
     return queue

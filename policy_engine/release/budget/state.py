@@ -15,7 +15,7 @@ from policy_engine.data.chain.verification import InvalidEntryError
 from policy_engine.policy.xsd.durations import subtract_duration
 from policy_engine.release.budget.accounts import SUMS, Account, Amount, Cap, renewal_of
 from policy_engine.release.budget.entries import LEDGER, BudgetEntry, Owner, caps_of
-from policy_engine.release.budget.lineage import Lineage
+from policy_engine.release.budget.lineage import DataLineage
 
 Identity: TypeAlias = tuple[str, str, str, str]
 Key: TypeAlias = tuple[str, str, str, str]
@@ -172,7 +172,7 @@ class LedgerState:
     lost: set[int] = field(default_factory=set)
     units: dict[str, str] = field(default_factory=dict)
     uncovered: dict[str, set[str]] = field(default_factory=dict)
-    lineage: Lineage = field(default_factory=Lineage)
+    lineage: DataLineage = field(default_factory=DataLineage)
 
     def read(self, rows: Iterator[Row]) -> None:
         """Add the rows from the mark on; the first is the one that was read last.

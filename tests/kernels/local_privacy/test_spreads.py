@@ -14,7 +14,7 @@ from policy_engine.kernels.local_privacy.bounded_numbers import (
 from policy_engine.kernels.local_privacy.frequencies import estimate_frequencies
 from policy_engine.kernels.local_privacy.local_hashing import LocalHashing
 from policy_engine.kernels.local_privacy.randomised_response import RandomisedResponse
-from policy_engine.kernels.local_privacy.spreads import Estimates, Spread
+from policy_engine.kernels.local_privacy.spreads import AnswerSpread, Estimates
 from policy_engine.kernels.local_privacy.unary_encoding import UnaryEncoding
 
 STEPS, RUNS = 20, 1_000
@@ -28,17 +28,17 @@ def words(*shape):
 def test_an_interval_has_the_values_at_which_the_estimate_is_near_enough():
     """Of 10 answers by two fair coins none: (p + 1.96^2 / 20 +- ...) / (1 + 1.96^2 / 10), which is
     Wilson's interval from 0 to 1.96^2 / (10 + 1.96^2) = .2775."""
-    low, high = Spread(0, 1, -1).interval(np.array([0.0]), 10)
+    low, high = AnswerSpread(0, 1, -1).interval(np.array([0.0]), 10)
     assert [*low, *high] == pytest.approx([0, 0.2775], abs=1e-4)
 
 
 def test_a_jump_is_halved():
-    low, high = Spread(4, jump=6).interval(np.array([1.0]), 100)
+    low, high = AnswerSpread(4, jump=6).interval(np.array([1.0]), 100)
     assert [*low, *high] == pytest.approx([1 - 0.392 - 0.03, 1 + 0.392 + 0.03], abs=1e-4)
 
 
 def test_the_variance_is_that_of_the_nearest_value_that_is_possible():
-    estimates = Estimates.of(np.array([-0.5, 0.5, 1.5]), 10, Spread(1, 2), 1.0)
+    estimates = Estimates.of(np.array([-0.5, 0.5, 1.5]), 10, AnswerSpread(1, 2), 1.0)
     assert estimates.variances == pytest.approx([0.1, 0.2, 0.3])
     halved = estimates.rescaled(3.0, 0.5)
     assert halved.values.tolist() == [2.75, 3.25, 3.75]

@@ -7,7 +7,7 @@ from charging import OF_ANN, VISITS, charge, release, spent
 
 from policy_engine.errors import LedgerError
 from policy_engine.release.budget import BudgetLedger
-from policy_engine.release.budget.lineage import Lineage, related
+from policy_engine.release.budget.lineage import DataLineage, related
 
 
 def of(dataset, account=VISITS):
@@ -20,14 +20,14 @@ def ledger(tmp_path):
 
 
 def test_parts_and_what_has_them_are_related_and_other_parts_of_the_whole_are_not():
-    lineage = Lineage()
+    lineage = DataLineage()
     lineage.add([("visits", "hospital"), ("labs", "hospital"), ("visits", "register")])
     lineage.add([("hospital", "visits")])  # a circle
     lineage.add_origin("rows", "visits")
     assert {*related("register", lineage)} == {"register", "visits", "labs", "hospital"}
     assert related("labs", lineage)[:2] == ("labs", "hospital")
     assert related("rows", lineage)[0] == "rows"
-    lineage = Lineage()
+    lineage = DataLineage()
     lineage.add([("visits", "hospital"), ("labs", "hospital")])
     assert related("visits", lineage) == ("visits", "hospital")
 
