@@ -153,9 +153,12 @@ class Chargeable:
 
     @property
     def links(self) -> Iterator[Link]:
-        """What the ledger is to remember of the lineage of the datasets."""
-        for one in self.datasets:
-            yield from ((one, whole) for whole in self.lineage.wholes.get(one, ()))
+        """What the ledger is to remember: all that the policies say of parts, since what they are
+        parts of together with what it knows is not known here, and the origins of the datasets."""
+        origins = (
+            (one, whole) for one in self.datasets for whole in self.lineage.wholes.get(one, ())
+        )
+        yield from dict.fromkeys((*origins, *self.hierarchy.asset))
 
 
 def charging_of(

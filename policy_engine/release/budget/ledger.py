@@ -35,7 +35,7 @@ from policy_engine.release.budget.entries import (
     UncoveredRelease,
     make_entry,
 )
-from policy_engine.release.budget.lineage import spread
+from policy_engine.release.budget.lineage import related, spread
 from policy_engine.release.budget.processes import current_owner, is_gone
 from policy_engine.release.budget.state import LedgerState, ReleaseState, Step
 from policy_engine.release.budget.store import BudgetStore, LedgerFile, StoredLedger
@@ -225,10 +225,12 @@ class BudgetLedger:
         return amounts
 
     def uncovered(self, datasets: Iterable[str]) -> tuple[str, ...]:
-        """Return the releases of some datasets that no epsilon covers, in the order of their
-        names."""
+        """Return the releases of some datasets, and of all that tell of the same persons, that no
+        epsilon covers, in the order of their names."""
         with self._reading() as ledger:
-            some = [ledger.state.uncovered.get(one, set()) for one in datasets]
+            lineage, uncovered = ledger.state.lineage, ledger.state.uncovered
+            every = {other for one in datasets for other in related(one, lineage)}
+            some = [uncovered.get(one, set()) for one in every]
         return tuple(sorted(set().union(*some)))
 
     def uncovered_by_dataset(self) -> dict[str, tuple[str, ...]]:
@@ -381,6 +383,7 @@ class _Transaction:
             raise LedgerError.of("B004", answer_fault(release), source=self.ledger.store.source)
         unpaid = tuple(one for one in charge.accounts if one.key not in release.keys)
         if unpaid:
+            check_units(charge, self.state)
             check_caps(charge, unpaid, self.state)
         accounts = tuple(
             entry

@@ -236,8 +236,7 @@ class LedgerState:
         identity = _identity(charge)
         if identity in self.releases:
             raise _StepError("its release was already made, or is being made")
-        keys = self._noted(charge)
-        release = ReleaseState(number, identity, keys, _amount(charge), entry)
+        release = ReleaseState(number, identity, self._keys(charge), _amount(charge), entry)
         self.releases[identity] = self.reservations[number] = release
 
     def spend(self, entry: Plain) -> None:
@@ -245,8 +244,6 @@ class LedgerState:
         release = self._release(entry, "reserved")
         release.step = "spent"
         self._pay(release.keys, (entry["logged"], release.amount), release.entry["charge"])
-        for key in release.keys:
-            self.units[key[0]] = key[1]
 
     def cancel(self, entry: Plain) -> None:
         """Record that what was reserved was given back."""
@@ -272,7 +269,7 @@ class LedgerState:
         release, amount = self.releases[_identity(charge)], _amount(charge)
         if release.number != entry["of"] or release.step != "kept":
             raise _StepError("it replays another release")
-        keys = self._noted(charge)
+        keys = self._keys(charge)
         self._pay(keys, (entry["logged"], amount), charge)
         release.keys += keys
 
@@ -284,25 +281,26 @@ class LedgerState:
 
     # -- parts of it -------------------------------------------------------------------------------
 
-    def _noted(self, charge: Plain) -> tuple[Key, ...]:
-        """Return the keys of the accounts of a charge, once all that it says is noted."""
-        keys, policies = [], charge.get("policies", ())
+    def _keys(self, charge: Plain) -> tuple[Key, ...]:
+        """Return the keys of the accounts of a charge, which exist from then on."""
+        keys = []
         for recorded in charge["accounts"]:
             get = recorded.get
             key = recorded["dataset"], recorded["unit"], get("assignee", ""), get("purpose", "")
-            account = self.accounts.get(key)
-            if account is None:
-                account = self.accounts[key] = AccountState(Account(*key))
-            account.note(recorded, policies)
+            if key not in self.accounts:
+                self.accounts[key] = AccountState(Account(*key))
             keys.append(key)
-        self.lineage.add(charge.get("links", ()))
         return tuple(keys)
 
     def _pay(self, keys: Sequence[Key], expense: Expense, charge: Plain) -> None:
-        purposes = charge.get("purposes", ())
-        for key in keys:
+        """Add what is spent, and note what the charge says: what is given back has said nothing."""
+        purposes, policies = charge.get("purposes", ()), charge.get("policies", ())
+        self.lineage.add(charge.get("links", ()))
+        for key, recorded in zip(keys, charge["accounts"], strict=True):
             account = self.accounts[key]
+            account.note(recorded, policies)
             account.pay(expense)
+            self.units[key[0]] = key[1]
             if purposes and key[2] and not key[3]:
                 charged = {one[3] for one in keys if one[:3] == key[:3]}
                 account.note_purposes(expense[1], purposes, charged)

@@ -30,8 +30,8 @@ def test_what_is_reserved_is_held_and_what_is_committed_is_spent(ledger):
     reservation = ledger.reserve(charge(epsilon="0.5"))
     assert spent(ledger) == 0
     assert ledger.balances()[0].reserved == Amount(Decimal("0.5"), Decimal(0))
-    assert ledger.balances()[0].remaining == Amount(Decimal("9.5"), Decimal("0.00001"))
     ledger.commit(reservation)
+    assert ledger.balances()[0].remaining == Amount(Decimal("9.5"), Decimal("0.00001"))
     assert spent(ledger) == spent(ledger, OF_ANN) == Decimal("0.5")
     assert ledger.balances()[0].reserved.epsilon == 0
     assert states(ledger) == ["opened", "reserved", "spent"]

@@ -66,3 +66,46 @@ def test_a_kept_answer_is_charged_to_what_is_known_since(ledger):
     release(ledger, stated)
     assert release(ledger, charge("1")) == b"42"
     assert (spent(ledger), spent(ledger, whole)) == (2, 2)
+
+
+def test_what_a_policy_says_of_other_parts_is_remembered_too(ledger):
+    """Siblings that a charged policy tells of are charged to their whole without its help."""
+    whole, other = of("urn:hospital"), of("urn:labs")
+    links = ((VISITS.dataset, whole.dataset), (other.dataset, whole.dataset))
+    release(ledger, replace(charge("1", accounts=(VISITS, whole)), links=links))
+    release(ledger, charge("2", accounts=(other,), caps=()))
+    assert spent(ledger, whole) == 2
+
+
+def test_links_of_a_charge_go_on_from_those_that_are_remembered(ledger):
+    part, whole = of("urn:ward"), of("urn:hospital")
+    release(
+        ledger, replace(charge("1", accounts=(VISITS, part)), links=((VISITS.dataset, "urn:ward"),))
+    )
+    stated = replace(charge("2", accounts=(VISITS,)), links=(("urn:ward", whole.dataset),))
+    release(ledger, stated)
+    assert spent(ledger, whole) == 1
+
+
+def test_what_was_given_back_has_said_nothing(ledger):
+    whole = of("urn:hospital")
+    stated = charge("1", accounts=(VISITS, whole))
+    ledger.cancel(ledger.reserve(replace(stated, links=((VISITS.dataset, whole.dataset),))))
+    release(ledger, charge("2"))
+    assert (spent(ledger), spent(ledger, whole)) == (1, 0)
+
+
+def test_a_replay_is_held_to_the_unit_of_what_it_is_charged_to(ledger):
+    whole = of("urn:hospital")
+    release(ledger, charge("1", accounts=(replace(whole, unit="visit"),), caps=()))
+    release(ledger, charge("2"))
+    again = charge("2", accounts=(VISITS, OF_ANN, whole))
+    with pytest.raises(LedgerError, match="Name one unit of privacy"):
+        ledger.reserve(again)
+
+
+def test_releases_that_no_epsilon_covers_are_those_of_all_that_is_related(ledger):
+    links = ((VISITS.dataset, "urn:hospital"),)
+    release(ledger, replace(charge("1", accounts=(VISITS, of("urn:hospital"))), links=links))
+    ledger.list_uncovered(["urn:hospital"], "urn:rows")
+    assert ledger.uncovered([VISITS.dataset]) == ("urn:rows",)
