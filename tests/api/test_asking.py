@@ -74,6 +74,20 @@ def test_the_same_question_in_other_words_is_answered_again_at_no_cost(tmp_path)
     assert first.table["n"].to_pylist() == again.table["m"].to_pylist()
     assert not again.cost.is_charged
     assert spent(tmp_path) == {"": "0.5", LAB: "0.5"}
+    assert ask(tmp_path, f"{COUNT} WHERE days > 0", "0.1").cost.is_charged
+    assert not ask(tmp_path, f"{COUNT} WHERE days > -0.0", "0.1").cost.is_charged
+
+
+def test_figures_whose_names_differ_in_case_alone_are_told_apart(tmp_path):
+    figures = ({**UNITS, "pe:name": "N"}, {**ROWS, "pe:name": "n"}, {**DAYS, "pe:name": "SEX"})
+    text = policy_text(*figures, rule={"assignee": LAB})
+    rows = [(f"p{number // 2}", "f", 2) for number in range(20_000)]
+    sql = "SELECT COUNT(*), COUNT(DISTINCT person), SUM(days), sex FROM Visits GROUP BY sex"
+    result = ask(tmp_path, f"{sql} ORDER BY sex", "1", rows=rows, policies=[text])
+    [counted, persons, days, sex] = [one[0].as_py() for one in result.table.columns]
+    assert sex == "f"
+    assert abs(persons - 10_000) < 1000 < counted - persons
+    assert abs(days - 2 * counted) < 2000
 
 
 def test_whoever_asks_is_charged_with_those_they_belong_to(tmp_path):

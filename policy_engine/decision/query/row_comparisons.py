@@ -97,7 +97,8 @@ def _number(node: exp.Expr) -> Decimal | None:
         nearest = float(literal.name)
     except ValueError:
         return None
-    return Decimal(repr(sign * nearest)).normalize() if isfinite(nearest) else None
+    # Zero is added since a negative zero is no other number.
+    return Decimal(repr(sign * nearest + 0.0)).normalize() if isfinite(nearest) else None
 
 
 def _text(node: exp.Expr) -> str | None:

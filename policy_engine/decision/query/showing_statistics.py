@@ -15,11 +15,21 @@ if TYPE_CHECKING:
 _TABLE = "statistics"
 Name = Callable[["AskedFigure | str"], str]
 """The column of the released table that a figure, or a column that is grouped by, is."""
+Column = Callable[["AskedFigure | str"], exp.Column]
+"""The same column as SQL has it."""
 
 
 def shown_rows(table: "pa.Table", question: AskedStatistics, name: Name) -> "pa.Table":
     """Return the columns of a released table that a query lists, with its order and its limits."""
-    return running.run({"": to_sql(_listed(question, name), "duckdb")}, {_TABLE: table})[""]
+    # DuckDB takes names that differ in case alone for the same: columns are known by their number.
+    numbers = {one: str(number) for number, one in enumerate(table.column_names)}
+
+    def column(entry: "AskedFigure | str") -> exp.Column:
+        # With the name of the table, it is never taken for an alias.
+        return exp.column(numbers[name(entry)], table=_TABLE, quoted=True)
+
+    tables = {_TABLE: table.rename_columns([*numbers.values()])}
+    return running.run({"": to_sql(_listed(question, name, column), "duckdb")}, tables)[""]
 
 
 def shown_names(question: AskedStatistics, name: Name) -> tuple[tuple[str, str], ...]:
@@ -27,24 +37,20 @@ def shown_names(question: AskedStatistics, name: Name) -> tuple[tuple[str, str],
     return tuple((alias or name(one), name(one)) for alias, one in question.shown)
 
 
-def _listed(question: AskedStatistics, name: Name) -> exp.Select:
+def _listed(question: AskedStatistics, name: Name, column: Column) -> exp.Select:
     entries = [
-        exp.alias_(_column(own), alias, quoted=True) for alias, own in shown_names(question, name)
+        exp.alias_(column(one), alias or name(one), quoted=True) for alias, one in question.shown
     ]
     select = exp.Select(expressions=entries).from_(exp.to_identifier(_TABLE, quoted=True))
     if question.order:
-        select.set("order", exp.Order(expressions=[_ordered(*one, name) for one in question.order]))
-    for one in question.limits:
-        select.set(one.key, one.copy())
+        order = [_ordered(node, column(one)) for one, node in question.order]
+        select.set("order", exp.Order(expressions=order))
+    for limit in question.limits:
+        select.set(limit.key, limit.copy())
     return select
 
 
-def _ordered(entry: "AskedFigure | str", node: exp.Ordered, name: Name) -> exp.Ordered:
+def _ordered(node: exp.Ordered, column: exp.Column) -> exp.Ordered:
     ordered = node.copy()
-    ordered.set("this", _column(name(entry)))
+    ordered.set("this", column)
     return ordered
-
-
-def _column(name: str) -> exp.Column:
-    # With the name of the table, it is never taken for an alias.
-    return exp.column(name, table=_TABLE, quoted=True)

@@ -109,7 +109,8 @@ class Charge:
     release it is. `events` are its mechanisms, as JSON. A charge goes to all its accounts or none.
 
     The release is of the dataset of the first account; `links` say what that is part of or made of,
-    and what its parts are. `policies` are the uids of those that are in force, all budgets of which
+    and what its parts are; `origins` are the outputs that the policies make, each with what it is
+    made of. `policies` are the uids of those that are in force, all budgets of which
     are among the caps, even of datasets that are not charged. `purposes` are those that it is for;
     accounts of wider ones are charged as well.
     """
@@ -124,6 +125,7 @@ class Charge:
     release: str
     events: Any = None
     links: tuple[Link, ...] = ()
+    origins: tuple[Link, ...] = ()
     policies: tuple[str, ...] = ()
     purposes: tuple[str, ...] = ()
 

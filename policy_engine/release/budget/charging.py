@@ -124,21 +124,23 @@ class Chargeable:
         """What is part of what or made of what, as policies and certificates say."""
         lineage = DataLineage()
         lineage.add(self.hierarchy.asset)
-        for output, dataset in self._made:
-            lineage.add_origin(output, dataset)
+        lineage.add_origins(self.made)
         return lineage
 
     @property
     def origins(self) -> tuple[str, ...]:
         """The inputs of the plan, and all that they were made of."""
         made = DataLineage()
-        for output, dataset in self._made:
-            made.add_origin(output, dataset)
+        made.add_origins(self.made)
         return tuple([one for asset in self.plan.assets for one in related(asset, made)])
 
     @cached_property
-    def _made(self) -> list[Link]:
-        """Outputs, each with what it was made of."""
+    def made(self) -> list[Link]:
+        """Outputs, each with what it was made of, as policies and certificates say.
+
+        The ledger is to remember all of them: what the datasets are parts of together with what it
+        knows, and so which of them are reached, is not known here.
+        """
         rules = (rule for one in self.policies for rule in one.permissions if rule.output)
         made = [(rule.output, target.iri) for rule in rules for target in rule.targets]
         return made + [pair for one in self.upstream for pair in one.derivations]
@@ -224,6 +226,7 @@ def charge_of(chargeable: Chargeable) -> Charge:
         release=plan.publish.asset,
         events=_events(step),
         links=tuple(chargeable.links),
+        origins=tuple(dict.fromkeys(chargeable.made)),
         policies=tuple([one.uid for one in policies]),
         purposes=chargeable.purposes,
     )

@@ -46,7 +46,10 @@ class RecordedAccount(ChainRecord):
 
 
 class RecordedCharge(ChainRecord):
-    """A charge, its amounts as exact decimals."""
+    """A charge, its amounts as exact decimals.
+
+    Where a kept answer is given again for new purposes, the accounts of `paid` had paid for it.
+    """
 
     accounts: tuple[RecordedAccount, ...]
     epsilon: _Amount
@@ -57,8 +60,10 @@ class RecordedCharge(ChainRecord):
     release: str
     events: JsonValue = None
     links: tuple[tuple[str, str], ...] | None = None
+    origins: tuple[tuple[str, str], ...] | None = None
     policies: tuple[str, ...] | None = None
     purposes: tuple[str, ...] | None = None
+    paid: tuple[RecordedAccount, ...] | None = None
 
     @classmethod
     def of(cls, charge: Charge) -> "RecordedCharge":
@@ -75,6 +80,7 @@ class RecordedCharge(ChainRecord):
                 release=charge.release,
                 events=charge.events,
                 links=charge.links or None,
+                origins=charge.origins or None,
                 policies=charge.policies or None,
                 purposes=charge.purposes or None,
             )

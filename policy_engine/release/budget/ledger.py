@@ -385,12 +385,15 @@ class _Transaction:
         if unpaid:
             check_units(charge, self.state)
             check_caps(charge, unpaid, self.state)
-        accounts = tuple(
-            entry
-            for account, entry in zip(charge.accounts, recorded.accounts, strict=True)
-            if account in unpaid
+        entries = dict(zip(charge.accounts, recorded.accounts, strict=True))
+        accounts = tuple([entries[one] for one in unpaid])
+        paid = tuple(
+            entries[one].model_copy(update={"caps": None})
+            for one in charge.accounts
+            if one not in unpaid and release.is_new_to(one.key, charge.purposes)
         )
-        new = recorded.model_copy(update={"accounts": accounts}) if accounts else None
+        update = {"accounts": accounts, "paid": paid or None}
+        new = recorded.model_copy(update=update) if accounts or paid else None
         self.append(state="replayed", of=release.number, charge=new)
         return ReplayedAnswer(answer, release.number, release.amount, bool(unpaid))
 

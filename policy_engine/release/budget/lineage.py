@@ -22,6 +22,11 @@ class DataLineage:
             self.add_origin(part, whole)
             self.parts.setdefault(whole, {})[part] = None
 
+    def add_origins(self, links: Iterable[Link]) -> None:
+        """Add pairs of an output, and what it was made of."""
+        for output, dataset in links:
+            self.add_origin(output, dataset)
+
     def add_origin(self, output: str, dataset: str) -> None:
         """Add what an output was made of. What the dataset tells is not charged to it."""
         self.wholes.setdefault(output, {})[dataset] = None
@@ -41,6 +46,7 @@ def spread(charge: Charge, remembered: DataLineage) -> Charge:
     """Return a charge that goes to all datasets that are known to tell of the same persons too."""
     stated = DataLineage()
     stated.add(charge.links)
+    stated.add_origins(charge.origins)
     charged = {one.dataset for one in charge.accounts}
     new = [one for one in related(charge.dataset, remembered, stated) if one not in charged]
     own = [one for one in charge.accounts if one.dataset == charge.dataset]

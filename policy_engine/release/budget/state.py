@@ -21,6 +21,9 @@ Identity: TypeAlias = tuple[str, str, str, str]
 Key: TypeAlias = tuple[str, str, str, str]
 """An account: dataset, unit, assignee and purpose."""
 
+Uses: TypeAlias = tuple[frozenset[str], frozenset[str]]
+"""What a release is for: the purposes that were stated, and all that an assignee is charged for."""
+
 Expense: TypeAlias = tuple[str, Amount]
 """When something was spent, and what."""
 
@@ -47,7 +50,7 @@ class AccountState:
         self._epsilon = self._delta = Decimal(0)
         self._expenses: list[Expense] = []
         self._windows: dict[str, _Window] = {}
-        self._by_purposes: dict[tuple[frozenset[str], frozenset[str]], Amount] = {}
+        self._by_purposes: dict[Uses, Amount] = {}
 
     @property
     def spent(self) -> Amount:
@@ -79,10 +82,11 @@ class AccountState:
             self._delta = SUMS.add(self._delta, amount.delta)
         self._expenses.append(expense)
 
-    def note_purposes(self, amount: Amount, purposes: Iterable[str], charged: set[str]) -> None:
-        """Note what a release was for, what it cost, and for which purposes it is charged."""
-        group = frozenset(purposes), frozenset(charged)
-        self._by_purposes[group] = self._by_purposes.get(group, Amount()).plus(amount)
+    def note_purposes(self, amount: Amount, uses: Uses, before: Uses | None) -> None:
+        """Note what a release costs, and what it is for: all uses, and those noted before."""
+        if before is not None:
+            self._by_purposes[before] = self._by_purposes[before].minus(amount)
+        self._by_purposes[uses] = self._by_purposes.get(uses, Amount()).plus(amount)
 
     def made_for(self, purposes: Iterable[str], but: str) -> Amount:
         """Return what was made for any of some purposes, and is not charged to another one."""
@@ -131,7 +135,8 @@ class ReleaseState:
     """How far a release has come that was neither given back nor given up.
 
     `entry` is what reserved for it, while it is being made, and `answer` the digest of what is
-    kept. The accounts of `keys` have paid for it, or are going to.
+    kept. The accounts of `keys` have paid for it, or are going to. `uses` says what it is for, by
+    the accounts of assignees for all purposes.
     """
 
     number: int
@@ -141,6 +146,12 @@ class ReleaseState:
     entry: Plain
     step: Step = "reserved"
     answer: str = ""
+    uses: dict[Key, Uses] = field(default_factory=dict)
+
+    def is_new_to(self, key: Key, purposes: Iterable[str]) -> bool:
+        """Tell whether an account is an assignee's, who was not given it for all these purposes."""
+        stated = self.uses[key][0] if key in self.uses else frozenset[str]()
+        return bool(key[2]) and not key[3] and not stated.issuperset(purposes)
 
     @property
     def owner(self) -> Owner:
@@ -236,14 +247,18 @@ class LedgerState:
         identity = _identity(charge)
         if identity in self.releases:
             raise _StepError("its release was already made, or is being made")
-        release = ReleaseState(number, identity, self._keys(charge), _amount(charge), entry)
+        release = ReleaseState(
+            number, identity, self._keys(charge["accounts"]), _amount(charge), entry
+        )
         self.releases[identity] = self.reservations[number] = release
 
     def spend(self, entry: Plain) -> None:
         """Record that what was reserved is spent."""
         release = self._release(entry, "reserved")
         release.step = "spent"
-        self._pay(release.keys, (entry["logged"], release.amount), release.entry["charge"])
+        charge = release.entry["charge"]
+        self._pay(release.keys, (entry["logged"], release.amount), charge)
+        self._note_uses(release, release.keys, charge)
 
     def cancel(self, entry: Plain) -> None:
         """Record that what was reserved was given back."""
@@ -269,8 +284,9 @@ class LedgerState:
         release, amount = self.releases[_identity(charge)], _amount(charge)
         if release.number != entry["of"] or release.step != "kept":
             raise _StepError("it replays another release")
-        keys = self._keys(charge)
+        keys = self._keys(charge["accounts"])
         self._pay(keys, (entry["logged"], amount), charge)
+        self._note_uses(release, (*keys, *self._keys(charge.get("paid", ()))), charge)
         release.keys += keys
 
     def list_uncovered(self, entry: Plain) -> None:
@@ -281,10 +297,10 @@ class LedgerState:
 
     # -- parts of it -------------------------------------------------------------------------------
 
-    def _keys(self, charge: Plain) -> tuple[Key, ...]:
+    def _keys(self, accounts: Iterable[Plain]) -> tuple[Key, ...]:
         """Return the keys of the accounts of a charge, which exist from then on."""
         keys = []
-        for recorded in charge["accounts"]:
+        for recorded in accounts:
             get = recorded.get
             key = recorded["dataset"], recorded["unit"], get("assignee", ""), get("purpose", "")
             if key not in self.accounts:
@@ -294,16 +310,31 @@ class LedgerState:
 
     def _pay(self, keys: Sequence[Key], expense: Expense, charge: Plain) -> None:
         """Add what is spent, and note what the charge says: what is given back has said nothing."""
-        purposes, policies = charge.get("purposes", ()), charge.get("policies", ())
+        policies = charge.get("policies", ())
         self.lineage.add(charge.get("links", ()))
+        self.lineage.add_origins(charge.get("origins", ()))
         for key, recorded in zip(keys, charge["accounts"], strict=True):
             account = self.accounts[key]
             account.note(recorded, policies)
             account.pay(expense)
             self.units[key[0]] = key[1]
-            if purposes and key[2] and not key[3]:
-                charged = {one[3] for one in keys if one[:3] == key[:3]}
-                account.note_purposes(expense[1], purposes, charged)
+
+    def _note_uses(self, release: ReleaseState, keys: Sequence[Key], charge: Plain) -> None:
+        """Note what assignees are given a release for now, and which purposes that is charged to.
+
+        The release costs each of them once, whatever it was given for before.
+        """
+        purposes = charge.get("purposes", ())
+        for key in dict.fromkeys((*one[:3], "") for one in keys if one[2]) if purposes else ():
+            before = release.uses.get(key)
+            stated, charged = before or (frozenset[str](), frozenset[str]())
+            uses = (
+                stated.union(purposes),
+                charged.union(one[3] for one in keys if one[:3] == key[:3]),
+            )
+            if uses != before and key in self.accounts:
+                self.accounts[key].note_purposes(release.amount, uses, before)
+                release.uses[key] = uses
 
     def _release(self, entry: Plain, step: Step) -> ReleaseState:
         release = self.reservations.get(entry["of"])

@@ -1,11 +1,12 @@
 """Which datasets are charged with another one, and what the ledger remembers of that."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
-from charging import OF_ANN, VISITS, charge, release, spent
+from charging import OF_ANN, VISITS, cap, charge, release, spent
 
-from policy_engine.errors import LedgerError
+from policy_engine.errors import DeniedError, LedgerError
 from policy_engine.release.budget import BudgetLedger
 from policy_engine.release.budget.lineage import DataLineage, related
 
@@ -85,6 +86,20 @@ def test_links_of_a_charge_go_on_from_those_that_are_remembered(ledger):
     stated = replace(charge("2", accounts=(VISITS,)), links=(("urn:ward", whole.dataset),))
     release(ledger, stated)
     assert spent(ledger, whole) == 1
+
+
+def test_origins_go_on_from_links_that_are_remembered_and_are_remembered_themselves(ledger):
+    part, rows, source = of("urn:part"), of("urn:rows"), of("urn:source")
+    caps = (cap("1.5", source, set_by="urn:maker"),)
+    link, origin = (part.dataset, rows.dataset), (rows.dataset, source.dataset)
+    release(ledger, replace(charge("1", accounts=(part, rows), caps=()), links=(link,)))
+    stated = replace(charge("2", accounts=(part,), caps=caps), origins=(origin,))
+    release(ledger, stated)
+    assert spent(ledger, source) == 1
+    with pytest.raises(DeniedError, match="budget"):
+        ledger.reserve(charge("3", accounts=(part,), caps=caps))
+    release(ledger, charge("4", "0.25", accounts=(source,), caps=()))
+    assert (spent(ledger, source), spent(ledger, rows)) == (Decimal("1.25"), 2)
 
 
 def test_what_was_given_back_has_said_nothing(ledger):

@@ -70,3 +70,24 @@ def test_what_is_reserved_for_a_wider_purpose_counts_under_a_cap(ledger):
 def test_what_was_made_for_another_purpose_does_not_count(ledger):
     release(ledger, made_for(SURVEY, "1"))
     release(ledger, made_for(STUDY, "2", "1"))
+
+
+@pytest.mark.parametrize("purpose", [RESEARCH, ALL])
+def test_an_answer_that_is_given_again_for_a_wider_purpose_counts_for_it_too(ledger, purpose):
+    """It was asked for another purpose first, whose account for all purposes has paid for it."""
+    release(ledger, made_for(SURVEY, "1"))
+    assert counts(ledger).get(STUDY, 0) == 0
+    for _ in range(2):
+        release(ledger, made_for(purpose, "1"))
+        expected = {STUDY: 1, SURVEY: 1, RESEARCH: 1, ALL: 1}
+        assert counts(ledger) == counts(BudgetLedger(ledger.store)) == expected
+    with pytest.raises(DeniedError):
+        release(ledger, made_for(STUDY, "2", "1.5"))
+    assert ledger.verify().intact
+
+
+def test_an_answer_that_is_given_again_for_a_narrower_purpose_counts_once(ledger):
+    release(ledger, made_for(RESEARCH, "1"))
+    release(ledger, made_for(STUDY, "1"))
+    assert counts(ledger) == counts(BudgetLedger(ledger.store))
+    assert counts(ledger)[STUDY] == 1
