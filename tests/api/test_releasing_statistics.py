@@ -282,6 +282,20 @@ def test_who_does_not_say_what_the_data_are_part_of_is_charged_to_it_as_well(tmp
             released(tmp_path, ROWS, policy=policy)
 
 
+def test_what_a_policy_in_force_makes_a_known_whole_of_is_charged(tmp_path):
+    making = {"target": "http://e.org/Source", "output": ALL}
+    uid = "http://e.org/maker"
+    maker = policy_text(rule=making, policy=budget("1.5", "http://e.org/Source", uid))
+    released(tmp_path, rule=PART)
+    with pytest.raises(DeniedError):
+        apply_policy(
+            policy_text(epsilon={"@value": "1.6", "@type": "xsd:decimal"}),
+            {VISITS: visits(*PEOPLE)},
+            ledger=tmp_path / "ledger.sqlite",
+            policies=[maker],
+        )
+
+
 def test_statistics_of_the_whole_are_charged_to_its_parts(tmp_path):
     released(tmp_path, rule=PART, policy=budget("1"))
     whole = policy_text(policy={"uid": "http://e.org/whole"}).replace(VISITS, ALL)
