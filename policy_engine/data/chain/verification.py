@@ -64,7 +64,7 @@ class Verification:
 
     @property
     def intact(self) -> bool:
-        """Whether there are no problems."""
+        """Whether the chain has no faults."""
         return not self.problems
 
 

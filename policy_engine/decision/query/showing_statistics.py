@@ -25,7 +25,7 @@ def shown_rows(table: "pa.Table", question: AskedStatistics, name: Name) -> "pa.
     numbers = {one: str(number) for number, one in enumerate(table.column_names)}
 
     def column(entry: "AskedFigure | str") -> exp.Column:
-        # With the name of the table, it is never taken for an alias.
+        # Qualified with its table, so that it is never mistaken for an alias.
         return exp.column(numbers[name(entry)], table=_TABLE, quoted=True)
 
     tables = {_TABLE: table.rename_columns([*numbers.values()])}

@@ -76,7 +76,7 @@ def _images(cells: pa.Array, randomiser: PrivatePixelation) -> Iterator[tuple[in
 
 
 def _pixels(cells: pa.Array, size: int) -> NDArray[Any] | None:
-    """Return the pixels of cells, (cells, size); None where they have others, or are no images."""
+    """Return pixels, (cells, size), or None if a cell is not an image of that size."""
     if not list_depth(cells.type) or not len(cells):
         return None
     try:

@@ -46,8 +46,8 @@ def memory_key(key: bytes | None) -> bytes:
 def person_words(persons: pa.ChunkedArray, secret: bytes) -> tuple[Words, Bools]:
     """Return the hashes of the persons of rows, (rows, 2), and which rows have one, (rows,).
 
-    Persons count by their texts, so that 5 is the person "5" of a file of texts. A missing value,
-    and an empty or blank text, is no person. Raises DataError (C009) for a type without text.
+    Persons count by their texts, so that 5 is the person "5" of a file of texts. A value
+    that is missing, empty or blank names nobody. Raises DataError (C009) for a type without text.
     """
     if not has_texts(value_type(persons.type)):
         return row_keys([persons], secret), to_numpy(unchunk(persons).is_valid())

@@ -46,7 +46,7 @@ def randomise_frame(frame: DataFrame, step: Randomise, key: bytes | None) -> Dat
     """Return the answers for the records of a frame, or for one of every person, in an order that
     tells nothing.
 
-    Raises DataError (C013) where persons are to answer alike again, and there is no key.
+    Raises DataError (C013) if the step has a unit of privacy and no key is given.
     """
     secret = memory_key(key) if step.unit else b""
     release_key, order = secrets.token_bytes(KEY_BYTES), _ORDER

@@ -1,9 +1,9 @@
 """Tables of aggregates and budgets, read off the nodes of a policy (`policy/queries.py`)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from policy_engine import terms
 from policy_engine.errors import Fix, Place, Problem, did_you_mean, join_names, nearest
@@ -56,6 +56,8 @@ _OF_ALL = (_FUNCTION, f"{_PE}share", _NAME)
 _RANGE_OF_NUMBERS = 3
 """How many numbers say which there are: the first, the last and the step."""
 
+_Named = TypeVar("_Named", Query, Budget)
+
 
 class QueryReader:
     """Reads the queries and the budgets of policies."""
@@ -66,33 +68,27 @@ class QueryReader:
 
     def queries(self, node: Node) -> tuple[Query, ...]:
         """Return the tables of aggregates that a policy declares."""
-        first_lines: dict[str, int] = {}
-        queries = []
-        for child in self.walker.nodes(node, QUERIES):
-            query = self._query(child)
-            if query and query.uid in first_lines:
-                message = f"Two queries have the uid {query.uid!r}; "
-                message += f"the first is in line {first_lines[query.uid]}."
-                self.walker.add("P023", message, "Give each its own.", child)
-            elif query:
-                first_lines[query.uid] = query.place.line
-                queries.append(query)
-        return tuple(queries)
+        queries = ((child, self._query(child)) for child in self.walker.nodes(node, QUERIES))
+        pairs = ((child, one, one.uid) for child, one in queries if one)
+        return self._distinct(pairs, "Two queries have the uid", "Give each its own.")
 
     def budgets(self, node: Node) -> tuple[Budget, ...]:
         """Return the bounds of what all releases of datasets together may cost."""
-        first_lines: dict[str, int] = {}
-        budgets = []
-        for child in self.walker.nodes(node, BUDGET):
-            budget = self._budget(child)
-            if budget and budget.over in first_lines:
-                message = f"Two budgets are over {budget.over!r}; "
-                message += f"the first is in line {first_lines[budget.over]}."
-                self.walker.add("P023", message, "A dataset has one.", child)
-            elif budget:
-                first_lines[budget.over] = budget.place.line
-                budgets.append(budget)
-        return tuple(budgets)
+        budgets = ((child, self._budget(child)) for child in self.walker.nodes(node, BUDGET))
+        pairs = ((child, one, one.over) for child, one in budgets if one)
+        return self._distinct(pairs, "Two budgets are over", "A dataset has one.")
+
+    def _distinct(
+        self, parts: Iterable[tuple[Node, _Named, str]], fault: str, hint: str
+    ) -> tuple[_Named, ...]:
+        """Return the first part of each name, and report the others."""
+        firsts: dict[str, _Named] = {}
+        for node, part, name in parts:
+            first = firsts.setdefault(name, part)
+            if first is not part:
+                message = f"{fault} {name!r}; the first is in line {first.place.line}."
+                self.walker.add("P023", message, hint, node)
+        return tuple(firsts.values())
 
     # -- queries ------------------------------------------------------------------------------
 
