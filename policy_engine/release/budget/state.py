@@ -1,6 +1,8 @@
 """The state of a budget ledger, computed from its entries: balances, reservations, kept answers."""
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -194,8 +196,9 @@ class LedgerState:
             next(rows, None)
         entry: Plain | None = None
         try:
-            for entry, _ in entries_after(self.mark, rows, self.chain, LEDGER):
-                _RECORDERS[entry["state"]](self, entry)
+            with _no_collecting():
+                for entry, _ in entries_after(self.mark, rows, self.chain, LEDGER):
+                    _RECORDERS[entry["state"]](self, entry)
         except InvalidEntryError:
             raise
         except _UNREADABLE as error:
@@ -357,6 +360,18 @@ _RECORDERS: Mapping[str, Callable[[LedgerState, Plain], None]] = {
     "replayed": LedgerState.replay,
     "uncovered": LedgerState.list_uncovered,
 }
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Search for no cycles of objects, of which entries make none: it takes a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _is_for(release: ReleaseState, key: Key, purposes: Sequence[str]) -> bool:
