@@ -60,12 +60,14 @@ class LedgerCharging:
 class Listing:
     """Lists a release of rows or of a model in a ledger: no epsilon covers it."""
 
-    def __init__(self, ledger: BudgetLedger, datasets: tuple[str, ...], release: str) -> None:
-        self.ledger, self.datasets, self.release = ledger, datasets, release
+    def __init__(self, ledger: BudgetLedger, chargeable: "Chargeable") -> None:
+        self.ledger, self._chargeable = ledger, chargeable
 
     def list(self) -> None:
         """List it. Raises LedgerError where the ledger cannot be written."""
-        self.ledger.list_uncovered(self.datasets, self.release)
+        one = self._chargeable
+        release = one.plan.publish.asset
+        self.ledger.list_uncovered(one.datasets, release, links=one.links, origins=one.made)
 
 
 @dataclass(frozen=True)
@@ -143,11 +145,12 @@ class Chargeable:
         """
         rules = (rule for one in self.policies for rule in one.permissions if rule.output)
         made = [(rule.output, target.iri) for rule in rules for target in rule.targets]
-        return made + [pair for one in self.upstream for pair in one.derivations]
+        known = [pair for one in self.upstream for pair in one.derivations]
+        return list(dict.fromkeys((*made, *known)))
 
     @cached_property
     def datasets(self) -> tuple[str, ...]:
-        """The inputs of the plan, their parts, and all that these are part of or made of."""
+        """The inputs of the plan, and all that statistics of them tell something of."""
         assets = self.plan.assets
         return tuple(
             dict.fromkeys((*assets, *(o for one in assets for o in related(one, self.lineage))))
@@ -156,11 +159,8 @@ class Chargeable:
     @property
     def links(self) -> Iterator[Link]:
         """What the ledger is to remember: all that the policies say of parts, since what they are
-        parts of together with what it knows is not known here, and the origins of the datasets."""
-        origins = (
-            (one, whole) for one in self.datasets for whole in self.lineage.wholes.get(one, ())
-        )
-        yield from dict.fromkeys((*origins, *self.hierarchy.asset))
+        parts of together with what it knows is not known here."""
+        yield from dict.fromkeys(self.hierarchy.asset)
 
 
 def charging_of(
@@ -172,7 +172,7 @@ def charging_of(
         return None
     budget, plan = BudgetLedger(ledger, key), chargeable.plan
     if plan.aggregate is None:
-        return Listing(budget, chargeable.datasets, plan.publish.asset)
+        return Listing(budget, chargeable)
     charge = charge_of(chargeable)
     return LedgerCharging(budget, charge, uncovered_releases(chargeable.policy, charge))
 
@@ -226,7 +226,7 @@ def charge_of(chargeable: Chargeable) -> Charge:
         release=plan.publish.asset,
         events=_events(step),
         links=tuple(chargeable.links),
-        origins=tuple(dict.fromkeys(chargeable.made)),
+        origins=tuple(chargeable.made),
         policies=tuple([one.uid for one in policies]),
         purposes=chargeable.purposes,
     )

@@ -89,10 +89,15 @@ class RecordedCharge(ChainRecord):
 
 
 class UncoveredRelease(ChainRecord):
-    """A release that was not charged: of which datasets, and the IRI of its output."""
+    """A release that was not charged: of which datasets, and the IRI of its output.
+
+    `links` and `origins` are as those of a charge.
+    """
 
     datasets: tuple[str, ...]
     release: str
+    links: tuple[tuple[str, str], ...] | None = None
+    origins: tuple[tuple[str, str], ...] | None = None
 
 
 class Owner(ChainRecord):

@@ -26,7 +26,7 @@ from policy_engine.data.chain.verification import (
 )
 from policy_engine.data.keys import Key, read_chain_key
 from policy_engine.errors import LedgerError, PolicyEngineError
-from policy_engine.release.budget.accounts import Account, Amount, Charge
+from policy_engine.release.budget.accounts import Account, Amount, Charge, Link
 from policy_engine.release.budget.balances import Balance, balance_of, check_caps, check_units
 from policy_engine.release.budget.entries import (
     LEDGER,
@@ -187,12 +187,26 @@ class BudgetLedger:
             if held is not None:
                 ledger.give_up(held)
 
-    def list_uncovered(self, datasets: Sequence[str], release: str) -> None:
-        """Record a release of some datasets that is not charged, once: no epsilon covers it."""
+    def list_uncovered(
+        self,
+        datasets: Sequence[str],
+        release: str,
+        *,
+        links: Iterable[Link] = (),
+        origins: Iterable[Link] = (),
+    ) -> None:
+        """Record a release of some datasets that is not charged, once: no epsilon covers it.
+
+        `links` and `origins` are remembered as those of a charge are.
+        """
+        uncovered = UncoveredRelease(
+            datasets=tuple(datasets),
+            release=release,
+            links=tuple(links) or None,
+            origins=tuple(origins) or None,
+        )
         with self._transaction(create=True) as ledger:
-            others = [ledger.state.uncovered.get(one, set()) for one in datasets]
-            if not all(release in some for some in others):
-                uncovered = UncoveredRelease(datasets=tuple(datasets), release=release)
+            if not ledger.state.has_listed(uncovered):
                 ledger.append(state="uncovered", uncovered=uncovered)
 
     # -- what it says ------------------------------------------------------------------------------

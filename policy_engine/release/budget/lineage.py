@@ -11,35 +11,41 @@ _Steps: TypeAlias = dict[str, dict[str, None]]
 
 @dataclass(frozen=True)
 class DataLineage:
-    """Of each dataset the wider ones, which it is part of or made of, and its parts."""
+    """Of each dataset what it is part of, its parts, and what it was made of."""
 
     wholes: _Steps = field(default_factory=dict)
     parts: _Steps = field(default_factory=dict)
+    origins: _Steps = field(default_factory=dict)
 
     def add(self, links: Iterable[Link]) -> None:
-        """Add pairs of a part, or of what was made of something, and the whole."""
+        """Add pairs of a part and the whole."""
         for part, whole in links:
-            self.add_origin(part, whole)
+            self.wholes.setdefault(part, {})[whole] = None
             self.parts.setdefault(whole, {})[part] = None
 
     def add_origins(self, links: Iterable[Link]) -> None:
         """Add pairs of an output, and what it was made of."""
         for output, dataset in links:
-            self.add_origin(output, dataset)
+            self.origins.setdefault(output, {})[dataset] = None
 
-    def add_origin(self, output: str, dataset: str) -> None:
-        """Add what an output was made of. What the dataset tells is not charged to it."""
-        self.wholes.setdefault(output, {})[dataset] = None
+    def has(self, links: Iterable[Link], origins: Iterable[Link]) -> bool:
+        """Tell whether it has all these pairs of parts and wholes, and of outputs and origins."""
+        return all(whole in self.wholes.get(part, ()) for part, whole in links) and all(
+            dataset in self.origins.get(output, ()) for output, dataset in origins
+        )
 
 
 def related(dataset: str, *lineages: DataLineage) -> tuple[str, ...]:
-    """Return a dataset, its parts, and all that any of these are part of or made of.
+    """Return a dataset, and all that statistics of it tell something of.
 
-    What statistics of the dataset tell, they tell of each part, and so of whatever has that part.
-    Other parts of what the dataset is part of are not among them.
+    They tell of all that it was made of, and of each part of these: their persons are in it. What
+    has one of those as a part, or was a source of such a whole, has these persons, too; what else
+    it has may not, so its other parts are not among them. Neither are outputs that were made of any
+    of these: what is told of an original is not charged to them.
     """
-    parts = _reached([dataset], [one.parts for one in lineages])
-    return tuple(dict.fromkeys([dataset, *_reached(parts, [one.wholes for one in lineages])]))
+    down = [steps for one in lineages for steps in (one.origins, one.parts)]
+    up = [steps for one in lineages for steps in (one.origins, one.wholes)]
+    return tuple(_reached(_reached([dataset], down), up))
 
 
 def spread(charge: Charge, remembered: DataLineage) -> Charge:

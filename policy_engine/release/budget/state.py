@@ -16,7 +16,13 @@ from policy_engine.data.chain.rows import Row
 from policy_engine.data.chain.verification import InvalidEntryError
 from policy_engine.policy.xsd.durations import subtract_duration
 from policy_engine.release.budget.accounts import SUMS, Account, Amount, Cap, renewal_of
-from policy_engine.release.budget.entries import LEDGER, BudgetEntry, Owner, caps_of
+from policy_engine.release.budget.entries import (
+    LEDGER,
+    BudgetEntry,
+    Owner,
+    UncoveredRelease,
+    caps_of,
+)
 from policy_engine.release.budget.lineage import DataLineage
 
 Identity: TypeAlias = tuple[str, str, str, str]
@@ -237,6 +243,11 @@ class LedgerState:
         held = (key for one in self.reservations.values() for key in one.keys)
         return self.units.get(dataset) or next((key[1] for key in held if key[0] == dataset), None)
 
+    def has_listed(self, one: UncoveredRelease) -> bool:
+        """Tell whether all that another release says is known."""
+        listed = (one.release in self.uncovered.get(dataset, ()) for dataset in one.datasets)
+        return all(listed) and self.lineage.has(one.links or (), one.origins or ())
+
     # -- what an entry says ------------------------------------------------------------------------
 
     def begin(self, entry: Plain) -> None:
@@ -294,9 +305,11 @@ class LedgerState:
 
     def list_uncovered(self, entry: Plain) -> None:
         """Record a release of which no epsilon says anything."""
-        for dataset in entry["uncovered"]["datasets"]:
-            self.uncovered.setdefault(dataset, set()).add(entry["uncovered"]["release"])
-            self.lineage.add_origin(entry["uncovered"]["release"], dataset)
+        listed = entry["uncovered"]
+        for dataset in listed["datasets"]:
+            self.uncovered.setdefault(dataset, set()).add(listed["release"])
+        self.lineage.add(listed.get("links", ()))
+        self.lineage.add_origins(listed.get("origins", ()))
 
     # -- parts of it -------------------------------------------------------------------------------
 

@@ -15,6 +15,9 @@ def of(dataset, account=VISITS):
     return replace(account, dataset=dataset)
 
 
+ROWS = [("urn:rows", VISITS.dataset)]
+
+
 @pytest.fixture
 def ledger(tmp_path):
     return BudgetLedger(tmp_path / "budget.db")
@@ -24,13 +27,45 @@ def test_parts_and_what_has_them_are_related_and_other_parts_of_the_whole_are_no
     lineage = DataLineage()
     lineage.add([("visits", "hospital"), ("labs", "hospital"), ("visits", "register")])
     lineage.add([("hospital", "visits")])  # a circle
-    lineage.add_origin("rows", "visits")
     assert {*related("register", lineage)} == {"register", "visits", "labs", "hospital"}
     assert related("labs", lineage)[:2] == ("labs", "hospital")
-    assert related("rows", lineage)[0] == "rows"
     lineage = DataLineage()
     lineage.add([("visits", "hospital"), ("labs", "hospital")])
     assert related("visits", lineage) == ("visits", "hospital")
+
+
+def test_what_an_output_tells_it_tells_of_its_origins_and_their_parts():
+    lineage = DataLineage()
+    lineage.add([("visits", "hospital"), ("labs", "hospital"), ("ward", "visits")])
+    lineage.add_origins([("rows", "visits"), ("rows", "persons"), ("means", "rows")])
+    assert {*related("means", lineage)} == {
+        *("means", "rows", "visits", "persons", "ward", "hospital")
+    }
+    assert related("persons", lineage) == ("persons",)
+    assert {*related("visits", lineage)} == {"visits", "ward", "hospital"}
+
+
+def test_a_budget_of_a_part_holds_for_outputs_of_the_whole(ledger):
+    ward = of("urn:ward")
+    whole = charge(
+        epsilon="0.5", accounts=(VISITS, ward), caps=(replace(cap("1", ward), set_by="p"),)
+    )
+    links = ((ward.dataset, VISITS.dataset),)
+    release(ledger, replace(whole, links=links, policies=("p",)))
+    output = charge("2", accounts=(of("urn:rows"),), caps=())
+    with pytest.raises(DeniedError, match="budget"):
+        release(ledger, replace(output, origins=(("urn:rows", VISITS.dataset),)))
+    assert spent(ledger, ward) == Decimal("0.5")
+
+
+def test_an_output_is_not_a_part_of_what_it_was_made_of(ledger):
+    """What was made of two datasets joins neither with the other, whatever was released first."""
+    origins = (("urn:rows", VISITS.dataset), ("urn:rows", "urn:labs"))
+    output, labs = of("urn:rows"), of("urn:labs")
+    of_output = charge("1", accounts=(output, VISITS, labs), caps=())
+    release(ledger, replace(of_output, origins=origins))
+    release(ledger, charge("2"))
+    assert (spent(ledger), spent(ledger, output), spent(ledger, labs)) == (2, 1, 1)
 
 
 def test_the_ledger_remembers_what_is_part_of_what(ledger):
@@ -46,7 +81,7 @@ def test_the_ledger_remembers_what_is_part_of_what(ledger):
 
 
 def test_a_listed_output_is_charged_to_its_data_and_not_the_other_way(ledger):
-    ledger.list_uncovered([VISITS.dataset], "urn:rows")
+    ledger.list_uncovered([VISITS.dataset], "urn:rows", origins=ROWS)
     release(ledger, charge("1"))
     assert {one.account.dataset for one in ledger.balances()} == {VISITS.dataset}
     release(ledger, charge("2", accounts=(of("urn:rows"),), caps=()))
@@ -54,7 +89,7 @@ def test_a_listed_output_is_charged_to_its_data_and_not_the_other_way(ledger):
 
 
 def test_the_unit_of_what_is_remembered_is_checked(ledger):
-    ledger.list_uncovered([VISITS.dataset], "urn:rows")
+    ledger.list_uncovered([VISITS.dataset], "urn:rows", origins=ROWS)
     release(ledger, charge("1"))
     with pytest.raises(LedgerError, match="Name one unit of privacy"):
         ledger.reserve(charge("2", accounts=(replace(of("urn:rows"), unit="other"),), caps=()))
