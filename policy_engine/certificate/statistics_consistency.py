@@ -15,6 +15,10 @@ def statistics_contradictions(certificate: "Certificate", step: AggregateStep) -
     from policy_engine.plan.aggregates.noising import noise_problems  # noqa: PLC0415 (imports numpy)
 
     yield from noise_problems(step)
+    stated = [(one.name, one.asked) for one in step.budget_bounds()]
+    if [(one.bound, one.achieved) for one in certificate.measurements] != stated:
+        losses = " and ".join(f"{name} {asked:g}" for name, asked in stated)
+        yield f"By its noise it has {losses}."
     if step.rows is not None:
         if certificate.rows_out != step.rows:
             yield f"It has {certificate.rows_out:,} rows, and {step.rows:,} are asked for."

@@ -10,7 +10,13 @@ from asking_statistics import DAYS, MEDIAN, OUTPUT, ROWS, UNITS, VISITS, policy_
 from policy_engine import apply_policy, certify_output, terms
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.decision import Decider, Request, decide
-from policy_engine.errors import DataError, DeniedError, PlanError, PolicyEngineError
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+    DeniedError,
+    PlanError,
+    PolicyEngineError,
+)
 from policy_engine.policy import read_policy
 from policy_engine.release.budget import BudgetLedger
 
@@ -76,6 +82,17 @@ def test_a_release_beyond_the_budget_is_denied_and_nothing_is_read(tmp_path):
     assert balances(tmp_path) == {"": "1"}
 
 
+def test_a_denial_has_figures_for_the_owner_alone(tmp_path):
+    budget = {"pe:over": VISITS, "pe:epsilon": "1.5", "pe:delta": "0", "pe:scope": "allAssignees"}
+    text = policy_text(ROWS, rule={"assignee": LAB}, policy={"pe:budget": [budget]})
+    given = {"ledger": tmp_path / "ledger.sqlite"}
+    apply_policy(text, {VISITS: visits(*PEOPLE)}, **given)
+    for party in ("", LAB):
+        with pytest.raises(DeniedError) as error:
+            apply_policy(text, {VISITS: visits(*PEOPLE[1:])}, party=party or None, **given)
+        assert bool(error.value.problems[0].values) == (not party)
+
+
 def test_statistics_need_a_ledger():
     with pytest.raises(PlanError, match="no ledger is given"):
         apply_policy(policy_text(UNITS), {VISITS: visits(*PEOPLE)})
@@ -130,6 +147,15 @@ def test_neighbours_differ_in_noisy_figures_alone(tmp_path):
 def test_the_record_does_not_tell_how_many_rows_there_were(tmp_path):
     record = json.loads(released(tmp_path).record.to_json())
     assert record["input"]["rows"] == 0
+
+
+@pytest.mark.parametrize(("bound", "achieved"), [("epsilon", 0.1), ("delta", 1e-9)])
+def test_a_certificate_says_the_losses_of_its_noise(tmp_path, bound, achieved):
+    facts = json.loads(released(tmp_path, delta="1e-6").certificate.to_jsonld())
+    [one] = [one for one in facts["pe:certificate"]["measurements"] if one["bound"] == bound]
+    one["achieved"] = achieved
+    with pytest.raises(CertificateError, match="By its noise it has epsilon 1 and delta 0"):
+        read_certificate(json.dumps(facts))
 
 
 def test_a_certificate_is_read_back_and_permits_to_read(tmp_path):

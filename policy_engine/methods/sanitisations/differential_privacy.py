@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from policy_engine.errors import join_names
 from policy_engine.methods.findings import Finding
@@ -45,6 +45,12 @@ class DifferentialPrivacy(Method):
         "permute-and-flip",
     )
     release: Annotated[str, Field(min_length=1)]
+
+    @field_validator("delta")
+    @classmethod
+    def _is_one_zero(cls, delta: Decimal) -> Decimal:
+        """Return 0 for -0: the same release is the same plan."""
+        return delta if delta else Decimal(0)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Finding]:

@@ -110,7 +110,7 @@ class Statistic(_Frozen):
     at: Exact | None = None
     candidates: tuple[str, ...] = ()
     k: int | None = None
-    share: Exact = Decimal(1)
+    share: Annotated[Exact, Field(gt=0, le=1)] = Decimal(1)
     noise: tuple[AddedNoise, ...] = ()
 
     @model_validator(mode="after")
@@ -238,6 +238,8 @@ class Aggregation(_Frozen):
         with_keys = [bool(one.keys) for one in self.group_by]
         if any(with_keys) and (not all(with_keys) or self.key_table):
             raise ValueError("the keys of groups are those of a file, or of every column")
+        if self.key_table_digest and not self.key_table:
+            raise ValueError("a digest is that of a file of keys")
         if self.group_by and (self.has_public_keys == (self.key_selection is not None)):
             raise ValueError("groups have public keys, or they are selected")
         if not self.group_by and (self.key_table or self.key_selection or self.max_groups > 1):

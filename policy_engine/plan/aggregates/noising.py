@@ -119,7 +119,7 @@ def _calibrated(
             step=one.step,
             scale=str(scale),
             epsilon=_rounded_up(times * cost.epsilon),
-            delta=_LEAST.divide(*map(Decimal, cost.delta.as_integer_ratio())),
+            delta=_rounded_delta(cost.delta),
             half_width=_half_width(one, part, scale),
             derivation=one.derivation,
         )
@@ -262,6 +262,10 @@ def _half_width(one: _Wanted, part: NoisyPart, scale: Fraction) -> float:
     return score_half_width(scale, one.options) * float(one.step)
 
 
+def _rounded_delta(delta: Fraction) -> Decimal:
+    return _LEAST.divide(*map(Decimal, delta.as_integer_ratio()))
+
+
 def _rounded_up(cost: Fraction) -> Decimal:
     return _COST.divide(Decimal(cost.numerator), Decimal(cost.denominator))
 
@@ -299,6 +303,9 @@ def noise_problems(aggregation: Aggregation) -> Iterator[str]:
             yield f"The error of its {noise.quantity} is {half_width:g}."
         if noise.epsilon != _rounded_up(times * alone):
             yield f"Its {noise.quantity} cost another epsilon by themselves."
+        of_part = delta - of_keys if part.is_gaussian else of_keys if one.quantity == "keys" else 0
+        if noise.delta != _rounded_delta(Fraction(of_part)):
+            yield f"Its {noise.quantity} cost another delta by themselves."
 
 
 def _epsilon_alone(part: NoisyPart, scale: Fraction, delta: Fraction) -> Fraction:

@@ -22,7 +22,12 @@ from policy_engine.policy.reading.operands import (
     parameters,
     refining_operands,
 )
-from policy_engine.policy.reading.release_parameters import check_delta, check_spent, read_parameter
+from policy_engine.policy.reading.release_parameters import (
+    check_delta,
+    check_spent,
+    read_parameter,
+    refuse_spent,
+)
 from policy_engine.policy.reading.right_operands import RightOperandReader, right_operands
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import (
@@ -63,10 +68,13 @@ class ConstraintReader:
 
     def conditions(self, node: Node, prop: str) -> tuple[Condition, ...]:
         """Return the constraints or refinements that a property of a node holds."""
-        conditions = (
+        read = (
             self._condition(child, _KIND_NAMES[prop], ()) for child in self.walker.nodes(node, prop)
         )
-        return tuple(condition for condition in conditions if condition is not None)
+        conditions = tuple(condition for condition in read if condition is not None)
+        if prop == REFINEMENT:
+            refuse_spent(self.walker, node, prop, conditions)
+        return conditions
 
     def parameters(self, node: Node) -> Iterator[Constraint]:
         """Yield the refinements of `anonymize`: parameters, each given once."""

@@ -9,7 +9,14 @@ from dataclasses import replace
 
 from policy_engine import terms
 from policy_engine.errors import join_names
-from policy_engine.policy.model import SPENDING_UNITS, SPENT, SPENT_DELTA, Constraint, Value
+from policy_engine.policy.model import (
+    SPENDING_UNITS,
+    SPENT,
+    SPENT_DELTA,
+    Condition,
+    Constraint,
+    Value,
+)
 from policy_engine.policy.reading.numbers import (
     COUNT,
     DELTA,
@@ -114,6 +121,15 @@ def check_spent(walker: Walker, node: Node, condition: Constraint) -> None:
     for index, iri in enumerate(condition.references):
         message = f"{name} takes {allowed.words}. Given: a reference to {iri!r}."
         walker.add("P007", message, "Give the number itself: rightOperand.", node, REFERENCE, index)
+
+
+def refuse_spent(walker: Walker, node: Node, prop: str, conditions: Iterable[Condition]) -> None:
+    """Note a bound on what is spent in a part of a rule that no account is held to."""
+    for one in (leaf for condition in conditions for leaf in condition.constraints()):
+        if one.left_operand in SPENT:
+            message = f"{terms.compact(one.left_operand)} is for constraints of permissions. "
+            message += f"Given: in a {terms.local_name(prop)} of another part."
+            walker.add("P007", message, "Make it a constraint of the permission.", node, prop)
 
 
 def _check_unit(walker: Walker, node: Node, unit: str, name: str) -> None:

@@ -9,6 +9,7 @@ from policy_engine.errors import Place, join_names
 from policy_engine.policy.hierarchy import Part
 from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule
 from policy_engine.policy.reading.constraints import ConstraintReader
+from policy_engine.policy.reading.release_parameters import refuse_spent
 from policy_engine.policy.reading.nodes import format_value
 from policy_engine.policy.structure import (
     ACTION,
@@ -89,12 +90,15 @@ class RuleReader:
         )
         self._check_rule(node, kind)
         nested = {name: tuple(self.rules(node, name)) for name in INNER_KINDS[kind]}
+        constraints = self.constraints.conditions(node, CONSTRAINT)
+        if is_duty:
+            refuse_spent(self.walker, node, CONSTRAINT, constraints)
         return Rule(
             kind=kind,
             uid=self.walker.read_uid(node),
             purposes=() if is_duty else self.walker.names(node, PURPOSE, "purpose"),
             output="" if is_duty else self._output(node),
-            constraints=self.constraints.conditions(node, CONSTRAINT),
+            constraints=constraints,
             duties=nested.get("duty", ()),
             remedies=nested.get("remedy", ()),
             consequences=nested.get("consequence", ()),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from policy_engine import terms
 from policy_engine.data.keys import Key
+from policy_engine.errors import DeniedError
 from policy_engine.plan.aggregates.asking import asks_for_statistics
 from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
@@ -25,10 +26,22 @@ PER_DATASET = f"{terms.PE}perDataset"
 
 
 class LedgerCharging:
-    """Charges one release to a ledger: reserved, spent, and only then drawn and kept."""
+    """Charges one release to a ledger: reserved, spent, and only then drawn and kept.
 
-    def __init__(self, ledger: BudgetLedger, charge: Charge, others: tuple[str, ...] = ()) -> None:
+    `others` are the releases of the same policy that epsilon does not cover. A denial has its
+    figures only where it is `for_owner`: a balance tells what others asked.
+    """
+
+    def __init__(
+        self,
+        ledger: BudgetLedger,
+        charge: Charge,
+        others: tuple[str, ...] = (),
+        *,
+        for_owner: bool = True,
+    ) -> None:
         self.ledger, self.charge, self._others = ledger, charge, others
+        self._for_owner = for_owner
         self.is_charged = False
         """Whether an answer was charged to any account."""
 
@@ -45,7 +58,12 @@ class LedgerCharging:
         What is reserved is given back where the data cannot be read, and spent before noise is
         drawn.
         """
-        reserved = self.ledger.reserve(replace(self.charge, data=data))
+        try:
+            reserved = self.ledger.reserve(replace(self.charge, data=data))
+        except DeniedError as error:
+            if self._for_owner:
+                raise
+            raise DeniedError(*(replace(one, values=()) for one in error.problems)) from None
         self.is_charged = not isinstance(reserved, ReplayedAnswer) or reserved.is_charged
         if isinstance(reserved, ReplayedAnswer):
             return reserved.answer
@@ -174,7 +192,8 @@ def charging_of(
     if plan.aggregate is None:
         return Listing(budget, chargeable)
     charge = charge_of(chargeable)
-    return LedgerCharging(budget, charge, uncovered_releases(chargeable.policy, charge))
+    others = uncovered_releases(chargeable.policy, charge)
+    return LedgerCharging(budget, charge, others, for_owner=not chargeable.party)
 
 
 def uncovered_releases(policy: Policy, charge: Charge) -> tuple[str, ...]:

@@ -211,3 +211,8 @@ def test_no_digit_of_an_epsilon_is_rounded():
     tree = parse_query("SELECT COUNT(*) FROM v", "duckdb")
     _, part = allowed(ROWS).answered(tree, AnswerLoss.of(f" {epsilon}00"))
     assert str(part.aggregation.epsilon) == epsilon
+
+
+@pytest.mark.parametrize("delta", ["-0", "-0.0", "0e5", 0])
+def test_a_delta_of_zero_is_one_number(delta):
+    assert str(AnswerLoss.of("1", delta).delta) == "0"

@@ -88,6 +88,23 @@ def test_noise_that_was_made_smaller_is_found(changes):
     assert list(noise_problems(forged))
 
 
+@pytest.mark.parametrize("by", [[], [f"{VISITS}/sex"]])
+def test_noise_that_is_said_to_cost_another_delta_is_found(by):
+    step = step_of(DAYS, by=by, delta="1e-6", mechanism="discrete-gaussian")
+    assert list(noise_problems(step)) == []
+    [figure] = step.figures
+    [noise] = figure.noise
+    cheaper = noise.model_copy(update={"delta": Decimal(0)})
+    changed = figure.model_copy(update={"noise": (cheaper,)})
+    forged = step.model_copy(update={"figures": (changed,)})
+    assert list(noise_problems(forged)) == ["Its sum cost another delta by themselves."]
+
+
+@pytest.mark.parametrize("delta", ["-0", -0.0, {"@value": "-0", "@type": "xsd:double"}])
+def test_of_zeros_there_is_one(delta):
+    assert step_of(UNITS, delta=delta).digest == step_of(UNITS).digest
+
+
 def test_noise_for_a_smaller_sensitivity_is_found():
     step = step_of(DAYS)
     [figure] = step.figures

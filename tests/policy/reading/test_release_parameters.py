@@ -169,6 +169,24 @@ def test_a_condition_on_what_was_spent_needs_an_account():
     assert problems(permission=rule) == [("P023", "/permission/constraint")]
 
 
+@pytest.mark.parametrize(
+    ("rule", "place"),
+    [
+        ({"assignee": {"@type": "PartyCollection", "source": "ex:A"}}, "/assignee"),
+        ({"target": {"@type": "AssetCollection", "source": "ex:T"}}, "/target"),
+    ],
+)
+def test_what_was_spent_bounds_no_party_and_no_asset(rule, place):
+    [(part, collection)] = rule.items()
+    found = problems(permission={**RULE, part: {**collection, "refinement": SPENT}})
+    assert ("P007", f"/permission{place}/refinement") in found
+
+
+def test_what_was_spent_is_no_condition_of_a_duty():
+    duty = {"action": "odrl:inform", "constraint": SPENT}
+    assert problems(permission={**RULE, "duty": duty}) == [("P007", "/permission/duty/constraint")]
+
+
 def test_what_was_spent_is_a_condition_and_no_parameter():
     [found] = permission(constraint=SPENT).constraints
     assert found.unit.endswith("#perDataset")
