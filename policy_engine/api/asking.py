@@ -42,7 +42,7 @@ from policy_engine.policy.owners import Owners
 from policy_engine.release.budget.accounts import Account, Amount
 from policy_engine.release.budget.charging import Chargeable, LedgerCharging, charging_of
 from policy_engine.release.budget.ledger import BudgetLedger
-from policy_engine.release.statistics import charged_statistics, to_table
+from policy_engine.release.statistics import charged_statistics, digest_of_input, to_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -129,8 +129,9 @@ def ask_statistics(
 
     It is decided on the query, the policies and the ledger alone; budget is reserved, the decision
     is logged, and only then are rows read. Without `run`, the result has what it would cost, and
-    nothing is logged. Raises QueryError for a query that cannot be parsed, RequestError (D003) for
-    numbers that are not a loss, PlanError (M018) without a ledger, and as `apply_policy` does.
+    nothing is charged or logged; with a ledger, it says whether the budget allows it, and whether
+    it was answered before. Raises QueryError for a query that cannot be parsed, RequestError (D003)
+    for numbers that are not a loss, PlanError (M018) without a ledger, and as `apply_policy` does.
     """
     if asker.ledger is None and run:
         message = "Statistics under differential privacy are charged to a budget, and no ledger is "
@@ -147,7 +148,7 @@ def ask_statistics(
     try:
         table, cost = _answered(asker, granted, run=run)
     except DeniedError as error:
-        return _denied(asker, granted, error)
+        return _denied(asker, granted, error, run=run)
     return QueryResult(permitted=True, sql=text, table=table, decision=granted.decision, cost=cost)
 
 
@@ -168,12 +169,12 @@ def with_statistics_hint(
     return replace(result, reasons=(first, *others))
 
 
-def _denied(asker: Asker, granted: GrantedAnswer, error: DeniedError) -> QueryResult:
-    """Return the denial of what the ledger or the log did not let be answered, and log it."""
+def _denied(asker: Asker, granted: GrantedAnswer, error: DeniedError, *, run: bool) -> QueryResult:
+    """Return the denial of what the ledger or the log did not let be answered; log it if run."""
     # What was spent, and by how much more it would be, is for the owner of the ledger alone.
     reasons = tuple(replace(one, values=()) for one in error.problems)
     decision = refused(granted.decision, reasons[0].message)
-    if asker.log is not None:
+    if asker.log is not None and run:
         asker.log.append(decision)
     return QueryResult(permitted=False, decision=decision, reasons=reasons)
 
@@ -233,8 +234,8 @@ def _answered(
         part.aggregation.delta_spent,
         {own: figures[column] for own, column in shown_names(question, name) if column in figures},
     )
-    if not run:
-        return None, cost
+    if asker.ledger is None:
+        return None, replace(cost, is_charged=True)
     product, policy = Product(None, statistics=part), allowed.policy
     dataset = terms.canonical(part.rule.targets[0].iri)
     data = {one: table for one, table in asker.data.items() if terms.canonical(one) == dataset}
@@ -257,10 +258,15 @@ def _answered(
         engine = launcher.engine(bound.catalog)
         # What cannot be shown is refused before it is paid for: a table without rows shows that.
         shown_rows(to_table(plan.require_aggregate(), []), question, name)
-        logged = _LoggedCharging(charging, asker, granted)
-        table, _ = charged_statistics(plan, engine, logged, bound.upstream)
+        table = None
+        if run:
+            logged = _LoggedCharging(charging, asker, granted)
+            released, _ = charged_statistics(plan, engine, logged, bound.upstream)
+            table = shown_rows(released, question, name)
+        else:
+            charging.foresee(digest_of_input(plan, engine, bound.upstream).digest)
         engine.close()
-    return shown_rows(table, question, name), replace(cost, is_charged=charging.is_charged)
+    return table, replace(cost, is_charged=charging.is_charged)
 
 
 def _column_names(allowed: AllowedStatistics) -> Name:

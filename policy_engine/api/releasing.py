@@ -42,6 +42,7 @@ from policy_engine.release.budget.charging import (
     Listing,
     charging_of,
 )
+from policy_engine.release.budget.receipts import Receipt, receipt_of
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import Release, run_plan
 from policy_engine.terms import local_name
@@ -168,10 +169,10 @@ def apply_plans(
             hows = [options.for_plan(one.plan, f) for one, f in zip(plans, files, strict=True)]
         jobs = [*map(_OutputJob, plans, makers, engines, hows, files)]
         if output is not None:
-            return _verified_releases(_release_files(jobs, output, options))
+            return _verified_releases(jobs, _release_files(jobs, output, options))
         proved = _release_in_memory(jobs)
         kept_tables = [one.written for one in proved]
-        return _verified_releases(proved)
+        return _verified_releases(jobs, proved)
     finally:
         for engine, keep in zip(engines, kept_tables, strict=True):
             engine.close(keep)
@@ -198,6 +199,14 @@ class _OutputJob:
     def history(self) -> Ledger | None:
         """Where attempts are kept, None if nothing is attacked."""
         return Ledger(self.options.attempts) if self.bound_plan.plan.audits else None
+
+    @property
+    def receipt(self) -> Receipt | None:
+        """What was charged for it: the owner is told the balance, too. None if nothing can be."""
+        charging = self.bound_plan.charging
+        if not isinstance(charging, LedgerCharging):
+            return None
+        return receipt_of(charging, is_owner=not isinstance(self.made_by, Maker))
 
     def check(self, output: str | Path) -> RecordFile | None:
         """Return the file for a record, if one is requested.
@@ -240,8 +249,13 @@ def _list_uncovered(jobs: Sequence[_OutputJob]) -> None:
             job.bound_plan.charging.list()
 
 
-def _verified_releases(proved: Sequence[ProvenRelease]) -> tuple[VerifiedRelease, ...]:
-    return tuple(one.to_verified() for one in proved)
+def _verified_releases(
+    jobs: Sequence[_OutputJob], proved: Sequence[ProvenRelease]
+) -> tuple[VerifiedRelease, ...]:
+    return tuple(
+        replace(one.to_verified(), receipt=job.receipt)
+        for job, one in zip(jobs, proved, strict=True)
+    )
 
 
 def _release_files(

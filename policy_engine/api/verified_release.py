@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +29,7 @@ from policy_engine.engines.engine import AnonymizedTable, Engine, WrittenTable
 from policy_engine.engines.tables import infer_types
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.plan import Plan
+from policy_engine.release.budget.receipts import Receipt
 from policy_engine.release.release import Release
 from policy_engine.release.staging import check_publication
 from policy_engine.terms import local_name
@@ -45,7 +46,8 @@ class VerifiedRelease:
 
     The `certificate` is for everybody, the `record` for the owner alone: it opens the certificate's
     commitment, and is lost with this value unless it is written (`record=FILE`). `path` is where
-    the release was written, None if it is only in memory.
+    the release was written, None if it is only in memory. `receipt` is what was charged for
+    statistics.
     """
 
     release: Release
@@ -54,6 +56,7 @@ class VerifiedRelease:
     path: Path | str | None
     _engine: Engine = field(repr=False)
     _written: WrittenTable = field(repr=False)
+    receipt: Receipt | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         output = f"{self.plan.publish.asset}, {self.certificate.rows_out:,} rows"
@@ -153,7 +156,7 @@ class VerifiedRelease:
             release = self.release.model_copy(update={"output": written.stored})
             release_proven = prove(release, written, self._engine, record_output, file, pending)
             publish([release_proven], pending)
-            return release_proven.to_verified()
+            return replace(release_proven.to_verified(), receipt=self.receipt)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from policy_engine.api.verified_release import VerifiedRelease
     from policy_engine.certificate.record import Record
     from policy_engine.policy import InForce
+    from policy_engine.release.budget.receipts import Receipt
 
 
 def problem_json(problem: Problem) -> dict[str, Any]:
@@ -50,7 +51,22 @@ def release_json(release: "VerifiedRelease") -> dict[str, Any]:
         "dropped": drop.identifiers,
         "unmentioned": drop.unmentioned,
         "warnings": release_warnings(release),
+        **({} if release.receipt is None else {"budget": _receipt_json(release.receipt)}),
         "certificate": release.certificate.model_dump(mode="json"),
+    }
+
+
+def _receipt_json(receipt: "Receipt") -> dict[str, Any]:
+    """Return what was charged, and to the owner what remains; numbers are exact decimals."""
+    remaining = {
+        dataset: {"epsilon": f"{left.epsilon:f}", "delta": f"{left.delta:f}"}
+        for dataset, left in receipt.remaining.items()
+    }
+    return {
+        "epsilon": f"{receipt.amount.epsilon:f}",
+        "delta": f"{receipt.amount.delta:f}",
+        "charged": receipt.is_charged,
+        **({"remaining": remaining} if remaining else {}),
     }
 
 

@@ -66,18 +66,24 @@ def history(
 ) -> None:
     """Print the last entries: what was reserved, spent, given back, kept, lost or replayed.
 
+    Of a charge, what was asked: figures, groups, conditions on rows, and the purpose.
+
     Releases that no epsilon covers are listed as well.
 
     A release that was spent and neither kept nor lost is being made, or its run was killed.
     """
     from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
 
-    entries = BudgetLedger(ledger, ledger_key).history()[-last:]
+    every = BudgetLedger(ledger, ledger_key).history()
+    entries = every[-last:]
     if output_format is Format.JSON:
         print_json([entry.model_dump(mode="json", exclude_none=True) for entry in entries])
         return
     for entry in entries:
         typer.echo(printable(_line(entry)))
+    if len(entries) < len(every):
+        shown = f"These are the last {len(entries):,} of {len(every):,} entries; "
+        typer.echo(f"{shown}--last N prints as many as you ask for.")
 
 
 @budgets.command()
@@ -111,6 +117,8 @@ def verify(
 
 
 def _line(entry: "BudgetEntry") -> str:
+    from policy_engine.release.budget.asked import asked_words  # noqa: PLC0415 (slow to import)
+
     head = f"{entry.number}  {entry.logged}  {entry.state:9}"
     of = f"entry {entry.of}" if entry.of else ""
     of = terms.compact(entry.uncovered.release) if entry.uncovered else of
@@ -121,6 +129,8 @@ def _line(entry: "BudgetEntry") -> str:
     if charge is None:
         return " ".join(filter(None, (head, of))).rstrip()
     who = dict.fromkeys(one.assignee for one in charge.accounts if one.assignee)
+    purposes = [terms.compact(one) for one in charge.purposes or () if one]
+    asked = asked_words(charge.asked)
     return " ".join(
         filter(
             None,
@@ -130,6 +140,8 @@ def _line(entry: "BudgetEntry") -> str:
                 f"{terms.compact(charge.release)}  epsilon {charge.epsilon}",
                 f"delta {charge.delta}" if charge.delta != "0" else "",
                 f"for {', '.join(map(terms.compact, who))}" if who else "",
+                f"for the purpose {', '.join(purposes)}" if purposes else "",
+                f" {asked}" if asked else "",
             ),
         )
     )

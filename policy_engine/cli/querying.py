@@ -72,7 +72,10 @@ def query(
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", metavar="", help="Print the query as it would run, without running it."
+            "--dry-run",
+            metavar="",
+            help="Print the query as it would run, without running it; of statistics, what would "
+            "be charged to the ledger.",
         ),
     ] = False,
     certificate: CertificateOption = [],  # noqa: B006
@@ -192,7 +195,7 @@ def _print_statistics(
         typer.echo(f"{format_count(table.num_rows, 'row')} written: {output}", err=True)
     if is_json:
         answer = {} if table is None or output else {"rows": rows.as_json(table)}
-        print_json({**answer, **cost_json(cost)})
+        print_json({**answer, **cost_json(cost, is_drawn=table is not None)})
         return
     if table is not None and output is None and output_format is RowFormat.CSV:
         typer.echo(rows.as_csv(table).encode(), nl=False)

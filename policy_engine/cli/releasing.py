@@ -273,6 +273,7 @@ def apply(
 def _print_release(release: "VerifiedRelease", *, has_key: bool) -> None:
     from policy_engine.certificate.remaking import drawn_by_key  # noqa: PLC0415
     from policy_engine.cli.tables.certificates import certificate_table  # noqa: PLC0415
+    from policy_engine.cli.tables.statistics import receipt_lines  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
     out = console()
@@ -284,6 +285,9 @@ def _print_release(release: "VerifiedRelease", *, has_key: bool) -> None:
         out.print(f"warning: {warning}", markup=False)
     if not has_key and (release.plan.sample or drawn_by_key(release.plan)):
         out.print(f"warning: {_KEYLESS}", markup=False)
+    if release.receipt is not None:
+        for line in receipt_lines(release.receipt):
+            out.print(line, markup=False, soft_wrap=True)
     out.print(f"written: {release.path}", markup=False, soft_wrap=True)
 
 

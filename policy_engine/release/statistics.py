@@ -74,6 +74,17 @@ def release_statistics(
     return release, written
 
 
+def digest_of_input(plan: Plan, engine: Engine, upstream: Sequence[Upstream] = ()) -> StoredData:
+    """Return what statistics are made of, of which only the digest is read.
+
+    Raises as `check_read` does where it is not what a certificate says.
+    """
+    read = plan.read
+    source = engine.stored(read)
+    check_read([one for one in upstream if one.asset == read.asset], source.digest, read.location)
+    return source
+
+
 def charged_statistics(
     plan: Plan, engine: Engine, charging: Charging | None, upstream: Sequence[Upstream] = ()
 ) -> "tuple[pa.Table, StoredData]":
@@ -91,8 +102,7 @@ def charged_statistics(
         message = "Statistics under differential privacy are charged to a budget, and no ledger is "
         raise PlanError.of("M018", f"{message}given.", "Give the file of one: ledger=FILE.")
     public = public_keys(step, engine.group_keys)
-    source = engine.stored(read)
-    check_read([one for one in upstream if one.asset == read.asset], source.digest, read.location)
+    source = digest_of_input(plan, engine, upstream)
 
     def prepare() -> Callable[[], bytes]:
         table, stored = _read(engine, read)

@@ -271,6 +271,27 @@ def test_without_running_nothing_is_charged(tmp_path):
     assert [one.half_width for one in result.cost.figures["n"].noise] == [12.0]
 
 
+def test_without_running_a_ledger_says_what_would_be_charged(tmp_path):
+    log = tmp_path / "log.jsonl"
+    assert ask(tmp_path, COUNT, run=False, log=log).cost.is_charged
+    assert not (tmp_path / "ledger.sqlite").exists()
+    assert not [*read_log(log)]
+    ask(tmp_path, COUNT)
+    again, other = ask(tmp_path, COUNT, run=False), ask(tmp_path, COUNT, "0.4", run=False)
+    assert (again.permitted, again.table, again.cost.is_charged) == (True, None, False)
+    assert other.cost.is_charged
+    assert spent(tmp_path)[LAB] == "0.5"
+
+
+def test_without_running_a_budget_that_is_exceeded_is_told(tmp_path):
+    given = {"rule": {"constraint": [SPENT]}}
+    assert ask(tmp_path, COUNT, "1", **given).permitted
+    denied = ask(tmp_path, COUNT, "0.3", run=False, log=tmp_path / "log.jsonl", **given)
+    assert (denied.permitted, denied.reasons[0].code) == (False, "B009")
+    assert denied.reasons[0].values == ()
+    assert not [*read_log(tmp_path / "log.jsonl")]
+
+
 def test_an_epsilon_needs_a_ledger_and_a_ledger_an_epsilon(tmp_path):
     with pytest.raises(PlanError, match="no ledger is given"):
         ask(tmp_path, COUNT, ledger=None)

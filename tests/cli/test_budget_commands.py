@@ -105,7 +105,8 @@ def test_releases_without_epsilon_are_shown_by_their_datasets(path):
 
 
 def test_the_history_is_that_of_the_last_entries(path):
-    lines = run("history", path, "--last", "3").stdout.splitlines()
+    *lines, note = run("history", path, "--last", "3").stdout.splitlines()
+    assert note.startswith("These are the last 3 of 7 entries")
     assert [line.split()[0] for line in lines] == ["5", "6", "7"]
     assert lines[0].endswith(
         "reserved  urn:out  epsilon 0.2 delta 0.0000001 for http://example.com/ann"

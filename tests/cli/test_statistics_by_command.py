@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from asking_statistics import DAYS, MEDIAN, OUTPUT, UNITS, VISITS, policy_text, visits
@@ -73,3 +74,46 @@ def test_the_plan_says_how_exact_each_figure_is(policy):
     assert OUTPUT in words
     for part in ("epsilon 1", "discrete-laplace", "scale", "+-", "with 95 %", "permute-and-flip"):
         assert part in words
+
+
+def test_apply_says_what_was_charged_and_to_the_owner_what_remains(policy):
+    text = json.loads(Path(policy).read_text())
+    text["pe:budget"] = [{"pe:over": VISITS, "pe:epsilon": "1.5", "pe:scope": "allAssignees"}]
+    Path(policy).write_text(json.dumps(text))
+    csv.write_csv(visits(*PEOPLE), "visits.csv")
+    where = (policy, "--data", f"{VISITS}=visits.csv", "--ledger", "l", "--output")
+    _, first = run("apply", *where, "1.csv")
+    assert "charged: epsilon 1\n" in first
+    assert f"remaining of the budget of {VISITS}: epsilon 0.5\n" in first
+    _, again = run("apply", *where, "2/o.csv")
+    assert "charged: nothing, as it was answered before for epsilon 1\n" in again
+    _, as_json = run("apply", *where, "3/o.csv", "--format", "json")
+    left = {VISITS: {"epsilon": "0.5", "delta": "0"}}
+    budget = {"epsilon": "1", "delta": "0", "charged": False, "remaining": left}
+    assert json.loads(as_json)["budget"] == budget
+    _, of_lab = run("apply", *where, "4/o.csv", "--as", "http://e.org/lab")
+    assert "charged: " in of_lab
+    assert "remaining" not in of_lab
+
+
+def test_the_history_says_what_was_asked_and_how_many_entries_there_are(policy):
+    csv.write_csv(visits(*PEOPLE), "visits.csv")
+    where = ("--data", f"{VISITS}=visits.csv", "--ledger", "l", "--output", "o.csv")
+    run("apply", policy, *where)
+    _, text = run("budget", "history", "--ledger", "l", "--last", "3")
+    assert "count-units, sum of days, quantile at 0.5 of days by sex" in text
+    assert "These are the last 3 of 4 entries" in text
+    assert "These are" not in run("budget", "history", "--ledger", "l")[1]
+
+
+def test_a_dry_run_says_what_the_ledger_would_do(policy):
+    csv.write_csv(visits(*PEOPLE), "visits.csv")
+    sql = "SELECT COUNT(DISTINCT person) FROM Visits"
+    asked = ("query", sql, "--policy", policy, "--data", f"{VISITS}=visits.csv", "--assignee")
+    asked = (*asked, "http://e.org/lab", "--epsilon", "0.2", "--ledger", "l")
+    assert "would be charged: epsilon 0.2; " in run(*asked, "--dry-run")[1]
+    assert run(*asked)[0] == 0
+    _, text = run(*asked, "--dry-run", "--format", "json")
+    cost = {"epsilon": "0.2", "delta": "0", "charged": False, "would_be_charged": False}
+    assert json.loads(text)["cost"] == cost
+    assert "would be charged: nothing" in run(*asked, "--dry-run")[1]

@@ -1,6 +1,7 @@
 """Statistics under differential privacy on a terminal: what each costs, and how exact it is."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -12,6 +13,7 @@ from policy_engine.plan.aggregates.model import OF_NUMBERS, AddedNoise, Aggregat
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
     from policy_engine.decision.query.model import StatisticsCost
+    from policy_engine.release.budget.receipts import Receipt
 
 
 def add_statistics(table: Table, step: Aggregation) -> None:
@@ -37,8 +39,8 @@ def add_statistics(table: Table, step: Aggregation) -> None:
 
 def _promise(step: Aggregation) -> str:
     neighbours = "is there or not" if step.neighbours == "add-or-remove" else "is any other"
-    delta = f", delta {step.delta}" if step.delta else ""
-    return f"epsilon {step.epsilon}{delta}, whether a {step.unit} {neighbours}"
+    delta = f", delta {delta_words(step.delta)}" if step.delta else ""
+    return f"epsilon {step.epsilon:f}{delta}, whether a {step.unit} {neighbours}"
 
 
 def _bounded(step: Aggregation) -> str:
@@ -101,7 +103,7 @@ def _error(noise: AddedNoise, figure: Statistic) -> str:
 def _selected(noise: AddedNoise) -> str:
     return (
         f"a key is released with a probability by its units ({noise.mechanism}): "
-        f"costs epsilon {noise.epsilon.normalize():f} and delta {noise.delta.normalize():g}"
+        f"costs epsilon {noise.epsilon.normalize():f} and delta {delta_words(noise.delta)}"
     )
 
 
@@ -124,14 +126,8 @@ def statistics_rows(certificate: "Certificate") -> Iterator[tuple[str, str]]:
 
 def cost_line(cost: "StatisticsCost", *, is_drawn: bool) -> str:
     """Return in a line what an answer cost, and how exact its figures are."""
-    delta = f" and delta {cost.delta.normalize():g}" if cost.delta else ""
-    charged = f"epsilon {cost.epsilon.normalize():f}{delta}"
-    if not is_drawn:
-        charged = f"would be charged: {charged}"
-    elif cost.is_charged:
-        charged = f"charged: {charged}"
-    else:
-        charged = f"charged: nothing, as it was answered before for {charged}"
+    charged = f"{'charged' if is_drawn else 'would be charged'}: "
+    charged += _charged(cost.epsilon, cost.delta, is_charged=cost.is_charged)
     errors = (
         f"{name}: {', '.join(f'{one.quantity} {_error(one, figure)}' for one in figure.noise)}"
         for name, figure in cost.figures.items()
@@ -139,13 +135,37 @@ def cost_line(cost: "StatisticsCost", *, is_drawn: bool) -> str:
     return "; ".join([charged, *errors])
 
 
-def cost_json(cost: "StatisticsCost") -> dict[str, Any]:
+def receipt_lines(receipt: "Receipt") -> Iterator[str]:
+    """Yield what a release was charged and, for the owner, what remains of each budget."""
+    yield f"charged: {_charged(*receipt.amount, is_charged=receipt.is_charged)}"
+    for dataset, left in receipt.remaining.items():
+        yield f"remaining of the budget of {dataset}: {_loss(*left)}"
+
+
+def _charged(epsilon: Decimal, delta: Decimal, *, is_charged: bool) -> str:
+    loss = _loss(epsilon, delta)
+    return loss if is_charged else f"nothing, as it was answered before for {loss}"
+
+
+def _loss(epsilon: Decimal, delta: Decimal) -> str:
+    """Return a loss in words, a delta of 0 without it."""
+    more = f" and delta {delta_words(delta)}" if delta else ""
+    return f"epsilon {epsilon.normalize():f}{more}"
+
+
+def delta_words(delta: Decimal) -> str:
+    """Return a delta as everything prints it: small ones with an exponent."""
+    return f"{delta.normalize():g}"
+
+
+def cost_json(cost: "StatisticsCost", *, is_drawn: bool) -> dict[str, Any]:
     """Return what an answer cost, and the noise of each figure, as JSON."""
     return {
         "cost": {
             "epsilon": f"{cost.epsilon:f}",
             "delta": f"{cost.delta:f}",
-            "charged": cost.is_charged,
+            "charged": cost.is_charged and is_drawn,
+            **({} if is_drawn else {"would_be_charged": cost.is_charged}),
         },
         "figures": {
             name: {

@@ -22,7 +22,7 @@ class StatisticsCost:
     """What statistics under differential privacy cost, or would cost if they were drawn.
 
     `figures` are the columns of the answer that have noise, each by its name. Nothing
-    `is_charged` for what was answered before.
+    `is_charged`, or would be, for what was answered before; without a ledger, nobody knows of that.
     """
 
     epsilon: Decimal

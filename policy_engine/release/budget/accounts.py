@@ -106,7 +106,8 @@ class Charge:
     """What a release costs, to which accounts, and under which caps.
 
     Policy, plan and data are digests, `release` is the IRI of the output: together they say which
-    release it is. `events` are its mechanisms, as JSON. A charge goes to all its accounts or none.
+    release it is. `events` are its mechanisms, `asked` what it is of, as JSON. A charge goes to all
+    its accounts or none.
 
     The release is of the dataset of the first account; `links` say what that is part of or made of,
     and what its parts are; `origins` are the outputs that the policies make, each with what it is
@@ -128,6 +129,7 @@ class Charge:
     origins: tuple[Link, ...] = ()
     policies: tuple[str, ...] = ()
     purposes: tuple[str, ...] = ()
+    asked: Any = None
 
     @property
     def dataset(self) -> str:

@@ -18,6 +18,7 @@ from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import TRAIN, conjuncts
 from policy_engine.policy.xsd.values import exact_number
 from policy_engine.release.budget.accounts import Account, Cap, Charge, Link
+from policy_engine.release.budget.asked import asked_of
 from policy_engine.release.budget.ledger import BudgetLedger, ReplayedAnswer
 from policy_engine.release.budget.lineage import DataLineage, related
 
@@ -43,7 +44,7 @@ class LedgerCharging:
         self.ledger, self.charge, self._others = ledger, charge, others
         self._for_owner = for_owner
         self.is_charged = False
-        """Whether an answer was charged to any account."""
+        """Whether an answer was charged to any account, or would be."""
 
     @property
     def uncovered(self) -> tuple[str, ...]:
@@ -51,6 +52,13 @@ class LedgerCharging:
         datasets = {one.dataset for one in self.charge.accounts}
         listed = self.ledger.uncovered(datasets) if self.ledger.store.exists() else ()
         return tuple(sorted({*self._others, *listed}))
+
+    def foresee(self, data: str) -> None:
+        """Find out whether an answer would be charged to any account; nothing is spent.
+
+        Raises DeniedError (B009) where the budget does not allow it.
+        """
+        self.is_charged = self.ledger.would_charge(replace(self.charge, data=data))
 
     def answer(self, data: str, prepare: Callable[[], Callable[[], bytes]]) -> bytes:
         """Return the answer that was drawn for this release of the data, now or before.
@@ -248,6 +256,7 @@ def charge_of(chargeable: Chargeable) -> Charge:
         origins=tuple(chargeable.made),
         policies=tuple([one.uid for one in policies]),
         purposes=chargeable.purposes,
+        asked=asked_of(step),
     )
 
 

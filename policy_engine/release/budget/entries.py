@@ -49,6 +49,7 @@ class RecordedCharge(ChainRecord):
     """A charge, its amounts as exact decimals.
 
     Where a kept answer is given again for new purposes, the accounts of `paid` had paid for it.
+    `asked` is what the release is of; entries of earlier versions do not say.
     """
 
     accounts: tuple[RecordedAccount, ...]
@@ -64,6 +65,7 @@ class RecordedCharge(ChainRecord):
     policies: tuple[str, ...] | None = None
     purposes: tuple[str, ...] | None = None
     paid: tuple[RecordedAccount, ...] | None = None
+    asked: JsonValue = None
 
     @classmethod
     def of(cls, charge: Charge) -> "RecordedCharge":
@@ -83,6 +85,7 @@ class RecordedCharge(ChainRecord):
                 origins=charge.origins or None,
                 policies=charge.policies or None,
                 purposes=charge.purposes or None,
+                asked=charge.asked,
             )
         except ValidationError:
             raise charge_error("A name in it is not a text, or its events are not JSON.") from None

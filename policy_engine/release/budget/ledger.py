@@ -3,7 +3,7 @@
 import hashlib
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -46,6 +46,10 @@ WAIT = 600.0
 
 _NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.2
+
+
+class _UndoneError(Exception):
+    """A transaction of which nothing is to be kept."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,27 @@ class BudgetLedger:
         Noise may be drawn at once. Raises as `reserve` does.
         """
         return self._obtain(charge, wait, is_spent=True)
+
+    def would_charge(self, charge: Charge) -> bool:
+        """Return whether any account would be charged for a release; nothing is changed.
+
+        Nothing would be for the answer of a release that was made before, or is being made.
+        Raises as `reserve` does.
+        """
+        RecordedCharge.of(charge)
+        if not self.store.exists():
+            check_caps(charge, charge.accounts, LedgerState(self.chain))
+            return True
+        is_charged = True
+        with suppress(_UndoneError), self._transaction() as ledger:
+            outcome = ledger.attempt(charge, 0, is_spent=False)
+            if isinstance(outcome, ReplayedAnswer):
+                is_charged = outcome.is_charged
+            elif isinstance(outcome, int):
+                paid = ledger.state.reservations[outcome].keys
+                is_charged = any(one.key not in paid for one in charge.accounts)
+            raise _UndoneError  # What was appended is rolled back.
+        return is_charged
 
     def _obtain(
         self, charge: Charge, wait: float, *, is_spent: bool

@@ -114,8 +114,14 @@ class LedgerFile:
     def create(self, first: BudgetEntry) -> None:
         """Make a file that has a first entry, in one step, unless there is one.
 
-        A file without an entry was never made here: it was truncated.
+        Its folder is made, too. A file without an entry was never made here: it was truncated.
         """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"The folder of the budget ledger cannot be made: {reason(error)}."
+            code = "B003" if error.errno in _DENIED else "B001"
+            raise self._error(code, message) from None
         draft = self.path.with_name(f".{self.path.name}-{token_hex(8)}")
         with self._told():
             try:

@@ -209,3 +209,28 @@ def test_budget_can_be_reserved_and_committed_in_one_step(ledger):
     with pytest.raises(DeniedError):
         ledger.spend(charge("2", "9.1"))
     assert spent(ledger) == 1
+
+
+def test_what_would_be_charged_is_told_and_leaves_nothing(ledger):
+    assert ledger.would_charge(charge())
+    assert not ledger.store.exists()
+    release(ledger, charge())
+    before = ledger.history()
+    assert not ledger.would_charge(charge())
+    assert ledger.would_charge(charge("2"))
+    assert ledger.would_charge(charge(accounts=(VISITS, OF_BOB)))
+    with pytest.raises(DeniedError, match="B009"):
+        ledger.would_charge(charge("3", epsilon="11"))
+    assert ledger.history() == before
+    assert spent(ledger) == 1
+
+
+def test_what_is_being_made_would_not_be_charged_again(ledger):
+    ledger.reserve(charge())
+    assert not ledger.would_charge(charge())
+    assert ledger.would_charge(charge(accounts=(VISITS, OF_BOB)))
+
+
+def test_what_was_asked_is_recorded(ledger):
+    release(ledger, replace(charge(), asked={"figures": [{"function": "count"}]}))
+    assert ledger.history()[1].charge.asked == {"figures": [{"function": "count"}]}

@@ -52,8 +52,15 @@ def test_a_missing_ledger_is_made_by_a_charge_and_by_nothing_else(tmp_path):
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_folder_that_is_not_there_is_told_of(tmp_path):
-    with pytest.raises(LedgerError, match="B001"):
+def test_a_folder_that_is_not_there_is_made(tmp_path):
+    ledger = BudgetLedger(tmp_path / "none" / "more" / "budget.db")
+    release(ledger, charge())
+    assert spent(ledger) == 1
+
+
+def test_a_folder_that_cannot_be_made_is_told_of(tmp_path):
+    (tmp_path / "none").write_text("")
+    with pytest.raises(LedgerError, match="B001 The folder of the budget ledger cannot be made"):
         BudgetLedger(tmp_path / "none" / "budget.db").reserve(charge())
 
 

@@ -1,0 +1,33 @@
+"""What a release was charged, for who made it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from policy_engine.release.budget.accounts import Amount
+from policy_engine.release.budget.charging import LedgerCharging
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What statistics cost; nothing `is_charged` for an answer that the ledger had kept.
+
+    `remaining` is what remains of the budget of each dataset that has one, for the owner: balances
+    tell what others asked.
+    """
+
+    amount: Amount
+    is_charged: bool
+    remaining: Mapping[str, Amount]
+
+
+def receipt_of(charging: LedgerCharging, *, is_owner: bool) -> Receipt:
+    """Return what was charged for an answer that was given."""
+    charge = charging.charge
+    whole = {one for one in charge.accounts if not one.assignee}
+    balances = charging.ledger.balances() if is_owner else ()
+    remaining = {
+        one.account.dataset: one.remaining
+        for one in balances
+        if one.account in whole and one.remaining is not None
+    }
+    return Receipt(charge.amount, charging.is_charged, remaining)
