@@ -46,7 +46,7 @@ class Randomiser(Column, ABC):
 
     @property
     def weight(self) -> Fraction:
-        """The share of epsilon that it takes, beside those of other columns."""
+        """Its weight, beside those of other columns, when epsilon is shared out."""
         return exact(self.share)
 
     @property

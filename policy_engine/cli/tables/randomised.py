@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine.cli.tables.tables import new_table
+from policy_engine.errors import format_count
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.randomiser import CategoryRandomiser, NumberRandomiser, Randomiser
 from policy_engine.methods.randomisers.private_pixelation import PrivatePixelation
@@ -40,10 +41,19 @@ def add_randomised(table: Table, step: Randomisation) -> None:
 def promise(step: Randomisation) -> str:
     """Return what a table that is randomised promises, in words."""
     images = [one for one in step.columns if isinstance(one, PrivatePixelation)]
-    pixels = (f"{one.pixels_changed:,} pixels of {one.name}" for one in images)
-    more = f"; of images, whatever {' and '.join(pixels)} are" if images else ""
+    others = len(step.columns) - len(images)
     held = f"the records of a {step.unit} hold" if step.unit else "a record holds"
-    return f"epsilon {step.epsilon}, whatever {held}{more}"
+    parts = [f"epsilon {step.epsilon}"]
+    if others:
+        parts.append(f"whatever {'else ' if images else ''}{held}")
+    if images:
+        several = len(step.columns) > 1
+        pixels = [
+            format_count(one.pixels_changed, "pixel") + (f" of {one.name}" if several else "")
+            for one in images
+        ]
+        parts.append(f"for images that differ in at most {' and '.join(pixels)}")
+    return ", ".join(parts)
 
 
 def of_persons(step: Randomisation) -> str:

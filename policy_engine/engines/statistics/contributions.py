@@ -81,7 +81,9 @@ def _of_values(values: pa.Array, one: Tallied) -> Integers:
     numbers = np.where(is_number, numbers, 0.0)
     if one.quantity == "ranks":
         first, step, count = figure.candidate_grid
-        ranks = on_grid(numbers - float(first), Decimal(0), step * (count - 1), step)
+        width = step * (count - 1)
+        moved = np.clip(numbers, float(first), float(first + width)) - float(first)
+        ranks = on_grid(moved, Decimal(0), width, step)
         return np.where(is_number, ranks, ABSENT).astype(np.int64)
     return np.where(is_number, _moment(numbers, one), 0)
 
@@ -123,13 +125,19 @@ def pair_counts(values: Sequence[Integers], step: AggregateStep) -> list[Integer
 def on_grid(
     numbers: NDArray[np.float64], lower: Decimal, upper: Decimal, grid: Decimal
 ) -> Integers:
-    """Return numbers moved into bounds, in steps of a grid, each to the nearest one.
+    """Return numbers moved into bounds, in steps of a grid, each to the nearest one; NaN counts as
+    the lower bound. A number within a part in 2^20 of half a step may go to either side.
 
-    The steps are within those of the bounds whatever a float is rounded to.
+    The steps are within those of the bounds whatever a float is rounded to, and no cell makes a
+    warning: it would tell of it.
     """
     low, high = int(lower / grid), int(upper / grid)
-    moved = np.clip(numbers, float(lower), float(upper))
-    return np.clip(np.rint(moved / float(grid)), low, high).astype(np.int64)
+    with np.errstate(all="ignore"):
+        moved = np.clip(
+            np.where(np.isnan(numbers), float(lower), numbers), float(lower), float(upper)
+        )
+        steps = np.rint(np.nan_to_num(moved / float(grid), nan=float(low)))
+        return np.clip(steps, low, high).astype(np.int64)
 
 
 def exact_sums(values: Integers, starts: Sequence[int] | Integers) -> list[int]:

@@ -26,6 +26,7 @@ from policy_engine.methods.sanitisations.differential_privacy import (
     NoiseMechanism,
     SelectionMechanism,
 )
+from policy_engine.plan.aggregates.countable_numbers import countable_problem
 
 Function = Literal[
     "count-units", "count", "sum", "mean", "variance", "quantile", "histogram", "top-k", "synthetic"
@@ -97,8 +98,8 @@ class Statistic(_Frozen):
     `lower` to `upper`. A quantile `at` a share is one of `candidates`, first, last and step; a
     histogram counts the units that have each of `candidates`, a unit for one of its rows, and
     `top-k` names the `k` most frequent. A synthetic column has values of its `candidates`, or of
-    the numbers from `lower` to `upper` by `grid`. `share` is its part of epsilon, among the shares
-    of all.
+    the numbers from `lower` to `upper` by `grid`. `share` is its weight when epsilon is
+    shared out among all.
     """
 
     name: Name
@@ -129,17 +130,26 @@ class Statistic(_Frozen):
             lower, upper, grid = self.lower, self.upper, self.grid
             if lower is None or upper is None or not grid or grid <= 0:
                 raise ValueError("a sum has bounds and a grid")
+            self._check_countable(lower, upper, grid)
             if not lower < upper or lower % grid or upper % grid:
                 raise ValueError("bounds are multiples of the grid")
         if self.function == "quantile":
-            first, last, step = map(Decimal, self.candidates)
-            if (
-                not (first < last and step > 0)
-                or (last - first) % step
-                or not 0 < (self.at or 0) < 1
-            ):
-                raise ValueError("a quantile has candidates in equal steps")
+            self._check_quantile()
         return self
+
+    def _check_quantile(self) -> None:
+        first, last, step = map(Decimal, self.candidates)
+        if not (first < last and step > 0 and 0 < (self.at or 0) < 1):
+            raise ValueError("a quantile has candidates in equal steps")
+        self._check_countable(first, last, step)
+        if (last - first) % step:
+            raise ValueError("a quantile has candidates in equal steps")
+
+    def _check_countable(self, lower: Decimal, upper: Decimal, step: Decimal) -> None:
+        """Raise ValueError for numbers that floats do not tell apart."""
+        problem = countable_problem(self.function, lower, upper, step)
+        if problem:
+            raise ValueError(problem)
 
     @property
     def is_synthetic(self) -> bool:

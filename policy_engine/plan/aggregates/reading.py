@@ -19,6 +19,7 @@ from policy_engine.errors import (
 from policy_engine.methods import parameters
 from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
+from policy_engine.plan.aggregates.countable_numbers import countable_problem
 from policy_engine.plan.aggregates.model import (
     OF_CANDIDATES,
     OF_NUMBERS,
@@ -37,10 +38,6 @@ from policy_engine.policy.model import (
 from policy_engine.policy.queries import SYNTHETIC, Aggregate, GroupColumn, Query
 
 _UNIT, _METHOD, _SEVERAL = "privacyUnit", "method", ("mechanism", "selection")
-_MOST_STEPS = 2**31
-"""So many steps of the grid are between 0 and a bound, at most: sums of fewer than 2^31 rows do
-not saturate."""
-_MOST_SQUARE = 2**20
 _MOST_CANDIDATES = 100_000
 
 
@@ -317,11 +314,9 @@ class _Reader:
 
     def _check_bounds(self, one: Aggregate, exact: Mapping[str, Decimal]) -> None:
         lower, upper, grid = (exact[name] for name in ("lower", "upper", "grid"))
-        most = _MOST_SQUARE if one.function == "variance" else _MOST_STEPS
-        if max(abs(lower), abs(upper), upper - lower) / grid > most:
-            message = f"A {_noun(one)} has bounds of at most {most:,} steps of its grid. Given: "
-            message += f"{lower} to {upper} in steps of {grid}."
-            self.add("M018", message, one.place, "Give a coarser pe:grid.")
+        problem = countable_problem(_noun(one), lower, upper, grid)
+        if problem:
+            self.add("M018", problem, one.place, "Give a coarser pe:grid, or other units.")
         elif lower % grid or upper % grid:
             message = "The bounds are multiples of the grid. Given: "
             self.add("M018", f"{message}{lower} to {upper} in steps of {grid}.", one.place)
@@ -341,7 +336,11 @@ class _Reader:
         if not 0 < at < 1 or digits > _MOST_DIGITS:
             message = f"pe:at is above 0 and below 1, with at most {_MOST_DIGITS} digits. Given: "
             self.add("M018", f"{message}{at}.", one.settings["at"].place)
-        if (last - first) / step >= _MOST_CANDIDATES:
+        problem = countable_problem(one.function, first, last, step)
+        if problem:
+            hint = "Give a larger step, or other units."
+            self.add("M018", problem, one.candidates[0].place, hint)
+        elif (last - first) / step >= _MOST_CANDIDATES:
             message = f"A quantile has at most {_MOST_CANDIDATES:,} candidates. Given: "
             message += f"{int((last - first) / step) + 1:,}."
             self.add("M018", message, one.candidates[0].place, "Give a larger step.")

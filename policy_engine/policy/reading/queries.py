@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from policy_engine import terms
@@ -240,7 +241,7 @@ class QueryReader:
             text = ", ".join(str(one.value) for one in values)
             allowed = "three numbers for a quantile: the first, a greater last, a step above 0"
             self.exact.check(node, _CANDIDATES, allowed, text, -1)
-        elif (numbers[1] - numbers[0]) % numbers[2]:
+        elif (Fraction(numbers[1]) - Fraction(numbers[0])) % Fraction(numbers[2]):
             message = f"From {numbers[0]} to {numbers[1]} there is no whole number of steps of "
             self.walker.add("P023", f"{message}{numbers[2]}.", "", node, _CANDIDATES)
 

@@ -160,3 +160,33 @@ def test_an_epsilon_is_never_rounded_up():
     written = "0." + "9" * 40
     step = step_of(UNITS, epsilon={"@value": written, "@type": "xsd:decimal"})
     assert str(step.epsilon) == written
+
+
+def decimal(text):
+    """Return a number with more digits than JSON readers keep."""
+    return {"@value": text, "@type": "xsd:decimal"}
+
+
+TINY, HUGE = "0." + "0" * 390 + "1", "1" + "0" * 308
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        {**DAYS, "pe:upper": decimal(f"{TINY[:-3]}1"), "pe:grid": decimal(TINY)},
+        {**DAYS, "pe:function": "mean", "pe:upper": decimal(HUGE), "pe:grid": decimal(HUGE)},
+        {**DAYS, "pe:function": "variance", "pe:grid": decimal("0.0000000000001")},
+        {**MEDIAN, "pe:candidates": [0, decimal(f"{TINY[:-3]}1"), decimal(TINY)]},
+        {**MEDIAN, "pe:candidates": [*map(decimal, (f"-{HUGE}", HUGE, HUGE[:-2]))]},
+    ],
+)
+def test_numbers_that_a_float_takes_for_zero_or_infinite_are_refused(figure):
+    [(code, message)] = problems(figure)
+    assert code == "M018"
+    assert "from -10^15 to 10^15, in steps of at least 10^-12" in message
+
+
+def test_candidates_far_from_0_in_tiny_steps_are_refused():
+    [(code, message)] = problems({**MEDIAN, "pe:candidates": [10**12, 10**12 + 2, 1]})
+    assert code == "M018"
+    assert "candidates of at most 2,147,483,648 steps" in message
