@@ -46,7 +46,7 @@ def _exact(number: object, name: str, allowed: Range) -> Decimal:
     try:
         if is_exact or (isinstance(number, str) and _DECIMAL.fullmatch(number)):
             exact = Decimal(number)  # type: ignore[arg-type]
-            return exact if exact else Decimal(0)  # of zeros, one: the same query is the same plan
+            return exact or Decimal(0)  # of zeros, one: the same query is the same plan
     except InvalidOperation:
         pass
     hint = "Floats are rounded: give a Decimal, or a text." if isinstance(number, float) else ""

@@ -50,7 +50,7 @@ class DifferentialPrivacy(Method):
     @classmethod
     def _is_one_zero(cls, delta: Decimal) -> Decimal:
         """Return 0 for -0: the same release is the same plan."""
-        return delta if delta else Decimal(0)
+        return delta or Decimal(0)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Finding]:

@@ -9,8 +9,8 @@ from policy_engine.errors import Place, join_names
 from policy_engine.policy.hierarchy import Part
 from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule
 from policy_engine.policy.reading.constraints import ConstraintReader
-from policy_engine.policy.reading.release_parameters import refuse_spent
 from policy_engine.policy.reading.nodes import format_value
+from policy_engine.policy.reading.release_parameters import refuse_spent
 from policy_engine.policy.structure import (
     ACTION,
     ACTION_PROPERTIES,
