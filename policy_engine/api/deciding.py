@@ -185,7 +185,7 @@ def query_data(
 
         return ask_statistics(sql, epsilon, delta, asker(), dialect, run=run)
     if ledger is not None or delta:
-        message = "A ledger and a delta are those of an epsilon, and none is given."
+        message = "A ledger or a delta is given without an epsilon."
         raise RequestError.of("D003", message)
     from policy_engine.decision.query.answering import query  # noqa: PLC0415 (slow to import)
 

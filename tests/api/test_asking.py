@@ -295,7 +295,7 @@ def test_without_running_a_budget_that_is_exceeded_is_told(tmp_path):
 def test_an_epsilon_needs_a_ledger_and_a_ledger_an_epsilon(tmp_path):
     with pytest.raises(PlanError, match="no ledger is given"):
         ask(tmp_path, COUNT, ledger=None)
-    with pytest.raises(RequestError, match="those of an epsilon"):
+    with pytest.raises(RequestError, match="without an epsilon"):
         ask(tmp_path, COUNT, None)
 
 

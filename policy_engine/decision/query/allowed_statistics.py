@@ -8,8 +8,12 @@ from decimal import Decimal, InvalidOperation
 from sqlglot import exp
 
 from policy_engine.data.group_keys import MOST_KEYS
-from policy_engine.decision.query.asked_statistics import AskedFigure, AskedStatistics, read_asked
-from policy_engine.decision.query.row_comparisons import NotAskableError
+from policy_engine.decision.query.asked_statistics import (
+    AskedFigure,
+    AskedStatistics,
+    read_as_far_as_possible,
+)
+from policy_engine.decision.query.row_comparisons import NotAskableError, noted
 from policy_engine.errors import PolicyEngineError, RequestError, join_names
 from policy_engine.plan.aggregates.model import Aggregation, GroupedBy, Statistic
 from policy_engine.plan.aggregates.narrowing import narrowed
@@ -92,17 +96,20 @@ class AllowedStatistics:
     def answered(self, tree: exp.Query, loss: AnswerLoss) -> tuple[AskedStatistics, Statistics]:
         """Return what a query asks for, and the statistics with noise that answer it.
 
-        Raises NotAskableError where the permission does not let it be asked.
+        Raises NotAskableError, with every problem, where the permission does not let it be asked.
         """
-        question = read_asked(tree, self.columns, self.whole.unit)
-        askable = self.askable
+        question, problems = read_as_far_as_possible(tree, self.columns, self.whole.unit)
+        askable, group_by = self.askable, []
         for one in question.figures:
             if one not in askable:
-                raise NotAskableError(f"{figure_sql(one, self.whole.unit)} is not declared.")
-        group_by = self._groups(question, loss)
+                problems.append(f"{figure_sql(one, self.whole.unit)} is not declared.")
+        with noted(problems):
+            group_by = self._groups(question, loss)
         most = AnswerLoss(self.whole.epsilon, self.whole.delta)
         if loss.epsilon > most.epsilon or loss.delta > most.delta:
-            raise NotAskableError(f"At most {_words(most)} may be asked for.")
+            problems.append(f"At most {_words(most)} may be asked for.")
+        if problems:
+            raise NotAskableError(*problems)
         figures = [askable[one] for one in question.figures]
         try:
             part = narrowed(
@@ -115,9 +122,10 @@ class AllowedStatistics:
     def _groups(self, question: AskedStatistics, loss: AnswerLoss) -> list[GroupedBy]:
         """Return the declared columns that a query groups by."""
         declared = {one.name: one for one in self.whole.group_by}
-        for name in question.group_by:
-            if name not in declared:
-                raise NotAskableError(f"{name!r} is not declared as a column to group by.")
+        unknown = [one for one in question.group_by if one not in declared]
+        if unknown:
+            message = "{!r} is not declared as a column to group by."
+            raise NotAskableError(*map(message.format, unknown))
         if question.group_by and self.whole.key_table and len(question.group_by) < len(declared):
             names = join_names(declared)
             raise NotAskableError(f"The keys of {names} are declared together: group by all.")
@@ -139,7 +147,10 @@ class AllowedStatistics:
     def _menu(self) -> Iterator[str]:
         whole = self.whole
         figures = [figure_sql(one, whole.unit) for one in reversed(self.askable)]
-        yield f"SELECT any of {', '.join(figures) or 'no figure that SQL has'};"
+        if not figures:
+            yield "nothing: none of the declared figures can be asked for by SQL."
+            return
+        yield f"SELECT any of {', '.join(figures)};"
         if whole.group_by:
             how = "all of" if whole.key_table else "any of"
             yield f"GROUP BY {how} {', '.join(whole.group_names)};"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from policy_engine.decision.query.row_comparisons import NotAskableError
+from policy_engine.decision.query.row_comparisons import NotAskableError, short_sql
 
 _BOTH = frozenset({"this", "expression"})
 _THIS = frozenset({"this"})
@@ -52,8 +52,6 @@ _PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
 }
 """What is understood of each part. Of the others, the parser may know what the reader does not."""
 
-_LONGEST = 60
-
 
 def check_understood(tree: exp.Expr) -> None:
     """Raise NotAskableError for the first part of a query that is not understood."""
@@ -64,15 +62,12 @@ def check_understood(tree: exp.Expr) -> None:
 
 
 def check_parts(node: exp.Expr) -> None:
-    """Raise NotAskableError for the first part of a node itself that is not understood."""
-    for part, value in node.args.items():
-        if value and part not in _PARTS[type(node)]:
-            words = part.strip("_").replace("_", " ").upper()
-            where = "" if isinstance(node, exp.Select) else f" in {short_sql(node)}"
-            raise NotAskableError(f"{words} is not answered{where}.")
-
-
-def short_sql(node: exp.Expr) -> str:
-    """Return a part of a query for a message."""
-    text = node.sql()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+    """Raise NotAskableError for the parts of a node itself that are not understood."""
+    where = "" if isinstance(node, exp.Select) else f" in {short_sql(node)}"
+    unknown = [
+        part.strip("_").replace("_", " ").upper()
+        for part, value in node.args.items()
+        if value and part not in _PARTS[type(node)]
+    ]
+    if unknown:
+        raise NotAskableError(*(f"{words} is not answered{where}." for words in unknown))

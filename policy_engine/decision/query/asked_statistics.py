@@ -7,8 +7,14 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from policy_engine.decision.query.asked_grammar import check_parts, check_understood, short_sql
-from policy_engine.decision.query.row_comparisons import NotAskableError, row_conditions
+from policy_engine.decision.query.asked_grammar import check_parts, check_understood
+from policy_engine.decision.query.row_comparisons import (
+    NotAskableError,
+    bare,
+    noted,
+    row_conditions,
+    short_sql,
+)
 from policy_engine.plan.aggregates.model import Function, RowCondition
 
 
@@ -52,13 +58,14 @@ class ColumnSpelling:
 
     def name(self, node: exp.Expr) -> str:
         """Return the name of a column as the policy has it. Raises NotAskableError otherwise."""
+        node = bare(node)
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             raise NotAskableError(f"{short_sql(node)} is not a column.")
         if node.table and node.table.lower() != self._table:
             raise NotAskableError(f"{short_sql(node)} is not a column of {self._table!r}.")
         name = node.name if node.name in self._exact else self._names.get(node.name.lower())
         if name is None:
-            raise NotAskableError(f"The column {node.name!r} is not among those.")
+            raise NotAskableError(f"The column {node.name!r} is not among those of its statistics.")
         return name
 
     def open_name(self, node: exp.Expr) -> str:
@@ -89,53 +96,83 @@ def read_asked(tree: exp.Query, names: Sequence[str], unit: str) -> AskedStatist
 
     Raises NotAskableError for what is not one SELECT of figures and columns that are grouped by.
     """
-    return _Reader(tree, names, unit).read()
+    question, problems = read_as_far_as_possible(tree, names, unit)
+    if problems:
+        raise NotAskableError(*problems)
+    return question
+
+
+def read_as_far_as_possible(
+    tree: exp.Query, names: Sequence[str], unit: str
+) -> tuple[AskedStatistics, list[str]]:
+    """Return what a query asks for, and all that is not answered in it.
+
+    Raises NotAskableError where it is not a query of one table.
+    """
+    reader = _Reader(tree, names, unit)
+    return reader.read(), reader.problems
 
 
 class _Reader:
-    """Reads one SELECT; the figures grow on the way."""
+    """Reads one SELECT; the figures, and the problems, grow on the way."""
 
     def __init__(self, tree: exp.Query, names: Sequence[str], unit: str) -> None:
         self.spelling = ColumnSpelling(names, unit, only_table(tree))
         self.tree = tree
         self.figures: list[AskedFigure] = []
+        self.problems: list[str] = []
 
     def read(self) -> AskedStatistics:
-        """Return what is asked for."""
-        check_parts(self.tree)
+        """Return what is asked for, as far as it can be read."""
+        with noted(self.problems):
+            check_parts(self.tree)
         if any(self.tree.find_all(exp.Subquery, exp.Exists)):
-            raise NotAskableError("Subqueries are not answered.")
-        entries = tuple(self._entry(one) for one in self.tree.expressions)
-        group_by = self._group_by(entries)
-        order = tuple(self._ordered(entries))
-        for one in (*(entry for _, entry in entries), *(entry for entry, _ in order)):
-            if isinstance(one, str) and one not in group_by:
-                message = f"{one!r} is not grouped by: no row is released as it is."
-                raise NotAskableError(message)
-        if not self.figures:
-            raise NotAskableError("It asks for no figure.")
+            self.problems.append("Subqueries are not answered.")
+        entries: list[tuple[str, AskedFigure | str]] = []
+        for one in self.tree.expressions:
+            with noted(self.problems):
+                entries.append(self._entry(one))
+        is_whole = len(entries) == len(self.tree.expressions)
+        group_by = self._group_by(entries, is_whole=is_whole)
+        order: tuple[tuple[AskedFigure | str, exp.Ordered], ...] = ()
+        if is_whole:
+            with noted(self.problems):
+                order = tuple(self._ordered(entries))
+        conditions: tuple[RowCondition, ...] = ()
         where = self.tree.args.get("where")
-        question = AskedStatistics(
-            figures=tuple(dict.fromkeys(self.figures)),
-            group_by=group_by,
-            conditions=row_conditions(where.this, self.spelling.open_name) if where else (),
-            shown=entries,
-            order=order,
-            limits=tuple(self._limits()),
+        with noted(self.problems):
+            conditions = row_conditions(where.this, self.spelling.open_name) if where else ()
+        limits: tuple[exp.Expr, ...] = ()
+        with noted(self.problems):
+            limits = tuple(self._limits())
+        if not self.problems:
+            shown = (*(entry for _, entry in entries), *(entry for entry, _ in order))
+            self._check_shown(shown, group_by)
+        return AskedStatistics(
+            tuple(dict.fromkeys(self.figures)), group_by, conditions, tuple(entries), order, limits
         )
-        # What the parser knows and nothing above has read would otherwise be ignored.
-        check_understood(self.tree)
-        return question
+
+    def _check_shown(self, shown: Sequence[AskedFigure | str], group_by: Sequence[str]) -> None:
+        """Note what is shown without being grouped by, and what nothing has read."""
+        for one in dict.fromkeys(shown):
+            if isinstance(one, str) and one not in group_by:
+                self.problems.append(f"{one!r} is not grouped by: no row is released as it is.")
+        if not self.figures:
+            self.problems.append("The query asks for no figure.")
+        if not self.problems:
+            # What the parser knows and nothing above has read would otherwise be ignored.
+            with noted(self.problems):
+                check_understood(self.tree)
 
     def _entry(self, node: exp.Expr) -> tuple[str, AskedFigure | str]:
         of = self._figure_or_column(node.this if isinstance(node, exp.Alias) else node)
         return node.alias if isinstance(node, exp.Alias) else "", of
 
     def _figure_or_column(self, node: exp.Expr) -> AskedFigure | str:
-        bare = node.unnest() if isinstance(node, exp.Paren) else node
-        if isinstance(bare, exp.Column) and not isinstance(bare.this, exp.Star):
-            return self.spelling.open_name(bare)
-        figure = self._figure(bare)
+        inner = bare(node)
+        if isinstance(inner, exp.Column) and not isinstance(inner.this, exp.Star):
+            return self.spelling.open_name(inner)
+        figure = self._figure(inner)
         self.figures.append(figure)
         return figure
 
@@ -163,21 +200,36 @@ class _Reader:
             raise NotAskableError(f"Distinct values are those of the unit: COUNT(DISTINCT {unit}).")
         return AskedFigure("count-units")
 
-    def _group_by(self, entries: Sequence[tuple[str, AskedFigure | str]]) -> tuple[str, ...]:
+    def _group_by(
+        self, entries: Sequence[tuple[str, AskedFigure | str]], *, is_whole: bool
+    ) -> tuple[str, ...]:
+        """Return the columns that are grouped by; of a select list that is not read as a whole,
+        those that are not entries of it by their number or alias."""
         group = self.tree.args.get("group")
         if group is None:
             return ()
         if group.args.get("all"):
             return tuple(dict.fromkeys(one for _, one in entries if isinstance(one, str)))
         if any(value for part, value in group.args.items() if part != "expressions"):
-            raise NotAskableError("Groups are by columns: no sets of them, no cube, no rollup.")
-        names = []
+            self.problems.append("Groups are by columns: no sets of them, no cube, no rollup.")
+        names: list[str] = []
+        aliases = {one.alias.lower() for one in self.tree.expressions if one.alias}
         for node in group.expressions:
-            entry = None if self.spelling.knows(node) else self._listed(node, entries)
-            names.append(self.spelling.open_name(node) if entry is None else entry)
-        if not all(isinstance(one, str) for one in names):
+            is_known = self.spelling.knows(node)
+            is_column = isinstance(node, exp.Column) and node.name.lower() not in aliases
+            if is_whole or is_known or is_column:
+                with noted(self.problems):
+                    names.append(self._grouped(node, () if is_known else entries))
+        return tuple(dict.fromkeys(names))
+
+    def _grouped(self, node: exp.Expr, entries: Sequence[tuple[str, AskedFigure | str]]) -> str:
+        """Return the column that an entry of GROUP BY is, or stands for among other entries."""
+        entry = self._listed(node, entries) if entries else None
+        if entry is None:
+            return self.spelling.open_name(node)
+        if not isinstance(entry, str):
             raise NotAskableError("Groups are by columns, not by figures.")
-        return tuple(dict.fromkeys(map(str, names)))
+        return entry
 
     def _ordered(
         self, entries: Sequence[tuple[str, AskedFigure | str]]

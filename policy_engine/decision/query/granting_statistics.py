@@ -105,20 +105,20 @@ def granted_answer(
     try:
         datasets = [tables.dataset(only_table(tree).name).iri]
     except NotAskableError as error:
-        refusals.append(str(error))
+        refusals += error.problems
     granted, denied = _granted(datasets, asker, history)
     for decision, allowed in granted:
         try:
             return GrantedAnswer(decision, (allowed, *allowed.answered(tree, loss)))
         except NotAskableError as error:
-            refusals.append(str(error))
+            refusals += error.problems
     if not granted:
         refused = denied or [asker.decide(datasets[0], None, history)]
         why = refused[0].reason if not refused[0].permitted else _NO_PERMISSION
         return _refusal(refused[0], [no_statistics(datasets, why)])
     reason = " ".join(dict.fromkeys(refusals))
     menus = " Or: ".join(dict.fromkeys(allowed.menu() for _, allowed in granted))
-    problem = Problem("Q010", f"This is not answered. {reason}", f"Allowed are: {menus}")
+    problem = Problem("Q010", reason, f"Allowed are: {menus}")
     return _refusal(granted[0][0], [problem])
 
 

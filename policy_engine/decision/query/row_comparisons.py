@@ -1,6 +1,7 @@
 """The conditions on rows that statistics are made of: comparisons of columns with literals."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from math import isfinite
 
@@ -13,16 +14,52 @@ Name = Callable[[exp.Expr], str]
 
 
 class NotAskableError(Exception):
-    """A query of a kind that is not answered, and why."""
+    """A query of a kind that is not answered, and why: each of the `problems` is a sentence."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = tuple(dict.fromkeys(problems))
+        super().__init__(" ".join(self.problems))
+
+
+@contextmanager
+def noted(problems: list[str]) -> Iterator[None]:
+    """Add to the problems what is not answered, and go on after it."""
+    try:
+        yield
+    except NotAskableError as error:
+        problems += error.problems
+
+
+_LONGEST = 60
+
+
+def short_sql(node: exp.Expr) -> str:
+    """Return a part of a query for a message."""
+    text = node.sql()
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+
+
+def bare(node: exp.Expr) -> exp.Expr:
+    """Return what is in parentheses, of a node that is."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
 
 
 def row_conditions(node: exp.Expr, name: Name) -> tuple[RowCondition, ...]:
     """Return the comparisons that a WHERE joins by AND.
 
     Each is of one row alone, so that no row counts for what is in others. Raises NotAskableError
-    for anything but comparisons of columns with literals.
+    with every part that is anything but a comparison of a column with literals.
     """
-    return tuple(one for part in _joined(node) for one in _conditions(part, name))
+    conditions: list[RowCondition] = []
+    problems: list[str] = []
+    for part in _joined(node):
+        with noted(problems):
+            conditions += _conditions(part, name)
+    if problems:
+        raise NotAskableError(*problems)
+    return tuple(conditions)
 
 
 def _joined(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -39,7 +76,7 @@ def _joined(node: exp.Expr) -> Iterator[exp.Expr]:
 
 def _conditions(node: exp.Expr, name: Name) -> Iterator[RowCondition]:
     is_negated = isinstance(node, exp.Not)
-    inner = node.this.unnest() if is_negated else node
+    inner = bare(node.this) if is_negated else node
     if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
         comparison: Comparison = "is not missing" if is_negated else "is missing"
         yield RowCondition(column=name(inner.this), comparison=comparison)
@@ -52,7 +89,7 @@ def _conditions(node: exp.Expr, name: Name) -> Iterator[RowCondition]:
     elif type(inner) in _COMPARISONS and not is_negated:
         yield _compared(inner, name)
     else:
-        raise NotAskableError(f"Conditions on rows are {_ALLOWED}, joined by AND.")
+        raise _unlike(node)
 
 
 _ALLOWED = "comparisons of a column with a literal, IN, BETWEEN and IS NULL"
@@ -69,12 +106,22 @@ _COMPARISONS: Mapping[type[exp.Expr], tuple[Comparison, Comparison]] = {
 
 def _compared(node: exp.Expr, name: Name) -> RowCondition:
     as_written, turned = _COMPARISONS[type(node)]
-    if isinstance(node.this, exp.Column):
-        return _condition(name(node.this), as_written, [node.expression])
-    return _condition(name(node.expression), turned, [node.this])
+    left, right = bare(node.this), bare(node.expression)
+    if isinstance(left, exp.Column):
+        return _condition(name(left), as_written, [right])
+    if isinstance(right, exp.Column):
+        return _condition(name(right), turned, [left])
+    raise _unlike(node)
 
 
-def _condition(column: str, comparison: Comparison, values: Sequence[exp.Expr]) -> RowCondition:
+def _unlike(node: exp.Expr) -> NotAskableError:
+    """Return the error for a part of a WHERE that is no such comparison."""
+    why = f"{short_sql(node)} is not answered in WHERE. Allowed are {_ALLOWED}, joined by AND."
+    return NotAskableError(why)
+
+
+def _condition(column: str, comparison: Comparison, given: Sequence[exp.Expr]) -> RowCondition:
+    values = [*map(bare, given)]
     numbers = [_number(one) for one in values]
     texts = [_text(one) for one in values]
     of_numbers = all(one is not None for one in numbers)

@@ -135,6 +135,34 @@ def test_anything_else_is_not_answered(sql, reason):
         asked(sql)
 
 
+def test_what_is_in_parentheses_is_read_as_without():
+    assert conditions("(sex) = ('f') AND (days) IN ((1)) AND ((days)) IS NULL") == [
+        ("sex", "is any of", ("f",), False),
+        ("days", "is any of", ("1",), True),
+        ("days", "is missing", (), False),
+    ]
+    assert asked("SELECT (sex), SUM((days)) FROM v GROUP BY (sex)").group_by == ("sex",)
+    with pytest.raises(NotAskableError, match="'f' = 'f' is not answered in WHERE"):
+        conditions("'f' = 'f'")
+
+
+def test_all_that_is_not_answered_is_told_at_once():
+    sql = "SELECT AVG(days), MIN(days), other FROM v WHERE days > 1 OR sex = 'f' GROUP BY days, 2"
+    told = refusal(f"{sql} HAVING COUNT(*) > 9 LIMIT 1 + 1", allowed(UNITS, DAYS), "2")
+    for part in (
+        "HAVING is not answered.",
+        "MIN(days) is not a figure that is answered.",
+        "The column 'other' is not among those",
+        "days > 1 OR sex = 'f' is not answered in WHERE.",
+        "LIMIT takes a whole number",
+        "AVG(days) is not declared.",
+        "At most epsilon 1 may be asked for.",
+    ):
+        assert part in told
+    both = refusal("SELECT MIN(days) FROM v GROUP BY days", allowed(UNITS, DAYS))
+    assert both.endswith("answered. 'days' is not declared as a column to group by.")
+
+
 def test_only_what_is_declared_is_answered():
     menu = allowed(UNITS, DAYS, MEDIAN)
     assert refusal("SELECT AVG(days) FROM v", menu) == "AVG(days) is not declared."
