@@ -242,7 +242,7 @@ def _variance(figure: Statistic, total: int, squares: int, rows: int) -> float:
     """Return a variance by noisy sums, within what bounds allow: the square of half their width."""
     (low, high), count = _bounds(figure), max(rows, 1)
     half = Fraction(high - low) / 2
-    distance = Fraction(figure.noise[0].step) * total / count
+    distance = min(max(Fraction(figure.noise[0].step) * total / count, -half), half)
     # Squares were counted from the middle of theirs, half of the greatest.
     square = Fraction(figure.noise[1].step) * squares / count + half * half / 2
     return float(min(max(square - distance * distance, Fraction(0)), half * half))

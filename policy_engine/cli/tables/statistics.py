@@ -24,10 +24,12 @@ def add_statistics(table: Table, step: Aggregation) -> None:
         table.add_row("", "group by", escape(f"{', '.join(step.group_names)}: {_keys(step)}"))
     for figure in step.figures:
         table.add_row("", escape(figure.name), escape(describe_figure(figure)))
+        if figure.half_width_times_n is not None:
+            table.add_row("", "", escape(_ratio_error(figure)))
         for one in figure.noise:
-            table.add_row("", "", escape(describe_noise(one, figure)))
+            table.add_row("", "", escape(describe_noise(one)))
     for one in step.pair_noise:
-        table.add_row("", "pairs of columns", escape(describe_noise(one, step.figures[0])))
+        table.add_row("", "pairs of columns", escape(describe_noise(one)))
     if step.key_selection is not None:
         table.add_row("", "keys", escape(_selected(step.key_selection)))
     if step.rows is not None:
@@ -75,11 +77,11 @@ def describe_figure(figure: Statistic) -> str:
     return f"{figure.function}{of}"
 
 
-def describe_noise(noise: AddedNoise, figure: Statistic) -> str:
+def describe_noise(noise: AddedNoise) -> str:
     """Return the noise of a quantity: its mechanism, its scale, why, and the error to expect."""
     sensitivity = noise.sensitivity * noise.step
     scale = float(noise.exact_scale) * float(noise.step)
-    error = _error(noise, figure)
+    error = _error(noise)
     cost = f"costs {noise.epsilon.normalize():f} by itself"
     return (
         f"{noise.quantity}: {noise.mechanism}, sensitivity {sensitivity.normalize():f} "
@@ -87,7 +89,7 @@ def describe_noise(noise: AddedNoise, figure: Statistic) -> str:
     )
 
 
-def _error(noise: AddedNoise, figure: Statistic) -> str:
+def _error(noise: AddedNoise) -> str:
     width = f"{noise.half_width:.4g}"
     if noise.quantity == "ranks":
         return f"at most {width} rows from the quantile with 95 %"
@@ -95,9 +97,19 @@ def _error(noise: AddedNoise, figure: Statistic) -> str:
         return f"at most {width} rows fewer than the most frequent with 95 %"
     if noise.quantity == "pair choices":
         return f"at most {width} rows nearer to independence than the farthest with 95 %"
-    if figure.function in ("mean", "variance"):
-        return f"+- {width} / n with 95 %, for n rows"
     return f"+- {width} with 95 %"
+
+
+def _ratio_error(figure: Statistic) -> str:
+    """Return how far a mean or a variance is off, by all its noise together."""
+    return f"at most {figure.half_width_times_n:.4g} / n off with 95 %, for n rows"
+
+
+def _figure_errors(figure: Statistic) -> str:
+    """Return how far a figure is off, in words."""
+    if figure.half_width_times_n is not None:
+        return _ratio_error(figure)
+    return ", ".join(f"{one.quantity} {_error(one)}" for one in figure.noise)
 
 
 def _selected(noise: AddedNoise) -> str:
@@ -115,10 +127,12 @@ def statistics_rows(certificate: "Certificate") -> Iterator[tuple[str, str]]:
     yield "promised", escape(_promise(step))
     yield "used", escape(_bounded(step))
     for figure in step.figures:
+        if figure.half_width_times_n is not None:
+            yield escape(figure.name), escape(f"{figure.function}: {_ratio_error(figure)}")
         for one in figure.noise:
-            yield escape(figure.name), escape(describe_noise(one, figure))
+            yield escape(figure.name), escape(describe_noise(one))
     for one in step.pair_noise:
-        yield "pairs of columns", escape(describe_noise(one, step.figures[0]))
+        yield "pairs of columns", escape(describe_noise(one))
     yield "proved together by", escape(step.accountant)
     uncovered = ", ".join(certificate.uncovered)
     yield "epsilon does not cover", escape(uncovered) or "no other release that is known"
@@ -128,10 +142,7 @@ def cost_line(cost: "StatisticsCost", *, is_drawn: bool) -> str:
     """Return in a line what an answer cost, and how exact its figures are."""
     charged = f"{'charged' if is_drawn else 'would be charged'}: "
     charged += _charged(cost.epsilon, cost.delta, is_charged=cost.is_charged)
-    errors = (
-        f"{name}: {', '.join(f'{one.quantity} {_error(one, figure)}' for one in figure.noise)}"
-        for name, figure in cost.figures.items()
-    )
+    errors = (f"{name}: {_figure_errors(figure)}" for name, figure in cost.figures.items())
     return "; ".join([charged, *errors])
 
 
@@ -178,7 +189,14 @@ def cost_json(cost: "StatisticsCost", *, is_drawn: bool) -> dict[str, Any]:
                     }
                     for one in figure.noise
                 ],
+                **_ratio_json(figure),
             }
             for name, figure in cost.figures.items()
         },
     }
+
+
+def _ratio_json(figure: Statistic) -> dict[str, float]:
+    if figure.half_width_times_n is None:
+        return {}
+    return {"half_width_times_n": figure.half_width_times_n}

@@ -1,6 +1,6 @@
 """The statistics that a permission releases under differential privacy, and the noise of each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -32,6 +32,8 @@ Function = Literal[
     "count-units", "count", "sum", "mean", "variance", "quantile", "histogram", "top-k", "synthetic"
 ]
 OF_NUMBERS = ("sum", "mean", "variance")
+OF_RATIOS = ("mean", "variance")
+"""Functions of several numbers with noise, which are divided by one of them, a number of rows."""
 OF_CANDIDATES = ("histogram", "top-k")
 Quantity = Literal[
     "units",
@@ -70,8 +72,8 @@ class AddedNoise(_Frozen):
     One unit of privacy changes at most `cells` numbers, each by at most `sensitivity` steps of
     `step`, in the units of the column; `derivation` says why. `scale` is that of the noise in
     steps, or of the scores of what is chosen, as an exact fraction; `epsilon` (and `delta`) is what
-    this quantity costs by itself. `half_width` is that of an interval that has the error of a
-    number with a probability of 95 %, in the units of the column; of a quantile, in rows.
+    this quantity costs by itself. `half_width` is that of an interval that has the error of
+    this number with a probability of 95 %, in the units of the column; of a quantile, in rows.
     """
 
     quantity: Quantity
@@ -99,7 +101,10 @@ class Statistic(_Frozen):
     histogram counts the units that have each of `candidates`, a unit for one of its rows, and
     `top-k` names the `k` most frequent. A synthetic column has values of its `candidates`, or of
     the numbers from `lower` to `upper` by `grid`. `share` is its weight when epsilon is
-    shared out among all.
+    shared out among all. Of a
+    mean or a variance, `half_width_times_n` is such that over n rows it is off by at most this over
+    n, with a probability of 95 %, whatever n and the rows: that is of all its noise together, as
+    the half-widths of its parts by themselves are not.
     """
 
     name: Name
@@ -113,6 +118,12 @@ class Statistic(_Frozen):
     k: int | None = None
     share: Annotated[Exact, Field(gt=0, le=1)] = Decimal(1)
     noise: tuple[AddedNoise, ...] = ()
+    half_width_times_n: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+
+    @model_serializer(mode="wrap")
+    def _omit_what_only_ratios_have(self, serialize: SerializerFunctionWrapHandler) -> Any:
+        values: dict[str, Any] = serialize(self)
+        return {k: v for k, v in values.items() if k != "half_width_times_n" or v is not None}
 
     @model_validator(mode="after")
     def _is_of_its_function(self) -> Self:
@@ -331,13 +342,3 @@ class Aggregation(_Frozen):
             Bound("epsilon", "", float(self.epsilon), "at most"),
             Bound("delta", "", float(self.delta_spent), "at most"),
         )
-
-
-def with_noise(
-    figures: Sequence[Statistic], noises: Sequence[Sequence[AddedNoise]]
-) -> tuple[Statistic, ...]:
-    """Return figures, each with its noise."""
-    return tuple(
-        one.model_copy(update={"noise": tuple(some)})
-        for one, some in zip(figures, noises, strict=True)
-    )

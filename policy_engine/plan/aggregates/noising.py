@@ -10,9 +10,12 @@ from policy_engine.errors import format_count
 from policy_engine.kernels.differential_privacy.accounting import proven, zcdp_epsilon
 from policy_engine.kernels.differential_privacy.calibration import calibrate
 from policy_engine.kernels.differential_privacy.half_widths import (
+    Noise,
     gaussian_half_width,
     laplace_half_width,
+    mean_half_width,
     score_half_width,
+    variance_half_width,
 )
 from policy_engine.kernels.differential_privacy.parts import Mechanism, NoisyPart
 from policy_engine.methods.sanitisations.differential_privacy import (
@@ -21,11 +24,11 @@ from policy_engine.methods.sanitisations.differential_privacy import (
     SelectionMechanism,
 )
 from policy_engine.plan.aggregates.model import (
+    OF_RATIOS,
     AddedNoise,
     Aggregation,
     Quantity,
     Statistic,
-    with_noise,
 )
 
 _COST = Context(prec=12, rounding=ROUND_CEILING)
@@ -82,10 +85,18 @@ def with_calibrated_noise(
         key=lambda pair: sum(one.half_width * float(1 / one.step) for one in pair[0]),
     )
     keys = noise.pop() if needs_keys else None
-    by_figure = [[noise.pop(0) for _ in of] for of in wanted]
-    changes = {"figures": with_noise(aggregation.figures, by_figure), "key_selection": keys}
+    figures = tuple(
+        _with_noise(figure, [noise.pop(0) for _ in of])
+        for figure, of in zip(aggregation.figures, wanted, strict=True)
+    )
+    changes = {"figures": figures, "key_selection": keys}
     of_all = {"pair_noise": tuple(noise), "accountant": accountant}
     return aggregation.model_copy(update={**changes, **of_all})
+
+
+def _with_noise(figure: Statistic, noise: Sequence[AddedNoise]) -> Statistic:
+    noisy = figure.model_copy(update={"noise": tuple(noise)})
+    return noisy.model_copy(update={"half_width_times_n": _half_width_times_n(noisy)})
 
 
 def calibrated(draft: Aggregation, method: DifferentialPrivacy) -> Aggregation:
@@ -266,6 +277,22 @@ def _rounded_delta(delta: Fraction) -> Decimal:
     return _LEAST.divide(*map(Decimal, delta.as_integer_ratio()))
 
 
+def _half_width_times_n(figure: Statistic) -> float | None:
+    """Return by how much n times a mean, or a variance, of n rows is off; None for other figures.
+
+    All its noises decide that together: half-widths of single ones do not.
+    """
+    if figure.function not in OF_RATIOS:
+        return None
+    noises = [Noise(one.mechanism, one.exact_scale, float(one.step)) for one in figure.noise]
+    reach = float(((figure.upper or 0) - (figure.lower or 0)) / 2)
+    if figure.function == "mean":
+        [total, count] = noises
+        return mean_half_width(total, count, reach)
+    [total, squares, count] = noises
+    return variance_half_width(squares, total, count, reach)
+
+
 def _rounded_up(cost: Fraction) -> Decimal:
     return _COST.divide(Decimal(cost.numerator), Decimal(cost.denominator))
 
@@ -296,6 +323,7 @@ def noise_problems(aggregation: Aggregation) -> Iterator[str]:
     if loss.accountant != aggregation.accountant:
         yield f"Its noise is proved by {loss.accountant}."
     times = _steps_of_a_change(aggregation)
+    yield from _ratio_problems(aggregation)
     for one, part, noise in zip(wanted, parts, noises, strict=True):
         alone = _epsilon_alone(part, noise.exact_scale, delta - of_keys)
         half_width = _half_width(one, part, noise.exact_scale)
@@ -306,6 +334,15 @@ def noise_problems(aggregation: Aggregation) -> Iterator[str]:
         of_part = delta - of_keys if part.is_gaussian else of_keys if one.quantity == "keys" else 0
         if noise.delta != _rounded_delta(Fraction(of_part)):
             yield f"Its {noise.quantity} cost another delta by themselves."
+
+
+def _ratio_problems(aggregation: Aggregation) -> Iterator[str]:
+    for figure in aggregation.figures:
+        needed, given = _half_width_times_n(figure), figure.half_width_times_n
+        if (needed is None) != (given is None) or (
+            needed is not None and not math.isclose(needed, given or 0, rel_tol=1e-9)
+        ):
+            yield f"The error of its {figure.function} is not that of its noise."
 
 
 def _epsilon_alone(part: NoisyPart, scale: Fraction, delta: Fraction) -> Fraction:

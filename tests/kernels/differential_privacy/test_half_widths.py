@@ -2,13 +2,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import dlaplace, norm
 
 from policy_engine.kernels.differential_privacy.half_widths import (
+    Noise,
     gaussian_half_width,
     laplace_half_width,
+    mean_half_width,
     rank_half_width,
-    ratio_half_width,
     score_half_width,
     variance_half_width,
 )
@@ -45,31 +48,56 @@ def test_draws_are_within_it(noise, half_width):
     assert within == pytest.approx(0.95, abs=0.01)
 
 
-def test_a_ratio_is_within_the_half_widths_of_its_parts():
-    assert ratio_half_width(total=30, count=4, reach=5, divisor=100) == 0.5
-    assert ratio_half_width(total=30, count=4, reach=5, divisor=0) == 10
-    assert ratio_half_width(total=30, count=4, reach=5, divisor=1) == 10
+REACH = 10
 
 
-def test_a_variance_is_within_the_half_widths_of_its_parts():
-    """Of the square 150 / 100, and of the mean (30 + 5 * 4) / 100, of which 2 * 5 times."""
-    found = variance_half_width(squares=50, total=30, count=4, reach=5, divisor=100)
-    assert found == 1.5 + 10 * 0.5
-    assert variance_half_width(squares=50, total=30, count=4, reach=5, divisor=0) == 25
+def off_times_n(values, total, squares, count):
+    """Return n times the errors of the mean and of the variance of values, given their noise."""
+    n, sums = len(values), (values.sum(), (values**2 - REACH**2 / 2).sum())
+    rows = np.maximum(n + count, 1)
+    mean = np.clip((sums[0] + total) / rows, -REACH, REACH)
+    variance = np.clip((sums[1] + squares) / rows + REACH**2 / 2 - mean**2, 0, REACH**2)
+    return n * np.abs(mean - values.mean()), n * np.abs(variance - values.var())
 
 
-def test_noisy_means_and_variances_are_within_them():
-    rng, half = np.random.default_rng(1), 7
-    ages = rng.integers(0, 15, 500) - half
-    truth = len(ages), int(ages.sum()), int((ages**2).sum())
-    widths = [laplace_half_width(Fraction(scale), 0.99) for scale in (2, 14, 98)]
-    for _ in range(100):
-        noise = [rng.integers(-width, width + 1) for width in widths]
-        count, total, squares = (one + other for one, other in zip(truth, noise, strict=True))
-        mean, true_mean = np.clip(total / count, -half, half), ages.mean()
-        assert abs(mean - true_mean) <= ratio_half_width(widths[1], widths[0], half, count)
-        off = abs(squares / count - mean**2 - ages.var())
-        assert off <= variance_half_width(widths[2], widths[1], widths[0], half, count)
+SCALES = (40, 400, 8)
+LAWS = [Noise("discrete-laplace", Fraction(scale)) for scale in SCALES]
+NOISE = st.integers(-1000, 1000)
+
+
+@given(st.lists(st.integers(-REACH, REACH), min_size=1, max_size=40), NOISE, NOISE, NOISE)
+def test_no_noise_moves_a_mean_or_a_variance_by_more_than_its_weights_say(rows, a, c, b):
+    mean, variance = off_times_n(np.array(rows), a, c, b)
+    assert mean <= abs(a) + REACH * abs(b) + 1e-9
+    assert variance <= abs(c) + 2 * REACH * abs(a) + 1.5 * REACH**2 * abs(b) + 1e-9
+
+
+@pytest.mark.parametrize("n", [1, 5, 60, 3_000])
+@pytest.mark.parametrize("values", [[-10.0], [10.0], [0.0], [-10.0, 10.0]])
+def test_means_and_variances_are_within_theirs_whatever_the_rows(n, values):
+    """Values that are far from the middle, so that the noise of the count is of consequence."""
+    rng = np.random.default_rng(n)
+    draws = [dlaplace(1 / scale).rvs(size=400, random_state=rng) for scale in SCALES]
+    mean, variance = off_times_n(np.resize(values, n), *draws)
+    total, squares, count = LAWS
+    assert np.mean(mean <= mean_half_width(total, count, REACH)) >= 0.95
+    assert np.mean(variance <= variance_half_width(squares, total, count, REACH)) >= 0.95
+
+
+def test_the_worst_mean_of_many_rows_is_off_by_most_of_it():
+    """Rows are 9.9 from the middle: the noise of the count moves the mean by as much."""
+    rng = np.random.default_rng(1)
+    draws = [dlaplace(1 / scale).rvs(size=2_000, random_state=rng) for scale in SCALES]
+    mean, _ = off_times_n(np.full(30_000, 9.9), *draws)
+    assert np.quantile(mean, 0.95) > 0.8 * mean_half_width(LAWS[0], LAWS[2], REACH)
+
+
+@pytest.mark.parametrize("mechanism", ["discrete-laplace", "discrete-gaussian"])
+@pytest.mark.parametrize("scale", [Fraction(1, 20), Fraction(2), Fraction(40), Fraction(10**7, 3)])
+def test_without_noise_of_the_count_it_is_that_of_the_sum(mechanism, scale):
+    alone = laplace_half_width if mechanism == "discrete-laplace" else gaussian_half_width
+    found = mean_half_width(Noise(mechanism, scale, 0.5), Noise(mechanism, Fraction(1, 99)), 1)
+    assert alone(scale) / 2 <= found <= alone(scale) / 2 * 1.01
 
 
 def test_quantiles_are_within_their_ranks():

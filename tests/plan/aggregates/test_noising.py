@@ -138,3 +138,21 @@ def test_what_is_told_of_noise_follows_from_it(change):
 
 def test_the_accountant_is_the_one_that_proves_it():
     assert list(noise_problems(step_of(UNITS).model_copy(update={"accountant": "my aunt"})))
+
+
+@pytest.mark.parametrize("figure", [MEAN, VARIANCE])
+def test_how_far_a_ratio_is_off_follows_from_all_its_noise(figure):
+    step = step_of(figure)
+    [made] = step.figures
+    assert made.half_width_times_n > sum(one.half_width for one in made.noise)
+    assert type(step).model_validate_json(step.model_dump_json()) == step
+    for width in (None, 1.0):
+        forged = made.model_copy(update={"half_width_times_n": width})
+        [problem] = noise_problems(step.model_copy(update={"figures": (forged,)}))
+        assert problem == f"The error of its {made.function} is not that of its noise."
+
+
+def test_other_figures_have_no_error_by_rows():
+    [figure] = step_of(DAYS).figures
+    assert "half_width_times_n" not in figure.model_dump_json()
+    assert figure.half_width_times_n is None
