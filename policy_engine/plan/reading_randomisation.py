@@ -134,7 +134,7 @@ class _Reader:
                 epsilon = Decimal("NaN")
             if epsilon.is_finite() and LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
                 return epsilon
-            message = f"epsilon is not allowed to be {value.value!s}. Allowed is a number from "
+            message = f"pe:epsilon is not allowed to be {value.value!s}. Allowed is a number from "
             message += f"{LEAST_EPSILON} to {LARGEST_EPSILON}."
             self.problems.append(Problem("M003", message, "", value.place))
         return None
@@ -144,7 +144,7 @@ class _Reader:
         for value in self._values(COMPOSE)[:1]:
             if value.value in allowed:
                 return str(value.value)
-            message = f"compose is not allowed to be {value.value!r}. Allowed is "
+            message = f"pe:compose is not allowed to be {value.value!r}. Allowed is "
             message += f"{join_names(allowed, 'or')}."
             hint = did_you_mean(str(value.value), allowed)
             self.problems.append(Problem("M003", message, hint, value.place))

@@ -66,8 +66,8 @@ class EstimatedRelease(_Frozen):
     @property
     def title(self) -> str:
         """What was estimated of what, in a line."""
-        compared = f" of {self.original.name}" if self.original else ""
-        return f"Estimates of {self.release.name}{compared}"
+        compared = f", compared with {self.original.name}" if self.original else ""
+        return f"Estimates from {self.release.name}{compared}"
 
 
 def estimate_release(

@@ -8,19 +8,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine import terms
+from policy_engine.cli.tables.losses import loss_text
 from policy_engine.cli.tables.tables import table_without_dashes
 from policy_engine.release.budget import Amount, Balance, Cap
 from policy_engine.release.budget.accounts import UNBOUNDED
-from policy_engine.release.budget.entries import plain
 
 _Bound: TypeAlias = tuple[Decimal | None, Decimal | None]
 """The most of epsilon and of delta, None of one that is not bounded."""
 
 _DIGITS = 15
 """As many digits as every reader of JSON keeps."""
-
-_SMALL = -4
-"""What is smaller than ten to the power of this is written with an exponent."""
 
 _NAMES = ("dataset", "unit", "assignee", "purpose", "spent", "reserved", "cap", "remaining")
 
@@ -120,20 +117,15 @@ def _cap_words(cap: Cap) -> str:
 def _bound_words(bound: _Bound) -> str:
     """Return an epsilon and a delta, each where there is one: a delta of 0 is a bound."""
     epsilon, delta = bound
-    parts = ("" if epsilon is None else _short(epsilon), "" if delta is None else _delta(delta))
+    parts = ("" if epsilon is None else loss_text(epsilon), "" if delta is None else _delta(delta))
     return ", ".join(filter(None, parts))
 
 
 def _words(amount: Amount) -> str:
     """Return an epsilon, and a delta unless it is 0, in as few digits as they have."""
-    epsilon = _short(amount.epsilon)
+    epsilon = loss_text(amount.epsilon)
     return f"{epsilon}, {_delta(amount.delta)}" if amount.delta else epsilon
 
 
 def _delta(delta: Decimal) -> str:
-    return f"delta {_short(delta)}"
-
-
-def _short(amount: Decimal) -> str:
-    is_small = amount and amount.adjusted() < _SMALL
-    return f"{amount.normalize():e}" if is_small else plain(amount)
+    return f"delta {loss_text(delta)}"

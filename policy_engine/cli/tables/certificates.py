@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from rich.markup import escape
 from rich.table import Table
@@ -12,11 +13,13 @@ from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.figure_checks import FIGURES_OF_ROWS
 from policy_engine.certificate.record import Record
 from policy_engine.certificate.shortcomings import file_figures
+from policy_engine.cli.tables.losses import loss_text
 from policy_engine.cli.tables.randomised import randomised_rows
 from policy_engine.cli.tables.statistics import statistics_rows
 from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
 from policy_engine.engines.samples import SampleFigures
 from policy_engine.kernels.estimates import Estimate, NotApplicable
+from policy_engine.methods.privacy_model import Measurement
 from policy_engine.plan.lineage import Maker
 from policy_engine.terms import compact, maskings, randomisers
 
@@ -29,12 +32,12 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
     title = certificate.warning or "Certificate"
     table = new_table(title, "measure", "asked", "achieved", "")
     for m in certificate.measurements:
-        name = f"{m.bound} of {m.column}" if m.column else m.bound
-        is_of_cells = m.bound in {**maskings(), **randomisers()}
-        name = f"cells that break {name}" if is_of_cells else name
         verdict = "[green]holds[/]" if m.holds else "[red]broken[/]"
-        bound = f"{m.sense} {m.asked:g}"
-        table.add_row(escape(name), bound, printed_figure(m.achieved, m.sense), verdict)
+        bound, achieved = f"{m.sense} {m.asked:g}", printed_figure(m.achieved, m.sense)
+        if m.bound in ("epsilon", "delta"):
+            asked, reached = (loss_text(Decimal(repr(one))) for one in (m.asked, m.achieved))
+            bound, achieved = f"{m.sense} {asked}", reached
+        table.add_row(escape(_measured(m)), bound, achieved, verdict)
     for one in certificate.attacks:
         name = f"{one.bound.measure} of {one.attack}"
         if one.bound.fpr is not None:
@@ -56,6 +59,15 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
     for name, value in _figures(certificate, record):
         table.add_row(name, "", value, "")
     return table
+
+
+def _measured(one: Measurement) -> str:
+    """Return what was measured, in words."""
+    if one.bound in randomisers():
+        return f"cells of {one.column} that {one.bound} never draws"
+    if one.bound in maskings():
+        return f"cells of {one.column} that break {one.bound}"
+    return f"{one.bound} of {one.column}" if one.column else one.bound
 
 
 _STATES = {"holds": "[green]holds[/]", "broken": "[red]broken[/]", "no evidence": "no evidence"}

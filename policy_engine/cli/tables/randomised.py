@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
+from policy_engine.cli.tables.losses import loss_text
 from policy_engine.cli.tables.tables import new_table
 from policy_engine.errors import format_count
 from policy_engine.kernels.estimates import NotApplicable
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 
 _MOST_FIGURES = 40
 _OF_CATEGORIES = (
-    "told with {ownProbability:.4g}, another one with {otherProbability:.4g}; a frequency varies "
-    "by {variance:.4g} / n, or {largestVariance:.4g} / n where large"
+    "told with probability {ownProbability:.4g}, another one with {otherProbability:.4g}; the "
+    "variance of a frequency is {variance:.4g} / n, or {largestVariance:.4g} / n of a large one, "
+    "for n answers{of_column}"
 )
 _OF_NUMBERS = (
-    "answers from {otherProbability:.4g} to {ownProbability:.4g}; a mean varies by at most "
-    "{largestVariance:.4g} / n"
+    "each answer has a probability of {otherProbability:.4g} to {ownProbability:.4g}; the "
+    "variance of a mean is at most {largestVariance:.4g} / n, for n answers{of_column}"
 )
 _OF_IMAGES = "noise of scale {scale:.4g} on the mean of each block"
 
@@ -43,7 +45,7 @@ def promise(step: Randomisation) -> str:
     images = [one for one in step.columns if isinstance(one, PrivatePixelation)]
     others = len(step.columns) - len(images)
     held = f"the records of a {step.unit} hold" if step.unit else "a record holds"
-    parts = [f"epsilon {step.epsilon}"]
+    parts = [f"epsilon {loss_text(step.epsilon)}"]
     if others:
         parts.append(f"whatever {'else ' if images else ''}{held}")
     if images:
@@ -79,7 +81,8 @@ def describe(one: Randomiser, step: Randomisation) -> str:
         text = f"{len(one.values)} values, {_OF_CATEGORIES}"
     elif isinstance(one, NumberRandomiser):
         text = f"{one.lower:g} to {one.upper:g} in steps of {one.grid:g}, {_OF_NUMBERS}"
-    figures = text.format(**one.figures(epsilon))
+    of_column = " to this column alone" if step.is_sampled else ""
+    figures = text.format(**one.figures(epsilon), of_column=of_column)
     return f"{one.randomiser}, epsilon {float(epsilon):.4g}: {figures}"
 
 
@@ -103,7 +106,7 @@ def estimate_tables(estimates: "EstimatedRelease") -> Iterator[Table]:
             table.add_row(escape(column.reason))
             yield table
             continue
-        about = f"{column.name}: {column.kind} by {column.answers:,} answers"
+        about = f"{column.kind} of {column.name}, from {column.answers:,} answers"
         names = ["value", "estimate", "95 % interval"]
         names += ["truth"] if estimates.original else []
         table = new_table(f"{estimates.title}: {about}", *names)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
+from policy_engine.cli.tables.losses import loss_text, part_text
 from policy_engine.errors import format_count
 from policy_engine.plan.aggregates.model import OF_NUMBERS, AddedNoise, Aggregation, Statistic
+from policy_engine.plan.aggregates.wording import plain
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
@@ -34,15 +36,27 @@ def add_statistics(table: Table, step: Aggregation) -> None:
         table.add_row("", "keys", escape(_selected(step.key_selection)))
     if step.rows is not None:
         table.add_row("", "rows", f"{step.rows:,}, made up of these figures alone")
-    table.add_row("", "together", escape(f"proved by {step.accountant}"))
+    table.add_row("", "together", escape(f"proved by {_accountant(step)}"))
     if any(one.function in OF_NUMBERS for one in step.figures):
         table.add_row("", "limits", "sums beyond 2^62 steps of their grid stay there")
 
 
+_ACCOUNTANTS = {
+    "sequential": "the sum of the epsilons",
+    "zcdp": "zero-concentrated differential privacy",
+    "pld": "the distributions of the privacy losses",
+}
+"""What proves the loss of all noise together, in words."""
+
+
+def _accountant(step: Aggregation) -> str:
+    return _ACCOUNTANTS.get(step.accountant, step.accountant)
+
+
 def _promise(step: Aggregation) -> str:
     neighbours = "is there or not" if step.neighbours == "add-or-remove" else "is any other"
-    delta = f", delta {delta_words(step.delta)}" if step.delta else ""
-    return f"epsilon {step.epsilon:f}{delta}, whether a {step.unit} {neighbours}"
+    delta = f", delta {loss_text(step.delta)}" if step.delta else ""
+    return f"epsilon {loss_text(step.epsilon)}{delta}, whether a {step.unit} {neighbours}"
 
 
 def _bounded(step: Aggregation) -> str:
@@ -63,11 +77,13 @@ def describe_figure(figure: Statistic) -> str:
     if figure.function == "quantile":
         first, step, count = figure.candidate_grid
         last = first + step * (count - 1)
-        return f"quantile at {figure.at}{of}, one of {first} to {last} in steps of {step}"
+        candidates = f"{plain(first)} to {plain(last)} in steps of {plain(step)}"
+        return f"quantile at {figure.at}{of}, one of {candidates}"
     if figure.is_synthetic and figure.candidates:
         return f"made up{of}: {format_count(len(figure.candidates), 'value')}"
-    if figure.lower is not None:
-        bounds = f"moved into {figure.lower} to {figure.upper}, in steps of {figure.grid}"
+    if figure.lower is not None and figure.upper is not None and figure.grid is not None:
+        between = f"{plain(figure.lower)} to {plain(figure.upper)}"
+        bounds = f"moved into {between}, in steps of {plain(figure.grid)}"
         made = "made up" if figure.is_synthetic else figure.function
         return f"{made}{of}, {bounds}"
     if figure.candidates:
@@ -82,7 +98,7 @@ def describe_noise(noise: AddedNoise) -> str:
     sensitivity = noise.sensitivity * noise.step
     scale = float(noise.exact_scale) * float(noise.step)
     error = _error(noise)
-    cost = f"costs {noise.epsilon.normalize():f} by itself"
+    cost = f"costs epsilon {part_text(noise.epsilon)} by itself"
     return (
         f"{noise.quantity}: {noise.mechanism}, sensitivity {sensitivity.normalize():f} "
         f"({noise.derivation}), scale {scale:.6g}; {error}; {cost}"
@@ -115,7 +131,7 @@ def _figure_errors(figure: Statistic) -> str:
 def _selected(noise: AddedNoise) -> str:
     return (
         f"a key is released with a probability by its units ({noise.mechanism}): "
-        f"costs epsilon {noise.epsilon.normalize():f} and delta {delta_words(noise.delta)}"
+        f"costs epsilon {part_text(noise.epsilon)} and delta {part_text(noise.delta)}"
     )
 
 
@@ -133,7 +149,7 @@ def statistics_rows(certificate: "Certificate") -> Iterator[tuple[str, str]]:
             yield escape(figure.name), escape(describe_noise(one))
     for one in step.pair_noise:
         yield "pairs of columns", escape(describe_noise(one))
-    yield "proved together by", escape(step.accountant)
+    yield "proved together by", escape(_accountant(step))
     uncovered = ", ".join(certificate.uncovered)
     yield "epsilon does not cover", escape(uncovered) or "no other release that is known"
 
@@ -160,13 +176,8 @@ def _charged(epsilon: Decimal, delta: Decimal, *, is_charged: bool) -> str:
 
 def _loss(epsilon: Decimal, delta: Decimal) -> str:
     """Return a loss in words, a delta of 0 without it."""
-    more = f" and delta {delta_words(delta)}" if delta else ""
-    return f"epsilon {epsilon.normalize():f}{more}"
-
-
-def delta_words(delta: Decimal) -> str:
-    """Return a delta as everything prints it: small ones with an exponent."""
-    return f"{delta.normalize():g}"
+    more = f" and delta {loss_text(delta)}" if delta else ""
+    return f"epsilon {loss_text(epsilon)}{more}"
 
 
 def cost_json(cost: "StatisticsCost", *, is_drawn: bool) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from policy_engine.plan.aggregates.model import Aggregation, GroupedBy, Statisti
 from policy_engine.plan.aggregates.narrowing import narrowed
 from policy_engine.plan.aggregates.reading import Statistics
 from policy_engine.policy import Policy
-from policy_engine.policy.reading.numbers import DELTA, EPSILON, Range
+from policy_engine.policy.reading.numbers import DELTA, RELEASE_EPSILON, Range
 
 _LONGEST = 60
 
@@ -33,7 +33,7 @@ class AnswerLoss:
 
     def __post_init__(self) -> None:
         for name, number, allowed in (
-            ("epsilon", self.epsilon, EPSILON),
+            ("epsilon", self.epsilon, RELEASE_EPSILON),
             ("delta", self.delta, DELTA),
         ):
             if not (number.is_finite() and allowed.holds(number)):
@@ -42,7 +42,7 @@ class AnswerLoss:
     @classmethod
     def of(cls, epsilon: "str | int | Decimal", delta: "str | int | Decimal" = 0) -> "AnswerLoss":
         """Return exact numbers, from decimals or their texts. Raises RequestError (D003)."""
-        return cls(_exact(epsilon, "epsilon", EPSILON), _exact(delta, "delta", DELTA))
+        return cls(_exact(epsilon, "epsilon", RELEASE_EPSILON), _exact(delta, "delta", DELTA))
 
 
 def _exact(number: object, name: str, allowed: Range) -> Decimal:

@@ -3,6 +3,8 @@
 from decimal import Decimal
 from fractions import Fraction
 
+from policy_engine.plan.aggregates.wording import plain
+
 LEAST_STEP, MOST_NUMBER = Decimal("1e-12"), Decimal("1e15")
 """Far from what floats take for 0, or for infinite, where a result would depend on the data."""
 MOST_STEPS = 2**31
@@ -17,7 +19,7 @@ def countable_problem(function: str, lower: Decimal, upper: Decimal, step: Decim
 
     `function` is the name of what is made of the numbers.
     """
-    given = f"Given: {lower:.6g} to {upper:.6g} in steps of {step:.6g}."
+    given = f"Given: {plain(lower)} to {plain(upper)} in steps of {plain(step)}."
     largest = max(map(abs, map(Fraction, (lower, upper))))
     if step < LEAST_STEP or largest > Fraction(MOST_NUMBER):
         return (

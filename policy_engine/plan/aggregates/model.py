@@ -58,7 +58,16 @@ _FEWEST = 2
 _NOISES = 2
 _SUM = "sequential"
 """The accountant that adds epsilons (`kernels/differential_privacy/accounting.py`)."""
-Exact = Annotated[Decimal, Field(allow_inf_nan=False), PlainSerializer(str, return_type=str)]
+
+
+def _as_text(number: Decimal) -> str:
+    """Return a number as JSON has it: 20 and not 2E+1, which means the same."""
+    is_short = 0 < int(number.as_tuple().exponent) < _LONGEST
+    return f"{number:f}" if is_short else str(number)
+
+
+_LONGEST = 30
+Exact = Annotated[Decimal, Field(allow_inf_nan=False), PlainSerializer(_as_text, return_type=str)]
 Name = Annotated[str, Field(min_length=1)]
 
 

@@ -18,6 +18,7 @@ from policy_engine.errors import (
 )
 from policy_engine.methods import parameters
 from policy_engine.methods.conflicts import parameter_findings
+from policy_engine.methods.findings import Finding
 from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
 from policy_engine.plan.aggregates.countable_numbers import countable_problem
 from policy_engine.plan.aggregates.model import (
@@ -27,7 +28,12 @@ from policy_engine.plan.aggregates.model import (
     GroupedBy,
     Statistic,
 )
-from policy_engine.plan.aggregates.reading_synthetic import synthetic_problems
+from policy_engine.plan.aggregates.reading_synthetic import (
+    is_synthetic,
+    mixed_problems,
+    synthetic_problems,
+)
+from policy_engine.plan.aggregates.wording import plain
 from policy_engine.policy import Action, Condition, Constraint, Policy, Rule, Value
 from policy_engine.policy.model import (
     PER_ASSIGNEE_AND_PURPOSE,
@@ -99,7 +105,9 @@ class _Reader:
         figures = tuple(
             one for one in (self._figure(aggregate) for aggregate in query.aggregates) if one
         )
-        self._check_groups(query, group_by, values)
+        self.problems += mixed_problems(query)
+        if not (is_synthetic(query) and query.group_by):
+            self._check_groups(query, group_by, values)
         self._check_names(query, unit, group_by, figures)
         if not self.problems:
             rows_place = (
@@ -169,7 +177,8 @@ class _Reader:
                 continue
             if name not in own:
                 message = f"differential-privacy has no parameter {name!r}. It has "
-                self.add("M004", f"{message}{join_names([_UNIT, *own])}.", part.place)
+                names = join_names(f"pe:{one}" for one in (_UNIT, *own))
+                self.add("M004", f"{message}{names}.", part.place)
                 continue
             several = [_plain(one) for one in part.right_operands]
             values[name] = tuple(several) if name in _SEVERAL else several[0]
@@ -181,13 +190,13 @@ class _Reader:
             hint = ""
             if place is None and finding.code == "M002":
                 hint = f"Add a refinement with the leftOperand pe:{finding.parameter}."
-            self.add(finding.code, finding.message, where, hint)
+            self.add(finding.code, _with_prefix(finding), where, hint)
         return values
 
     def _unit(self) -> str:
         part = self.parts.get(_UNIT)
         if part is None:
-            message = "differential-privacy needs the parameter 'privacyUnit', the column that "
+            message = "differential-privacy needs the parameter 'pe:privacyUnit', the column that "
             message += "tells persons apart."
             hint = "Add a refinement with the leftOperand pe:privacyUnit."
             self.add("M002", message, self.action.place, hint)
@@ -237,7 +246,7 @@ class _Reader:
         has_all = len(with_keys) == len(group_by)
         if not group_by:
             if values.get("maxGroupsPerUnit", 1) != 1:
-                message = "Without groups, maxGroupsPerUnit is 1. Given: "
+                message = "Without groups, pe:maxGroupsPerUnit is 1. Given: "
                 message += f"{values['maxGroupsPerUnit']}."
                 self.add("M003", message, self.parts["maxGroupsPerUnit"].place)
             return
@@ -264,7 +273,9 @@ class _Reader:
             if times > 1:
                 message = f"{times} columns of the output are called {name!r}."
                 self.add("M018", message, query.place, "Give each a name of its own: pe:name.")
-        used = [one.name for one in group_by] + [one.of for one in figures]
+        # Of all aggregates, of those with another fault as well.
+        used: list[str | None] = [one.name for one in group_by]
+        used += [column_name(self.target, terms.canonical(one.of)) for one in query.aggregates]
         if unit in used:
             message = f"{unit!r} is the unit of privacy, and would be in the output."
             self.add("M018", message, query.place, "Count units: pe:function count-units.")
@@ -275,11 +286,18 @@ class _Reader:
         column = self._column(one.of, one.place) if one.of else ""
         parts = {"of": one.of, "candidates": one.candidates, **one.settings}
         needed = _NEEDED.get(one.function, ())
+        hint = "Bounds, grids and candidates are public: they are not taken from the data."
         if one.function == SYNTHETIC:
-            needed = ("of", "candidates") if one.candidates else _NEEDED["sum"]
+            needed = ("of",)
+            bounds = [name for name in ("lower", "upper", "grid") if not parts.get(name)]
+            if not one.candidates and bounds:
+                message = "A synthetic column needs its values: pe:candidates; or, of numbers, "
+                message += "pe:lower, pe:upper and pe:grid. "
+                lacking = " and no ".join(f"pe:{name}" for name in bounds)
+                message += f"Given: no pe:candidates, no {lacking}."
+                self.add("M018", message, one.place, hint)
         for name in needed:
             if not parts.get(name):
-                hint = "Bounds, grids and candidates are public: they are not taken from the data."
                 self.add("M018", f"A {_noun(one)} needs pe:{name}.", one.place, hint)
         if len(self.problems) > before:
             return None
@@ -309,7 +327,7 @@ class _Reader:
             self._check_quantile(one, exact["at"])
         elif one.function == "top-k" and not 0 < exact["k"] <= len(one.candidates):
             message = f"pe:k is a whole number from 1 to {len(one.candidates)}, the number of "
-            message += f"candidates. Given: {exact['k']}."
+            message += f"candidates. Given: {plain(exact['k'])}."
             self.add("M018", message, one.settings["k"].place)
 
     def _check_bounds(self, one: Aggregate, exact: Mapping[str, Decimal]) -> None:
@@ -319,7 +337,8 @@ class _Reader:
             self.add("M018", problem, one.place, "Give a coarser pe:grid, or other units.")
         elif lower % grid or upper % grid:
             message = "The bounds are multiples of the grid. Given: "
-            self.add("M018", f"{message}{lower} to {upper} in steps of {grid}.", one.place)
+            told = f"{plain(lower)} to {plain(upper)} in steps of {plain(grid)}"
+            self.add("M018", f"{message}{told}.", one.place)
 
     def _check_values(self, one: Aggregate) -> None:
         """Note what is wrong with the values of a synthetic column."""
@@ -335,7 +354,7 @@ class _Reader:
         digits = -int(at.as_tuple().exponent)
         if not 0 < at < 1 or digits > _MOST_DIGITS:
             message = f"pe:at is above 0 and below 1, with at most {_MOST_DIGITS} digits. Given: "
-            self.add("M018", f"{message}{at}.", one.settings["at"].place)
+            self.add("M018", f"{message}{plain(at)}.", one.settings["at"].place)
         problem = countable_problem(one.function, first, last, step)
         if problem:
             hint = "Give a larger step, or other units."
@@ -355,6 +374,13 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "top-k": ("of", "candidates", "k"),
 }
 """What each function needs; what it may have is the vocabulary's."""
+
+
+def _with_prefix(finding: Finding) -> str:
+    """Return what is wrong with a parameter, which has the prefix that policies give it."""
+    name = finding.parameter
+    message = finding.message.replace(repr(name), repr(f"pe:{name}"))
+    return f"pe:{message}" if message.startswith(f"{name} ") else message
 
 
 def _noun(one: Aggregate) -> str:

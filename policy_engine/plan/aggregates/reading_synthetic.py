@@ -4,9 +4,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from policy_engine import terms
 from policy_engine.errors import Place, Problem, format_count, join_names
 from policy_engine.plan.aggregates.model import MOST_PAIR_CELLS, MOST_ROWS, Statistic
 from policy_engine.policy.queries import SYNTHETIC, Query
+
+
+def is_synthetic(query: Query) -> bool:
+    """Tell whether any column of a query is a synthetic one."""
+    return any(one.function == SYNTHETIC for one in query.aggregates)
+
+
+def mixed_problems(query: Query) -> Iterator[Problem]:
+    """Yield what a synthetic table does not have beside its columns: groups, other figures."""
+    if not is_synthetic(query):
+        return
+    if query.group_by:
+        groups = join_names(terms.local_name(one.iri) for one in query.group_by)
+        message = f"A synthetic table is not grouped. Given: pe:groupBy of {groups}."
+        hint = "Make the columns synthetic ones: the dependences of pairs of columns are kept."
+        yield Problem("M018", message, hint, query.group_by[0].place)
+    others = [one for one in query.aggregates if one.function != SYNTHETIC]
+    if others:
+        message = "A synthetic table has synthetic columns alone. Given: "
+        message += f"{join_names(dict.fromkeys(one.function for one in others))}."
+        yield Problem(
+            "M018", message, "Declare other figures as a query of their own.", others[0].place
+        )
 
 
 def synthetic_problems(
@@ -19,22 +43,14 @@ def synthetic_problems(
 
     `values` are the parameters of the method, and `rows_place` is that of `maxRowsPerGroup`.
     """
-    synthetic = [one for one in query.aggregates if one.function == SYNTHETIC]
-    if not synthetic:
+    if not is_synthetic(query):
         if query.rows is not None:
             message = "Only a synthetic table has pe:rows: columns of the function synthetic."
             yield Problem("M018", message, "", query.rows.place)
         return
-    if len(synthetic) < len(query.aggregates) or query.group_by:
-        message = "A synthetic table is of all rows, and has synthetic columns alone. Given: "
-        others = [one.function for one in query.aggregates if one.function != SYNTHETIC]
-        others += ["groups"] if query.group_by else []
-        hint = "Declare other figures as a query of their own."
-        yield Problem("M018", f"{message}{join_names(others)}.", hint, query.place)
-        return
     if values.get("maxRowsPerGroup") != 1:
-        message = "A synthetic table is made of one row of each unit: maxRowsPerGroup is 1. Given: "
-        message += f"{values.get('maxRowsPerGroup')}."
+        message = "A synthetic table is made of one row of each unit: pe:maxRowsPerGroup is 1. "
+        message += f"Given: {values.get('maxRowsPerGroup')}."
         yield Problem("M003", message, "", rows_place or query.place)
     yield from _shape_problems(query, figures)
 

@@ -22,6 +22,10 @@ DELTA_LIMIT = Decimal("1e-4")
 """Deltas are below it: one that is not lets everything be told of one person in 10,000."""
 _LEAST_EPSILON, _MOST_EPSILON, _LEAST_DELTA = Decimal("1e-9"), Decimal("1e9"), Decimal("1e-30")
 """What is less promises nothing else, what is more promises nothing, and ledgers add up neither."""
+MOST_RELEASE_EPSILON = Decimal(100)
+"""Of one release, an epsilon beyond this bounds nothing."""
+MOST_CONTRIBUTIONS = 2**20
+"""So many groups, and rows in each, one unit is used for at most."""
 _PLACES = 100
 """How many decimal places of losses ledgers add up."""
 
@@ -57,6 +61,12 @@ _ZERO, _ONE = Decimal(0), Decimal(1)
 ANY_NUMBER = Range("a number")
 POSITIVE = Range("a number above 0", above=_ZERO)
 COUNT = Range("an integer from 1", least=_ONE, is_integer=True)
+CONTRIBUTIONS = Range(
+    f"an integer from 1 to {MOST_CONTRIBUTIONS:,}",
+    least=_ONE,
+    most=Decimal(MOST_CONTRIBUTIONS),
+    is_integer=True,
+)
 SHARE = Range("a number above 0 and up to 1", above=_ZERO, most=_ONE)
 INNER_SHARE = Range("a number above 0 and below 1", above=_ZERO, below=_ONE)
 EPSILON = Range(
@@ -64,6 +74,10 @@ EPSILON = Range(
     least=_LEAST_EPSILON,
     most=_MOST_EPSILON,
     places=_PLACES,
+)
+RELEASE_EPSILON = EPSILON._replace(
+    words=f"a number from 1e-9 to {MOST_RELEASE_EPSILON}, with up to {_PLACES} decimal places",
+    most=MOST_RELEASE_EPSILON,
 )
 SPENT_EPSILON = EPSILON._replace(words=f"0 or {EPSILON.words}", or_zero=True)
 DELTA = Range(
@@ -153,15 +167,22 @@ class ExactReader:
         return "" if item is None else self.word_of(item, node, prop, kind)
 
     def word_of(
-        self, item: Mapping[str, Any], node: Node, prop: str, kind: str, index: int = 0
+        self,
+        item: Mapping[str, Any],
+        node: Node,
+        prop: str,
+        kind: str,
+        index: int = 0,
+        operand: str = "",
     ) -> str:
-        """Return the word that a value of a property is, as a text or by its IRI."""
+        """Return the word that a value of a property, or of an operand, is, as a text or by its
+        IRI."""
         words = notations(kind)
         name = item.get("@value", item.get("@id"))
         word = words.get(name, name) if isinstance(name, str) else ""
         if word not in words.values():
             names = sorted(set(words.values()))
-            message = f"{terms.compact(prop)} takes {join_names(names, 'or')}."
+            message = f"{terms.compact(operand or prop)} takes {join_names(names, 'or')}."
             message += f" Given: {format_value(item)}."
             self.walker.add("P005", message, "", node, prop, index, word=word, allowed=names)
             return ""

@@ -18,9 +18,9 @@ from policy_engine.policy.model import (
     Value,
 )
 from policy_engine.policy.reading.numbers import (
-    COUNT,
+    CONTRIBUTIONS,
     DELTA,
-    EPSILON,
+    RELEASE_EPSILON,
     SPENT_EPSILON,
     ExactReader,
     Range,
@@ -43,9 +43,9 @@ _WORDS: Mapping[str, str] = {
     f"{_PE}selection": "SelectionMechanism",
 }
 _NUMBERS: Mapping[str, Range] = {
-    f"{_PE}maxGroupsPerUnit": COUNT,
-    f"{_PE}maxRowsPerGroup": COUNT,
-    f"{_PE}epsilon": EPSILON,
+    f"{_PE}maxGroupsPerUnit": CONTRIBUTIONS,
+    f"{_PE}maxRowsPerGroup": CONTRIBUTIONS,
+    f"{_PE}epsilon": RELEASE_EPSILON,
     _DELTA: DELTA,
 }
 
@@ -69,7 +69,7 @@ def read_parameter(walker: Walker, node: Node, parameter: Constraint) -> Constra
 def _read(reader: ExactReader, node: Node, operand: str, value: Value, index: int) -> Value | None:
     item = {"@id" if value.is_iri else "@value": value.value}
     if operand in _WORDS:
-        word = reader.word_of(item, node, RIGHT, _WORDS[operand], index)
+        word = reader.word_of(item, node, RIGHT, _WORDS[operand], index, operand)
         return Value(word, value.place) if word else None
     if operand == _RELEASE:
         # In JSON-LD a name is easily written as a text, and means what it names.
@@ -83,7 +83,7 @@ def _read(reader: ExactReader, node: Node, operand: str, value: Value, index: in
     except ValueError:
         number = None
     if number is None or not allowed.holds(number):
-        text = repr(value.value) if number is None else str(number)
+        text = repr(value.value) if number is None else f"{number:f}"
         message = f"{terms.compact(operand)} takes {allowed.words}. Given: {text}."
         reader.walker.add("P007", message, "", node, RIGHT, index)
         return None

@@ -224,7 +224,7 @@ _NO_EPSILONS += ["1E-99999999", "1e10", "1" * 5000, Decimal("1e5000"), "1." + "1
 
 @pytest.mark.parametrize("epsilon", _NO_EPSILONS)
 def test_an_epsilon_is_one_that_a_policy_could_have(epsilon):
-    with pytest.raises(RequestError, match=r"D003.* Allowed is a number from 1e-9 to 1e9"):
+    with pytest.raises(RequestError, match=r"D003.* Allowed is a number from 1e-9 to 100,"):
         AnswerLoss.of(epsilon)
 
 

@@ -4,8 +4,14 @@ import pytest
 from asking_statistics import BY_SEX, DAYS, MEDIAN, UNITS, VISITS, planned, policy_text, step_of
 
 from policy_engine.errors import PlanError, PolicyEngineError
+from policy_engine.methods.sanitisations.differential_privacy import (
+    MOST_CONTRIBUTIONS,
+    MOST_EPSILON,
+)
 from policy_engine.plan.making import make_plan
 from policy_engine.policy import read_policy
+from policy_engine.policy.reading import numbers
+from policy_engine.policy.reading.numbers import MOST_RELEASE_EPSILON
 
 
 def problems(*aggregates, **changes):
@@ -190,3 +196,32 @@ def test_candidates_far_from_0_in_tiny_steps_are_refused():
     [(code, message)] = problems({**MEDIAN, "pe:candidates": [10**12, 10**12 + 2, 1]})
     assert code == "M018"
     assert "candidates of at most 2,147,483,648 steps" in message
+
+
+def test_the_unit_in_the_output_is_told_beside_another_fault():
+    faulty = {**DAYS, "pe:of": f"{VISITS}/person", "pe:grid": 3}
+    messages = [message for _, message in problems(UNITS, faulty)]
+    assert any("'person' is the unit of privacy" in one for one in messages)
+    assert "The bounds are multiples of the grid. Given: 0 to 14 in steps of 3." in messages
+
+
+def test_numbers_are_written_without_exponents():
+    step = step_of(UNITS, {**DAYS, "pe:upper": 20})
+    assert '"upper":"20"' in step.model_dump_json()
+    [(_, message)] = problems(UNITS, {**DAYS, "pe:upper": 20, "pe:grid": 7})
+    assert message.endswith("Given: 0 to 20 in steps of 7.")
+
+
+def test_names_have_their_prefix_and_ranges_are_those_that_hold():
+    [(_, missing)] = problems(UNITS, without=["epsilon"])
+    assert missing == "differential-privacy needs the parameter 'pe:epsilon'."
+    [(_, epsilon)] = problems(UNITS, epsilon=101)
+    assert epsilon.startswith("pe:epsilon takes a number from 1e-9 to 100,")
+    [(_, groups)] = problems(UNITS, maxGroupsPerUnit=2**20 + 1)
+    assert groups.startswith("pe:maxGroupsPerUnit takes an integer from 1 to 1,048,576.")
+    [(_, neighbours)] = problems(UNITS, neighbours="x")
+    assert neighbours.startswith("pe:neighbours takes 'add-or-remove' or 'change-one'.")
+
+
+def test_what_is_read_is_what_the_method_takes():
+    assert (MOST_RELEASE_EPSILON, numbers.MOST_CONTRIBUTIONS) == (MOST_EPSILON, MOST_CONTRIBUTIONS)

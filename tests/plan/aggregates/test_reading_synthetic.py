@@ -82,7 +82,11 @@ def test_a_plan_is_what_is_read_of_its_json_and_others_say_nothing_of_rows():
     ("columns", "changes", "message"),
     [
         ((SEX, UNITS), {}, "synthetic columns alone. Given: 'count-units'"),
-        ((DAYS, AGE), {"by": BY_SEX}, "synthetic columns alone. Given: 'groups'"),
+        (
+            (DAYS, AGE),
+            {"by": BY_SEX},
+            "is not grouped. Given: pe:groupBy of 'sex'",
+        ),
         ((SEX, AGE), {"maxRowsPerGroup": 2}, "maxRowsPerGroup is 1. Given: 2"),
         ((SEX, AGE), {"query": {}}, "needs pe:rows, a number up to 1,000,000"),
         ((SEX, AGE), {"query": {"pe:rows": 1_000_001}}, "at most 1,000,000 rows"),
@@ -108,8 +112,9 @@ def test_what_is_no_synthetic_table_is_refused(columns, changes, message):
 
 def test_a_synthetic_column_without_public_values_is_refused():
     without = {name: DAYS[name] for name in ("pe:function", "pe:of")}
-    with pytest.raises(PlanError, match="A synthetic column needs pe:lower") as error:
+    with pytest.raises(PlanError, match="needs its values: pe:candidates; or, of numbers") as error:
         asked(SEX, without)
+    assert "no pe:candidates, no pe:lower and no pe:upper and no pe:grid." in str(error.value)
     assert "they are not taken from the data" in str(error.value)
 
 
