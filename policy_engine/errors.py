@@ -221,6 +221,7 @@ CODES = {
     "W009": "an audit that nobody carries out, since it is no duty of a permission",
     "W010": "a budget over something that no permission of its policy is about",
     "W011": "statistics of which nothing bounds what all releases of them lose together",
+    "W012": "statistics whose release loses more than a budget of their policy ever has",
     "K001": "a file of policy tests that cannot be understood",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",

@@ -264,5 +264,24 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
             "Leave it: budgets hold whichever policy allows a release.",
         ),
     ),
+    "W012": (
+        (
+            (
+                "The epsilon of the permission is larger than that of a budget over its dataset, "
+                "or over a part or a whole of it. Queries for less are answered, the release never."
+            ),
+            "Give the permission a smaller epsilon, or the budget a larger one.",
+        ),
+        (
+            (
+                "The permission has a `pe:delta`, for keys that are selected or for Gaussian "
+                "noise, and the budget has none, or less."
+            ),
+            (
+                "Give the budget a `pe:delta`. Or do without: with public keys (`pe:keys`) and "
+                "the mechanism `discrete-laplace`."
+            ),
+        ),
+    ),
 }
 """The causes of a code, each with its remedy, in Markdown."""

@@ -1,6 +1,7 @@
-"""Budgets that bound no release of their policy, and releases that no budget of it bounds."""
+"""Budgets that bound no release of their policy, or forbid one, and releases that none bounds."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from policy_engine import terms
 from policy_engine.errors import Problem, did_you_mean, join_names
@@ -13,6 +14,9 @@ from policy_engine.policy.model import (
     Rule,
     conjuncts,
 )
+from policy_engine.policy.queries import Budget
+from policy_engine.policy.xsd.literals import lexical
+from policy_engine.policy.xsd.values import exact_number
 
 
 def unmatched_budgets(policy: Policy) -> Iterator[Problem]:
@@ -51,14 +55,84 @@ def unbounded_statistics(policy: Policy) -> Iterator[Problem]:
             yield Problem("W011", message, hint, asking[0].place)
 
 
+def unreleasable_statistics(policy: Policy) -> Iterator[Problem]:
+    """Yield the permissions whose releases lose more than a budget ever has (W012).
+
+    A budget without a delta has none for keys that are selected, and for Gaussian noise.
+    """
+    for rule in policy.permissions:
+        targets = [target.iri for target in rule.targets]
+        budgets = [
+            one
+            for one in policy.budgets
+            if any(_is_charged(policy, iri, one.over) for iri in targets)
+        ]
+        for action in filter(_asks_for_statistics, rule.actions):
+            for budget in budgets:
+                for message in _exceeded(policy, action, budget):
+                    hint = "Ask for less, or give the budget more."
+                    yield Problem("W012", message, hint, action.place)
+
+
+def _exceeded(policy: Policy, action: Action, budget: Budget) -> Iterator[str]:
+    """Yield what of a budget a release always, or perhaps, exceeds."""
+    most, most_delta = budget.epsilon, budget.delta
+    if budget.lifetime_epsilon is not None:
+        most = min(most, budget.lifetime_epsilon)
+    if budget.lifetime_delta is not None:
+        most_delta = min(most_delta, budget.lifetime_delta)
+    epsilon, delta = (_number(action, name) for name in ("epsilon", "delta"))
+    has = f"and the budget over {budget.over!r} has"
+    if epsilon is not None and epsilon > most:
+        yield f"A release loses an epsilon of {epsilon:f}, {has} {most:f}: it is never made."
+    if delta is not None and delta > most_delta:
+        loses = f"a delta of {delta:f}, {has} {most_delta:f}"
+        if _needs_delta(policy, action):
+            yield f"A release loses {loses}: it is never made."
+        else:
+            yield f"A release may lose {loses}: it is made only where its noise needs none."
+
+
+def _needs_delta(policy: Policy, action: Action) -> bool:
+    """Tell whether a release loses a delta, whatever its figures are."""
+    named = [terms.local_name(one) for one in _given(action, f"{terms.PE}mechanism")]
+    if named == ["discrete-gaussian"]:
+        return True
+    released = [*_given(action, f"{terms.PE}release")]
+    return any(
+        bool(query.group_by) and not query.keys and not any(one.keys for one in query.group_by)
+        for query in policy.queries
+        if query.uid in released
+    )
+
+
+def _number(action: Action, name: str) -> Decimal | None:
+    """Return the number that an action gives for a parameter, None without one."""
+    for text in _given(action, f"{terms.PE}{name}"):
+        try:
+            return exact_number(text)
+        except ValueError:  # said where it is read
+            return None
+    return None
+
+
+def _given(action: Action, parameter: str) -> Iterator[str]:
+    """Yield the values of a parameter of an action, as texts."""
+    for part in action.refinements:
+        if isinstance(part, Constraint) and part.left_operand == parameter:
+            yield from (lexical(value.value) for value in part.right_operands)
+
+
 def _without_budget(policy: Policy, rule: Rule) -> Iterator[str]:
     """Yield the targets of a rule that are charged to no budget of the policy."""
     for target in rule.targets:
-        charged = _charged(policy, target.iri)
-        if not any(
-            one.over in charged or target.iri in _wholes(policy, one.over) for one in policy.budgets
-        ):
+        if not any(_is_charged(policy, target.iri, one.over) for one in policy.budgets):
             yield target.iri
+
+
+def _is_charged(policy: Policy, iri: str, over: str) -> bool:
+    """Tell whether statistics of an asset are charged to what a budget is over."""
+    return over in _charged(policy, iri) or iri in _wholes(policy, over)
 
 
 def _charged(policy: Policy, iri: str) -> list[str]:

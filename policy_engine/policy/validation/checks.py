@@ -28,7 +28,11 @@ from policy_engine.policy.structure import (
     required_properties,
 )
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
-from policy_engine.policy.validation.budgets import unbounded_statistics, unmatched_budgets
+from policy_engine.policy.validation.budgets import (
+    unbounded_statistics,
+    unmatched_budgets,
+    unreleasable_statistics,
+)
 from policy_engine.policy.validation.conflicts import assets_with_rules, conflicts
 
 _LEAVES = (ANONYMIZE, GRANT_USE)
@@ -81,6 +85,7 @@ def with_warnings(policy: Policy) -> Policy:
         *(*_ungoverned_outputs(policy), *_uncovered_assets(policy)),
         *(*_unbounded(policy), *_overlapping(policy), *_exact(policy), *_loud(policy)),
         *(*_unmade_audits(policy), *unmatched_budgets(policy), *unbounded_statistics(policy)),
+        *unreleasable_statistics(policy),
     )
     return replace(policy, hints=(*policy.hints, *warnings))
 

@@ -96,3 +96,40 @@ def test_statistics_are_bounded_by_a_budget_or_by_what_may_be_spent():
 def test_statistics_of_an_output_are_bounded_by_the_budget_of_what_it_is_made_from():
     assert not unbounded("ex:T", MAKES, target="ex:Out", output="ex:Further")
     assert unbounded("ex:Further", MAKES, target="ex:Out", output="ex:Further")
+
+
+def exact(leftOperand, number, operator="lteq"):  # noqa: N803 (a key of policies)
+    """Return a refinement with an exact number."""
+    value = {"@value": number, "@type": "xsd:decimal"}
+    return {"leftOperand": leftOperand, "operator": operator, "rightOperand": value}
+
+
+def never(over="ex:T", budget=(), group=(), target="ex:T", **numbers):
+    """Return the messages about releases that lose more than a budget over something ever has."""
+    rule = statistics(target=target)
+    query = {"uid": "ex:Q", "pe:aggregate": [{"pe:function": "count-units"}], **dict(group)}
+    release = {"leftOperand": "pe:release", "operator": "eq", "rightOperand": {"@id": "ex:Q"}}
+    rule["action"][0]["refinement"] += [
+        release,
+        *(exact(f"pe:{name}", number) for name, number in numbers.items()),
+    ]
+    parts = {"pe:budget": {**BUDGET, "pe:over": over, **dict(budget)}, "pe:queries": [query]}
+    return [one.message for one in read(permission=[rule], **parts).hints if one.code == "W012"]
+
+
+def test_a_release_that_loses_more_than_its_budget_gives_a_warning():
+    part = {"@id": "ex:T", "partOf": "ex:All"}
+    said = "A release loses an epsilon of 11, and the budget over '{}' has 10: it is never made."
+    assert never(epsilon="11") == [said.format("http://e.org/T")]
+    assert never("ex:All", target=part, epsilon="11") == [said.format("http://e.org/All")]
+    assert never(epsilon="10") == []
+    assert never("ex:Other", epsilon="11") == []
+
+
+def test_a_release_that_needs_a_delta_of_a_budget_without_one_gives_a_warning():
+    selected = {"pe:groupBy": [{"@id": "ex:T/age"}]}
+    [sure] = never(epsilon="1", delta="0.000001", group=selected)
+    assert sure.startswith("A release loses a delta of 0.000001, and the budget over")
+    [perhaps] = never(epsilon="1", delta="0.000001")
+    assert perhaps.startswith("A release may lose a delta of 0.000001")
+    assert never(epsilon="1", delta="0.000001", budget={"pe:delta": "0.000001"}) == []
