@@ -49,6 +49,7 @@ class SampleKind(StrEnum):
     """Which sample to generate."""
 
     CUSTOMER = "customer"
+    VISITS = "visits"
 
 
 _SYNTAXES = "JSON-LD, Turtle, N-Triples or RDF/XML; - is standard input."

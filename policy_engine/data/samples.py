@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
+from itertools import count, islice
 from random import Random
 from typing import NamedTuple
 
@@ -70,6 +71,45 @@ def customer(rows: int, seed: int) -> str:
     writer.writerow(COLUMNS)
     writer.writerows(_customer_rows(Random(seed), rows))  # noqa: S311 (made-up data, no secret)
     return text.getvalue()
+
+
+VISIT_COLUMNS = (
+    "patient_nbr",
+    "age",
+    "gender",
+    "time_in_hospital",
+    "num_medications",
+    "readmitted",
+)
+
+
+def visits(rows: int, seed: int) -> str:
+    """Return `rows` visits to hospitals, of patients with one to a few of them, as CSV text.
+
+    It has the columns of `policies/visits-statistics.jsonld`. The old stay longer, get more
+    medications, and are readmitted more often.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(VISIT_COLUMNS)
+    writer.writerows(islice(_visit_rows(Random(seed)), rows))  # noqa: S311 (made-up data)
+    return text.getvalue()
+
+
+def _visit_rows(random: Random) -> Iterator[tuple[object, ...]]:
+    for patient in count(1):
+        decade = min(int(10 * random.random() ** 0.6), 9)
+        age = f"[{10 * decade}-{10 * decade + 10})"
+        gender = "Female" if random.random() < _WOMEN else "Male"
+        for _ in range(1 + _skewed_number(random, 4)):
+            days = 1 + min(_skewed_number(random, 8 + decade), 13)
+            medications = 1 + int((5 + decade + days) * (random.random() + random.random()))
+            returned = random.random() < _RETURNED + decade / 50
+            soon = "<30" if random.random() < _SOON else ">30"
+            yield f"P{patient:06d}", age, gender, days, medications, soon if returned else "NO"
+
+
+_WOMEN, _RETURNED, _SOON = 0.53, 0.35, 0.25
 
 
 def _customer_rows(random: Random, rows: int) -> Iterator[tuple[object, ...]]:

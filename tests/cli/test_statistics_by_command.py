@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from asking_statistics import DAYS, MEDIAN, OUTPUT, UNITS, VISITS, policy_text, visits
+from places import ROOT
 from pyarrow import csv
 from typer.testing import CliRunner
 
@@ -117,3 +118,22 @@ def test_a_dry_run_says_what_the_ledger_would_do(policy):
     cost = {"epsilon": "0.2", "delta": "0", "charged": False, "would_be_charged": False}
     assert json.loads(text)["cost"] == cost
     assert "would be charged: nothing" in run(*asked, "--dry-run")[1]
+
+
+def test_a_scale_is_the_total_sensitivity_over_epsilon(policy):
+    """Of one group and three figures: 1 / (1/3), 28 / (1/3), and 2 * 1 / (1/3)."""
+    _, text = run("plan", policy)
+    words = " ".join(re.sub("[│┃]", " ", text).split())
+    found = re.findall(r"sensitivity (?:of all scores )?([0-9.]+) \(.*?scale ([0-9.]+);", words)
+    assert found == [("1", "3"), ("28", "84"), ("2", "6")]
+    assert "L1 sensitivity 28" in words
+    assert "costs epsilon 0.333333 by itself" in words
+
+
+def test_visits_are_made_up_for_the_example_policy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("sample", "visits", "--rows", "300", "--output", "visits.csv")[0] == 0
+    example = ROOT / "policies" / "visits-statistics.jsonld"
+    where = ("--data", "http://example.com/Visits=visits.csv", "--ledger", "l", "--output", "o.csv")
+    code, text = run("apply", example, *where)
+    assert (code, "charged: epsilon 1" in text) == (0, True)

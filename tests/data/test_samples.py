@@ -6,7 +6,7 @@ from statistics import mean
 
 import pytest
 
-from policy_engine.data.samples import COLUMNS, customer
+from policy_engine.data.samples import COLUMNS, customer, visits
 
 PINNED = "0aa76a5ac59956da3b2cd2e91747b1d40e0aa033a018a90e6b3ed6c5f251ec52"
 
@@ -77,3 +77,18 @@ def test_areas_differ_in_size_and_age(rows):
     assert sizes[0] > 10 * sizes[1]
     students = [age(row) for row in rows if (int(row["ZIP"]) - 20121) * 7 % 5 == 0]
     assert mean(students) < mean(map(age, rows)) - 5
+
+
+def test_visits_are_the_same_for_a_seed_and_those_of_the_example_policy():
+    text = visits(500, 1)
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert (len(rows), visits(500, 1)) == (500, text)
+    assert rows[0].keys() == {
+        *("patient_nbr", "age", "gender", "time_in_hospital", "num_medications", "readmitted")
+    }
+    assert {row["readmitted"] for row in rows} == {"<30", ">30", "NO"}
+    assert all(1 <= int(row["time_in_hospital"]) <= 14 for row in rows)
+    assert all(1 <= int(row["num_medications"]) <= 80 for row in rows)
+    ages = {row["patient_nbr"]: row["age"] for row in rows}
+    assert all(ages[row["patient_nbr"]] == row["age"] for row in rows)
+    assert 200 < len(ages) < 500

@@ -1,5 +1,6 @@
 """Statistics under differential privacy on a terminal: what each costs, and how exact it is."""
 
+import math
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -29,9 +30,9 @@ def add_statistics(table: Table, step: Aggregation) -> None:
         if figure.half_width_times_n is not None:
             table.add_row("", "", escape(_ratio_error(figure)))
         for one in figure.noise:
-            table.add_row("", "", escape(describe_noise(one)))
+            table.add_row("", "", escape(describe_noise(one, step)))
     for one in step.pair_noise:
-        table.add_row("", "pairs of columns", escape(describe_noise(one)))
+        table.add_row("", "pairs of columns", escape(describe_noise(one, step)))
     if step.key_selection is not None:
         table.add_row("", "keys", escape(_selected(step.key_selection)))
     if step.rows is not None:
@@ -93,16 +94,30 @@ def describe_figure(figure: Statistic) -> str:
     return f"{figure.function}{of}"
 
 
-def describe_noise(noise: AddedNoise) -> str:
+def describe_noise(noise: AddedNoise, step: Aggregation) -> str:
     """Return the noise of a quantity: its mechanism, its scale, why, and the error to expect."""
-    sensitivity = noise.sensitivity * noise.step
     scale = float(noise.exact_scale) * float(noise.step)
     error = _error(noise)
     cost = f"costs epsilon {part_text(noise.epsilon)} by itself"
     return (
-        f"{noise.quantity}: {noise.mechanism}, sensitivity {sensitivity.normalize():f} "
+        f"{noise.quantity}: {noise.mechanism}, {_total_sensitivity(noise, step)} "
         f"({noise.derivation}), scale {scale:.6g}; {error}; {cost}"
     )
+
+
+def _total_sensitivity(noise: AddedNoise, step: Aggregation) -> str:
+    """Return by how much neighbours change all numbers of a quantity, in the units of the column,
+    with the norm; scores of choices count twice, unless a unit more lowers none of them.
+
+    But for Gaussian noise, the scale is this divided by epsilon.
+    """
+    one = noise.sensitivity * noise.step * (2 if step.neighbours == "change-one" else 1)
+    if noise.mechanism == "discrete-gaussian":
+        return f"L2 sensitivity {math.sqrt(noise.cells) * float(one):.6g}"
+    if noise.mechanism == "discrete-laplace":
+        return f"L1 sensitivity {plain(one * noise.cells)}"
+    times = noise.cells * (1 if noise.quantity == "choices" else 2)
+    return f"sensitivity of all scores {plain(one * times)}"
 
 
 def _error(noise: AddedNoise) -> str:
@@ -146,9 +161,9 @@ def statistics_rows(certificate: "Certificate") -> Iterator[tuple[str, str]]:
         if figure.half_width_times_n is not None:
             yield escape(figure.name), escape(f"{figure.function}: {_ratio_error(figure)}")
         for one in figure.noise:
-            yield escape(figure.name), escape(describe_noise(one))
+            yield escape(figure.name), escape(describe_noise(one, step))
     for one in step.pair_noise:
-        yield "pairs of columns", escape(describe_noise(one))
+        yield "pairs of columns", escape(describe_noise(one, step))
     yield "proved together by", escape(_accountant(step))
     uncovered = ", ".join(certificate.uncovered)
     yield "epsilon does not cover", escape(uncovered) or "no other release that is known"
