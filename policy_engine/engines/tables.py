@@ -230,7 +230,10 @@ def _plain_text(name: str, chunk: pa.Array) -> pa.Array:
         chunk = chunk.cast(_plain_type(chunk.type))
     if holds_floats(chunk.type):
         return plain_floats(chunk)
-    return _check_utf8(name, chunk) if is_text(chunk.type) else chunk.cast(_plain_type(chunk.type))
+    if is_text(chunk.type):
+        return _check_utf8(name, chunk)
+    kind = _plain_type(chunk.type)  # a cast of lists of nulls to their own type breaks them
+    return chunk if chunk.type == kind else chunk.cast(kind)
 
 
 def _check_utf8(name: str, texts: pa.Array) -> pa.Array:

@@ -20,6 +20,7 @@ from policy_engine.methods.sanitisations.local_differential_privacy import Local
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.chaining import check_read_as_meant
 from policy_engine.plan.disclosure import Population
+from policy_engine.plan.image_shapes import check_image_shapes
 from policy_engine.plan.inputs import Join, Read, inputs_of
 from policy_engine.plan.joins import MASKED
 from policy_engine.plan.lineage import Generalised, Upstream
@@ -106,6 +107,7 @@ def plan_of(
             aggregation = aggregation.model_copy(update={"key_table_digest": keys.digest})
         steps.append(AggregateStep(**dict(aggregation)))
     if randomisation is not None:
+        check_image_shapes(randomisation, reads[0])
         steps.append(Randomise(**dict(randomisation)))
     if training is not None:
         steps.append(Train(**dict(training)))

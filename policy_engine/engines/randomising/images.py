@@ -20,7 +20,8 @@ Ints = NDArray[np.int64]
 
 def check_images(randomiser: PrivatePixelation, kind: pa.DataType) -> None:
     """Raise DataError (R013) where the type of a column is not that of lists of numbers that can
-    hold the levels of its pixels, (C011) without the package that draws noise."""
+    hold the levels of its pixels, (C009) where it is of images of another shape, (C011) without
+    the package that draws noise."""
     if find_spec("opendp") is None:
         message = f"OpenDP, which draws the noise of {randomiser.name!r}, is not installed."
         raise DataError.of("C011", message, "pip install 'policy-engine[dp]'.")
@@ -34,6 +35,10 @@ def check_images(randomiser: PrivatePixelation, kind: pa.DataType) -> None:
     if depth == 2 and randomiser.channels > 1:
         message = f"The column {name!r} holds images of one channel. Its randomiser has "
         raise DataError.of("R013", f"{message}{randomiser.channels}.", "Change pe:channels.")
+    lengths = _fixed_lengths(kind)
+    problem = None if lengths is None else randomiser.shape_problem(lengths, "")
+    if problem is not None:
+        raise problem
     if pa.types.is_integer(number):
         limits = np.iinfo(number.to_pandas_dtype())
         ends = (exact(randomiser.lower), exact(randomiser.upper), exact(randomiser.grid))
@@ -45,6 +50,17 @@ def check_images(randomiser: PrivatePixelation, kind: pa.DataType) -> None:
 
 
 _DEPTH = 3
+
+
+def _fixed_lengths(kind: pa.DataType) -> tuple[int, ...] | None:
+    """Return the lengths of lists that a type fixes for all cells, None if it leaves one open."""
+    lengths = []
+    while list_depth(kind):
+        if not pa.types.is_fixed_size_list(kind):
+            return None
+        lengths.append(int(kind.list_size))
+        kind = kind.value_type
+    return tuple(lengths)
 
 
 def levels_of(column: pa.ChunkedArray, randomiser: PrivatePixelation) -> Ints:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from policy_engine.errors import DataError
 from policy_engine.methods.findings import Finding
 from policy_engine.methods.masking import Size, Threshold
 from policy_engine.methods.randomiser import Randomiser, exact, grid_conflicts
@@ -78,6 +79,25 @@ class PrivatePixelation(Randomiser):
     def shape(self) -> tuple[int, int, int]:
         """The height, the width and the channels of every image."""
         return self.height, self.width, self.channels
+
+    @property
+    def lengths(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths that the lists of an image may have, from the outer one inwards."""
+        flat = (self.height * self.width * self.channels,)
+        return (flat, self.shape) if self.channels > 1 else (flat, self.shape[:2], self.shape)
+
+    def shape_problem(
+        self, lengths: tuple[int, ...], place: str, *, is_flat_allowed: bool = True
+    ) -> DataError | None:
+        """Return what is wrong with images of these lengths (C009), if anything is: a file or a
+        type has them for all of its images, so that nothing of a single one is told."""
+        allowed = self.lengths if is_flat_allowed else self.lengths[1:]
+        if lengths in allowed:
+            return None
+        message = f"The images of {self.name!r} have the shape {lengths}. Its randomiser has "
+        message += f"{' or '.join(map(str, allowed))}."
+        hint = "Change pe:height, pe:width or pe:channels, or the images."
+        return DataError.of("C009", message, hint, place)
 
     @property
     def levels(self) -> int:

@@ -9,6 +9,7 @@ import pytest
 from policy_engine.engines.number_lists import from_lists, to_lists
 from policy_engine.engines.randomising import images as drawing
 from policy_engine.engines.randomising.tables import count_strange, randomise_table
+from policy_engine.engines.tables import plain_texts
 from policy_engine.errors import DataError
 from policy_engine.plan.randomisation import Randomisation
 
@@ -101,3 +102,17 @@ def test_without_the_package_that_draws_noise_it_is_named(monkeypatch):
 def test_a_type_that_holds_no_such_images_is_refused(images, settings):
     with pytest.raises(DataError, match="R013"):
         published(images, asked(**settings))
+
+
+@pytest.mark.parametrize("lengths", [(2, 8), (15,), (4, 5), (1, 4, 4)])
+def test_a_type_of_images_of_another_shape_is_refused(lengths):
+    """The type says it of all images: nothing is told of one."""
+    with pytest.raises(DataError, match="C009"):
+        published(to_lists(np.zeros((2, *lengths))), asked())
+
+
+@pytest.mark.parametrize("cells", [[[None] * 16] * 2, [None, []], []])
+def test_lists_of_nulls_are_refused_whatever_their_cells(cells):
+    faces = pa.table({"face": pa.array(cells, pa.list_(pa.null()))})
+    with pytest.raises(DataError, match="R013"):
+        randomise_table(plain_texts(faces), asked(), None)
