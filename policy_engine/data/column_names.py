@@ -78,10 +78,16 @@ def _similar_columns(name: str, dataset: "Dataset") -> str:
     columns = [
         column for column in dataset.columns if repr(column) in hint and _ESCAPED.search(column)
     ]
+    if not hint and dataset.format in _OF_ARRAYS and len(dataset.columns) <= _FEW:
+        # The names of arrays are their own, and no value of a first row.
+        return f"It has {join_names(dataset.columns)}."
     if not columns or not terms.is_absolute(dataset.iri):
         return hint
     iris = [column_iri(dataset.iri, column) for column in columns]
     return f"{hint} As an IRI: {join_names(iris, 'or')}."
+
+
+_FEW, _OF_ARRAYS = 20, ("npy", "npz")
 
 
 def fold_name(name: str) -> str:

@@ -3,7 +3,12 @@ import pytest
 from people_data import IRI, catalog_problem, people_dataset
 
 from policy_engine.data.catalog import Dataset, make_catalog
-from policy_engine.data.column_names import column_iri, column_name, missing_columns
+from policy_engine.data.column_names import (
+    column_iri,
+    column_name,
+    missing_column,
+    missing_columns,
+)
 
 
 def test_columns_with_one_name_are_refused():
@@ -111,3 +116,9 @@ def test_a_column_is_found_in_any_form_of_unicode(name):
 def test_a_column_in_another_form_of_unicode_is_said_to_be_one(others):
     [problem] = missing_columns(("\u00e9", *others), people_dataset("e\u0301", *others))
     assert "another form of Unicode" in problem.hint
+
+
+def test_a_file_of_arrays_says_which_it_has():
+    images = Dataset(iri=IRI, location="x.npy", format="npy", columns=("image",))
+    assert missing_column("picture", images).hint == "It has 'image'."
+    assert missing_column("imag", images).hint.startswith("Did you mean 'image'")

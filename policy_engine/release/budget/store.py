@@ -169,6 +169,10 @@ class LedgerFile:
         except TruncatedError:
             raise self._error("B004", _DAMAGED, _RESTORE) from None
         except OSError as error:
+            if error.errno == errno.ENOENT and not self.path.parent.exists():
+                message = f"There is no budget ledger: its folder {str(self.path.parent)!r} is not "
+                hint = "A release under a budget makes both."
+                raise self._error("B001", f"{message}there.", hint) from None
             raise self._error(*_system_fault(error)) from None
         except ValueError as error:
             raise self._error("B006", f"It is not a budget ledger: {reason(error)}.") from None

@@ -58,6 +58,11 @@ def test_a_folder_that_is_not_there_is_made(tmp_path):
     assert spent(ledger) == 1
 
 
+def test_a_ledger_whose_folder_is_not_there_says_so(tmp_path):
+    with pytest.raises(LedgerError, match="B001 There is no budget ledger: its folder .*none' is"):
+        BudgetLedger(tmp_path / "none" / "budget.db").balances()
+
+
 def test_a_folder_that_cannot_be_made_is_told_of(tmp_path):
     (tmp_path / "none").write_text("")
     with pytest.raises(LedgerError, match="B001 The folder of the budget ledger cannot be made"):
