@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.methods.findings import Finding
 from policy_engine.methods.masking import Size, Threshold
 from policy_engine.methods.randomiser import Randomiser, exact, grid_conflicts
@@ -88,7 +88,7 @@ class PrivatePixelation(Randomiser):
 
     def shape_problem(
         self, lengths: tuple[int, ...], place: str, *, is_flat_allowed: bool = True
-    ) -> DataError | None:
+    ) -> PolicyEngineError | None:
         """Return what is wrong with images of these lengths (C009), if anything is: a file or a
         type has them for all of its images, so that nothing of a single one is told."""
         allowed = self.lengths if is_flat_allowed else self.lengths[1:]
