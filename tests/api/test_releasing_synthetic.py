@@ -131,4 +131,4 @@ def test_a_synthetic_table_is_no_answer_to_a_query_for_figures(tmp_path):
     )
     [reason] = answer.reasons
     assert reason.code == "Q010"
-    assert "no figure that SQL has" in reason.hint
+    assert "SQL cannot ask for any" in reason.hint

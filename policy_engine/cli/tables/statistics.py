@@ -10,8 +10,8 @@ from rich.table import Table
 
 from policy_engine.cli.tables.losses import loss_text, part_text
 from policy_engine.errors import format_count
+from policy_engine.plan.aggregates.countable_numbers import plain
 from policy_engine.plan.aggregates.model import OF_NUMBERS, AddedNoise, Aggregation, Statistic
-from policy_engine.plan.aggregates.wording import plain
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate

@@ -148,7 +148,7 @@ class AllowedStatistics:
         whole = self.whole
         figures = [figure_sql(one, whole.unit) for one in reversed(self.askable)]
         if not figures:
-            yield "nothing: none of the declared figures can be asked for by SQL."
+            yield "no queries, since SQL cannot ask for any of the declared figures."
             return
         yield f"SELECT any of {', '.join(figures)};"
         if whole.group_by:

@@ -1,9 +1,8 @@
-"""Which numbers of a column can be counted with in steps: floats tell all of these steps apart."""
+"""Which numbers of a column can be counted with in steps, as floats tell all of these steps apart;
+and how they are written."""
 
 from decimal import Decimal
 from fractions import Fraction
-
-from policy_engine.plan.aggregates.wording import plain
 
 LEAST_STEP, MOST_NUMBER = Decimal("1e-12"), Decimal("1e15")
 """Far from what floats take for 0, or for infinite, where a result would depend on the data."""
@@ -32,3 +31,12 @@ def countable_problem(function: str, lower: Decimal, upper: Decimal, step: Decim
         what, of = ("candidates", "them") if function == "quantile" else ("bounds", "its grid")
         return f"A {function} has {what} of at most {most:,} steps of {of}. {given}"
     return ""
+
+
+def plain(number: Decimal) -> str:
+    """Return a number without an exponent, unless that would be very long."""
+    text = f"{number.normalize() if number else Decimal(0):f}"
+    return text if len(text) <= _LONGEST else f"{number:.6g}"
+
+
+_LONGEST = 40

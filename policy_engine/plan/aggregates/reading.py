@@ -20,7 +20,7 @@ from policy_engine.methods import parameters
 from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.methods.findings import Finding
 from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
-from policy_engine.plan.aggregates.countable_numbers import countable_problem
+from policy_engine.plan.aggregates.countable_numbers import countable_problem, plain
 from policy_engine.plan.aggregates.model import (
     OF_CANDIDATES,
     OF_NUMBERS,
@@ -28,12 +28,6 @@ from policy_engine.plan.aggregates.model import (
     GroupedBy,
     Statistic,
 )
-from policy_engine.plan.aggregates.reading_synthetic import (
-    is_synthetic,
-    mixed_problems,
-    synthetic_problems,
-)
-from policy_engine.plan.aggregates.wording import plain
 from policy_engine.policy import Action, Condition, Constraint, Policy, Rule, Value
 from policy_engine.policy.model import (
     PER_ASSIGNEE_AND_PURPOSE,
@@ -95,6 +89,12 @@ class _Reader:
 
     def read(self) -> tuple[DifferentialPrivacy, Aggregation] | None:
         """Return the parameters and what is asked for; None where something is wrong."""
+        from policy_engine.plan.aggregates.reading_synthetic import (  # noqa: PLC0415 (few policies need it)
+            is_synthetic,
+            mixed_problems,
+            synthetic_problems,
+        )
+
         self._check_rule()
         values = self._values()
         unit = self._unit()
