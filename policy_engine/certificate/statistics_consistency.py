@@ -17,7 +17,7 @@ def statistics_contradictions(certificate: "Certificate", step: AggregateStep) -
     yield from noise_problems(step)
     stated = [(one.name, one.asked) for one in step.budget_bounds()]
     if [(one.bound, one.achieved) for one in certificate.measurements] != stated:
-        losses = " and ".join(f"{name} {asked:g}" for name, asked in stated)
+        losses = " and ".join(f"{name} {loss:g}" for name, loss in stated)
         yield f"By its noise it has {losses}."
     if step.rows is not None:
         if certificate.rows_out != step.rows:

@@ -82,8 +82,8 @@ def history(
     for entry in entries:
         typer.echo(printable(_line(entry)))
     if len(entries) < len(every):
-        shown = f"These are the last {len(entries):,} of {len(every):,} entries; "
-        typer.echo(f"{shown}--last N prints as many as you ask for.")
+        sentence = f"These are the last {len(entries):,} of {len(every):,} entries; "
+        typer.echo(f"{sentence}--last N prints as many as you ask for.")
 
 
 @budgets.command()
@@ -130,7 +130,7 @@ def _line(entry: "BudgetEntry") -> str:
         return " ".join(filter(None, (head, of))).rstrip()
     who = dict.fromkeys(one.assignee for one in charge.accounts if one.assignee)
     purposes = [terms.compact(one) for one in charge.purposes or () if one]
-    asked = asked_words(charge.asked)
+    words = asked_words(charge.asked)
     return " ".join(
         filter(
             None,
@@ -141,7 +141,7 @@ def _line(entry: "BudgetEntry") -> str:
                 f"delta {charge.delta}" if charge.delta != "0" else "",
                 f"for {', '.join(map(terms.compact, who))}" if who else "",
                 f"for the purpose {', '.join(purposes)}" if purposes else "",
-                f" {asked}" if asked else "",
+                f" {words}" if words else "",
             ),
         )
     )

@@ -35,8 +35,8 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
         verdict = "[green]holds[/]" if m.holds else "[red]broken[/]"
         bound, achieved = f"{m.sense} {m.asked:g}", printed_figure(m.achieved, m.sense)
         if m.bound in ("epsilon", "delta"):
-            asked, reached = (loss_text(Decimal(repr(one))) for one in (m.asked, m.achieved))
-            bound, achieved = f"{m.sense} {asked}", reached
+            most, reached = (loss_text(Decimal(repr(one))) for one in (m.asked, m.achieved))
+            bound, achieved = f"{m.sense} {most}", reached
         table.add_row(escape(_measured(m)), bound, achieved, verdict)
     for one in certificate.attacks:
         name = f"{one.bound.measure} of {one.attack}"

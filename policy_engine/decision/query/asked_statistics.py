@@ -146,15 +146,15 @@ class _Reader:
         with noted(self.problems):
             limits = tuple(self._limits())
         if not self.problems:
-            shown = (*(entry for _, entry in entries), *(entry for entry, _ in order))
-            self._check_shown(shown, group_by)
+            columns = (*(entry for _, entry in entries), *(entry for entry, _ in order))
+            self._check_shown(columns, group_by)
         return AskedStatistics(
             tuple(dict.fromkeys(self.figures)), group_by, conditions, tuple(entries), order, limits
         )
 
-    def _check_shown(self, shown: Sequence[AskedFigure | str], group_by: Sequence[str]) -> None:
+    def _check_shown(self, columns: Sequence[AskedFigure | str], group_by: Sequence[str]) -> None:
         """Note what is shown without being grouped by, and what nothing has read."""
-        for one in dict.fromkeys(shown):
+        for one in dict.fromkeys(columns):
             if isinstance(one, str) and one not in group_by:
                 self.problems.append(f"{one!r} is not grouped by: no row is released as it is.")
         if not self.figures:

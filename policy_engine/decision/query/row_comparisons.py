@@ -120,8 +120,8 @@ def _unlike(node: exp.Expr) -> NotAskableError:
     return NotAskableError(why)
 
 
-def _condition(column: str, comparison: Comparison, given: Sequence[exp.Expr]) -> RowCondition:
-    values = [*map(bare, given)]
+def _condition(column: str, comparison: Comparison, operands: Sequence[exp.Expr]) -> RowCondition:
+    values = [*map(bare, operands)]
     numbers = [_number(one) for one in values]
     texts = [_text(one) for one in values]
     of_numbers = all(one is not None for one in numbers)

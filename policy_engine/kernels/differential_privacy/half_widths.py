@@ -45,7 +45,7 @@ def _gaussian_shares(sigma: Fraction) -> NDArray[np.float64]:
     return np.asarray(np.cumsum(masses) / masses.sum())
 
 
-class Noise(NamedTuple):
+class DrawnNoise(NamedTuple):
     """Discrete noise on a number: of which law, its scale in steps, and the length of a step."""
 
     mechanism: str
@@ -53,7 +53,7 @@ class Noise(NamedTuple):
     step: float = 1.0
 
 
-def mean_half_width(total: Noise, count: Noise, reach: float) -> float:
+def mean_half_width(total: DrawnNoise, count: DrawnNoise, reach: float) -> float:
     """Return x such that a mean of n rows is off by at most x / n, whatever n and the mean.
 
     The mean is m = S / n, of distances S from the middle of the bounds, each at most `reach`.
@@ -63,7 +63,9 @@ def mean_half_width(total: Noise, count: Noise, reach: float) -> float:
     return _joint_half_width([(total, 1.0), (count, reach)])
 
 
-def variance_half_width(squares: Noise, total: Noise, count: Noise, reach: float) -> float:
+def variance_half_width(
+    squares: DrawnNoise, total: DrawnNoise, count: DrawnNoise, reach: float
+) -> float:
     """Return x such that a variance of n rows is off by at most x / n, likewise.
 
     It is a mean of squares, counted from half of `reach`^2, less the square of a mean m. With noise
@@ -73,7 +75,7 @@ def variance_half_width(squares: Noise, total: Noise, count: Noise, reach: float
     return _joint_half_width([(squares, 1.0), (total, 2 * reach), (count, 1.5 * reach * reach)])
 
 
-def _joint_half_width(parts: Sequence[tuple[Noise, float]]) -> float:
+def _joint_half_width(parts: Sequence[tuple[DrawnNoise, float]]) -> float:
     """Return what a sum of absolute noises, each times a weight, hardly ever exceeds.
 
     Sums are counted in cells of equal width, each noise rounded up to the end of its cell.
@@ -87,7 +89,7 @@ def _joint_half_width(parts: Sequence[tuple[Noise, float]]) -> float:
     return float(cell * np.searchsorted(np.cumsum(shares), CONFIDENCE))
 
 
-def _cell_shares(noise: Noise, cell: float) -> NDArray[np.float64]:
+def _cell_shares(noise: DrawnNoise, cell: float) -> NDArray[np.float64]:
     """Return how often noise is 0, and in each cell of so many steps, (cells,)."""
     ends = np.floor(np.arange(math.ceil(_FAR * max(float(noise.scale), 1) / cell) + 2) * cell)
     if noise.mechanism == "discrete-laplace":

@@ -18,18 +18,18 @@ def countable_problem(function: str, lower: Decimal, upper: Decimal, step: Decim
 
     `function` is the name of what is made of the numbers.
     """
-    given = f"Given: {plain(lower)} to {plain(upper)} in steps of {plain(step)}."
+    numbers = f"Given: {plain(lower)} to {plain(upper)} in steps of {plain(step)}."
     largest = max(map(abs, map(Fraction, (lower, upper))))
     if step < LEAST_STEP or largest > Fraction(MOST_NUMBER):
         return (
             f"The numbers of a {function} are from -10^15 to 10^15, in steps of at least 10^-12. "
-            f"{given}"
+            f"{numbers}"
         )
     most = MOST_SQUARED_STEPS if function == "variance" else MOST_STEPS
     span = Fraction(upper) - Fraction(lower)
     if max(largest, span) / Fraction(step) > most:
         what, of = ("candidates", "them") if function == "quantile" else ("bounds", "its grid")
-        return f"A {function} has {what} of at most {most:,} steps of {of}. {given}"
+        return f"A {function} has {what} of at most {most:,} steps of {of}. {numbers}"
     return ""
 
 

@@ -10,7 +10,7 @@ from policy_engine.errors import format_count
 from policy_engine.kernels.differential_privacy.accounting import proven, zcdp_epsilon
 from policy_engine.kernels.differential_privacy.calibration import calibrate
 from policy_engine.kernels.differential_privacy.half_widths import (
-    Noise,
+    DrawnNoise,
     gaussian_half_width,
     laplace_half_width,
     mean_half_width,
@@ -284,7 +284,7 @@ def _half_width_times_n(figure: Statistic) -> float | None:
     """
     if figure.function not in OF_RATIOS:
         return None
-    noises = [Noise(one.mechanism, one.exact_scale, float(one.step)) for one in figure.noise]
+    noises = [DrawnNoise(one.mechanism, one.exact_scale, float(one.step)) for one in figure.noise]
     reach = float(((figure.upper or 0) - (figure.lower or 0)) / 2)
     if figure.function == "mean":
         [total, count] = noises
@@ -338,9 +338,9 @@ def noise_problems(aggregation: Aggregation) -> Iterator[str]:
 
 def _ratio_problems(aggregation: Aggregation) -> Iterator[str]:
     for figure in aggregation.figures:
-        needed, given = _half_width_times_n(figure), figure.half_width_times_n
-        if (needed is None) != (given is None) or (
-            needed is not None and not math.isclose(needed, given or 0, rel_tol=1e-9)
+        needed, stated = _half_width_times_n(figure), figure.half_width_times_n
+        if (needed is None) != (stated is None) or (
+            needed is not None and not math.isclose(needed, stated or 0, rel_tol=1e-9)
         ):
             yield f"The error of its {figure.function} is not that of its noise."
 

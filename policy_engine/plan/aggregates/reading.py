@@ -337,8 +337,8 @@ class _Reader:
             self.add("M018", problem, one.place, "Give a coarser pe:grid, or other units.")
         elif lower % grid or upper % grid:
             message = "The bounds are multiples of the grid. Given: "
-            told = f"{plain(lower)} to {plain(upper)} in steps of {plain(grid)}"
-            self.add("M018", f"{message}{told}.", one.place)
+            numbers = f"{plain(lower)} to {plain(upper)} in steps of {plain(grid)}"
+            self.add("M018", f"{message}{numbers}.", one.place)
 
     def _check_values(self, one: Aggregate) -> None:
         """Note what is wrong with the values of a synthetic column."""

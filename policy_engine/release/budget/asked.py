@@ -9,12 +9,12 @@ from policy_engine.plan.aggregates.model import Aggregation, RowCondition, Stati
 
 def asked_of(aggregation: Aggregation) -> dict[str, JsonValue]:
     """Return the figures, the columns that are grouped by, and the conditions on rows, as JSON."""
-    asked: dict[str, JsonValue] = {"figures": [_figure(one) for one in aggregation.figures]}
+    question: dict[str, JsonValue] = {"figures": [_figure(one) for one in aggregation.figures]}
     if aggregation.group_by:
-        asked["group_by"] = [*aggregation.group_names]
+        question["group_by"] = [*aggregation.group_names]
     if aggregation.conditions:
-        asked["conditions"] = [_condition(one) for one in aggregation.conditions]
-    return asked
+        question["conditions"] = [_condition(one) for one in aggregation.conditions]
+    return question
 
 
 def _figure(one: Statistic) -> dict[str, JsonValue]:
@@ -26,12 +26,12 @@ def _condition(one: RowCondition) -> dict[str, JsonValue]:
     return {"column": one.column, "comparison": one.comparison, "values": [*one.values]}
 
 
-def asked_words(asked: Any) -> str:
+def asked_words(question: Any) -> str:
     """Return in words what `asked_of` gives; empty for what an older version recorded."""
-    if not isinstance(asked, dict):
+    if not isinstance(question, dict):
         return ""
-    figures = ", ".join(map(_figure_words, asked.get("figures", ())))
-    groups, conditions = asked.get("group_by", ()), asked.get("conditions", ())
+    figures = ", ".join(map(_figure_words, question.get("figures", ())))
+    groups, conditions = question.get("group_by", ()), question.get("conditions", ())
     by = f"by {', '.join(groups)}" if groups else ""
     where = f"where {' and '.join(map(_condition_words, conditions))}" if conditions else ""
     return " ".join(filter(None, (figures, by, where)))

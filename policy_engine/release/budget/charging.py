@@ -171,8 +171,8 @@ class Chargeable:
         """
         rules = (rule for one in self.policies for rule in one.permissions if rule.output)
         made = [(rule.output, target.iri) for rule in rules for target in rule.targets]
-        known = [pair for one in self.upstream for pair in one.derivations]
-        return list(dict.fromkeys((*made, *known)))
+        certified = [pair for one in self.upstream for pair in one.derivations]
+        return list(dict.fromkeys((*made, *certified)))
 
     @cached_property
     def datasets(self) -> tuple[str, ...]:

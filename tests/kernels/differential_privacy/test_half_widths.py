@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import dlaplace, norm
 
 from policy_engine.kernels.differential_privacy.half_widths import (
-    Noise,
+    DrawnNoise,
     gaussian_half_width,
     laplace_half_width,
     mean_half_width,
@@ -61,7 +61,7 @@ def off_times_n(values, total, squares, count):
 
 
 SCALES = (40, 400, 8)
-LAWS = [Noise("discrete-laplace", Fraction(scale)) for scale in SCALES]
+LAWS = [DrawnNoise("discrete-laplace", Fraction(scale)) for scale in SCALES]
 NOISE = st.integers(-1000, 1000)
 
 
@@ -96,7 +96,9 @@ def test_the_worst_mean_of_many_rows_is_off_by_most_of_it():
 @pytest.mark.parametrize("scale", [Fraction(1, 20), Fraction(2), Fraction(40), Fraction(10**7, 3)])
 def test_without_noise_of_the_count_it_is_that_of_the_sum(mechanism, scale):
     alone = laplace_half_width if mechanism == "discrete-laplace" else gaussian_half_width
-    found = mean_half_width(Noise(mechanism, scale, 0.5), Noise(mechanism, Fraction(1, 99)), 1)
+    found = mean_half_width(
+        DrawnNoise(mechanism, scale, 0.5), DrawnNoise(mechanism, Fraction(1, 99)), 1
+    )
     assert alone(scale) / 2 <= found <= alone(scale) / 2 * 1.01
 
 
