@@ -66,6 +66,7 @@ def _receipt_json(receipt: "Receipt") -> dict[str, Any]:
         "epsilon": f"{receipt.amount.epsilon:f}",
         "delta": f"{receipt.amount.delta:f}",
         "charged": receipt.is_charged,
+        "drawn": receipt.is_new,
         **({"remaining": remaining} if remaining else {}),
     }
 

@@ -62,8 +62,8 @@ def _check_quotes(path: Path) -> None:
         raise DataError.of("C010", message, source=str(path))
 
 
-def _header(path: Path) -> tuple[str, ...]:
-    with _open_text(path) as text:
+def _header(path: Path, errors: str = "strict") -> tuple[str, ...]:
+    with _open_text(path, errors) as text:
         return tuple(next(csv.reader(text), ()))
 
 
@@ -87,7 +87,7 @@ def row_error(path: Path) -> PolicyEngineError | None:
     source = str(path)
     for line, width, expected in _odd_rows(path):
         message = f"Line {line} has {width} cells. The header has {expected}."
-        return DataError.of("C007", message, separator_hint(_header(path)), source)
+        return DataError.of("C007", message, separator_hint(_header(path, "replace")), source)
     line = _undecodable_line(path)
     return DataError.of("C008", f"Line {line} is not UTF-8.", source=source) if line else None
 

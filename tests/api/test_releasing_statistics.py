@@ -82,6 +82,28 @@ def test_a_release_beyond_the_budget_is_denied_and_nothing_is_read(tmp_path):
     assert balances(tmp_path) == {"": "1"}
 
 
+def test_what_remains_is_told_of_budgets_that_the_ledger_knows(tmp_path):
+    """The second policy says nothing of the whole, to which it is charged."""
+    whole = "http://e.org/All"
+    budget = {"pe:over": whole, "pe:epsilon": "3", "pe:delta": "0", "pe:scope": "allAssignees"}
+    part = {"target": {"@id": VISITS, "partOf": whole}}
+    first = released(tmp_path, rule=part, policy={"pe:budget": [budget]})
+    again = released(tmp_path, ROWS, policy={"uid": "http://e.org/other"})
+    remaining = [one.receipt.remaining[whole].epsilon for one in (first, again)]
+    assert remaining == [2, 1]
+    assert again.receipt.is_new
+
+
+def test_an_answer_that_is_given_again_may_be_charged_to_what_is_known_since(tmp_path):
+    released(tmp_path)
+    target = {"@id": VISITS, "partOf": "http://e.org/All"}
+    rule = {"target": target, "output": "http://e.org/other/rows"}
+    other = policy_text(ROWS, rule=rule, policy={"uid": "http://e.org/other"})
+    given = {"ledger": tmp_path / "ledger.sqlite", "policies": [other]}
+    again = apply_policy(policy_text(UNITS, DAYS), {VISITS: visits(*PEOPLE)}, **given)
+    assert (again.receipt.is_charged, again.receipt.is_new) == (True, False)
+
+
 def test_a_denial_has_figures_for_the_owner_alone(tmp_path):
     budget = {"pe:over": VISITS, "pe:epsilon": "1.5", "pe:delta": "0", "pe:scope": "allAssignees"}
     text = policy_text(ROWS, rule={"assignee": LAB}, policy={"pe:budget": [budget]})

@@ -90,8 +90,8 @@ def test_apply_says_what_was_charged_and_to_the_owner_what_remains(policy):
     assert "charged: nothing, as it was answered before for epsilon 1\n" in again
     _, as_json = run("apply", *where, "3/o.csv", "--format", "json")
     left = {VISITS: {"epsilon": "0.5", "delta": "0"}}
-    budget = {"epsilon": "1", "delta": "0", "charged": False, "remaining": left}
-    assert json.loads(as_json)["budget"] == budget
+    budget = {"epsilon": "1", "delta": "0", "charged": False, "drawn": False}
+    assert json.loads(as_json)["budget"] == {**budget, "remaining": left}
     _, of_lab = run("apply", *where, "4/o.csv", "--as", "http://e.org/lab")
     assert "charged: " in of_lab
     assert "remaining" not in of_lab

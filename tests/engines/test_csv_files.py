@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stored_tables import file_of, problem_of
 
+from policy_engine.engines.csv_files import row_error
 from policy_engine.engines.tables import read_table, write_table
 
 
@@ -100,3 +101,10 @@ def test_any_text_written_as_csv_is_read_back_by_us_and_by_python(tmp_path_facto
     assert read_table(path).to_pydict() == columns
     with path.open(newline="", encoding="utf-8") as file:
         assert list(csv.reader(file))[1:] == [[a or "", b or ""] for a, b in rows]
+
+
+def test_a_row_is_named_where_other_bytes_are_not_utf_8(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_bytes(b"a,b\n1,\xff\n2,3,4\n")
+    problem = row_error(path).problems[0]
+    assert (problem.code, problem.message) == ("C007", "Line 3 has 3 cells. The header has 2.")

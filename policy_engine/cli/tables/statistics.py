@@ -179,7 +179,8 @@ def cost_line(cost: "StatisticsCost", *, is_drawn: bool) -> str:
 
 def receipt_lines(receipt: "Receipt") -> Iterator[str]:
     """Yield what a release was charged and, for the owner, what remains of each budget."""
-    yield f"charged: {_charged(*receipt.amount, is_charged=receipt.is_charged)}"
+    again = "" if receipt.is_new or not receipt.is_charged else ", to whom the answer is new"
+    yield f"charged: {_charged(*receipt.amount, is_charged=receipt.is_charged)}{again}"
     for dataset, left in receipt.remaining.items():
         yield f"remaining of the budget of {dataset}: {_loss(*left)}"
 

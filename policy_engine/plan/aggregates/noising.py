@@ -273,6 +273,11 @@ def _half_width(one: _Wanted, part: NoisyPart, scale: Fraction) -> float:
     return score_half_width(scale, one.options) * float(one.step)
 
 
+def _is_nearly(delta: Decimal | Fraction, other: Fraction) -> bool:
+    """Tell whether a delta is another one, but for rounding."""
+    return math.isclose(delta, other, rel_tol=1e-9)
+
+
 def _rounded_delta(delta: Fraction) -> Decimal:
     return _LEAST.divide(*map(Decimal, delta.as_integer_ratio()))
 
@@ -320,6 +325,8 @@ def noise_problems(aggregation: Aggregation) -> Iterator[str]:
         return
     if loss.epsilon > epsilon or loss.delta > delta:
         yield f"Its noise loses {float(loss.epsilon):.6g}, more than its epsilon."
+    if of_keys and not any(_is_nearly(of_keys, part) for part in (delta, delta / 2)):
+        yield "Its keys are selected at another delta."
     if loss.accountant != aggregation.accountant:
         yield f"Its noise is proved by {loss.accountant}."
     times = _steps_of_a_change(aggregation)
@@ -332,7 +339,7 @@ def noise_problems(aggregation: Aggregation) -> Iterator[str]:
         if noise.epsilon != _rounded_up(times * alone):
             yield f"Its {noise.quantity} cost another epsilon by themselves."
         of_part = delta - of_keys if part.is_gaussian else of_keys if one.quantity == "keys" else 0
-        if noise.delta != _rounded_delta(Fraction(of_part)):
+        if not _is_nearly(noise.delta, Fraction(of_part)):
             yield f"Its {noise.quantity} cost another delta by themselves."
 
 

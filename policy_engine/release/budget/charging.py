@@ -20,7 +20,7 @@ from policy_engine.policy.xsd.values import exact_number
 from policy_engine.release.budget.accounts import Account, Cap, Charge, Link
 from policy_engine.release.budget.asked import asked_of
 from policy_engine.release.budget.ledger import BudgetLedger, ReplayedAnswer
-from policy_engine.release.budget.lineage import DataLineage, related
+from policy_engine.release.budget.lineage import DataLineage, related, stated_by, whole_of
 
 SPENT_EPSILON, SPENT_DELTA = f"{terms.PE}spentEpsilon", f"{terms.PE}spentDelta"
 PER_DATASET = f"{terms.PE}perDataset"
@@ -45,12 +45,15 @@ class LedgerCharging:
         self._for_owner = for_owner
         self.is_charged = False
         """Whether an answer was charged to any account, or would be."""
+        self.is_new = False
+        """Whether an answer was drawn, and not given again."""
 
     @property
     def uncovered(self) -> tuple[str, ...]:
         """The other releases of the data: those of its policy, and those that the ledger lists."""
-        datasets = {one.dataset for one in self.charge.accounts}
-        listed = self.ledger.uncovered(datasets) if self.ledger.store.exists() else ()
+        listed: tuple[str, ...] = ()
+        if self.ledger.store.exists():
+            listed = self.ledger.uncovered([self.charge.dataset], stated_by(self.charge))
         return tuple(sorted({*self._others, *listed}))
 
     def foresee(self, data: str) -> None:
@@ -72,6 +75,7 @@ class LedgerCharging:
             if self._for_owner:
                 raise
             raise DeniedError(*(replace(one, values=()) for one in error.problems)) from None
+        self.is_new = not isinstance(reserved, ReplayedAnswer)
         self.is_charged = not isinstance(reserved, ReplayedAnswer) or reserved.is_charged
         if isinstance(reserved, ReplayedAnswer):
             return reserved.answer
@@ -93,7 +97,7 @@ class Listing:
         """List it. Raises LedgerError where the ledger cannot be written."""
         one = self._chargeable
         release = one.plan.publish.asset
-        self.ledger.list_uncovered(one.datasets, release, links=one.links, origins=one.made)
+        self.ledger.list_uncovered(one.plan.assets, release, links=one.links, origins=one.made)
 
 
 @dataclass(frozen=True)
@@ -199,15 +203,15 @@ def charging_of(
     budget, plan = BudgetLedger(ledger, key), chargeable.plan
     if plan.aggregate is None:
         return Listing(budget, chargeable)
-    charge = charge_of(chargeable)
-    others = uncovered_releases(chargeable.policy, charge)
+    charge, others = charge_of(chargeable), uncovered_releases(chargeable)
     return LedgerCharging(budget, charge, others, for_owner=not chargeable.party)
 
 
-def uncovered_releases(policy: Policy, charge: Charge) -> tuple[str, ...]:
+def uncovered_releases(chargeable: Chargeable) -> tuple[str, ...]:
     """Return the outputs that a policy makes of the same data without epsilon: tables of rows, and
     models."""
-    datasets = {one.dataset for one in charge.accounts}
+    policy, lineage = chargeable.policy, chargeable.lineage
+    persons = {*whole_of(chargeable.plan.assets, lineage)}
     making = (*transforms(policy), *permitting(policy, TRAIN))
     return tuple(
         sorted(
@@ -216,8 +220,9 @@ def uncovered_releases(policy: Policy, charge: Charge) -> tuple[str, ...]:
                 for rule, action in making
                 if not asks_for_statistics(action)
                 and any(
-                    datasets & {*_with_wider(policy.hierarchy, "asset", [target.iri])}
+                    not persons.isdisjoint(related(name, lineage))
                     for target in rule.targets
+                    for name in (target.iri, terms.dataset_of(target.iri))
                 )
             }
         )

@@ -35,7 +35,7 @@ from policy_engine.release.budget.entries import (
     UncoveredRelease,
     make_entry,
 )
-from policy_engine.release.budget.lineage import related, spread
+from policy_engine.release.budget.lineage import DataLineage, related, spread, whole_of
 from policy_engine.release.budget.processes import current_owner, is_gone
 from policy_engine.release.budget.state import LedgerState, ReleaseState, Step
 from policy_engine.release.budget.store import BudgetStore, LedgerFile, StoredLedger
@@ -263,14 +263,23 @@ class BudgetLedger:
                 amounts[account] = amounts.get(account, Amount()).plus(more)
         return amounts
 
-    def uncovered(self, datasets: Iterable[str]) -> tuple[str, ...]:
-        """Return the releases of some datasets, and of all that tell of the same persons, that no
-        epsilon covers, in the order of their names."""
+    def uncovered(
+        self, datasets: Iterable[str], stated: DataLineage | None = None
+    ) -> tuple[str, ...]:
+        """Return the releases that no epsilon covers and that tell of persons in some datasets, in
+        the order of their names: by what the ledger knows of lineage, and by what else is `stated`.
+        """
         with self._reading() as ledger:
-            lineage, uncovered = ledger.state.lineage, ledger.state.uncovered
-            every = {other for one in datasets for other in related(one, lineage)}
-            some = [uncovered.get(one, set()) for one in every]
-        return tuple(sorted(set().union(*some)))
+            lineages = (ledger.state.lineage, stated or DataLineage())
+            releases = set[str]().union(*ledger.state.uncovered.values())
+            persons = {*whole_of(datasets, *lineages)}
+            same = [one for one in releases if not persons.isdisjoint(related(one, *lineages))]
+        return tuple(sorted(same))
+
+    def accounts_of(self, charge: Charge) -> tuple[Account, ...]:
+        """Return the accounts that a charge goes to, by what the ledger knows of lineage."""
+        with self._reading() as ledger:
+            return spread(charge, ledger.state.lineage).accounts
 
     def uncovered_by_dataset(self) -> dict[str, tuple[str, ...]]:
         """Return the releases of each dataset that no epsilon covers, by names in their order."""

@@ -43,18 +43,29 @@ def related(dataset: str, *lineages: DataLineage) -> tuple[str, ...]:
     it has may not, so its other parts are not among them. Neither are outputs that were made of any
     of these: what is told of an original is not charged to them.
     """
-    down = [steps for one in lineages for steps in (one.origins, one.parts)]
     up = [steps for one in lineages for steps in (one.origins, one.wholes)]
-    return tuple(_reached(_reached([dataset], down), up))
+    return tuple(_reached(whole_of([dataset], *lineages), up))
+
+
+def whole_of(datasets: Iterable[str], *lineages: DataLineage) -> tuple[str, ...]:
+    """Return datasets and all that they were made of, with the parts of any of these."""
+    down = [steps for one in lineages for steps in (one.origins, one.parts)]
+    return tuple(_reached(datasets, down))
+
+
+def stated_by(charge: Charge) -> DataLineage:
+    """Return what a charge says of what is part of what, and of what was made of what."""
+    lineage = DataLineage()
+    lineage.add(charge.links)
+    lineage.add_origins(charge.origins)
+    return lineage
 
 
 def spread(charge: Charge, remembered: DataLineage) -> Charge:
     """Return a charge that goes to all datasets that are known to tell of the same persons too."""
-    stated = DataLineage()
-    stated.add(charge.links)
-    stated.add_origins(charge.origins)
     charged = {one.dataset for one in charge.accounts}
-    new = [one for one in related(charge.dataset, remembered, stated) if one not in charged]
+    every = related(charge.dataset, remembered, stated_by(charge))
+    new = [one for one in every if one not in charged]
     own = [one for one in charge.accounts if one.dataset == charge.dataset]
     more = [replace(account, dataset=dataset) for dataset in new for account in own]
     return replace(charge, accounts=(*charge.accounts, *more)) if more else charge

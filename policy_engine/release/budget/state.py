@@ -308,6 +308,7 @@ class LedgerState:
         listed = entry["uncovered"]
         for dataset in listed["datasets"]:
             self.uncovered.setdefault(dataset, set()).add(listed["release"])
+            self.lineage.add_origins([(listed["release"], dataset)])
         self.lineage.add(listed.get("links", ()))
         self.lineage.add_origins(listed.get("origins", ()))
 

@@ -100,6 +100,32 @@ def test_noise_that_is_said_to_cost_another_delta_is_found(by):
     assert list(noise_problems(forged)) == ["Its sum cost another delta by themselves."]
 
 
+@pytest.mark.parametrize("part", [2, 3])
+def test_keys_are_selected_at_all_of_the_delta_or_at_half(part):
+    step = step_of(DAYS, by=[f"{VISITS}/sex"], delta="1e-6", mechanism="discrete-gaussian")
+    keys = step.key_selection
+    less = step.model_copy(
+        update={"key_selection": keys.model_copy(update={"delta": keys.delta / part})}
+    )
+    assert "Its keys are selected at another delta." in list(noise_problems(less))
+
+
+@pytest.mark.parametrize("neighbours", ["add-or-remove", "change-one"])
+@pytest.mark.parametrize(("delta", "epsilon"), [("1e-6", "0.1"), ("3e-5", "3"), ("1e-9", "1")])
+def test_noise_of_selected_groups_is_that_of_its_plan(neighbours, delta, epsilon):
+    exact = {"@value": epsilon, "@type": "xsd:decimal"}
+    for mechanism in ("discrete-laplace", "discrete-gaussian"):
+        step = step_of(
+            *(UNITS, DAYS),
+            by=[f"{VISITS}/sex"],
+            delta=delta,
+            epsilon=exact,
+            neighbours=neighbours,
+            mechanism=mechanism,
+        )
+        assert list(noise_problems(step)) == []
+
+
 @pytest.mark.parametrize("delta", ["-0", -0.0, {"@value": "-0", "@type": "xsd:double"}])
 def test_of_zeros_there_is_one(delta):
     assert step_of(UNITS, delta=delta).digest == step_of(UNITS).digest

@@ -154,6 +154,27 @@ def test_a_replay_is_held_to_the_unit_of_what_it_is_charged_to(ledger):
         ledger.reserve(again)
 
 
+def test_a_release_of_an_output_is_one_of_its_origin(ledger):
+    ledger.list_uncovered([VISITS.dataset], "urn:rows")
+    ledger.list_uncovered(["urn:rows"], "urn:coarse")
+    assert ledger.uncovered([VISITS.dataset]) == ("urn:coarse", "urn:rows")
+    # What was made of labs is known only since.
+    ledger.list_uncovered(["urn:samples"], "urn:table")
+    ledger.list_uncovered(["urn:labs"], "urn:samples")
+    assert ledger.uncovered(["urn:labs"]) == ("urn:samples", "urn:table")
+    assert ledger.uncovered(["urn:samples"]) == ("urn:samples", "urn:table")
+
+
+def test_a_release_of_another_part_is_not_of_the_same_data(ledger):
+    links = (("urn:labs", "urn:hospital"), (VISITS.dataset, "urn:hospital"))
+    ledger.list_uncovered(["urn:labs"], "urn:rows", links=links)
+    assert ledger.uncovered([VISITS.dataset]) == ()
+    assert ledger.uncovered(["urn:hospital"]) == ledger.uncovered(["urn:labs"]) == ("urn:rows",)
+    stated = DataLineage()
+    stated.add([("urn:labs", VISITS.dataset)])
+    assert ledger.uncovered([VISITS.dataset], stated) == ("urn:rows",)
+
+
 def test_releases_that_no_epsilon_covers_are_those_of_all_that_is_related(ledger):
     links = ((VISITS.dataset, "urn:hospital"),)
     release(ledger, replace(charge("1", accounts=(VISITS, of("urn:hospital"))), links=links))
