@@ -329,18 +329,30 @@ def noise_problems(aggregation: Aggregation) -> Iterator[str]:
         yield "Its keys are selected at another delta."
     if loss.accountant != aggregation.accountant:
         yield f"Its noise is proved by {loss.accountant}."
-    times = _steps_of_a_change(aggregation)
     yield from _ratio_problems(aggregation)
+    times = _steps_of_a_change(aggregation)
     for one, part, noise in zip(wanted, parts, noises, strict=True):
-        alone = _epsilon_alone(part, noise.exact_scale, delta - of_keys)
-        half_width = _half_width(one, part, noise.exact_scale)
-        if not math.isclose(half_width, noise.half_width, rel_tol=1e-9):
-            yield f"The error of its {noise.quantity} is {half_width:g}."
-        if noise.epsilon != _rounded_up(times * alone):
-            yield f"Its {noise.quantity} cost another epsilon by themselves."
-        of_part = delta - of_keys if part.is_gaussian else of_keys if one.quantity == "keys" else 0
-        if not _is_nearly(noise.delta, Fraction(of_part)):
-            yield f"Its {noise.quantity} cost another delta by themselves."
+        yield from _part_problems(one, part, noise, times, (delta - of_keys, of_keys))
+
+
+def _part_problems(
+    one: _Wanted,
+    part: NoisyPart,
+    noise: AddedNoise,
+    times: int,
+    deltas: tuple[Fraction, Fraction],
+) -> Iterator[str]:
+    """Yield what is not true of one part, given the deltas of noise and of the keys."""
+    of_noise, of_keys = deltas
+    alone = _epsilon_alone(part, noise.exact_scale, of_noise)
+    half_width = _half_width(one, part, noise.exact_scale)
+    if not math.isclose(half_width, noise.half_width, rel_tol=1e-9):
+        yield f"The error of its {noise.quantity} is {half_width:g}."
+    if noise.epsilon != _rounded_up(times * alone):
+        yield f"Its {noise.quantity} cost another epsilon by themselves."
+    delta = of_noise if part.is_gaussian else of_keys if one.quantity == "keys" else Fraction()
+    if not _is_nearly(noise.delta, delta):
+        yield f"Its {noise.quantity} cost another delta by themselves."
 
 
 def _ratio_problems(aggregation: Aggregation) -> Iterator[str]:
