@@ -91,8 +91,12 @@ def test_it_is_compared_with_its_original(tmp_path, ending):
     assert pair.columns == ("sex", "stay")
     assert comparison.mean_total_variation == pair.total_variation < 0.02
     assert (comparison.release.rows, comparison.original.rows) == (400, 1_000)
+    page = tmp_path / "distances.html"
     arguments = ["compare", str(tmp_path / "people.csv"), str(tmp_path / name)]
-    assert "total variation" in CliRunner().invoke(app, arguments).output
+    told = CliRunner().invoke(app, [*arguments, "--report", str(page)])
+    assert "total variation" in told.output
+    assert f"{pair.total_variation:.4f}" in page.read_text()
+    assert "<svg" in page.read_text()
     with pytest.raises(PlanError, match="not paid for"):
         compare_release(tmp_path / "people.csv", tmp_path / name, shareable=True)
 

@@ -18,6 +18,7 @@ from policy_engine.audits.reports.html import (
     picture,
 )
 from policy_engine.audits.reports.masking import masking_part
+from policy_engine.audits.reports.synthetic import synthetic_page
 from policy_engine.audits.utility.estimating import EstimatedRelease
 from policy_engine.audits.utility.model import (
     Classification,
@@ -42,15 +43,15 @@ def write_report(
 
     Raises OutputError where the file has another ending than `.html` or `.htm` or cannot be
     written (O002), is one of the `inputs` (O001), or is to have estimates of randomised records
-    or the distances of a synthetic table (O002), DataError (C011) without matplotlib.
+    (O002), DataError (C011) without matplotlib.
     """
     check_report(path)
-    if not isinstance(comparison, Comparison):
-        about = "estimates of records that were randomised"
-        if isinstance(comparison, SyntheticComparison):
-            about = "the distances of a synthetic table"
-        message = f"There is no page of {about}."
+    if isinstance(comparison, EstimatedRelease):
+        message = "There is no page of estimates of records that were randomised."
         raise OutputError.of("O002", message, "Leave the report out; there is JSON.")
+    if isinstance(comparison, SyntheticComparison):
+        write_file(path, synthetic_page(comparison), *inputs)
+        return
     write_file(path, report_page(comparison), *inputs)
 
 
