@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from policy_engine.api.applying import apply_all, apply_policy
     from policy_engine.api.auditing import audit_membership, audit_predictions_file, audit_tradeoff
+    from policy_engine.api.auditing_generators import audit_generative
     from policy_engine.api.certifying import certify_output
     from policy_engine.api.comparing import compare_release
     from policy_engine.api.deciding import (
@@ -50,6 +51,7 @@ _HOMES = {
     for home, names in {
         "api.applying": ("apply_all", "apply_policy"),
         "api.auditing": ("audit_membership", "audit_predictions_file", "audit_tradeoff"),
+        "api.auditing_generators": ("audit_generative",),
         "api.certifying": ("certify_output",),
         "api.comparing": ("compare_release",),
         "api.disclosing": ("audit_disclosure",),
@@ -112,6 +114,7 @@ __all__ = [
     "apply_policy",
     "attest_output",
     "audit_disclosure",
+    "audit_generative",
     "audit_in_one_run",
     "audit_membership",
     "audit_predictions_file",

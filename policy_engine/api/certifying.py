@@ -63,13 +63,20 @@ if TYPE_CHECKING:
 
 def _measurable(plan: Plan, output: Location) -> Plan:
     """Return a plan. Raises DataError (V006) for statistics and for randomised records, in which
-    noise does not show."""
+    noise does not show, and for synthetic rows, which do not show how they were made up."""
+    if plan.synthesise is not None:
+        message = "Nothing in a table shows that its rows were made up, or how."
+        raise DataError.of("V006", message, _RELEASE_AGAIN, str(output))
     if plan.aggregate is None and plan.randomise is None:
         return plan
     means = "noise that was" if plan.aggregate else "answers that were"
     message = f"Epsilon holds by the {means} drawn, which the output does not show."
-    hint = "Use the certificate that it was released with, or release it again: apply_policy()."
-    raise DataError.of("V006", message, hint, str(output))
+    raise DataError.of("V006", message, _RELEASE_AGAIN, str(output))
+
+
+_RELEASE_AGAIN = (
+    "Use the certificate that it was released with, or release it again: apply_policy()."
+)
 
 
 def certify_output(

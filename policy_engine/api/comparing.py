@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from policy_engine.api.acting import read_making_policy
 from policy_engine.api.outputs import open_record, output_product, published_output
@@ -19,11 +19,17 @@ from policy_engine.data.catalog import Catalog, find_taxonomies, parse_location
 from policy_engine.data.table_files import missing_file
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.launching import Launcher
-from policy_engine.errors import CertificateError, DataError, PlanError, PolicyEngineError
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+    PlanError,
+    PolicyEngineError,
+    join_names,
+)
 from policy_engine.methods.perturbation import Perturbation
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Sample
+from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Sample, Synthesise
 from policy_engine.policy import Reading, ReadingOptions, Source
 
 if TYPE_CHECKING:
@@ -61,7 +67,8 @@ def compare_release(
     whether the release was made from this original. Of a release by buckets, the table of
     quasi-identifiers is compared, as one that is masked alone. Of records that were randomised,
     estimates are compared with the truth; of a synthetic table, how often columns have their values
-    together. Raises DataError if a table cannot
+    together and, without differential privacy, what a classifier learns from rows that are made up
+    of a part of the original. Raises DataError if a table cannot
     be read or a taxonomy is missing (C012), PlanError for a target without a classifier (M004),
     CertificateError if the release cannot have been made from this original, or the record does
     not open its certificate.
@@ -83,13 +90,9 @@ def compare_release(
         else:
             plan = certificate.plan  # type: ignore[union-attr]
         plan.check_one_input("compared with")
-        if plan.randomise is not None:
-            from policy_engine.audits.utility.estimating import estimate_release  # noqa: PLC0415
-
-            truth = None if shareable else Path(original)
-            return estimate_release(path, plan.randomise, truth)
-        if plan.aggregate is not None:
-            return _compared_synthetic(path, Path(original), plan.aggregate, shareable=shareable)
+        if not (plan.makes_rows or plan.train):
+            task = _Learning(target, seed, is_asked=classifier)
+            return _compared_records(plan, path, Path(original), task, shareable=shareable)
         if plan.sample and not (certificate and certificate.sample):
             raise _unknown_sample_error("Put its certificate beside the release.")
         anonymize, table = plan.require_anonymize(), path
@@ -139,6 +142,31 @@ def compare_release(
         )
 
 
+class _Learning(NamedTuple):
+    """What a classifier is to predict, by which seed, and whether one is asked for."""
+
+    target: str
+    seed: int
+    is_asked: bool
+
+
+def _compared_records(
+    plan: Plan, release: Path, original: Path, learning: _Learning, *, shareable: bool
+) -> "EstimatedRelease | SyntheticComparison":
+    """Return what is told of what is released in the place of rows, compared with the original.
+
+    Raises PlanError as `_compared_synthetic` and `_compared_rows` do.
+    """
+    if plan.randomise is not None:
+        from policy_engine.audits.utility.estimating import estimate_release  # noqa: PLC0415
+
+        return estimate_release(release, plan.randomise, None if shareable else original)
+    if plan.aggregate is not None:
+        return _compared_synthetic(release, original, plan.aggregate, shareable=shareable)
+    step = plan.require_synthesise()
+    return _compared_rows(release, original, step, _task(step, learning), shareable=shareable)
+
+
 def _compared_synthetic(
     release: Path, original: Path, step: AggregateStep, *, shareable: bool
 ) -> "SyntheticComparison":
@@ -153,6 +181,36 @@ def _compared_synthetic(
         message = "How far a synthetic table is from its original was not paid for with epsilon."
         raise PlanError.of("M004", message, "The comparison is for the owner alone.")
     return compare_synthetic(release, original, step)
+
+
+def _compared_rows(
+    release: Path, original: Path, step: Synthesise, task: Task, *, shareable: bool
+) -> "SyntheticComparison":
+    """Return how far made-up rows are from the original. Raises PlanError (M004) for what can be
+    shared."""
+    from policy_engine.audits.utility.synthetic_rows import compare_synthetic_rows  # noqa: PLC0415
+
+    if shareable:
+        message = "How far made-up rows are from the original follows from the original."
+        raise PlanError.of("M004", message, "The comparison is for the owner alone.")
+    return compare_synthetic_rows(release, original, step, task)
+
+
+def _task(step: Synthesise, learning: _Learning) -> Task:
+    """Return what a classifier is to learn from rows made up as a step says. Raises PlanError
+    (M004) for a target that is not released."""
+    from policy_engine.engines.synthesising.tables import synthetic_table  # noqa: PLC0415
+
+    target, seed, is_asked = learning
+    if target and target not in step.columns:
+        message = f"The target is {target!r}, which is not released. The columns are "
+        raise PlanError.of("M004", f"{message}{join_names(step.columns)}.")
+
+    def made_up(part: Any) -> Any:
+        names = list(step.columns)
+        return synthetic_table(part.select(names), step.synthesiser, step.rows, seed)
+
+    return Task(made_up if is_asked else None, target=target, seed=seed)
 
 
 def _compared_table(plan: Plan, release: Path) -> Path:

@@ -96,11 +96,14 @@ def release_outputs(
 ) -> tuple[VerifiedRelease, ...]:
     """Return the outputs of a policy, after checking that the acting party may make them.
 
-    Raises as `apply_plans` does, and PlanError (M003) for an unknown style of cells.
+    Raises as `apply_plans` does, and PlanError (M003) for an unknown style of cells, or a
+    negative seed.
     """
     if options.cells not in get_args(CellStyle):
         message = f"cells may not be {options.cells!r}. Allowed are 'text' and 'bounds'."
         raise PlanError.of("M003", message)
+    if options.seed is not None and options.seed < 0:
+        raise PlanError.of("M003", f"A seed is not negative. Given: {options.seed}.")
     check_limit(options.time_limit, inputs.engine)
     with launch_engine(inputs.engine, keep=output is None) as launcher:
         makers = permitted_makers(making, products, launcher, inputs)

@@ -35,6 +35,7 @@ from policy_engine.cli.fitted import (
     ViewsOption,
     fitted_model,
 )
+from policy_engine.cli.generating import generative
 from policy_engine.cli.options import Format, FormatOption, InputOption, OwnersOption
 from policy_engine.cli.parsing import parse_numbers, usage_error
 from policy_engine.cli.shared_options import with_acting_options, with_reading_options
@@ -45,10 +46,11 @@ if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
 audits = typer.Typer(
-    help="Attack what is to be released: a model by membership inference, a table by linkage.",
+    help="Attack what is to be released: models, synthetic data, tables.",
     no_args_is_help=True,
 )
 audits.command()(disclosure)
+audits.command()(generative)
 
 
 @audits.command()

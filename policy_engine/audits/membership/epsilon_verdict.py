@@ -11,7 +11,7 @@ def epsilon_sentences(
 ) -> Iterator[str]:
     """Yield both bounds side by side, or that they contradict each other."""
     proof = _format_proof(upper) if isinstance(upper, EpsilonUpper) else ""
-    attack = _format_attack(lower) if isinstance(lower, EpsilonLower) else ""
+    attack = attack_words(lower) if isinstance(lower, EpsilonLower) else ""
     if bounds_contradict(upper, lower):
         yield (
             f"The {attack}, but the {proof}: one of the two is wrong, so rely on neither, and "
@@ -47,7 +47,8 @@ def _format_proof(upper: EpsilonUpper) -> str:
     )
 
 
-def _format_attack(lower: EpsilonLower) -> str:
+def attack_words(lower: EpsilonLower) -> str:
+    """Return what an attack shows of epsilon, as a clause without an article."""
     least = f"an epsilon of at least {lower.value:.2g}" if lower.value else "no epsilon above 0"
     shows, scope = _SHOWN[lower.members]
     return (

@@ -17,11 +17,8 @@ from policy_engine.audits.membership.result import (
 from policy_engine.audits.membership.verdict import slice_text
 from policy_engine.audits.membership.wording import interval_text, rate_text, share_text
 from policy_engine.audits.reports.charts import need_matplotlib
-from policy_engine.audits.reports.charts.audit import (
-    classes_chart,
-    roc_chart,
-    scores_chart,
-)
+from policy_engine.audits.reports.charts.audit import classes_chart
+from policy_engine.audits.reports.charts.rates import RocLine, roc_chart, scores_chart
 from policy_engine.audits.reports.epsilon import epsilon_picture, format_reason, unbounded_reasons
 from policy_engine.audits.reports.html import PagePicture, Table, html_page, picture
 from policy_engine.data.atomic_file import write_file
@@ -210,7 +207,10 @@ def _curves(audit: MembershipAudit) -> PagePicture:
         "Between two thresholds the choice is random. An attack that only says yes or no is a "
         "single point. The strongest is drawn thick."
     )
-    drawing = roc_chart(audit.attacks, audit.strongest)
+    lines = [
+        RocLine(one.attack, one.roc, one.figures.non_members, one.ranks) for one in audit.attacks
+    ]
+    drawing = roc_chart(lines, audit.strongest)
     return picture("Receiver operating characteristic", drawing, caption)
 
 
@@ -268,7 +268,7 @@ def _scores(audit: MembershipAudit) -> list[PagePicture]:
 def _score(one: AttackResult, place: int) -> PagePicture:
     accuracy = one.figures.accuracy
     caption = f"Right about {share_text(accuracy.value)} ({interval_text(accuracy)})."
-    return picture(one.attack, scores_chart(one, place), caption)
+    return picture(one.attack, scores_chart(one.histogram, place), caption)
 
 
 def _games(audit: MembershipAudit) -> Table:

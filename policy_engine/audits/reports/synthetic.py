@@ -1,9 +1,13 @@
 """The page of how far a synthetic table is from its original."""
 
+from collections.abc import Sequence
+
 from policy_engine.audits.reports.charts import need_matplotlib
 from policy_engine.audits.reports.charts.synthetic import distances_chart
-from policy_engine.audits.reports.html import PagePicture, Table, html_page, picture
-from policy_engine.audits.utility.synthetic import SyntheticComparison
+from policy_engine.audits.reports.html import PagePicture, Table, html_page, percent, picture
+from policy_engine.audits.utility.model import Classification
+from policy_engine.audits.utility.synthetic import SyntheticComparison, SyntheticDistance
+from policy_engine.kernels.estimates import NotApplicable
 
 _MOST_COLUMNS = 24
 """Of more columns than that, the picture would be larger than a page."""
@@ -21,8 +25,9 @@ def synthetic_page(comparison: SyntheticComparison) -> str:
             "mean total variation of pairs": f"{comparison.mean_total_variation:.4f}",
         },
         picture_of_pairs=_picture(comparison),
-        columns=_table("Columns", comparison, "columns"),
-        pairs=_table("Pairs of columns, the farthest first", comparison, "pairs"),
+        columns=_table("Columns", comparison.columns),
+        pairs=_table("Pairs of columns, the farthest first", comparison.pairs),
+        classifier=_classifier(comparison.classification),
     )
 
 
@@ -37,8 +42,30 @@ def _picture(comparison: SyntheticComparison) -> PagePicture | None:
     return picture("Total variation", distances_chart(names, distances), caption)
 
 
-def _table(caption: str, comparison: SyntheticComparison, part: str) -> Table:
-    distances = comparison.columns if part == "columns" else comparison.pairs
+def _table(caption: str, distances: Sequence[SyntheticDistance]) -> Table:
     ordered = sorted(distances, key=lambda one: -one.total_variation)
-    rows = [(", ".join(one.columns), f"{one.total_variation:.4f}") for one in ordered]
-    return Table(caption, ("columns", "total variation"), rows)
+    has_numbers = any(one.kolmogorov is not None for one in distances)
+    rows = [
+        (
+            ", ".join(one.columns),
+            f"{one.total_variation:.4f}",
+            *([_decimals(one.kolmogorov)] if has_numbers else []),
+        )
+        for one in ordered
+    ]
+    head = ("columns", "total variation", *(["Kolmogorov"] if has_numbers else []))
+    return Table(caption, head, rows)
+
+
+def _decimals(distance: float | None) -> str:
+    return "" if distance is None else f"{distance:.4f}"
+
+
+def _classifier(result: Classification | NotApplicable) -> str:
+    if isinstance(result, NotApplicable):
+        return f"No classifier was compared: {result.reason}."
+    return (
+        f"A classifier of {result.target} is right on {percent(result.anonymised)} of rows that it "
+        f"has not seen if it learns from made-up rows, on {percent(result.original)} if it learns "
+        f"from the original; the most frequent value is right on {percent(result.majority)}."
+    )

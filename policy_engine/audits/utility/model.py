@@ -119,7 +119,8 @@ class Classification(_Frozen):
     Part of the original's rows (of its persons, where there are such) is held out by chance.
     One model learns from the others as they are, one from the others anonymised by themselves,
     as the policy asks: those held out are in neither, nor in the classes. The release itself
-    cannot be learnt from, for it holds the held-out rows too. `majority` is the accuracy of
+    cannot be learnt from, for it holds the held-out rows too. Of rows that are made up, the second
+    model learns from rows that are made up of those not held out. `majority` is the accuracy of
     always saying the most frequent value; `error` the standard error of an accuracy.
     """
 

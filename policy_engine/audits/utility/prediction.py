@@ -99,7 +99,7 @@ def _score_models(
     before = features.matrix([one.before.taken(trained) for one in quasi])
     after, labels = features.matrix([one.after for one in quasi]), columns[target].after.cell_of
     majority = np.bincount(known_labels).argmax()
-    original = _accuracy(before, known_labels, test, truth[tested], seed)
+    original = accuracy(before, known_labels, test, truth[tested], seed)
     return Classification(
         target=target,
         values=len(np.unique(truth)),
@@ -107,12 +107,12 @@ def _score_models(
         rows_held_out=len(tested),
         majority=float((truth[tested] == majority).mean()),
         original=original,
-        anonymised=_accuracy(after, labels, test, truth[tested], seed),
+        anonymised=accuracy(after, labels, test, truth[tested], seed),
         error=float(np.sqrt(original * (1 - original) / len(tested))),
     )
 
 
-def _accuracy(
+def accuracy(
     features: Floats,
     labels: NDArray[np.integer],
     test: Floats,

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.audits.utility.model import TableSide
+from policy_engine.audits.utility.model import Classification, TableSide
 from policy_engine.data.catalog import Dataset
 from policy_engine.data.column_names import missing_columns
 from policy_engine.engines import tables
@@ -20,6 +20,7 @@ from policy_engine.engines.statistics.contributions import (
 )
 from policy_engine.engines.statistics.row_cells import check_types
 from policy_engine.errors import DataError
+from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.utility import total_variation
 from policy_engine.plan.steps import AggregateStep
 
@@ -29,19 +30,31 @@ class _Frozen(BaseModel):
 
 
 class SyntheticDistance(_Frozen):
-    """The total variation between the values of one or two columns before and after."""
+    """The total variation between the values of one or two columns before and after.
+
+    `kolmogorov` is the greatest difference of the shares of rows up to any number, of a column of
+    numbers of a table whose rows are made up without noise; else None.
+    """
 
     columns: tuple[str, ...]
     total_variation: float
+    kolmogorov: float | None = None
 
 
 class SyntheticComparison(_Frozen):
-    """What a synthetic table has of its original, of the rows that have declared values."""
+    """What a synthetic table has of its original.
+
+    Under differential privacy, of the rows that have declared values; else of all, with how well
+    a classifier learns from such rows.
+    """
 
     release: TableSide
     original: TableSide
     columns: tuple[SyntheticDistance, ...]
     pairs: tuple[SyntheticDistance, ...]
+    classification: Classification | NotApplicable = NotApplicable(
+        reason="rows under differential privacy are made once"
+    )
 
     @property
     def title(self) -> str:
@@ -51,7 +64,7 @@ class SyntheticComparison(_Frozen):
     @property
     def mean_total_variation(self) -> float:
         """The mean of that of all pairs of columns."""
-        return float(np.mean([one.total_variation for one in self.pairs]))
+        return float(np.mean([one.total_variation for one in self.pairs or self.columns]))
 
 
 def compare_synthetic(release: Path, original: Path, step: AggregateStep) -> SyntheticComparison:

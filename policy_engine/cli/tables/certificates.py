@@ -9,6 +9,7 @@ from rich.table import Table
 
 from policy_engine.audits.disclosure.gate import format_disclosure
 from policy_engine.audits.gate import format_measurement, measurement_state
+from policy_engine.audits.generative.gate import format_synthetic
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.figure_checks import FIGURES_OF_ROWS
 from policy_engine.certificate.record import Record
@@ -16,11 +17,13 @@ from policy_engine.certificate.shortcomings import file_figures
 from policy_engine.cli.tables.losses import loss_text
 from policy_engine.cli.tables.randomised import randomised_rows
 from policy_engine.cli.tables.statistics import statistics_rows
+from policy_engine.cli.tables.synthetic_rows import synthetic_rows
 from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
 from policy_engine.engines.samples import SampleFigures
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.privacy_model import Measurement
 from policy_engine.plan.lineage import Maker
+from policy_engine.plan.synthesis import FOREIGN
 from policy_engine.terms import compact, maskings, randomisers
 
 
@@ -53,6 +56,15 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
             escape(format_disclosure(disclosure)),
             _STATES["no evidence" if is_none else state],
         )
+    for attack in certificate.synthetic_attacks:
+        state = "holds" if attack.holds else "broken"
+        is_none = isinstance(attack.reached, NotApplicable)
+        table.add_row(
+            escape(f"{str(attack.bound).split(f' {attack.bound.sense}')[0]} of {attack.attack}"),
+            f"{attack.bound.sense} {attack.bound.asked:g}",
+            escape(format_synthetic(attack)),
+            _STATES["no evidence" if is_none else state],
+        )
     for name, bound, achieved, holds in file_figures(certificate):
         table.add_row(name, bound, achieved, "[green]holds[/]" if holds else "[red]broken[/]")
     table.add_section()
@@ -67,6 +79,8 @@ def _measured(one: Measurement) -> str:
         return f"cells of {one.column} that {one.bound} never draws"
     if one.bound in maskings():
         return f"cells of {one.column} that break {one.bound}"
+    if one.bound == FOREIGN:
+        return f"cells of {one.column} beyond the input"
     return f"{one.bound} of {one.column}" if one.column else one.bound
 
 
@@ -87,6 +101,7 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
         yield escape(f"{one.masking} of {one.column}"), text
     yield from statistics_rows(certificate)
     yield from randomised_rows(certificate)
+    yield from synthetic_rows(certificate)
     step, utility = certificate.plan.anonymize, (record or certificate).utility
     if isinstance(utility, NotApplicable) or step is None:
         return
@@ -170,6 +185,12 @@ def _row_figures(certificate: Certificate, record: Record | None) -> Iterator[tu
     rows = f"{certificate.rows_out:,}"
     if certificate.plan.aggregate is not None:
         yield "groups", rows
+        return
+    if certificate.plan.synthesise is not None:
+        yield "rows, made up", rows
+        if record:
+            learnt = record.rows_in - record.held_out
+            yield "learnt from", f"{learnt:,} of {record.rows_in:,} rows"
         return
     if record:
         rows += f" of {record.rows_in:,}"

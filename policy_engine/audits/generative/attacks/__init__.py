@@ -1,0 +1,1 @@
+"""Attacks that score records: the higher, the rather a generator was fitted on them."""

@@ -1,0 +1,52 @@
+"""Members are copied: whether a record is one of the synthetic ones, value by value."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.generative.attacks.rows import labelled_values
+from policy_engine.audits.generative.material import Bools, Material
+from policy_engine.audits.membership.intervals import difference
+from policy_engine.kernels.estimates import Estimate, NotApplicable, clopper_pearson
+
+Floats = NDArray[np.float64]
+
+
+class CopyRates(NamedTuple):
+    """The shares of members and of the holdout that are copied, and how much more of the members.
+
+    Records that many people share are copied without having been seen: the holdout's share says
+    how many.
+    """
+
+    members: Estimate
+    holdout: Estimate
+    excess: Estimate
+
+
+def exact_copies(material: Material) -> Floats | NotApplicable:
+    """Return 1 for audited records that are among the synthetic ones, 0 for others, (n,).
+
+    Compared are all values, and the class; what is missing is equal to what is missing.
+    """
+    if material.synthetic is None:
+        return NotApplicable(reason="There are no released records.")
+    synthetic = labelled_values(material, material.synthetic)
+    audited = [*_rows(labelled_values(material, material.audited))]
+    copies = {*audited} & {*_rows(synthetic)}
+    return np.array([row in copies for row in audited], np.float64)
+
+
+def copy_rates(scores: Floats, is_member: Bools) -> CopyRates:
+    """Return how often members and others have the score 1 of `exact_copies`, and the excess."""
+    sides = scores[is_member], scores[~is_member]
+    members, holdout = (clopper_pearson(int(one.sum()), len(one)) for one in sides)
+    return CopyRates(members, holdout, difference(members, holdout))
+
+
+def _rows(values: Floats) -> Iterator[bytes]:
+    # 0 and -0 are equal, and so are all that is missing.
+    plain = np.where(np.isnan(values), np.nan, values + 0.0)
+    return (row.tobytes() for row in np.ascontiguousarray(plain))

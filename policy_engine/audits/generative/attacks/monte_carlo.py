@@ -1,0 +1,225 @@
+"""Members are near to samples: the Monte Carlo attacks, in one pass over the samples."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.generative.material import Material, RecordSet
+from policy_engine.audits.generative.sampling import Sampler, marks
+from policy_engine.audits.generative.spaces.space import RecordSpace
+from policy_engine.errors import AuditError
+from policy_engine.kernels.generative.ball_counts import BallCounts, pooled_quantiles
+from policy_engine.kernels.generative.nearest_samples import NearestSamples
+
+Floats = NDArray[np.float64]
+
+NEAREST = "nearest-sample"
+PERCENTILES = (0.01, 0.1, 1.0, 10.0)
+BALLS: Mapping[str, tuple[int, bool]] = MappingProxyType(
+    {
+        f"{kind}{'' if percentile == 0.1 else f'-{percentile:g}%'}": (place, is_weighted)
+        for place, percentile in enumerate(PERCENTILES)
+        for kind, is_weighted in (("epsilon-ball", False), ("epsilon-ball-distance", True))
+    }
+)
+"""The attacks by samples within a radius, by name: the place of its percentile, and whether nearer
+samples count more. The percentile is .1 where the name has none, whatever would be best here."""
+ATTACKS = (NEAREST, *BALLS)
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The scores (n,) of the nearest-sample attack after so many samples."""
+
+    samples: int
+    scores: Floats
+
+
+class MonteCarlo:
+    """What samples say of the audited records so far, whatever their number.
+
+    Records are compared with samples of their class where they have labels. The radii of balls are
+    percentiles of the distances of all pairs, by the first batch, and then stay: pairs of a
+    reference where there is one, and of the audited records, members or not, where there is none.
+    The references themselves are compared with the samples where that is asked for (`calibrated`).
+    MOSAICrOWN D5.2, section 4.4.2.
+    """
+
+    def __init__(
+        self,
+        material: Material,
+        space: RecordSpace,
+        *,
+        with_balls: bool = True,
+        with_references: bool = False,
+        radii: Floats | None = None,
+    ) -> None:
+        self.material, self.space = material, space
+        self.samples = 0
+        self.growth: list[Snapshot] = []
+        self._with_balls = with_balls
+        self._points = space.apply(material.audited.values)
+        self._nearest = NearestSamples(self._points, material.audited.labels)
+        self._balls = None if radii is None else self._with_radii(radii)
+        reference = material.fitting if with_references else None
+        self._references = (
+            NearestSamples(space.apply(reference.values), reference.labels) if reference else None
+        )
+
+    def _with_radii(self, radii: Floats) -> BallCounts:
+        return BallCounts(self._points, self.material.audited.labels, radii)
+
+    @property
+    def distances(self) -> Floats:
+        """The distance of each record to the nearest sample of its class, (n,), or inf."""
+        return np.sqrt(self._nearest.squares[:, 0])
+
+    @property
+    def reference_distances(self) -> Floats | None:
+        """The same of each reference for `fitting`; None where they are not compared."""
+        return None if self._references is None else np.sqrt(self._references.squares[:, 0])
+
+    @property
+    def radii(self) -> Floats | None:
+        """The radii of the balls, one for each percentile; None before any sample."""
+        return None if self._balls is None else self._balls.radii
+
+    def update(self, batch: RecordSet) -> None:
+        """Compare samples with the records."""
+        points = self.space.apply(batch.values)
+        if self._with_balls and self._balls is None:
+            self._balls = self._with_radii(self._quantiles(points, batch))
+        self._nearest.update(points, batch.labels)
+        if self._references is not None:
+            self._references.update(points, batch.labels)
+        if self._balls is not None:
+            self._balls.update(points, batch.labels)
+        self.samples += len(batch)
+
+    def _quantiles(self, points: NDArray[np.float32], batch: RecordSet) -> Floats:
+        pool = self.material.reference or self.material.audited
+        rows = np.linspace(0, len(pool) - 1, min(len(pool), _POOL)).astype(np.int64)
+        pooled = self.space.apply(pool.values[rows])
+        labels = None if pool.labels is None else pool.labels[rows]
+        shares = np.array(PERCENTILES) / 100
+        radii = pooled_quantiles(pooled, labels, points, batch.labels, shares)
+        return np.maximum(radii, _LEAST)
+
+    def snapshot(self) -> None:
+        """Keep the scores of now, to be shown against the number of samples."""
+        self.growth.append(Snapshot(self.samples, self.scores()))
+
+    def merge(self, other: "MonteCarlo") -> None:
+        """Take in what other samples, of another seed, said of the same records.
+
+        Raises ValueError where the records or the radii are not the same.
+        """
+        self._merge(other.arrays())
+
+    def _merge(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        if self._balls is not None and "radii" in arrays:
+            if not np.array_equal(self._balls.radii, arrays["radii"]):
+                raise ValueError("the radii of the balls differ: start both with the same")
+            self._balls.merge(arrays["rings"], arrays["logarithms"], arrays["compared"])
+        self._nearest.merge(arrays["squares"])
+        if self._references is not None:
+            self._references.merge(arrays["reference_squares"])
+        self.samples += int(arrays["samples"])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all that is needed to go on later, or on another machine."""
+        arrays: dict[str, NDArray[Any]] = {
+            "samples": np.array(self.samples),
+            "squares": self._nearest.squares,
+            "growth_samples": np.array([one.samples for one in self.growth], np.int64),
+            "growth_scores": np.array([one.scores for one in self.growth]),
+        }
+        if self._references is not None:
+            arrays["reference_squares"] = self._references.squares
+        if self._balls is not None:
+            arrays["radii"], arrays["rings"] = self._balls.radii, self._balls.rings
+            arrays["logarithms"] = self._balls.logarithms
+            arrays["compared"] = self._balls.compared
+        return arrays
+
+    @classmethod
+    def from_arrays(
+        cls, material: Material, space: RecordSpace, arrays: Mapping[str, NDArray[Any]]
+    ) -> "MonteCarlo":
+        """Return the state that was saved, for the same records and space.
+
+        Raises ValueError where the number of records is another.
+        """
+        radii = arrays.get("radii")
+        state = cls(
+            material,
+            space,
+            with_balls=radii is not None,
+            with_references="reference_squares" in arrays,
+            radii=radii,
+        )
+        state._merge(arrays)
+        pairs = zip(arrays["growth_samples"].tolist(), arrays["growth_scores"], strict=True)
+        state.growth = [Snapshot(samples, scores) for samples, scores in pairs]
+        return state
+
+    def scores(self, attack: str = NEAREST) -> Floats:
+        """Return the scores of one of `ATTACKS`, (n,), the higher the rather a member.
+
+        Nearest sample is the Monte Carlo attack with the median heuristic: whoever ranks records by
+        it has the half that is nearer than the median first. A record without a sample of its class
+        is as far away as the farthest. Raises KeyError for another attack, or balls not counted.
+        """
+        if attack == NEAREST:
+            distances = self.distances
+            is_finite = np.isfinite(distances)
+            return -np.where(is_finite, distances, distances[is_finite].max(initial=0.0))
+        place, is_weighted = BALLS[attack]
+        if self._balls is None:
+            raise KeyError(attack)
+        return (self._balls.weights() if is_weighted else self._balls.shares())[:, place]
+
+
+_POOL = 5_000
+_LEAST = 1e-6
+
+
+def compare_samples(
+    state: MonteCarlo, sampler: Sampler, samples: int, seconds: float | None = None
+) -> MonteCarlo:
+    """Compare so many samples with the records, after those that the state already has.
+
+    It keeps snapshots after 1,000 samples, 3,000, 10,000 and so on. After `seconds` it stops: the
+    state has then fewer `samples`, and can go on later. Raises AuditError (A033) where the limit
+    ends before all released samples were compared, or before the first snapshot of a model.
+    """
+    end = time.monotonic() + seconds if seconds is not None else np.inf
+    stops = {*marks(samples)}
+    for batch in sampler.batches(samples, state.material.seed, state.samples):
+        if time.monotonic() > end and (sampler.is_limited or not state.growth):
+            message = f"{seconds:g} s ended after {state.samples:,} of {samples:,} samples."
+            raise AuditError.of("A033", message, "Allow more time.")
+        if time.monotonic() > end:
+            break
+        state.update(batch)
+        if state.samples in stops:
+            state.snapshot()
+    if not state.growth or state.growth[-1].samples != state.samples:
+        state.snapshot()
+    return state
+
+
+def last_tripling(growth: Sequence[Snapshot]) -> tuple[Snapshot, Snapshot] | None:
+    """Return the last snapshot of three times the samples of an earlier one, after that one.
+
+    None where there were too few samples. Whether the attack still gains is to be said of these
+    two: the steps between snapshots are not all triplings.
+    """
+    last = growth[-1] if growth else None
+    earlier = [one for one in growth if last is not None and 3 * one.samples <= last.samples]
+    return (earlier[-1], last) if earlier and last is not None else None

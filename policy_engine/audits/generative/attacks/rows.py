@@ -1,0 +1,14 @@
+"""Records with their class as one more value, where they have one."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.generative.material import Material, RecordSet
+
+
+def labelled_values(material: Material, records: RecordSet) -> NDArray[np.float64]:
+    """Return values (n, d), with the classes as the last column where the records have some."""
+    values = records.values.astype(np.float64)
+    if records.labels is None or material.audited.labels is None:
+        return values
+    return np.column_stack([values, records.labels])

@@ -1,0 +1,110 @@
+"""Samples compared with the audited records, kept in a file to go on from."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.generative.attacks.monte_carlo import MonteCarlo, compare_samples
+from policy_engine.audits.generative.fitting import sample_misfits
+from policy_engine.audits.generative.material import Material
+from policy_engine.audits.generative.reading import ReadMaterial
+from policy_engine.audits.generative.sampling import Sampler, first_samples, sampler_of
+from policy_engine.audits.generative.settings import BY_SAMPLES, OTHER_BALLS, GenerativeSettings
+from policy_engine.audits.generative.spaces.choosing import spaces_of
+from policy_engine.audits.generative.spaces.space import RecordSpace
+from policy_engine.audits.membership.records import digest_of, read_npz
+from policy_engine.data.atomic_file import write_file
+from policy_engine.engines.engine import Progress
+from policy_engine.errors import AuditError, PolicyEngineError, did_you_mean, join_names
+
+_KEY = "audit"
+_NARROW = 256
+
+
+def compared_samples(
+    read: ReadMaterial,
+    material: Material,
+    settings: GenerativeSettings,
+    progress: Progress,
+    state: Path | None,
+) -> MonteCarlo | None:
+    """Return what samples say of the audited records, or None where no attack needs any.
+
+    Released records are compared once, samples of a model up to the number that is asked for. If
+    the file `state` has what was compared before in the same audit, it goes on from there. Raises
+    AuditError (A012) where distances are not to be had in the space that is asked for.
+    """
+    sampler = sampler_of(material)
+    if sampler is None or not _needs_samples(settings):
+        return None
+    space = _space(material, settings.space)
+    model_key = "" if sampler.is_limited else _model_key(sampler, material)
+    key = json.dumps([dict(read.digests), space.notation, material.seed, model_key])
+    before = _known(state, key) if not sampler.is_limited else None
+    compared = (
+        MonteCarlo.from_arrays(material, space, before)
+        if before
+        else MonteCarlo(material, space, with_references=_calibrates(settings))
+    )
+    wanted = len(material.synthetic or ()) if sampler.is_limited else settings.samples
+    progress("samples", compared.samples, wanted)
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
+
+    # Of narrow records, threads that wait for one another take longer than one alone.
+    narrow = len(space.apply(material.members.values[:1])[0]) < _NARROW
+    with threadpool_limits(1 if narrow else None):
+        compare_samples(compared, sampler, wanted, settings.seconds)
+    progress("samples", compared.samples, wanted)
+    if state is not None and not sampler.is_limited:
+        buffer = io.BytesIO()
+        arrays: dict[str, Any] = {**compared.arrays(), _KEY: np.array(key)}
+        np.savez_compressed(buffer, **arrays)
+        write_file(state, buffer.getvalue(), private=True)
+    return compared
+
+
+def _space(material: Material, name: str) -> RecordSpace:
+    spaces = {one.notation: one for one in spaces_of(material)}
+    if name and name not in spaces:
+        message = f"There is no space {name!r} for these records. There are {join_names(spaces)}."
+        raise AuditError.of("A012", message, did_you_mean(name, spaces))
+    return spaces[name] if name else next(iter(spaces.values()))
+
+
+def _needs_samples(settings: GenerativeSettings) -> bool:
+    by_samples = {*BY_SAMPLES, *OTHER_BALLS}
+    return not settings.attacks or bool(by_samples & {*settings.attacks})
+
+
+def _calibrates(settings: GenerativeSettings) -> bool:
+    return not settings.attacks or _CALIBRATED in settings.attacks
+
+
+_CALIBRATED = "calibrated-nearest-sample"
+
+
+def _model_key(sampler: Sampler, material: Material) -> str:
+    """Return what tells a model from another one: its first batch, by its sha-256.
+
+    A model that draws others from the same seed is never taken for the one before. Raises
+    AuditError (A032) where the samples are on another scale than the records.
+    """
+    first = first_samples(sampler, material.seed)
+    if problems := [*sample_misfits(material, first)]:
+        raise AuditError(*problems)
+    return digest_of(first.values)
+
+
+def _known(state: Path | None, key: str) -> dict[str, NDArray[Any]] | None:
+    """Return what was compared before, None if that was of another audit or cannot be read."""
+    if state is None or not state.is_file():
+        return None
+    try:
+        arrays = read_npz(state)
+    except PolicyEngineError:
+        return None
+    return arrays if str(arrays.pop(_KEY, "")) == key else None

@@ -1,0 +1,264 @@
+"""Whether the files of an audit of a generator fit together: kinds, codes, scales and classes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.generative.material import AuditedColumn, Material, RecordSet
+from policy_engine.errors import Problem, format_count, join_names
+
+Texts = tuple[NDArray[np.int32], list[str | None]]
+"""The rows of a column as places in its distinct texts, None for what is missing."""
+
+_ORIGINALS = ("members", "holdout")
+_HARDLY = 0.05
+"""Where a smaller share lies in the range of the others, the scales may be two."""
+_SCALES = 20.0
+"""Ranges of arrays are on one scale if none is so many times as wide as another."""
+_BYTE = 255
+
+
+def is_number(text: str) -> bool:
+    """Return whether a cell is a finite number."""
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+def kind_of(texts: Sequence[str | None]) -> str:
+    """Return what the cells of one file are: numbers, categories, both, or none."""
+    kinds = {is_number(text) for text in texts if text is not None}
+    if not kinds:
+        return "nothing"
+    if len(kinds) > 1:
+        return "both"
+    return "numbers" if True in kinds else "texts"
+
+
+def misfits(columns: Mapping[str, Mapping[str, Texts]]) -> Iterator[Problem]:
+    """Yield the columns whose values on one side are of another kind, code or scale (A031)."""
+    for name, by_side in columns.items():
+        kinds = {side: kind_of(texts) for side, (_, texts) in by_side.items()}
+        if {"numbers", "texts"} <= {*kinds.values()}:
+            sides = join_names(side for side, kind in kinds.items() if kind == "texts")
+            message = f"{name!r} has numbers in some files, and none in the {sides}."
+            yield Problem("A031", message, "Are its cells generalised, or coded in another way?")
+        elif {*kinds.values()} <= {"numbers", "nothing"}:
+            yield from _other_ranges(name, by_side)
+        else:
+            yield from _other_codes(name, by_side)
+
+
+def _known(texts: Sequence[str | None]) -> set[str]:
+    return {text for text in texts if text is not None}
+
+
+def _original(by_side: Mapping[str, Texts]) -> set[str]:
+    return {text for side in _ORIGINALS for text in _known(by_side[side][1])}
+
+
+def _other_codes(name: str, by_side: Mapping[str, Texts]) -> Iterator[Problem]:
+    if "synthetic" not in by_side:
+        return
+    values, own = _original(by_side), _known(by_side["synthetic"][1])
+    if own and values and not own & values:
+        message = f"No synthetic value of {name!r} is one of the members or of the holdout."
+        yield Problem("A031", message, "Are its categories coded in another way?")
+        return
+    plain = {_plain(text): text for text in values}
+    other = sorted(text for text in own - values if _plain(text) in plain)
+    if other:
+        message = (
+            f"The synthetic records write {format_count(len(other), 'value')} of {name!r} in "
+            f"another way than the members or the holdout: {other[0]!r} for "
+            f"{plain[_plain(other[0])]!r}."
+        )
+        yield Problem("A031", message, "Write equal values alike in all files.")
+
+
+def _plain(text: str) -> str:
+    """Return a text without what tells two ways of writing one value."""
+    return text.strip().casefold().lstrip("0") or "0"
+
+
+def _numbers(texts: Texts) -> NDArray[np.float64]:
+    """Return the numbers of all rows that have one."""
+    rows, distinct = texts
+    numbers = np.array([np.nan if one is None else float(one) for one in distinct])[rows]
+    finite: NDArray[np.float64] = numbers[np.isfinite(numbers)]
+    return finite
+
+
+def _other_ranges(name: str, by_side: Mapping[str, Texts]) -> Iterator[Problem]:
+    original = np.concatenate([_numbers(by_side[side]) for side in _ORIGINALS])
+    for side in by_side.keys() - {*_ORIGINALS}:
+        own = _numbers(by_side[side])
+        if not len(own) or not len(original):
+            continue
+        if _are_apart(own, original):
+            message = (
+                f"The numbers of {name!r} are {_range(own)} in the {side} records, and "
+                f"{_range(original)} in the members and the holdout."
+            )
+            yield Problem("A031", message, "Are they on another scale?")
+
+
+def _are_apart(one: NDArray[np.floating[Any]], other: NDArray[np.floating[Any]]) -> bool:
+    return bool(one.min() > other.max() or one.max() < other.min())
+
+
+def _range(numbers: NDArray[np.floating[Any]]) -> str:
+    return f"{numbers.min():g} to {numbers.max():g}"
+
+
+def scale_warnings(columns: Mapping[str, Mapping[str, Texts]]) -> Iterator[str]:
+    """Yield the columns of numbers whose range is hardly that of the members and the holdout."""
+    for name, by_side in columns.items():
+        if any(kind_of(texts) not in ("numbers", "nothing") for _, texts in by_side.values()):
+            continue
+        original = np.concatenate([_numbers(by_side[side]) for side in _ORIGINALS])
+        for side in sorted(by_side.keys() - {*_ORIGINALS}):
+            own = _numbers(by_side[side])
+            if len(own) and len(original) and _shared_range(own, original) < _HARDLY:
+                yield (
+                    f"The numbers of {name!r} are {_range(own)} in the {side} records, and "
+                    f"{_range(original)} in the members and the holdout: if they are on another "
+                    "scale, attacks do not find what is copied."
+                )
+
+
+def _shared_range(one: NDArray[Any], other: NDArray[Any]) -> float:
+    """Return the smaller share of either numbers that is in the range of the others."""
+    shares = [
+        float(((inner >= outer.min()) & (inner <= outer.max())).mean())
+        for inner, outer in ((one, other), (other, one))
+    ]
+    return min(shares)
+
+
+def new_categories(
+    columns: Sequence[AuditedColumn], texts: Mapping[str, Mapping[str, Texts]]
+) -> Iterator[str]:
+    """Yield the columns in which the synthetic records have values that nobody has."""
+    for column in columns:
+        by_side = texts[column.name]
+        if column.is_number or "synthetic" not in by_side:
+            continue
+        new = _known(by_side["synthetic"][1]) - _original(by_side)
+        if new:
+            yield (
+                f"Neither members nor holdout have {format_count(len(new), 'synthetic value')} of "
+                f"{column.name!r}."
+            )
+
+
+# -- classes ---------------------------------------------------------------------------------------
+
+
+def class_order(name: str) -> tuple[bool, float, str]:
+    """Return the place of a class among others: numbers by their value, then texts."""
+    return (False, float(name), name) if is_number(name) else (True, 0.0, name)
+
+
+def classes_without_samples(
+    sets: Mapping[str, RecordSet], classes: Sequence[str]
+) -> Iterator[Problem]:
+    """Yield that records of a class cannot be compared, since no synthetic one is of it (A031)."""
+    synthetic = sets.get("synthetic")
+    audited = [one.labels for one in (sets["members"], sets["holdout"]) if one.labels is not None]
+    if synthetic is None or synthetic.labels is None or not audited:
+        return
+    counts = np.bincount(np.concatenate(audited), minlength=len(classes))
+    lacking = np.setdiff1d(np.flatnonzero(counts), synthetic.labels)
+    if len(lacking):
+        names = join_names([classes[place] for place in lacking])
+        noun = "class" if len(lacking) == 1 else "classes"
+        message = (
+            f"No synthetic record is of the {noun} {names}, and {counts[lacking].sum():,} members "
+            "and records of the holdout are."
+        )
+        hint = "Are classes written in another way? Else leave out these records, or the label."
+        yield Problem("A031", message, hint)
+
+
+# -- arrays ----------------------------------------------------------------------------------------
+
+
+def scaled_arrays(features: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:
+    """Return flat features, (n, d), bytes as shares of 255.
+
+    They are so where all sides are bytes, and where the others are floats from 0 to 1.
+    """
+    are_bytes = {side: one.dtype == np.uint8 for side, one in features.items()}
+    others = [one for side, one in features.items() if not are_bytes[side]]
+    are_shares = all(one.dtype.kind == "f" and one.min() >= 0 and one.max() <= 1 for one in others)
+    wide = any(features[side].max() > 1 for side, is_bytes in are_bytes.items() if is_bytes)
+    return {
+        side: one.reshape(len(one), -1).astype(np.float32)
+        / np.float32(_BYTE if are_bytes[side] and are_shares and wide else 1)
+        for side, one in features.items()
+    }
+
+
+def array_scales(features: Mapping[str, NDArray[np.floating[Any]]]) -> Iterator[Problem]:
+    """Yield the sides whose values are on another scale than the members' (A031)."""
+    members = features["members"]
+    for side, one in features.items():
+        spans = [_span(values) for values in (members, one)]
+        if not min(spans):
+            continue
+        if _are_apart(one, members) or max(spans) > _SCALES * min(spans):
+            message = (
+                f"The values of the members are {members.min():g} to {members.max():g}, those of "
+                f"the {side} {one.min():g} to {one.max():g}."
+            )
+            yield Problem("A031", message, "Give all on one scale.")
+
+
+def _span(values: NDArray[np.floating[Any]]) -> float:
+    """Return the width of all but a thousandth of the values on each end, so that no outlier
+    stands for a scale."""
+    flat = values.ravel()
+    places = np.linspace(0, len(flat) - 1, min(len(flat), _VALUES)).astype(np.int64)
+    low, high = np.quantile(flat[places], (0.001, 0.999))
+    return float(high - low) or float(np.ptp(flat))
+
+
+_VALUES = 500_000
+
+
+def sample_misfits(material: Material, samples: RecordSet) -> Iterator[Problem]:
+    """Yield the columns, or the arrays, that a model samples on another scale (A032)."""
+    audited = material.audited.values
+    if not material.is_table:
+        for one in array_scales({"members": audited, "samples of the model": samples.values}):
+            yield Problem("A032", one.message, one.hint)
+        return
+    for place, column in enumerate(material.columns):
+        own, original = (
+            one[np.isfinite(one)] for one in (samples.values[:, place], audited[:, place])
+        )
+        if len(own) and len(original) and _are_apart(own, original):
+            message = (
+                f"The model samples numbers of {column.name!r} from {_range(own)}, and "
+                f"those of members and holdout are {_range(original)}."
+            )
+            yield Problem("A032", message, "Are they on another scale?")
+
+
+def array_warnings(features: Mapping[str, NDArray[np.float32]]) -> Iterator[str]:
+    """Yield the sides of which many values are outside the range of the members."""
+    members = features["members"]
+    for side, one in features.items():
+        outside = float(((one < members.min()) | (one > members.max())).mean())
+        if outside > _OUTSIDE:
+            yield (
+                f"{outside:.0%} of the values of the {side} are outside the range of the members, "
+                f"{members.min():g} to {members.max():g}: are they on another scale?"
+            )
+
+
+_OUTSIDE = 0.2

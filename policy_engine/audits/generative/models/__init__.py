@@ -1,0 +1,1 @@
+"""Generative models that an audit asks, and those that it fits itself."""

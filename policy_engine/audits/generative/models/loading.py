@@ -1,0 +1,142 @@
+"""Generative models by their name: objects of Python, and files of Keras.
+
+`module:object` runs code of the user's own, as importing it does. The object is a model; a class of
+models, or a function without arguments that returns one; or a function that samples,
+`f(n, label=..., seed=...)`. A `.keras` file is a generator; a folder may have an encoder and a
+discriminator beside it. They are opened in Keras's safe mode, which runs no code of the file.
+"""
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from policy_engine.audits.generative.models.keras_generator import (
+    KerasDiscriminator,
+    KerasGenerator,
+    KerasReconstruction,
+)
+from policy_engine.audits.generative.models.protocols import Samples
+from policy_engine.audits.membership.training.runtime import ignore_deprecations, need_keras
+from policy_engine.errors import AuditError, DataError
+
+GENERATOR, ENCODER, DISCRIMINATOR = "generator.keras", "encoder.keras", "discriminator.keras"
+_HINT = "It needs a method sample(n, *, label=None, seed), or is such a function itself."
+
+
+@dataclass(frozen=True)
+class SamplingFunction:
+    """A function that samples, as a model."""
+
+    function: Callable[..., Any]
+
+    def sample(self, n: int, *, label: int | None = None, seed: int) -> NDArray[Any]:
+        """Return what the function gives; it gets a label only where there is one."""
+        labels = {} if label is None else {"label": label}
+        samples: NDArray[Any] = self.function(n, **labels, seed=seed)
+        return samples
+
+
+def load_model(source: Any) -> Samples:
+    """Return the model of a name or a path, or an object as a model.
+
+    Raises AuditError (A014) where it is not a model that samples, or cannot be opened; DataError
+    (C002) for a file that does not exist, (C011) without Keras.
+    """
+    if not isinstance(source, str | Path):
+        return model_of(source, repr(source))
+    path = Path(source)
+    if path.is_dir() or path.suffix == ".keras":
+        return _keras_model(path)
+    return model_of(_object_of(str(source)), str(source))
+
+
+def model_of(source: Any, name: str) -> Samples:
+    """Return an object as a model. Raises AuditError (A014) where it is none."""
+    is_class = inspect.isclass(source)
+    if callable(source) and not is_class and not _is_model(source) and _takes_seed(source):
+        return SamplingFunction(source)
+    if is_class or (callable(source) and not _is_model(source)):
+        with _reported(f"{name} cannot be called without arguments."):
+            source = source()
+    if not _is_model(source):
+        raise AuditError.of("A014", f"{name} is not a generative model.", _HINT)
+    model: Samples = source if isinstance(source, Samples) else KerasGenerator(source)
+    return model
+
+
+def _is_model(source: Any) -> bool:
+    is_of_keras = hasattr(source, "predict_on_batch") and hasattr(source, "input_shape")
+    return isinstance(source, Samples) or is_of_keras
+
+
+def _takes_seed(function: Callable[..., Any]) -> bool:
+    try:
+        return "seed" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of compiled functions it is not known
+        return False
+
+
+def _object_of(name: str) -> Any:
+    """Return an object by `module:object`; modules may lie in the working directory."""
+    module_name, _, attribute = name.rpartition(":")
+    if not module_name or not attribute:
+        message = f"A model is given as module:object, or as a .keras file. Given: {name!r}."
+        raise AuditError.of("A014", message)
+    with _reported(f"{module_name!r} cannot be imported."), _working_directory():
+        module = importlib.import_module(module_name)
+    if not hasattr(module, attribute):
+        raise AuditError.of("A014", f"{module_name!r} has no {attribute!r}.")
+    return getattr(module, attribute)
+
+
+@contextmanager
+def _working_directory() -> Iterator[None]:
+    here = str(Path.cwd())
+    if here in sys.path or "" in sys.path:
+        yield
+        return
+    sys.path.append(here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
+
+
+@contextmanager
+def _reported(message: str) -> Iterator[None]:
+    """Report what code of the user's own raises as a fault of the model (A014)."""
+    try:
+        yield
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise AuditError.of("A014", f"{message} {reason}") from error
+
+
+def _keras_model(path: Path) -> KerasGenerator:
+    """Return the model of a `.keras` file, or of a folder with a generator and perhaps others."""
+    if path.suffix == ".keras" and not path.is_dir():
+        return KerasGenerator(_open(path))
+    generator = _open(path / GENERATOR)
+    encoder, discriminator = (
+        _open(path / name) if (path / name).exists() else None for name in (ENCODER, DISCRIMINATOR)
+    )
+    return KerasGenerator(
+        generator,
+        None if encoder is None else KerasReconstruction(generator, encoder),
+        None if discriminator is None else KerasDiscriminator(discriminator),
+    )
+
+
+def _open(path: Path) -> Any:
+    if not path.is_file():
+        raise DataError.of("C002", f"There is no file {str(path)!r}.", source=str(path))
+    keras = need_keras()
+    with _reported("The file cannot be opened as a model of Keras."), ignore_deprecations():
+        return keras.models.load_model(path, compile=False, safe_mode=True)

@@ -1,0 +1,142 @@
+"""What an audit of a generator found, frozen and as JSON."""
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict
+
+from policy_engine.audits.generative.risks.result import SyntheticRisk
+from policy_engine.audits.membership.figures import Histogram, Roc, Share, TprAtFpr
+from policy_engine.audits.membership.result import SingleAndSet
+from policy_engine.audits.privacy.epsilon import EpsilonLower
+from policy_engine.kernels.estimates import Estimate, NotApplicable
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class AuditedFile(_Frozen):
+    """One side of an audit: the name of its file, the sha-256 of its records, and their number."""
+
+    name: str
+    digest: str
+    records: int
+
+
+class SetEvidence(_Frozen):
+    """The answer to who suspects that one of two sets was used: MOSAICrOWN D5.2, section 4.4.
+
+    Of the `records` of each set, drawn once before any score was seen, so many of the set of the
+    members are among the half with the highest scores. `p` is the probability of as many or more
+    where the sets are alike (hypergeometric), equal scores in a random order.
+    """
+
+    records: int
+    found: int
+    p: Share
+
+
+class GenerativeAttack(_Frozen):
+    """What one attack reaches on the audited records.
+
+    `space` is where distances are taken, and `needs` is what the attacker must have. `games` are
+    single and set inference of D5.2; the `auc` and the rates are over all thresholds. `notes` are
+    sentences on how the attack went.
+    """
+
+    attack: str
+    needs: tuple[str, ...]
+    space: str = ""
+    auc: Estimate
+    tpr_at_fpr: tuple[TprAtFpr, ...]
+    games: SingleAndSet
+    set_evidence: SetEvidence
+    roc: Roc
+    histogram: Histogram
+    notes: tuple[str, ...] = ()
+
+
+class OmittedAttack(_Frozen):
+    """An attack that was not made, and why."""
+
+    attack: str
+    reason: str
+
+
+class Copies(_Frozen):
+    """How many records are in the synthetic ones exactly, and how many more of the members."""
+
+    members: Estimate
+    holdout: Estimate
+    excess: Estimate
+
+
+class ClosestDistances(_Frozen):
+    """The distances of members and of the holdout to the closest synthetic record.
+
+    A distance is the mean over the columns, each from 0 to 1. `closer` is how often a member is
+    closer than a record of the holdout, ties as half.
+    """
+
+    members_median: float
+    holdout_median: float
+    members_low: float
+    holdout_low: float
+    closer: Share
+
+
+class GrowthPoint(_Frozen):
+    """What the nearest-sample attack reaches by so many samples."""
+
+    samples: int
+    single: float
+    auc: float
+
+
+class PromisedEpsilon(_Frozen):
+    """The epsilon that is said to hold of a generator, for a person more or less."""
+
+    epsilon: float
+    delta: float = 0.0
+
+
+class GenerativeAudit(_Frozen):
+    """A whole audit: of what, with what, and all that was found.
+
+    `shift` is the area under the ROC curve of a classifier that was to tell members from the
+    holdout by themselves: where it is not .5, attacks may measure that. `epsilon_lower` is what the
+    attacks prove of epsilon, beside what is `promised`. `growth` is how the attack
+    by samples gains with their number, and `is_saturated` whether the last tripling gained half a
+    point or less. The verdict is a few sentences; warnings are others.
+    """
+
+    members: AuditedFile
+    holdout: AuditedFile
+    synthetic: AuditedFile | NotApplicable
+    reference: AuditedFile | NotApplicable
+    model: str
+    columns: tuple[str, ...]
+    samples: int
+    seed: int
+    attacks: tuple[GenerativeAttack, ...]
+    not_run: tuple[OmittedAttack, ...]
+    copies: Copies | NotApplicable
+    distances: ClosestDistances | NotApplicable
+    risks: tuple[SyntheticRisk, ...]
+    shift: Estimate
+    epsilon_lower: EpsilonLower | NotApplicable
+    promised: PromisedEpsilon | NotApplicable
+    growth: tuple[GrowthPoint, ...]
+    is_saturated: bool | NotApplicable
+    strongest: str
+    discloses: bool
+    verdict: str
+    warnings: tuple[str, ...]
+    versions: Mapping[str, str]
+
+    def attack(self, name: str) -> GenerativeAttack:
+        """Return the result of an attack. Raises KeyError where it was not run."""
+        for one in self.attacks:
+            if one.attack == name:
+                return one
+        raise KeyError(name)

@@ -1,0 +1,1 @@
+"""Where distances of records are taken: fitted on what is public, never on audited records."""

@@ -1,0 +1,290 @@
+"""What an audit of a generator found, in words: the same in every place that shows it."""
+
+from collections.abc import Iterator, Sequence
+
+from policy_engine.audits.generative.result import (
+    Copies,
+    GenerativeAttack,
+    GenerativeAudit,
+    GrowthPoint,
+    PromisedEpsilon,
+)
+from policy_engine.audits.generative.risks.result import SyntheticRisk
+from policy_engine.audits.membership.epsilon_verdict import attack_words
+from policy_engine.audits.membership.intervals import beats_guessing, difference, widen_for
+from policy_engine.audits.privacy.epsilon import EpsilonLower
+from policy_engine.errors import join_names
+from policy_engine.kernels.estimates import Estimate, NotApplicable
+
+_GUESSING = 0.5
+SATURATED = 0.005
+"""How much a tripling of the samples may gain, and still be said to gain nothing."""
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, as many digits as tell something."""
+    return f"{100 * share:.1f}%"
+
+
+def interval(one: Estimate) -> str:
+    """Return a share with its interval."""
+    return f"{percent(one.value)} (95% interval {percent(one.low)} to {percent(one.high)})"
+
+
+def tells_members(one: GenerativeAttack, among: int) -> bool:
+    """Return whether an attack, one of so many, is shown to do better than guessing."""
+    figures = among * (1 + len(one.tpr_at_fpr))
+    return widen_for(one.auc, figures).low > _GUESSING or any(
+        beats_guessing(rate, figures) for rate in one.tpr_at_fpr
+    )
+
+
+def telling_risks(risks: Sequence[SyntheticRisk]) -> list[SyntheticRisk]:
+    """Return the risks that are shown to be above 0, as so many were measured."""
+    among = len(risks)
+    return [one for one in risks if one.is_evidence and widen_for(one.value, among).low > 0]
+
+
+def is_inverted(one: GenerativeAttack, among: int) -> bool:
+    """Return whether an attack, one of so many, is shown to rank members below the holdout."""
+    figures = among * (1 + len(one.tpr_at_fpr))
+    return widen_for(one.auc, figures).high < _GUESSING
+
+
+def strength(one: GenerativeAttack, among: int) -> float:
+    """Return the area under the ROC curve, of an attack that is inverted the other way round."""
+    return 1 - one.auc.value if is_inverted(one, among) else one.auc.value
+
+
+def strongest_of(attacks: Sequence[GenerativeAttack]) -> str:
+    """Return the name of the strongest attack, empty where none was made."""
+    among = len(attacks)
+    return max(attacks, key=lambda one: strength(one, among)).attack if attacks else ""
+
+
+def beats_naive(one: SyntheticRisk) -> bool:
+    """Return whether the attack is shown to succeed more often than one that uses no row."""
+    return difference(one.train, one.baseline).low > 0
+
+
+def weak_risks(risks: Sequence[SyntheticRisk]) -> Iterator[str]:
+    """Yield which risks say nothing where they are low, and why, grouped by the reason."""
+    for reason in dict.fromkeys(one.reason for one in risks if one.reason):
+        names = ", ".join(_title(one) for one in risks if one.reason == reason)
+        yield f"If low, the risk says nothing ({names}): {in_clause(reason)}."
+
+
+def party_words(risks: Sequence[SyntheticRisk]) -> Iterator[str]:
+    """Yield what the two parties know whose rows are linked."""
+    for one in risks:
+        if one.parties:
+            first, second = map(join_names, one.parties)
+            yield f"Linkability: one party knows {first}, the other {second}."
+
+
+def _title(one: SyntheticRisk) -> str:
+    return f"{one.risk} of {one.column!r}" if one.column else one.risk
+
+
+def set_words(one: GenerativeAttack) -> str:
+    """Return what an attack makes of one pair of sets, as a regulator would ask."""
+    evidence = one.set_evidence
+    return (
+        f"One pair of sets: of {evidence.records} members and {evidence.records} others, drawn "
+        f"once, {evidence.found} of the {evidence.records} that {one.attack} ranks first are "
+        f"members. By chance, so many or more would be with probability {evidence.p:.2g}."
+    )
+
+
+def disclosure(audit: GenerativeAudit) -> str:
+    """Return the verdict in a word or two."""
+    if not audit.attacks and not audit.risks:
+        return "nothing was attacked"
+    return "shown" if audit.discloses else "not shown"
+
+
+def verdict(
+    attacks: Sequence[GenerativeAttack],
+    copies: Copies | NotApplicable,
+    risks: Sequence[SyntheticRisk],
+    strongest: str,
+) -> tuple[bool, str]:
+    """Return whether anything is disclosed, and the sentences that say what: the first of them
+    whether anything is."""
+    if not attacks and not risks:
+        return False, "No attack could be made, so nothing is shown."
+    others = [*_copies_sentences(copies), *map(_risk_sentence, telling_risks(risks))]
+    best = next((one for one in attacks if one.attack == strongest), None)
+    among = len(attacks)
+    if best is not None and is_inverted(best, among):
+        return True, " ".join([*_inverted_sentences(best), *others])
+    if best is not None and any(tells_members(one, among) for one in attacks):
+        return True, " ".join([*_attack_sentences(best), *others])
+    if best is not None:
+        nothing = [_nothing_found(best, among, is_told=bool(others))]
+    else:
+        nothing = [] if others else [_no_risk(risks)]
+    if others:
+        return True, " ".join(["Something is disclosed of members.", *others, *nothing])
+    return False, " ".join([*nothing, "Other attacks, or more records to audit, may show more."])
+
+
+def _copies_sentences(copies: Copies | NotApplicable) -> Iterator[str]:
+    if isinstance(copies, NotApplicable):
+        return
+    excess = copies.excess
+    if excess.low > 0:
+        yield (
+            f"Exact copies: {interval(excess)} more of the members than of the holdout "
+            "are in the synthetic records as they are."
+        )
+    elif excess.high < 0:
+        turned = Estimate(value=-excess.value, low=-excess.high, high=-excess.low)
+        yield (
+            f"Exact copies: {interval(turned)} more of the holdout than of the members "
+            "are in the synthetic records as they are: were these made of the holdout?"
+        )
+
+
+def _risk_sentence(one: SyntheticRisk) -> str:
+    return (
+        f"{_RISKS[one.risk]}{f' of {one.column!r}' if one.column else ''}: "
+        f"{interval(one.value)} beyond what holds for persons of the holdout."
+    )
+
+
+def _inverted_sentences(best: GenerativeAttack) -> Iterator[str]:
+    yield (
+        "Members and holdout are told apart, the other way round. By the attack "
+        f"{best.attack}, a record of the holdout ranks above a member in "
+        f"{interval(_turned(best.auc))} of all pairs."
+    )
+    yield (
+        "Members and holdout may be swapped, or the synthetic records were made of the holdout, or "
+        "the two are not of one population."
+    )
+
+
+def _turned(auc: Estimate) -> Estimate:
+    return Estimate(value=1 - auc.value, low=1 - auc.high, high=1 - auc.low)
+
+
+def _no_risk(risks: Sequence[SyntheticRisk]) -> str:
+    measured = "risk" if len(risks) == 1 else f"{len(risks)} risks"
+    return f"Nothing is shown to be disclosed of members, by the {measured} measured."
+
+
+_RISKS = {
+    "singling-out-univariate": "Singling out by one column",
+    "singling-out-multivariate": "Singling out by several columns",
+    "linkability": "Linking",
+    "inference": "Inference",
+}
+
+
+def _attack_sentences(best: GenerativeAttack) -> Iterator[str]:
+    sentence = (
+        f"Members are told from others. The strongest attack, {best.attack}, ranks a member above "
+        f"a record of the holdout in {interval(best.auc)} of all pairs"
+    )
+    rates = [one for one in best.tpr_at_fpr if not one.randomised]
+    if rates:
+        share = f"{percent(rates[0].tpr.value)} of the members"
+        sentence += f"; it finds {share} where it accuses {percent(rates[0].fpr)} of the others"
+    games = best.games
+    yield f"{sentence}."
+    yield (
+        f"Of two sets of {games.records:,}, it names the one that was used in "
+        f"{percent(games.set.value)} of draws."
+    )
+
+
+def _nothing_found(best: GenerativeAttack, among: int, *, is_told: bool) -> str:
+    attacks = "the attack that was made" if among == 1 else f"any of the {among} attacks made"
+    start = (
+        f"Their membership as such is not told by {attacks}"
+        if is_told
+        else f"Members are not told from others by {attacks}"
+    )
+    return (
+        f"{start}: the strongest, {best.attack}, ranks a member above a record of the holdout in "
+        f"{interval(best.auc)} of all pairs, where guessing reaches 50%."
+    )
+
+
+def epsilon_sentences(
+    promised: PromisedEpsilon | NotApplicable, lower: EpsilonLower | NotApplicable
+) -> Iterator[str]:
+    """Yield what is promised of epsilon and what attacks show of it, where something is promised.
+
+    A promise for a person more or less is one of twice as much for one in the place of another.
+    """
+    if isinstance(promised, NotApplicable):
+        return
+    delta = f" at delta {promised.delta:.1g}" if promised.delta else ""
+    sentence = f"Promised is an epsilon of {promised.epsilon:g}{delta} for a person more or less"
+    sentence += f", and so {2 * promised.epsilon:g} for one exchanged for another"
+    if isinstance(lower, NotApplicable):
+        yield f"{sentence}; what attacks show of it is not known, since {lower.reason}."
+        return
+    yield f"{sentence}; the {attack_words(lower)}."
+    if lower.value > 2 * promised.epsilon and lower.delta >= _EXCHANGED * promised.delta:
+        yield "That is more than is promised: the promise, or the draw of the members, is wrong."
+
+
+_EXCHANGED = 2
+
+
+def warnings(
+    shift: Estimate, growth: Sequence[GrowthPoint], *, resamples: bool, fewest: int
+) -> Iterator[str]:
+    """Yield what is to be said of how far the figures hold."""
+    if shift.low > _GUESSING:
+        yield (
+            "Members and holdout are not quite of one distribution: a classifier tells them apart "
+            f"with an area of {shift.value:.3f} ({shift.low:.3f} to {shift.high:.3f}) under the "
+            "ROC curve, and attacks may in part measure that."
+        )
+    if resamples and is_saturated(growth) is False:
+        gain = growth[-1].single - growth[-2].single
+        yield (
+            f"The last tripling of samples gained {100 * gain:.1f} points: more samples may show "
+            "more."
+        )
+    if fewest < _FEW:
+        yield f"Only {fewest:,} records on one side: intervals are wide."
+
+
+_FEW = 300
+
+
+def is_saturated(growth: Sequence[GrowthPoint]) -> bool | None:
+    """Return whether the last tripling of the samples gained next to nothing, None if it is not
+    known."""
+    if len(growth) < 2:
+        return None
+    return growth[-1].single - growth[-2].single <= SATURATED
+
+
+def in_clause(sentence: str) -> str:
+    """Return a sentence as a clause."""
+    return sentence[:1].lower() + sentence[1:].removesuffix(".")
+
+
+def not_run_words(audit: GenerativeAudit) -> Iterator[str]:
+    """Yield which attacks were not made, grouped by the reason."""
+    reasons = dict.fromkeys(one.reason for one in audit.not_run)
+    for reason in reasons:
+        names = join_names(one.attack for one in audit.not_run if one.reason == reason)
+        yield f"{names}, since {reason}"
+
+
+def limits() -> tuple[str, ...]:
+    """Return what no audit of a generator shows."""
+    return _LIMITS
+
+
+_LIMITS = (
+    "Attacks that find nothing prove nothing: they are lower bounds on what can be found.",
+    "The figures are of these records and of one fit of the generator: another may reveal more.",
+)

@@ -1,0 +1,155 @@
+"""The command that attacks synthetic records and generative models."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from policy_engine.cli.answers import print_json, progress_bar
+from policy_engine.cli.options import Format, FormatOption
+from policy_engine.cli.shared_options import with_quiet_option
+
+if TYPE_CHECKING:
+    from policy_engine.audits.generative.result import GenerativeAudit
+
+_SAMPLES = 100_000
+
+
+@with_quiet_option
+def generative(
+    members: Annotated[
+        Path, typer.Option(metavar="FILE", help="Records that the generator was fitted on.")
+    ],
+    holdout: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="Records of the same population that it has not seen."),
+    ],
+    synthetic: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The synthetic records that it made.")
+    ] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Others of the population: they calibrate scores."),
+    ] = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL",
+            help="The generator: package.module:object with a method sample, or a Keras file.",
+        ),
+    ] = "",
+    label: Annotated[
+        str,
+        typer.Option(metavar="COLUMN", help="Records are compared within its values."),
+    ] = "",
+    secret: Annotated[
+        list[str],
+        typer.Option(metavar="COLUMN", help="A column that nobody should learn, repeated."),
+    ] = [],  # noqa: B006
+    attack: Annotated[
+        list[str], typer.Option(metavar="NAME", help="Make this attack alone; repeat it for more.")
+    ] = [],  # noqa: B006
+    space: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Where images are near: pca-40, hog, colour-histogram or pixels. "
+            "[default: pca-40]",
+        ),
+    ] = "",
+    samples: Annotated[
+        int, typer.Option(metavar="NUMBER", help="How many samples of the model are drawn.")
+    ] = _SAMPLES,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Stop drawing samples then; the next run with the same --out goes on.",
+        ),
+    ] = None,
+    allow_shift: Annotated[
+        bool,
+        typer.Option(
+            "--allow-shift", metavar="", help="Members and holdout may be of two distributions."
+        ),
+    ] = False,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="The epsilon that is promised, told beside what attacks prove. "
+            "[default: the certificate's]",
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="NUMBER", help="Repeats all random choices.")
+    ] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write generative.json and generative.html there."),
+    ] = None,
+    records: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the scores of records, for you alone."),
+    ] = None,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="AUC",
+            help="Exit with 1 if the area under the ROC curve of an attack is greater.",
+        ),
+    ] = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Tell what synthetic records, or a generative model, disclose of the records they are made of.
+
+    All files are tables (CSV, Parquet) or arrays (npz: features and labels). If no attack could be
+    made, the exit status is 1.
+    """
+    from policy_engine.api.auditing_generators import audit_generative  # noqa: PLC0415
+
+    with progress_bar() as progress:
+        audit = audit_generative(
+            members,
+            holdout,
+            synthetic,
+            reference=reference,
+            model=model or None,
+            label=label,
+            secrets=secret,
+            attacks=attack,
+            samples=samples,
+            seconds=budget,
+            space=space,
+            allow_shift=allow_shift,
+            epsilon=epsilon,
+            seed=seed,
+            out=out,
+            records=records,
+            progress=progress,
+        )
+    if output_format is Format.JSON:
+        print_json(audit.model_dump(mode="json"))
+    else:
+        _print_audit(audit, out, records)
+    from policy_engine.audits.generative.wording import strength  # noqa: PLC0415
+
+    among = len(audit.attacks)
+    areas = [strength(one, among) for one in audit.attacks]
+    is_above = fail_above is not None and any(area > fail_above for area in areas)
+    if is_above or not (audit.attacks or audit.risks):
+        raise typer.Exit(1)
+
+
+def _print_audit(audit: "GenerativeAudit", out: Path | None, records: Path | None) -> None:
+    from policy_engine.cli.tables.generative import print_generative  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
+
+    print_generative(audit)
+    if out is not None:
+        files = f"{out / 'generative.json'} and {out / 'generative.html'}"
+        console().print(f"written: {files}", markup=False)
+    if records is not None:
+        console().print(f"written, for its owner alone: {records}", markup=False)

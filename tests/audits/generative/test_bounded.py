@@ -1,0 +1,152 @@
+"""What a policy bounds of made-up rows, measured on those that were written, and the gate."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from synthesising import attacking, residents
+
+from policy_engine.audits.generative.bounded import _material, measure_synthetic_audits
+from policy_engine.audits.generative.gate import format_synthetic, synthetic_shortfalls
+from policy_engine.data.catalog import MEMORY
+from policy_engine.engines.synthesising.holding_out import split
+from policy_engine.engines.synthesising.tables import SyntheticSource
+from policy_engine.errors import AuditError
+from policy_engine.kernels.estimates import Estimate, NotApplicable
+from policy_engine.methods.generative import DEFAULT_ATTACKS, GenerativeBound, GenerativeMeasurement
+from policy_engine.plan.making import make_plan
+from policy_engine.policy import read_policy
+
+COLUMNS = ("age", "wage", "town")
+
+
+def measured(made, rows=400, attack=("nearest-sample", "density-ratio"), table=None, **bounds):
+    """Return what is measured of made-up rows, given those learnt and held out."""
+    table = (table or residents(rows)).select(list(COLUMNS))
+    source = SyntheticSource(*split(table, 0.5, 3), seed=3)
+    written = SimpleNamespace(
+        stored=SimpleNamespace(location=MEMORY),
+        table=made(source.learnt),
+        made_here=lambda: SimpleNamespace(engine_state=source),
+    )
+    plan = make_plan(read_policy(attacking(COLUMNS, attack=[*attack], **bounds)))
+    found = [*measure_synthetic_audits(plan, written)]
+    return {one.key: one for one in found}, plan.synthetic_audits
+
+
+def copies(learnt):
+    return learnt
+
+
+def others(learnt):
+    """Rows whose columns do not go together, of other persons."""
+    return residents(learnt.num_rows, seed=99).select(list(COLUMNS))
+
+
+BOUNDS = {"auc": 0.75, "tprAtFpr": 0.5, "fpr": 0.05, "setPValue": 0.001, "excessCopies": 0.2}
+
+
+def test_copies_break_every_bound():
+    found, steps = measured(copies, **BOUNDS)
+    reached = {(key.attack, key.bound.measure): one.reached.value for key, one in found.items()}
+    assert reached["nearest-sample", "auc"] > 0.95
+    assert reached["exact-copies", "excessCopies"] > 0.9
+    assert reached["nearest-sample", "setPValue"] < 1e-5
+    broken = {one.key for one in found.values() if not one.holds}
+    assert broken == {*found}
+    sentences = [*synthetic_shortfalls(steps, [*found.values()])]
+    assert len(sentences) == len(found) == 7
+    assert sentences[0].startswith("auc at most 0.75 is required, but the attack nearest-sample")
+
+
+def test_rows_of_others_keep_every_bound():
+    found, steps = measured(others, **BOUNDS)
+    assert [*synthetic_shortfalls(steps, [*found.values()])] == []
+    assert found
+    assert all(one.holds for one in found.values())
+
+
+def test_what_is_measured_is_what_the_plan_asks_for():
+    found, [step] = measured(others, **BOUNDS)
+    assert {*found} == {*step.method.keys}
+
+
+def test_half_of_the_rows_held_out_are_references_where_an_attack_needs_some():
+    with_ratio, _ = measured(copies, auc=0.75)
+    assert {key.attack for key in with_ratio} == {"nearest-sample", "density-ratio"}
+    alone, _ = measured(copies, attack=("nearest-sample",), auc=0.75)
+    [one] = alone.values()
+    ends = [found.reached.high - found.reached.low for found in (one, *with_ratio.values())]
+    assert ends[0] <= min(ends[1:])  # against twice as many
+
+
+def test_bounds_that_were_not_measured_do_not_hold():
+    found, steps = measured(others, **BOUNDS)
+    left = [one for one in found.values() if one.bound.measure != "setPValue"]
+    sentences = [*synthetic_shortfalls(steps, left)]
+    assert len(sentences) == 2
+    assert "setPValue at least 0.001 holds for the attack nearest-sample was not" in sentences[0]
+
+
+def test_attacks_that_do_not_apply_show_nothing():
+    found, steps = measured(others, auc=0.75)
+    reason = NotApplicable(reason="there are none")
+    none = [one.model_copy(update={"reached": reason}) for one in found.values()]
+    [sentence] = synthetic_shortfalls(steps, none)
+    assert sentence == "Whether auc at most 0.75 holds is not shown by any attack: none applies."
+    assert [*synthetic_shortfalls(steps, [none[0], [*found.values()][1]])] == []
+    assert format_synthetic(none[0]) == "no figure, since there are none"
+
+
+def test_an_area_below_a_half_is_told_as_that_of_an_attack_turned_round():
+    bound = GenerativeBound(measure="auc", asked=0.6)
+    far = Estimate(value=0.3, low=0.25, high=0.35)
+    one = GenerativeMeasurement(attack="x", bound=bound, reached=far)
+    assert format_synthetic(one) == "0.3 (95% interval 0.25 to 0.35; up to 0.75 turned round)"
+    assert not one.holds
+
+
+@pytest.mark.parametrize("rows", [4, 12, 38])
+def test_too_few_rows_show_nothing(rows):
+    with pytest.raises(AuditError, match="Needed are at least 10 of each") as caught:
+        measured(others, rows=rows, auc=0.75)
+    assert caught.value.code == "A031"
+
+
+def test_a_bound_that_so_few_rows_cannot_break_is_refused():
+    with pytest.raises(AuditError, match="sets of 10 rows, whose least p-value") as caught:
+        measured(others, rows=20, attack=("nearest-sample",), setPValue=5e-6)
+    assert caught.value.code == "A021"
+
+
+def test_at_most_ten_thousand_rows_of_a_side_are_attacked(monkeypatch):
+    from policy_engine.audits.generative import bounded
+
+    monkeypatch.setattr(bounded, "_MOST", 50)
+    some = bounded._some(pa.table({"x": range(200)}), np.random.default_rng(1))
+    assert some.num_rows == len(set(some["x"].to_pylist())) == 50
+
+
+def test_copies_of_persons_with_several_equal_rows_are_found():
+    found, _ = measured(copies, table=pa.concat_tables([residents(400)] * 6), **BOUNDS)
+    assert not any(one.holds for one in found.values())
+
+
+def test_values_that_are_those_of_one_row_are_found_where_nothing_goes_together():
+    generator = np.random.default_rng(1)
+    table = residents(1000).set_column(2, "wage", [generator.permutation(10**6)[:1000]])
+
+    def shuffled(learnt):
+        return pa.table({one: generator.permutation(learnt[one].to_numpy()) for one in COLUMNS})
+
+    found, _ = measured(shuffled, attack=DEFAULT_ATTACKS, table=table, auc=0.65)
+    assert [key.attack for key, one in found.items() if not one.holds] == ["rare-values"]
+
+
+def test_a_holdout_with_rows_that_were_learnt_is_refused():
+    table = pa.concat_tables([residents(200)] * 2)
+    source = SyntheticSource(table.slice(0, 200), table.slice(200), seed=3)
+    with pytest.raises(AuditError, match="200 rows held out equal rows") as caught:
+        _material(source, source.learnt, has_references=False)
+    assert caught.value.code == "A030"
