@@ -204,6 +204,11 @@ def randomisers() -> Mapping[str, Term]:
     return {term.facts["notation"]: term for term in instances(f"{PE}Randomiser").values()}
 
 
+def synthesisers() -> Mapping[str, Term]:
+    """Return the generators of synthetic rows by their notation, such as `sequential-trees`."""
+    return {term.facts["notation"]: term for term in instances(f"{PE}Synthesiser").values()}
+
+
 def audit_methods() -> Mapping[str, Term]:
     """Return the methods of audits by their notation, such as `membership-inference`."""
     return {term.facts["notation"]: term for term in instances(f"{PE}AuditMethod").values()}
@@ -212,6 +217,11 @@ def audit_methods() -> Mapping[str, Term]:
 def attacks() -> Mapping[str, Term]:
     """Return the membership-inference attacks by their notation, such as `shokri`."""
     return {term.facts["notation"]: term for term in instances(f"{PE}Attack").values()}
+
+
+def generative_attacks() -> Mapping[str, Term]:
+    """Return the attacks on synthetic rows by their notation, such as `nearest-sample`."""
+    return {term.facts["notation"]: term for term in instances(f"{PE}GenerativeAttack").values()}
 
 
 def linkage_attacks() -> Mapping[str, Term]:

@@ -21,6 +21,7 @@ from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.randomised import RandomisedColumn
 from policy_engine.certificate.record import Count
 from policy_engine.certificate.shortcomings import shortcomings
+from policy_engine.certificate.synthetic import synthetic_warning
 from policy_engine.data.commitment import Commitment
 from policy_engine.engines.engine import EarlyStop, StoredData
 from policy_engine.engines.samples import SampleFigures
@@ -36,6 +37,7 @@ from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.disclosure import Measured
+from policy_engine.methods.generative import GenerativeMeasurement
 from policy_engine.plan.lineage import MadeBy, Maker, Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured
@@ -101,7 +103,8 @@ class Certificate(BaseModel):
     of the input follows from it. `class_figures` are those of classes by microaggregation, and
     `disclosures` tells what attacks on the table reached. `uncovered` are the IRIs of other
     releases of the same data, of which the epsilon of statistics says nothing. `randomised` tells
-    the probabilities of records that were randomised.
+    the probabilities of records that were randomised, `synthetic_attacks` what attacks on made-up
+    rows reached.
     `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
     output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
     are those of the table that it was trained on.
@@ -129,6 +132,7 @@ class Certificate(BaseModel):
     models: tuple[ModelFigures, ...] = ()
     files: FilesMeasured | None = None
     randomised: tuple[RandomisedColumn, ...] = ()
+    synthetic_attacks: tuple[GenerativeMeasurement, ...] = ()
     utility: Utility | NotApplicable
     upstream: tuple[Upstream, ...] = ()
     uncovered: tuple[str, ...] = ()
@@ -141,10 +145,11 @@ class Certificate(BaseModel):
         """Omit `maskings` where no column is masked, `sample` where all rows are used, `tables`
         where there is one, `class_figures` without classes by microaggregation, `disclosures` where
         the table is not attacked, `uncovered` where nothing else of the data is released, and
-        `randomised` where no records are."""
+        `randomised` where no records are, and `synthetic_attacks` without attacks on made-up
+        rows."""
         values: dict[str, Any] = serialize(self)
         optional = ["sample", "maskings", "tables", "class_figures", "disclosures", "uncovered"]
-        optional += ["randomised"]
+        optional += ["randomised", "synthetic_attacks"]
         absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 
@@ -157,6 +162,8 @@ class Certificate(BaseModel):
     def warning(self) -> str:
         """What to know before its figures are read; empty where classes hold privacy models."""
         anonymize = self.plan.anonymize
+        if self.plan.synthesise is not None:
+            return synthetic_warning(self.plan.synthesise, self.plan.synthetic_audits)
         if anonymize is not None and anonymize.is_in_buckets:
             return _EXACT
         if anonymize is None or anonymize.models:

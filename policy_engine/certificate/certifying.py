@@ -15,6 +15,7 @@ from policy_engine.certificate.randomised import measure_answers, randomised_col
 from policy_engine.certificate.record import Input, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
 from policy_engine.certificate.suppressed_shares import measure_caps
+from policy_engine.certificate.synthetic import measure_synthetic
 from policy_engine.certificate.wording import (
     NETWORK_PACKAGES,
     NOT_RELEASED,
@@ -37,6 +38,7 @@ from policy_engine.errors import (
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.buckets import ADDED
+from policy_engine.methods.generative import GenerativeMeasurement
 from policy_engine.plan.inputs import Read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
@@ -90,6 +92,14 @@ def certify(
     if plan.randomise is not None:
         _check_published(release, written, plan.randomise.released, engine)
         answered = measure_answers(written, plan.randomise, engine)
+    if plan.synthesise is not None:
+        _check_published(release, written, plan.synthesise.released, engine)
+        answered = measure_synthetic(written, plan.synthesise, engine)
+    synthetic_attacks: tuple[GenerativeMeasurement, ...] = ()
+    if plan.synthetic_audits:
+        from policy_engine.audits.generative.bounded import measure_synthetic_audits  # noqa: PLC0415
+
+        synthetic_attacks = tuple(measure_synthetic_audits(plan, written))
     if anonymize is not None:
         _check_columns(release, written, anonymize, engine)
         measured = engine.measure(written, anonymize)
@@ -137,6 +147,7 @@ def certify(
         models=release.models,
         files=release.files,
         randomised=randomised_columns(plan.randomise) if plan.randomise else (),
+        synthetic_attacks=synthetic_attacks,
         utility=public_utility,
         upstream=release.upstream,
         made_by=release.made_by,
@@ -266,6 +277,7 @@ def _versions(plan: Plan) -> dict[str, str]:
     packages = [*PACKAGES]
     packages += ["pyspark"] * (plan.engine == "spark")
     packages += ["scikit-learn", *NETWORK_PACKAGES] * bool(plan.train or plan.audits)
+    packages += ["scikit-learn"] * bool(plan.synthesise)
     packages += PRIVACY_PACKAGES * bool(plan.aggregate)
     versions = {name: version_of(name) for name in packages}
     installed = {name: version for name, version in versions.items() if version != NOT_INSTALLED}

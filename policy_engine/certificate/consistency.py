@@ -13,6 +13,10 @@ from policy_engine.certificate.randomised import randomised_contradictions
 from policy_engine.certificate.risk_arithmetic import impossible_figures
 from policy_engine.certificate.statistics_consistency import statistics_contradictions
 from policy_engine.certificate.suppressed_shares import cap_contradictions
+from policy_engine.certificate.synthetic import (
+    synthetic_contradictions,
+)
+from policy_engine.certificate.synthetic_figures import synthetic_attack_contradictions
 from policy_engine.certificate.unmade_attacks import applies_always, may_not_apply
 from policy_engine.certificate.wording import wording_contradictions
 from policy_engine.data.bucket_tables import TABLES
@@ -59,6 +63,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     yield from _attack_contradictions(certificate)
     yield from _attempt_contradictions(certificate)
     yield from _file_contradictions(certificate)
+    yield from synthetic_attack_contradictions(certificate)
     yield from wording_contradictions(certificate)
     if not certificate.output_digest:
         if certificate != certificate.as_refusal():
@@ -72,6 +77,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     elif certificate.uncovered:
         yield "It lists releases that no epsilon covers, and has no epsilon."
     yield from randomised_contradictions(certificate)
+    yield from synthetic_contradictions(certificate)
     yield from _column_contradictions(certificate)
     yield from _table_contradictions(certificate)
     yield from _measurement_contradictions(certificate)

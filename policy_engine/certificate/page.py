@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from policy_engine.audits.disclosure.gate import format_disclosure
 from policy_engine.audits.gate import format_measurement
+from policy_engine.audits.generative.gate import format_synthetic
 from policy_engine.audits.reports.html import Table, html_table
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.shortcomings import file_figures
@@ -25,5 +26,7 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
         yield attack.attack, str(attack.bound), format_measurement(attack)
     for disclosure in certificate.disclosures:
         yield disclosure.name, str(disclosure.bound), format_disclosure(disclosure)
+    for reached in certificate.synthetic_attacks:
+        yield reached.attack, str(reached.bound), format_synthetic(reached)
     for name, limit, achieved, _ in file_figures(certificate):
         yield name, limit, achieved

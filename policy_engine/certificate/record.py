@@ -46,7 +46,8 @@ class Record(BaseModel):
     nulled, by column, where single cells are. `taxonomies` has their digests, by name; `utility`
     includes suppressed rows and, for a model, is that of its training table. If several inputs
     were joined, `input` is the first, `joined` are the others, and `rows_joined` is the number of
-    rows of the join. `seed` is the given seed, None if it was drawn and forgotten. With the `salt`
+    rows of the join. `seed` is the given seed, or the one that synthetic rows were
+    drawn by, None if it was drawn and forgotten. With the `salt`
     and the owner's key, the pseudonyms of this release can be made again; None if it has none of
     its own. `attempts` are all attempts at a model of the same data, in order, including refused
     ones. `earlier` are records from the same file, kept until this release had replaced theirs;

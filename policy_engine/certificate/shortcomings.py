@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from policy_engine import terms
 from policy_engine.audits.disclosure.gate import disclosure_shortfalls, format_disclosure
 from policy_engine.audits.gate import format_measurement, shortfalls
+from policy_engine.audits.generative.gate import format_synthetic, synthetic_shortfalls
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.record import Record
 from policy_engine.errors import Problem, format_count
@@ -13,6 +14,7 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.buckets import BOUNDS
 from policy_engine.methods.columns import CAP
+from policy_engine.plan.synthesis import FOREIGN
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
@@ -26,6 +28,11 @@ def shortcomings(certificate: "Certificate") -> Iterator[Problem]:
             verb = "does" if measured.achieved == 1 else "do"
             message = f"{cells} of {measured.column!r} {verb} not keep its "
             yield Problem("V001", f"{message}{measured.bound}.")
+        elif not measured.holds and measured.bound == FOREIGN:
+            cells = format_count(int(measured.achieved), "cell")
+            verb = "lies" if measured.achieved == 1 else "lie"
+            message = f"{cells} of {measured.column!r} {verb} outside of what the input has."
+            yield Problem("V001", message)
         elif not measured.holds and measured.bound == CAP:
             share = f"{measured.achieved:.4g} of the cells of {measured.column!r}"
             yield Problem("V001", f"{share} are suppressed. Allowed are {measured.asked:g}.")
@@ -63,6 +70,8 @@ def lost_rows(certificate: "Certificate", record: Record) -> Iterator[Problem]:
     """
     if certificate.plan.aggregate is not None:
         return  # a row is a group, and how many rows there were is not told even here
+    if certificate.plan.synthesise is not None:
+        return  # no row is one of the input
     expected = record.rows_used - record.held_out - record.suppressed
     sampled = certificate.sample.rows if certificate.sample else None
     is_told = certificate.sample is None or sampled is not None
@@ -106,6 +115,9 @@ def _attack_shortcomings(certificate: "Certificate") -> Iterator[Problem]:
     methods = [step.method for step in certificate.plan.audits]
     for sentence in shortfalls(methods, certificate.attacks):
         yield Problem("V007", sentence)
+    synthetic = certificate.synthetic_attacks
+    for sentence in synthetic_shortfalls(certificate.plan.synthetic_audits, synthetic):
+        yield Problem("V007", sentence)
     allowed = min((method.attempts for method in methods if method.attempts), default=None)
     if allowed is not None and certificate.attempts > allowed:
         message = f"It took {certificate.attempts} attempts, but the policy allows {allowed}."
@@ -134,10 +146,14 @@ def proven(certificate: "Certificate") -> str:
         for one in certificate.disclosures
         if not isinstance(one.reached, NotApplicable)
     )
+    synthetic = (
+        f"{one.attack} {format_synthetic(one)} ({one.bound})"
+        for one in certificate.synthetic_attacks
+    )
     files = (
         f"{name} {figure} ({required})" for name, required, figure, _ in file_figures(certificate)
     )
-    return ", ".join((*measurements, *attacks, *disclosures, *files))
+    return ", ".join((*measurements, *attacks, *disclosures, *synthetic, *files))
 
 
 def _format_measurement(one: Measurement) -> str:

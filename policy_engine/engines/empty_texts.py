@@ -1,4 +1,4 @@
-"""Empty texts in masked columns: a CSV file would have missing values in their place."""
+"""Empty texts in masked and made-up columns: a CSV file would have missing values there."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,9 +31,9 @@ def _has_empty_text(column: pa.ChunkedArray) -> bool:
 
 
 def check_no_empty_texts(names: Sequence[str]) -> None:
-    """Raise OutputError (O002) where masked columns with empty texts would be written as CSV."""
+    """Raise OutputError (O002) where columns with empty texts would be written as CSV."""
     if names:
         message = f"A CSV file cannot tell the empty texts of {join_names(names)} from missing "
-        message += "values, and what is masked has to be read back."
+        message += "values, and what is published there has to be read back."
         hint = "Write Parquet, or put another text, or a missing value, in their place before."
         raise OutputError.of("O002", message, hint)

@@ -21,7 +21,15 @@ from policy_engine.engines.samples import SampleEvidence
 from policy_engine.errors import InternalError
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Randomise, Sample
+from policy_engine.plan.steps import (
+    AggregateStep,
+    Anonymize,
+    Mask,
+    Publish,
+    Randomise,
+    Sample,
+    Synthesise,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,6 +164,7 @@ class AnonymizedTable:
     sampled, its columns masked, and its classes microaggregated; `doubts` is what the owner should
     know besides. `origins` are the rows of the input that its rows are made from, (rows,), where
     the input has its rows numbered, and `before` has their values in columns that intruders know.
+    The cells of `compared` columns are compared with those of the input when they are read back.
     `engine_state` is what only the engine needs to write and to measure it, such as the person of
     each row.
     """
@@ -175,6 +184,7 @@ class AnonymizedTable:
     doubts: tuple[str, ...] = ()
     origins: "NDArray[np.int64] | None" = field(default=None, repr=False)
     before: Any = field(default=None, repr=False)
+    compared: tuple[str, ...] = ()
     engine_state: Any = field(default=None, repr=False)
 
 
@@ -278,6 +288,18 @@ class Engine(Protocol):
     def strange_cells(self, written: WrittenTable, step: Randomise) -> tuple[int, ...]:
         """Read a written table back, and return how many cells of each column are none that could
         have been drawn."""
+        ...
+
+    def synthesise(
+        self, table: Any, step: Synthesise, output: Publish, seed: int, held_out: float = 0
+    ) -> AnonymizedTable:
+        """Return rows that a generator made up once it had learnt a table, all drawn by a seed; it
+        never sees the share of rows `held_out`."""
+        ...
+
+    def foreign_cells(self, written: WrittenTable, step: Synthesise) -> tuple[int, tuple[int, ...]]:
+        """Read a table back that this run has made up, and return how many rows it has, and how
+        many cells of each column lie outside of what the input has."""
         ...
 
     def join(self, tables: Sequence[Any], step: Join) -> tuple[Any, tuple[int, ...]]:

@@ -50,7 +50,15 @@ from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import never
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Randomise, Sample
+from policy_engine.plan.steps import (
+    AggregateStep,
+    Anonymize,
+    Mask,
+    Publish,
+    Randomise,
+    Sample,
+    Synthesise,
+)
 
 if TYPE_CHECKING:  # compiled kernels, for plans that mask columns
     from policy_engine.engines.masking.columns import ColumnJudgement
@@ -152,6 +160,27 @@ class LocalEngine:
 
         self._progress("verifying", 0, written.stored.rows)
         return count_strange(self._read_stored(written), step)
+
+    def synthesise(
+        self, table: pa.Table, step: Synthesise, output: Publish, seed: int, held_out: float = 0
+    ) -> AnonymizedTable:
+        """Return rows that a generator made up. Raises as `synthetic_table` does."""
+        from policy_engine.engines.synthesising.tables import made_up  # noqa: PLC0415 (as used)
+
+        self._progress("synthesising", 0, step.rows)
+        made = made_up(table, step, output.columns, seed, held_out)
+        self._progress("synthesising", step.rows, step.rows)
+        return made
+
+    def foreign_cells(self, written: WrittenTable, step: Synthesise) -> tuple[int, tuple[int, ...]]:
+        """Read a table back, and return how many rows it has, and how many cells of each column
+        lie outside of what the input has."""
+        from policy_engine.engines.synthesising.checking import foreign_cells  # noqa: PLC0415
+
+        self._progress("verifying", 0, written.stored.rows)
+        output = self._read_stored(written)
+        source = written.made_here().engine_state.learnt
+        return output.num_rows, foreign_cells(output, source, step.columns)
 
     def statistics_table(self, table: pa.Table) -> AnonymizedTable:
         """Return a table of statistics as it is."""
@@ -337,11 +366,12 @@ class LocalEngine:
     def write(self, anonymized: AnonymizedTable, destination: Path | str | None) -> WrittenTable:
         """Write a table to a file that does not exist yet, or keep it in memory.
 
-        Raises OutputError (O002) where the format cannot hold what is masked.
+        Raises OutputError (O002) where the format cannot hold what is masked, or made up.
         """
         table, in_memory = anonymized.table, None
-        if anonymized.masked and is_csv(destination):
-            check_no_empty_texts(with_empty_texts(table, anonymized.masked.names))
+        compared = anonymized.masked.names if anonymized.masked else anonymized.compared
+        if compared and is_csv(destination):
+            check_no_empty_texts(with_empty_texts(table, compared))
         self._progress("writing", 0, table.num_rows)
         if anonymized.sensitive is not None:
             return write_buckets(anonymized, destination)

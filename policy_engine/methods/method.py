@@ -20,6 +20,8 @@ class Method(BaseModel):
     notation: ClassVar[str]
     step: ClassVar[str] = "anonymize"
     """The step of a plan that carries the method out."""
+    has_generators: ClassVar[bool] = False
+    """Whether a generator (`pe:Synthesiser`) is named, whose settings are given beside its own."""
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: ARG003

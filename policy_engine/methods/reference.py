@@ -15,12 +15,14 @@ from policy_engine.methods.randomiser import randomiser_class
 from policy_engine.methods.randomiser import settings as settings_of_randomised
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.sampling import Sampling
+from policy_engine.methods.synthesiser import SynthesisedColumn, synthesiser_class
 
 SETTINGS: Mapping[str, type[BaseModel]] = {
     f"{terms.MOSAICROWN}quasi-identifier": QuasiIdentifier,
     f"{terms.MOSAICROWN}sensitive": Sensitive,
     f"{terms.PE}masked": settings(),
     f"{terms.PE}randomised": settings_of_randomised(),
+    f"{terms.PE}synthesised": SynthesisedColumn,
 }
 """The settings of a single column, by the operand of its role."""
 ONE_NEEDED = "one is required"
@@ -42,7 +44,7 @@ class Parameter(NamedTuple):
 
 def method_parameters(notation: str) -> list[Parameter]:
     """Return a method's own parameters: those needed, the others, those one of which is needed."""
-    term, fields = terms.methods()[notation], parameters(method_class(notation))
+    term, fields = terms.methods()[notation], _fields_of(notation)
     parameters_of_method = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
     parameters_of_method += [_parameter(iri, fields) for iri in term.iris("allows")]
     for iri in term.iris("requiresOne"):
@@ -53,7 +55,14 @@ def method_parameters(notation: str) -> list[Parameter]:
 
 def allowed_parameter(notation: str, iri: str) -> Parameter:
     """Return one of a method's own parameters that it does not need."""
-    return _parameter(iri, parameters(method_class(notation)))
+    return _parameter(iri, _fields_of(notation))
+
+
+def _fields_of(notation: str) -> dict[str, Any]:
+    """Return the fields of a method by the names that policies use, with those of generators."""
+    kind = method_class(notation)
+    kinds = [synthesiser_class(one) for one in terms.synthesisers()] if kind.has_generators else []
+    return {name: field for one in (*kinds, kind) for name, field in parameters(one).items()}
 
 
 def shared_parameters() -> list[Parameter]:

@@ -97,15 +97,16 @@ def inputs_of(
     training: Training | None,
     catalog: Catalog | None,
     used: tuple[str, ...] = (),
+    identifiers: tuple[str, ...] = (),
 ) -> Inputs:
     """Return what is read, its columns in the order of the data where that is known.
 
     Of the `target`, or of the datasets that are `joined`. Of what is released in the place of rows,
-    the columns `used` are those that are read. Raises DataError (C005) with all columns
-    that the data lacks, (C001) where no data is given for one.
+    the columns `used` are those that are read, and `identifiers` are left out. Raises DataError
+    (C005) with all columns that the data lacks, (C001) where no data is given for one.
     """
     if used:
-        read, drop = _used_input(target, used, catalog)
+        read, drop = _used_input(target, used, identifiers, catalog)
         return (read,), None, drop
     if not joined:
         read, drop = _single_input(target, transformation, training, catalog)
@@ -142,14 +143,17 @@ def inputs_of(
     )
 
 
-def _used_input(target: str, names: tuple[str, ...], catalog: Catalog | None) -> tuple[Read, Drop]:
+def _used_input(
+    target: str, names: tuple[str, ...], identifiers: tuple[str, ...], catalog: Catalog | None
+) -> tuple[Read, Drop]:
     dataset = catalog.dataset(target) if catalog is not None else None
     unmentioned: tuple[str, ...] = ()
     if dataset:
-        problems = list(missing_columns(names, dataset))
+        mentioned = (*identifiers, *names)
+        problems = list(missing_columns(mentioned, dataset))
         if problems:
             raise DataError(*problems, source=dataset.location)
-        unmentioned = tuple(name for name in dataset.columns if name not in names)
+        unmentioned = tuple(name for name in dataset.columns if name not in mentioned)
         names = tuple(name for name in dataset.columns if name in names)
     read = Read(
         asset=target,
@@ -157,7 +161,7 @@ def _used_input(target: str, names: tuple[str, ...], catalog: Catalog | None) ->
         format=dataset.format if dataset else "",
         columns=names,
     )
-    return read, Drop(unmentioned=unmentioned)
+    return read, Drop(identifiers=identifiers, unmentioned=unmentioned)
 
 
 def _named(one: Joined) -> tuple[str, ...]:

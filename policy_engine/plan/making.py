@@ -17,6 +17,7 @@ from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.recoding import ON_CLUSTERS, Algorithm, RecodingOptions
 from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
 from policy_engine.methods.sanitisations.local_differential_privacy import LocalDifferentialPrivacy
+from policy_engine.methods.sanitisations.synthetic_data import SyntheticData
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.chaining import check_read_as_meant
 from policy_engine.plan.disclosure import Population
@@ -36,6 +37,8 @@ from policy_engine.plan.steps import (
     DisclosureStep,
     Publish,
     Randomise,
+    Synthesise,
+    SyntheticAuditStep,
     Train,
     steps_of,
 )
@@ -76,7 +79,6 @@ def plan_of(
     sanitised, training, audits = product.transformation, product.training, product.audits
     rule, anonymization = product.rule, sanitised.anonymization if sanitised else None
     aggregation = product.statistics.aggregation if product.statistics else None
-    randomisation = product.randomised.randomisation if product.randomised else None
     _check_engine(policy, product, engine)
     learnt = [one.modelling for one in audits] + ([training] if training else [])
     generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
@@ -89,7 +91,8 @@ def plan_of(
         digests |= catalog.matrix_digests(sanitised.matrices)
     with _placing_columns(policy, catalog):
         used = product.of_records.columns_used if product.of_records else ()
-        reads, join, drop = inputs_of(target, joined, sanitised, training, catalog, used)
+        left_out = product.synthetic.identifiers if product.synthetic else ()
+        reads, join, drop = inputs_of(target, joined, sanitised, training, catalog, used, left_out)
     reads = _add_generalised(reads, join, generalised)
     if sanitised is not None:
         parameters, assets = parameters_of(sanitised.action), [one.asset for one in reads]
@@ -106,9 +109,9 @@ def plan_of(
             keys.of(aggregation.group_names)
             aggregation = aggregation.model_copy(update={"key_table_digest": keys.digest})
         steps.append(AggregateStep(**dict(aggregation)))
-    if randomisation is not None:
-        check_image_shapes(randomisation, reads[0])
-        steps.append(Randomise(**dict(randomisation)))
+    if product.randomised is not None:
+        check_image_shapes(product.randomised.randomisation, reads[0])
+    steps += _steps_of_records(product)
     if training is not None:
         steps.append(Train(**dict(training)))
     steps += [AuditStep(**dict(audit)) for audit in audits]
@@ -119,7 +122,7 @@ def plan_of(
     columns = tuple(name for name in read_columns if name != unit)
     columns += sanitised.added if sanitised else ()
     columns = aggregation.output_columns if aggregation else columns
-    columns = randomisation.names if randomisation else columns
+    columns = product.randomised.randomisation.names if product.randomised else columns
     steps.append(Publish(asset=rule.output, columns=columns, cells=cells))
     return Plan(
         policy=policy.uid,
@@ -130,6 +133,16 @@ def plan_of(
         engine=engine,
         steps=tuple(steps),
     )
+
+
+def _steps_of_records(product: Product) -> Iterator[AnyStep]:
+    """Yield the steps that randomise records, or make rows up and attack them."""
+    if product.randomised is not None:
+        yield Randomise(**dict(product.randomised.randomisation))
+    if product.synthetic is not None:
+        yield Synthesise(**dict(product.synthetic.synthesis))
+    for audit in product.synthetic_audits:
+        yield SyntheticAuditStep(**dict(audit))
 
 
 @contextmanager
@@ -206,6 +219,7 @@ def _check_values(product: Product, generalised: Sequence[Generalised], policy: 
     names = [one.name for one in generalised if one.name in used]
     if names:
         made = "statistics" if product.statistics else "answers"
+        made = "synthetic rows" if product.synthetic else made
         message = f"An earlier release generalised {join_names(names)}: {made} are of values."
         places = [product.of_records.places.get(name) for name in names]
         problem = Problem("M015", message, "", places[0] or policy.place)
@@ -251,6 +265,8 @@ def _methods_of_records(product: Product) -> Iterator[tuple[str, terms.Term]]:
         yield "method", terms.methods()[LocalDifferentialPrivacy.notation]
         for one in product.randomised.randomisation.columns:
             yield "randomiser", terms.randomisers()[one.randomiser]
+    if product.synthetic is not None:
+        yield "method", terms.methods()[SyntheticData.notation]
 
 
 _REASONS = {

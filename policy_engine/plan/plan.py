@@ -27,6 +27,8 @@ from policy_engine.plan.steps import (
     Publish,
     Randomise,
     Sample,
+    Synthesise,
+    SyntheticAuditStep,
     Train,
 )
 from policy_engine.plan.training import FEWEST, FileBounds
@@ -43,10 +45,11 @@ _OF_TABLE = "drop (rows )?(columns )*table "
 _OF_MODEL = "drop (table (model )?|model )(audit )*"
 _ORDER = re.compile(
     f"(read ({_OF_TABLE}|{_OF_MODEL})|(read ){{2,}}join {_OF_TABLE})(disclosure )*publish "
-    "|read drop (statistics|records) publish "
+    "|read drop (statistics |records |synthetic (generative )*)publish "
 )
 """The phases of a plan; models do not learn from samples, masked columns or joined
-inputs (M012, M016), and statistics and randomised records are of one input (M018, M016)."""
+inputs (M012, M016), and statistics, randomised records and synthetic rows are of one input (M018,
+M016)."""
 AnyStep = Annotated[
     Read
     | Join
@@ -56,6 +59,8 @@ AnyStep = Annotated[
     | Anonymize
     | AggregateStep
     | Randomise
+    | Synthesise
+    | SyntheticAuditStep
     | Train
     | AuditStep
     | DisclosureStep
@@ -95,11 +100,9 @@ class Plan(_Frozen):
         once = [step.step for step in self.steps if step.phase == "columns"]
         if len(set(once)) < len(once):
             raise ValueError("a step on columns appears twice")
-        if self.aggregate is not None:
-            self._check_statistics(self.aggregate)
-            return self
-        if self.randomise is not None:
-            self._check_statistics(self.randomise)
+        in_place_of_rows = self.aggregate or self.randomise or self.synthesise
+        if in_place_of_rows is not None:
+            self._check_statistics(in_place_of_rows)
             return self
         self._check_rows()
         anonymize, published = self.anonymize, sorted(self.publish.columns)
@@ -128,9 +131,9 @@ class Plan(_Frozen):
         if self.sample and anonymize and anonymize.models and self.sample.unit != self.unit:
             raise ValueError("what is sampled is not what is counted")
 
-    def _check_statistics(self, made: AggregateStep | Randomise) -> None:
-        """Raise ValueError where others than the columns of statistics, or of answers, are read or
-        published."""
+    def _check_statistics(self, made: AggregateStep | Randomise | Synthesise) -> None:
+        """Raise ValueError where others than the columns of statistics, of answers or of synthetic
+        rows are read or published."""
         is_published = sorted(self.publish.columns) == sorted(made.released)
         is_read = sorted(self.columns) == sorted(made.values_read)
         if not (is_published and is_read and self.publish.cells == "text"):
@@ -195,8 +198,9 @@ class Plan(_Frozen):
     @property
     def makes_rows(self) -> bool:
         """Whether rows of the input are released, and neither a model, nor statistics or answers
-        under differential privacy."""
-        return self.train is None and self.aggregate is None and self.randomise is None
+        under differential privacy, nor synthetic rows."""
+        others = self.train, self.aggregate, self.randomise, self.synthesise
+        return all(one is None for one in others)
 
     @property
     def randomise(self) -> Randomise | None:
@@ -208,6 +212,27 @@ class Plan(_Frozen):
         if self.randomise is None:
             raise PlanError.of("M007", f"{self.rule} randomises no records.")
         return self.randomise
+
+    @property
+    def synthesise(self) -> Synthesise | None:
+        """The step that makes rows up, None where something else is released."""
+        return next((step for step in self.steps if isinstance(step, Synthesise)), None)
+
+    @property
+    def synthetic_audits(self) -> tuple[SyntheticAuditStep, ...]:
+        """The attacks on rows that are made up, in order."""
+        return tuple(step for step in self.steps if isinstance(step, SyntheticAuditStep))
+
+    @property
+    def holdout_share(self) -> float:
+        """The share of the rows that a generator never sees, 0 where none is attacked."""
+        return max((one.method.holdout_share for one in self.synthetic_audits), default=0.0)
+
+    def require_synthesise(self) -> Synthesise:
+        """Return the step that makes rows up. Raises PlanError (M007) where there is none."""
+        if self.synthesise is None:
+            raise PlanError.of("M007", f"{self.rule} makes up no rows.")
+        return self.synthesise
 
     def require_aggregate(self) -> AggregateStep:
         """Return the step that makes statistics. Raises PlanError (M007) where there is none."""
@@ -280,6 +305,7 @@ class Plan(_Frozen):
         if self.anonymize is None:
             made = "releases statistics" if self.aggregate else "trains a model"
             made = "randomises them" if self.randomise else made
+            made = "makes others up" if self.synthesise else made
             raise PlanError.of("M007", f"{self.rule} anonymises no rows: it {made}.")
         return self.anonymize
 

@@ -13,6 +13,7 @@ from policy_engine.plan.reading_anonymization import (
     permitting,
     randomised_tables,
     statistics,
+    synthetic_tables,
     transformations,
     transforms,
 )
@@ -25,14 +26,16 @@ from policy_engine.policy.validation.conflicts import iri_prefixes, set_bits
 if TYPE_CHECKING:
     from policy_engine.plan.disclosure import Disclosure
     from policy_engine.plan.reading_randomisation import RandomisedTable
+    from policy_engine.plan.reading_synthesis import SyntheticTable
+    from policy_engine.plan.synthetic_audits import SyntheticAudit
     from policy_engine.plan.training import Audit, Training
 
 
 class Product(NamedTuple):
     """One output that a policy has made: a table, or a model, with the audits that it needs.
 
-    A table is anonymised, by its `transformation`, has `statistics` under differential privacy, or
-    answers for records that were `randomised` one by one.
+    A table is anonymised, by its `transformation`, has `statistics` under differential privacy,
+    answers for records that were `randomised` one by one, or `synthetic` rows.
     A model is trained, by the rule of its `trainer`, on an anonymised table or, where nothing is
     anonymised, on the data as they are.
     """
@@ -44,11 +47,13 @@ class Product(NamedTuple):
     disclosures: "tuple[Disclosure, ...]" = ()
     statistics: Statistics | None = None
     randomised: "RandomisedTable | None" = None
+    synthetic: "SyntheticTable | None" = None
+    synthetic_audits: "tuple[SyntheticAudit, ...]" = ()
 
     @property
-    def of_records(self) -> "Statistics | RandomisedTable | None":
+    def of_records(self) -> "Statistics | RandomisedTable | SyntheticTable | None":
         """What is released in the place of rows, None where rows or a model are."""
-        return self.statistics or self.randomised
+        return self.statistics or self.randomised or self.synthetic
 
     @property
     def rule(self) -> Rule:
@@ -114,6 +119,7 @@ def products(policy: Policy) -> tuple[Product, ...]:
     product_list = _gathering(problems, transformations, policy)
     statistics_list = _gathering(problems, statistics, policy)
     randomised_list = _gathering(problems, randomised_tables, policy)
+    synthetic_list = _gathering(problems, synthetic_tables, policy)
     problems += _audited(policy, statistics_list, "statistics")
     problems += _audited(policy, randomised_list, "randomised records")
     if problems and not product_list:
@@ -130,16 +136,28 @@ def products(policy: Policy) -> tuple[Product, ...]:
         for one in product_list
         if one.rule.output not in learnt
     ]
+    of_synthetic = [_synthetic(policy, one, outputs, problems) for one in synthetic_list]
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     order = {id(rule): place for place, rule in enumerate(policy.permissions)}
     of_statistics = (Product(None, statistics=one) for one in statistics_list)
     of_answers = (Product(None, randomised=one) for one in randomised_list)
-    every = (*tables, *of_statistics, *of_answers, *trained)
+    every = (*tables, *of_statistics, *of_answers, *of_synthetic, *trained)
     return tuple(sorted(every, key=lambda one: order[id(one.rule)]))
 
 
 _Asked = TypeVar("_Asked")
+
+
+def _synthetic(
+    policy: Policy, table: "SyntheticTable", outputs: Collection[str], problems: list[Problem]
+) -> Product:
+    """Return a table of made-up rows with its audits, and note what is wrong with them."""
+    from policy_engine.plan.reading_synthetic_audits import read_synthetic_audits  # noqa: PLC0415
+
+    audits, wrong = read_synthetic_audits(policy, table.rule.output, outputs)
+    problems += wrong
+    return Product(None, synthetic=table, synthetic_audits=audits)
 
 
 def _gathering(
@@ -154,7 +172,9 @@ def _gathering(
 
 
 def _audited(
-    policy: Policy, some: "Sequence[Statistics] | Sequence[RandomisedTable]", released: str
+    policy: Policy,
+    some: "Sequence[Statistics] | Sequence[RandomisedTable]",
+    released: str,
 ) -> Iterator[Problem]:
     """Yield the duties to audit what is released under differential privacy: an attack is on a
     table of rows, or on a model."""

@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import PlanError, Problem, place_order
-from policy_engine.plan.aggregates.asking import asks_for_answers, asks_for_statistics
+from policy_engine.plan.aggregates.asking import (
+    asks_for_answers,
+    asks_for_rows,
+    asks_for_statistics,
+    asks_for_synthetic_rows,
+)
 from policy_engine.plan.aggregates.reading import Statistics, read_statistics
 from policy_engine.plan.anonymization import Consent, Transformation
 from policy_engine.plan.joins import (
@@ -20,6 +25,7 @@ from policy_engine.policy.validation.conflicts import Overlaps
 
 if TYPE_CHECKING:
     from policy_engine.plan.reading_randomisation import RandomisedTable
+    from policy_engine.plan.reading_synthesis import SyntheticTable
 
 _Asked = TypeVar("_Asked")
 
@@ -29,11 +35,7 @@ def transformations(policy: Policy) -> tuple[Transformation, ...]:
 
     Raises PlanError with every problem that shows without data, each with its place.
     """
-    of_rows = [
-        pair
-        for pair in transforms(policy)
-        if not (asks_for_statistics(pair[1]) or asks_for_answers(pair[1]))
-    ]
+    of_rows = [pair for pair in transforms(policy) if asks_for_rows(pair[1])]
     return _read_all(policy, of_rows, _transformation)
 
 
@@ -57,6 +59,19 @@ def randomised_tables(policy: Policy) -> "tuple[RandomisedTable, ...]":
     from policy_engine.plan.reading_randomisation import read_randomised  # noqa: PLC0415
 
     return _read_all(policy, some, read_randomised)
+
+
+def synthetic_tables(policy: Policy) -> "tuple[SyntheticTable, ...]":
+    """Return the permissions to release rows that are made up, each with what it asks for.
+
+    Raises PlanError with every problem that shows without data, each with its place.
+    """
+    some = [pair for pair in transforms(policy) if asks_for_synthetic_rows(pair[1])]
+    if not some:
+        return ()
+    from policy_engine.plan.reading_synthesis import read_synthetic  # noqa: PLC0415
+
+    return _read_all(policy, some, read_synthetic)
 
 
 def _read_all(
@@ -111,9 +126,9 @@ def consents(policy: Policy) -> tuple[Consent, ...]:
 def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
     if not parameters_of(action):
         return Consent(rule, action)
-    if asks_for_statistics(action) or asks_for_answers(action):
-        message = "By which statistics or answers others may make a table of theirs is not "
-        message += "supported."
+    if not asks_for_rows(action):
+        message = "By which statistics, answers or synthetic rows others may make a table of "
+        message += "theirs is not supported."
         hint = "Name an output: then they are released."
         raise PlanError(Problem("M018", message, hint, action.place), source=policy.source)
     if len({target.iri for target in rule.targets}) != 1:

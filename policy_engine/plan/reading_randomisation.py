@@ -29,12 +29,12 @@ from policy_engine.methods.sanitisations.local_differential_privacy import (
 from policy_engine.plan.column_settings import read_settings
 from policy_engine.plan.joins import Datasets
 from policy_engine.plan.randomisation import Randomisation
-from policy_engine.plan.reading_parameters import as_settings, parameters_of
+from policy_engine.plan.reading_parameters import as_settings
+from policy_engine.plan.reading_records import RecordsReader
 from policy_engine.policy import Action, Policy, Rule, Value
 
 NOTATION = LocalDifferentialPrivacy.notation
 RANDOMISED, EPSILON, COMPOSE, UNIT = "randomised", "epsilon", "compose", "privacyUnit"
-_PARAMETERS = ("method", RANDOMISED, EPSILON, COMPOSE, UNIT)
 
 
 class RandomisedTable(NamedTuple):
@@ -65,19 +65,18 @@ def read_randomised(policy: Policy, rule: Rule, action: Action) -> RandomisedTab
     return RandomisedTable(rule, action, randomisation, reader.places)
 
 
-class _Reader:
+class _Reader(RecordsReader):
     """Reads the refinements of one action, and gathers what is wrong with them."""
 
-    def __init__(self, rule: Rule, action: Action) -> None:
-        self._rule, self._action = rule, action
-        self._parts = parameters_of(action)
-        self.problems: list[Problem] = []
-        self.places: dict[str, Place] = {}
+    notation = NOTATION
+    allowed = (RANDOMISED, EPSILON, COMPOSE, UNIT)
+    needed = (RANDOMISED, EPSILON)
+    made = "What each record is randomised to is all that is published."
 
     def read(self) -> Randomisation | None:
         """Return what is asked for, None where something is wrong with it."""
-        self._check_alone()
-        columns = [one for one in map(self._randomiser, self._values(RANDOMISED)) if one]
+        self.check_alone()
+        columns = [one for one in map(self._randomiser, self.values(RANDOMISED)) if one]
         epsilon, compose, unit = self._epsilon(), self._compose(), self._unit(columns)
         self._check_names(columns)
         columns.sort(key=lambda one: one.name)
@@ -85,13 +84,13 @@ class _Reader:
             return None
         shape: dict[str, Any] = {"compose": compose, "unit": unit}
         if unit:
-            shape["dataset"] = Datasets.of(self._rule).iris[0]
+            shape["dataset"] = Datasets.of(self.rule).iris[0]
         draft = Randomisation.model_construct(columns=tuple(columns), epsilon=epsilon, **shape)
         for one in columns:
             try:
                 one.check(draft.epsilon_of(one))
             except ValueError as error:
-                self._add("M003", f"{one.name!r}: {error}", EPSILON)
+                self.add("M003", f"{one.name!r}: {error}", EPSILON)
         if self.problems:
             return None
         try:
@@ -99,35 +98,8 @@ class _Reader:
         except ValidationError as error:
             raise AssertionError(str(error)) from error
 
-    def _add(self, code: str, message: str, parameter: str = "", hint: str = "") -> None:
-        part = self._parts.get(parameter)
-        place = part.place if part else self._action.place
-        self.problems.append(Problem(code, message, hint, place))
-
-    def _values(self, name: str) -> tuple[Value, ...]:
-        part = self._parts.get(name)
-        if part is None and name in (RANDOMISED, EPSILON):
-            operand = terms.compact(f"{terms.PE}{name}")
-            hint = f"Add a refinement with the leftOperand {operand}."
-            self._add("M002", f"{NOTATION} needs the parameter {name!r}.", name, hint)
-        return part.right_operands if part else ()
-
-    def _check_alone(self) -> None:
-        """Note other methods beside this one, parameters of others, and several targets."""
-        methods = self._parts["method"].right_operands
-        if len(methods) > 1:
-            message = f"{NOTATION} is asked for beside other methods. What each record is "
-            self._add("M003", f"{message}randomised to is all that is published.", "method")
-        for name in self._parts:
-            if name not in _PARAMETERS:
-                own = join_names(_PARAMETERS[1:])
-                self._add("M004", f"{NOTATION} has no parameter {name!r}. It has {own}.", name)
-        if len({target.iri for target in self._rule.targets}) != 1:
-            message = f"{NOTATION} is of one dataset. Given: {len(self._rule.targets)}."
-            self._add("M016", message, "", "Join them in a file of your own.")
-
     def _epsilon(self) -> Decimal | None:
-        for value in self._values(EPSILON)[:1]:
+        for value in self.values(EPSILON)[:1]:
             try:
                 epsilon = Decimal(str(value.value))
             except InvalidOperation:
@@ -141,7 +113,7 @@ class _Reader:
 
     def _compose(self) -> str:
         allowed = get_args(Compose)
-        for value in self._values(COMPOSE)[:1]:
+        for value in self.values(COMPOSE)[:1]:
             if value.value in allowed:
                 return str(value.value)
             message = f"pe:compose is not allowed to be {value.value!r}. Allowed is "
@@ -152,40 +124,27 @@ class _Reader:
 
     def _unit(self, columns: list[Randomiser]) -> str:
         unit = ""
-        for value in self._values(UNIT)[:1]:
-            unit = self._column(value) or ""
+        for value in self.values(UNIT)[:1]:
+            unit = self.column(value) or ""
         for one in columns if unit else ():
             if not one.is_repeatable:
                 message = f"{one.name!r} has noise that is drawn anew each time, and privacyUnit "
                 message += "asks for the same answers again."
-                self._add("M003", message, UNIT, "Leave privacyUnit out.")
+                self.add("M003", message, UNIT, "Leave privacyUnit out.")
         return unit
-
-    def _column(self, value: Value) -> str | None:
-        datasets = Datasets.of(self._rule)
-        column = datasets.column(str(value.value))
-        if column is None:
-            their = " and ".join(f"{target}/..." for target in datasets.iris)
-            message = f"{value.value!r} is not a column of the target. Its columns are {their}"
-            hint = "In a name, / ? # and a blank are written as %2F, %3F, %23 and %20."
-            self.problems.append(Problem("M006", message, hint, value.place))
-            return None
-        self.places.setdefault(column[1], value.place)
-        return column[1]
 
     def _check_names(self, columns: list[Randomiser]) -> None:
         names = [one.name for one in columns]
-        for name in dict.fromkeys(one for one in names if names.count(one) > 1):
-            self._add("M005", f"{name!r} is named {names.count(name)} times.", RANDOMISED)
-        for value in self._values(UNIT)[:1]:
-            column = Datasets.of(self._rule).column(str(value.value))
+        self.check_named_once(names, RANDOMISED)
+        for value in self.values(UNIT)[:1]:
+            column = Datasets.of(self.rule).column(str(value.value))
             if column and column[1] in names:
                 message = f"{column[1]!r} is both randomised and privacyUnit. Persons are not "
-                self._add("M005", f"{message}published.", UNIT)
+                self.add("M005", f"{message}published.", UNIT)
 
     def _randomiser(self, value: Value) -> Randomiser | None:
         """Return how a column is randomised, None where something is wrong with it."""
-        name = self._column(value)
+        name = self.column(value)
         if name is None:
             return None
         randomisers = terms.randomisers()

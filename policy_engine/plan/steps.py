@@ -32,6 +32,8 @@ from policy_engine.plan.aggregates.model import Aggregation
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.disclosure import Disclosure, Population
 from policy_engine.plan.randomisation import Randomisation
+from policy_engine.plan.synthesis import Synthesis
+from policy_engine.plan.synthetic_audits import SyntheticAudit
 from policy_engine.plan.training import Audit, Training
 
 CellStyle = Literal["text", "bounds"]
@@ -44,6 +46,8 @@ Phase = Literal[
     "table",
     "statistics",
     "records",
+    "synthetic",
+    "generative",
     "model",
     "audit",
     "disclosure",
@@ -51,7 +55,7 @@ Phase = Literal[
 ]
 """The part of a plan a step belongs to: `rows` are chosen before steps on `columns`, and those come
 before the one on the `table`; `statistics` are released in the place of rows, and so are `records`
-that were randomised."""
+that were randomised, and `synthetic` rows that were made up, which `generative` steps attack."""
 
 
 class Step:
@@ -299,6 +303,44 @@ class Randomise(Randomisation, Step):
         """Return epsilon, which holds by the draws alone, and a bound for each column: no cell is
         one that could not have been drawn."""
         return (*self.budget_bounds(), *self.cell_bounds())
+
+
+class Synthesise(Synthesis, Step):
+    """Release rows that a generator makes up, and no row of the input.
+
+    What is measured is that no cell lies outside of what its column has in the input; nothing is
+    promised of what rows show of those that the generator learnt from.
+    """
+
+    phase: ClassVar[Phase] = "synthetic"
+
+    step: Literal["synthesise"] = "synthesise"
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The columns that are made up."""
+        return self.columns
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The columns that are made up."""
+        return self.columns
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """Return a bound for each column: no cell lies outside of what the input has."""
+        return self.cell_bounds()
+
+
+class SyntheticAuditStep(SyntheticAudit, Step):
+    """Attack made-up rows as they were written, and check the results against the bounds."""
+
+    phase: ClassVar[Phase] = "generative"
+
+    step: Literal["synthetic-audit"] = "synthetic-audit"
+
+    def policy_part(self) -> Self:
+        """Return it with bounds and attacks in one order."""
+        return self.model_copy(update={"method": self.method.sorted_copy()})
 
 
 class Publish(_Frozen, Step):

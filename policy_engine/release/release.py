@@ -46,10 +46,10 @@ class Release(BaseModel):
     audit. `attacks` are the measurements of the plan's audits, `reports` their full results,
     `models` the public facts about the attacked models, `attempts` the attempts on the same data in
     the same way, this one last; `files` are the figures of the model's files; `seed` is the given
-    one, `salt` the release's own salt for pseudonyms, None if it has none or shares them with
-    others. `upstream` is the certified release that the input is, if it is one, `made_by` the party
-    that made it; `doubts` are warnings for the owner. `uncovered` are other releases of the same
-    data, of which the epsilon of statistics says nothing.
+    one, or what synthetic rows were drawn by; `salt` is the release's own salt for pseudonyms, None
+    if it has none or shares them with others. `upstream` is the certified release that the input
+    is, if it is one, `made_by` the party that made it; `doubts` are warnings for the owner.
+    `uncovered` are other releases of the same data, of which no epsilon says anything.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -109,12 +109,12 @@ def run_plan(
 
     Returns the release, and the table to be measured, as it was written: the output, or the
     training table of a model. The destination is a staging place, which must stay hidden until the
-    release is certified. A `seed` decides who is trained on, and everything that audits draw;
-    without one, it is drawn and kept secret. The `history` keeps every attempt at a model; a
-    refused one is repeated only if `repeats` asks for it. With `allow_pickle` a scikit-learn model
-    is written by joblib, with a warning beside it. `upstream` gives the releases that the inputs
-    are: one that was changed since is refused (V013). What draws on a budget is charged by
-    `charging` before it is drawn. Raises DataError if the data cannot satisfy
+    release is certified. A `seed` decides who is trained on, and everything that audits, and
+    generators of rows, draw; without one, it is drawn and kept secret. The `history` keeps every
+    attempt at a model; a refused one is repeated only if `repeats` asks for it. With `allow_pickle`
+    a scikit-learn model is written by joblib, with a warning beside it. `upstream` gives the
+    releases that the inputs are: one that was changed since is refused (V013). What draws on a
+    budget is charged by `charging` before it is drawn. Raises DataError if the data cannot satisfy
     the plan, AuditError if there is too little of it for the audits, OutputError if the output
     cannot be written.
     """
@@ -126,6 +126,10 @@ def run_plan(
         from policy_engine.release.answers import release_answers  # noqa: PLC0415 (imports this)
 
         return release_answers(plan, engine, destination, upstream)
+    if plan.synthesise is not None:
+        from policy_engine.release.synthetic_rows import release_synthetic  # noqa: PLC0415 (as above)
+
+        return release_synthetic(plan, engine, destination, seed, upstream)
     table, sources = read_inputs(plan, engine, upstream)
     doubts = tuple(text_warnings(plan, engine, table))
     if plan.train is not None:

@@ -67,6 +67,8 @@ def test_the_files_that_a_page_names_are_there(page):
     made_up |= {"tests/methods/privacy_models/test_x_anonymity.py"}
     made_up |= {
         "policy_engine/methods/maskings/x_coding.py",
+        "policy_engine/methods/synthesisers/x_model.py",
+        "policy_engine/engines/synthesising/x_model.py",
         "tests/methods/maskings/test_x_coding.py",
     }
     assert len(named) > 5

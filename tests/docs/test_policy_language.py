@@ -42,7 +42,8 @@ EXCEPTED = {
         [
             *(f"{PE}{name}" for name in ("Method", "PrivacyModel", "PolicyType", "PartyFunction")),
             *(f"{PE}{name}" for name in ("AuditMethod", "Attack", "LinkageAttack", "Masking")),
-            f"{PE}Randomiser",
+            f"{PE}GenerativeAttack",
+            *(f"{PE}{name}" for name in ("Randomiser", "Synthesiser")),
             *(f"{PE}LogicalOperator", f"{ODRL}ConflictTerm"),
             *(f"{PE}{name}" for name in ("Query", "GroupColumn", "Aggregate", "Budget")),
             *(f"{PE}{name}" for name in CLASSES_OF_WORDS),
@@ -165,6 +166,8 @@ def as_audit(given):
     named = {one["leftOperand"] for one in given}
     if {f"pe:{name}" for name in (*RISK_MEASURES, "population")} & named:
         return as_risk(given)
+    if {"pe:setPValue", "pe:excessCopies", "pe:holdoutShare"} & named:
+        return as_attack_on_synthetic_rows(given)
     if {"pe:inferred", "pe:learned"} & named:
         return as_inference(given)
     if {"pe:linked", "pe:known"} & named:
@@ -190,6 +193,16 @@ def as_audit(given):
             ]
         }
     )
+
+
+def as_attack_on_synthetic_rows(given):
+    """Return the permissions to make rows up, and to read them once they are attacked."""
+    names = ("pe:synthesised", "pe:synthesiser", "pe:syntheticRows")
+    parts = [refinement("mosaicrown:method", "synthetic-data")]
+    parts += map(language_reference.synthesising, names)
+    made = {"target": "ex:Visits", "action": action("odrl:anonymize", parts), "output": "ex:Out"}
+    duty = {"action": action("pe:membershipInference", given)}
+    return as_policy({"permission": [made, {"target": "ex:Out", "action": "read", "duty": duty}]})
 
 
 def as_attack(given):
@@ -256,6 +269,16 @@ def as_randomised(given):
     return {**as_policy({"permission": rule}), "@context": [*CONTEXTS, {"xsd": terms.XSD}]}
 
 
+def as_synthesised(given):
+    """Return the permission to release a synthetic table, with what that needs besides."""
+    method = refinement("mosaicrown:method", "synthetic-data")
+    names = ("pe:synthesised", "pe:synthesiser", "pe:syntheticRows")
+    every = [method, *map(language_reference.synthesising, names)]
+    more = [one for one in every if one["leftOperand"] != given["leftOperand"]]
+    made = action("odrl:anonymize", [given, *more])
+    return as_policy({"permission": {"target": "ex:Visits", "action": made, "output": "ex:Out"}})
+
+
 def action(name, refinements):
     return {"rdf:value": {"@id": name}, "refinement": refinements}
 
@@ -278,6 +301,7 @@ WRAPPED = {
     "audit": as_audit,
     "release": as_release,
     "randomised": as_randomised,
+    "synthesised": as_synthesised,
     "query": lambda query: as_policy({"pe:queries": {**TABLE, **query}}),
     "figure": lambda figure: as_policy({"pe:queries": {**TABLE, "pe:aggregate": figure}}),
     "budget": lambda budget: as_policy({"pe:budget": {**BUDGET, **budget}}),
@@ -298,6 +322,9 @@ def parents_of(text, example):
     )
 
 
+PLANNED = ("refinement", "audit", "policy", "release", "randomised", "synthesised")
+
+
 def read(example):
     text = whole(example)
     if example.kind == "hierarchy":
@@ -312,7 +339,7 @@ def read(example):
     known = Reading(vocabularies=given).vocabulary
     policies = read_policies(text, parents=parents_of(text, example), vocabulary=known)
     for policy in policies:
-        if example.kind in ("refinement", "audit", "policy", "release", "randomised"):
+        if example.kind in PLANNED:
             check_plannable(policy)
     return policies
 
@@ -482,7 +509,8 @@ def test_what_a_constraint_comes_to_decides_over_a_rule_as_the_table_says(row):
 
 NAMED = (
     *(terms.methods(), terms.maskings(), terms.randomisers(), terms.audit_methods()),
-    *(terms.attacks(), terms.linkage_attacks()),
+    terms.synthesisers(),
+    *(terms.attacks(), terms.linkage_attacks(), terms.generative_attacks()),
     *(
         {one.facts["notation"]: one for one in terms.instances(f"{PE}{kind}").values()}
         for kind in CLASSES_OF_WORDS
@@ -557,9 +585,8 @@ def test_a_term_that_is_not_read_is_refused_wherever_it_stands(iri):
 
 
 def test_every_parameter_has_a_row():
-    rows = {
-        row[0].strip("`") for _, _, row in tables(r"examples: (?:refinement|release|randomised)")
-    }
+    kinds = "refinement|release|randomised|synthesised"
+    rows = {row[0].strip("`") for _, _, row in tables(f"examples: (?:{kinds})")}
     assert {terms.compact(iri) for iri in parameters()} <= rows
 
 

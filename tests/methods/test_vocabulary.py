@@ -10,6 +10,7 @@ from pyld import jsonld
 
 from policy_engine import methods, terms
 from policy_engine.audits.disclosure.auditing import ATTACKS as ATTACKS_ON_TABLES
+from policy_engine.audits.generative.settings import NAMES as ATTACKS_ON_GENERATORS
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.errors import InternalError
 from policy_engine.methods import (
@@ -23,16 +24,20 @@ from policy_engine.methods.audits.membership_inference import DEFAULT_ATTACKS, M
 from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS as LINKAGES
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
 from policy_engine.methods.disclosure import DisclosureMeasure, InferenceMeasure, RiskMeasure
+from policy_engine.methods.generative import DEFAULT_ATTACKS as GENERATIVE_ATTACKS
+from policy_engine.methods.generative import GenerativeMeasure
 from policy_engine.methods.masking import masking_class
 from policy_engine.methods.randomiser import randomiser_class
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
 from policy_engine.methods.sanitisations import differential_privacy
+from policy_engine.methods.synthesiser import synthesiser_class
 from policy_engine.plan.plan import EngineName
 from policy_engine.plan.training import audit_parameters
 from policy_engine.plan.training.refining import (
     OF_AUDIT,
+    OF_GENERATORS,
     OF_INFERENCE,
     OF_LINKAGE,
     OF_MODEL,
@@ -50,9 +55,9 @@ def local_names(term, key):
     return {terms.local_name(iri) for iri in term.iris(key)}
 
 
-BESIDE = {"joinOn", "masked", "randomised"}
-"""Columns that a step of their own is about: what targets are joined on, what is masked, and what
-is randomised."""
+BESIDE = {"joinOn", "masked", "randomised", "synthesised"}
+"""Columns that a step of their own is about: what targets are joined on, what is masked, what is
+randomised, and what is made up."""
 SHARED = {**parameters(Columns), **parameters(RecodingOptions), **parameters(Sampling)}
 OPERANDS = {
     iri: term
@@ -79,6 +84,7 @@ def range_of(field):
 def test_every_method_of_the_vocabulary_has_a_file_and_no_file_is_without():
     files = {path.stem for path in Path(methods.__file__).parent.glob("*/*.py")}
     every = (*terms.methods(), *terms.audit_methods(), *terms.maskings(), *terms.randomisers())
+    every += (*terms.synthesisers(),)
     named = {notation.replace("-", "_") for notation in every}
     assert files - {"__init__", "classifier"} == named
 
@@ -116,14 +122,14 @@ def test_every_method_requires_and_allows_the_columns_and_the_options_of_recodin
     assert local_names(model, "requires") == {"quasi-identifier"}
     allowed = [*every.iris("allows"), *model.iris("allows")]
     assert sorted(map(terms.local_name, allowed)) == sorted(
-        {*SHARED, *BESIDE} - {"quasi-identifier", "randomised"}
+        {*SHARED, *BESIDE} - {"quasi-identifier", "randomised", "synthesised"}
     )
     assert {*parameters(RecodingOptions), "sensitive"} == local_names(model, "allows")
 
 
 def test_masking_without_a_model_is_a_method_that_is_not_a_privacy_model():
     assert {*terms.methods()} - {*terms.privacy_models()} == {
-        *("masking", "differential-privacy", "local-differential-privacy")
+        *("masking", "differential-privacy", "local-differential-privacy", "synthetic-data")
     }
     term, kind = terms.methods()["masking"], method_class("masking")
     assert term.iri == f"{terms.PE}maskingAlone"
@@ -203,6 +209,30 @@ def test_local_differential_privacy_has_the_fields_of_its_class_columns_and_a_un
     assert set(parameters(method_class("local-differential-privacy"))) == {"epsilon", "compose"}
 
 
+@pytest.mark.parametrize("notation", terms.synthesisers())
+def test_a_generator_has_its_classes_its_tests_and_its_entry(notation):
+    term, kind = terms.synthesisers()[notation], synthesiser_class(notation)
+    name = notation.replace("-", "_")
+    assert term.iri == f"{terms.PE}{notation}"
+    assert term.definition.endswith(".")
+    assert kind.__module__.rpartition(".")[2] == name
+    assert kind.notation == kind.model_fields["synthesiser"].default == notation
+    assert local_names(term, "allows") == set(parameters(kind)) - {"synthesiser"}
+    assert callable(import_module(f"policy_engine.engines.synthesising.{name}").fit)
+    for folder in ("methods/synthesisers", "engines/synthesising"):
+        assert any((ROOT / "tests" / folder).glob(f"test_{name}*.py"))
+
+
+def test_synthetic_data_has_columns_a_generator_rows_and_settings_of_generators():
+    term = terms.methods()["synthetic-data"]
+    of_generators = {
+        name for one in terms.synthesisers().values() for name in local_names(one, "allows")
+    }
+    assert local_names(term, "requires") == {"synthesised", "synthesiser", "syntheticRows"}
+    assert local_names(term, "allows") == {"identifier", *of_generators}
+    assert {*parameters(method_class("synthetic-data"))} == {"syntheticRows"}
+
+
 @pytest.mark.parametrize("notation", ["l-anonymity", "classifier"])
 def test_an_entry_without_a_file_or_class_is_told_what_it_needs(notation):
     with pytest.raises(InternalError, match=f"'{notation}' needs a class ") as caught:
@@ -231,7 +261,7 @@ def test_a_method_of_audits_has_its_class_its_tests_and_its_entry(notation):
 
 
 READ_OF = {
-    "membership-inference": (*OF_AUDIT, *OF_MODEL),
+    "membership-inference": (*OF_AUDIT, *OF_MODEL, *OF_GENERATORS),
     "record-linkage": OF_LINKAGE,
     "population-risk": OF_RISK,
     "attribute-inference": OF_INFERENCE,
@@ -265,7 +295,10 @@ def test_what_is_read_of_audits_is_what_their_methods_allow():
 def test_what_refines_an_action_is_what_is_read_of_it(name):
     allowed = {
         "train": OF_TRAINING,
-        "audit": ("method", *OF_AUDIT, *OF_LINKAGE, *OF_INFERENCE, *OF_RISK, *OF_MODEL),
+        "audit": (
+            *("method", *OF_AUDIT, *OF_LINKAGE, *OF_INFERENCE, *OF_RISK, *OF_MODEL),
+            *OF_GENERATORS,
+        ),
     }
     known = terms.instances(f"{terms.ODRL}Action")
     action = known[f"{terms.PE}{name}"]
@@ -280,7 +313,8 @@ def test_every_measure_that_is_bounded_is_a_number():
         *get_args(DisclosureMeasure),
         *get_args(RiskMeasure),
         *get_args(InferenceMeasure),
-        "fpr",
+        *get_args(GenerativeMeasure),
+        *("fpr", "holdoutShare"),
         "trainingShare",
     ):
         assert terms.vocabulary()[f"{terms.PE}{name}"].iris("takes") == (f"{terms.XSD}decimal",)
@@ -336,6 +370,14 @@ def test_an_attack_on_tables_is_made_and_named_by_its_entry(notation):
     assert notation in ATTACKS_ON_TABLES
 
 
+def test_attacks_on_synthetic_rows_are_made_and_named_by_their_entries():
+    for notation, term in terms.generative_attacks().items():
+        assert term.iri == f"{terms.PE}{notation}"
+        assert term.definition.endswith(".")
+        assert notation in ATTACKS_ON_GENERATORS
+    assert {*GENERATIVE_ATTACKS} <= {*terms.generative_attacks()}
+
+
 def test_the_attacks_on_a_table_are_all_that_policies_can_name_unless_some_are_named():
     assert {*LINKAGES} <= {*terms.linkage_attacks()}
 
@@ -361,6 +403,9 @@ def test_the_engines_of_the_vocabulary_are_those_of_plans():
 
 def test_no_name_is_both_an_option_and_a_parameter_of_a_method():
     own = {name for notation in terms.methods() for name in parameters(method_class(notation))}
+    own |= {
+        name for one in map(synthesiser_class, terms.synthesisers()) for name in parameters(one)
+    }
     assert not own & set(SHARED)
     assert {terms.local_name(iri) for iri in OPERANDS} == own | set(SHARED) | BESIDE | {"release"}
 
@@ -379,6 +424,7 @@ def test_differential_privacy_has_the_fields_of_its_class_a_unit_and_a_release()
 def test_an_operand_has_the_range_of_its_fields(iri):
     name, term = terms.local_name(iri), OPERANDS[iri]
     fields = [parameters(method_class(notation)).get(name) for notation in terms.methods()]
+    fields += [parameters(synthesiser_class(one)).get(name) for one in terms.synthesisers()]
     given = {range_of(field) for field in [*fields, SHARED.get(name)] if field}
     if name in ("privacyUnit", *BESIDE):
         given = {f"{terms.ODRL}Asset"}

@@ -32,6 +32,7 @@ from policy_engine.methods.randomiser import randomiser_class
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
+from policy_engine.methods.synthesiser import synthesiser_class
 from policy_engine.policy.reading.operands import parameters as operands
 
 _ODRL, _PE = terms.ODRL, terms.PE
@@ -114,6 +115,7 @@ def _value(iri: str) -> Schema:
         Columns,
         Sampling,
         *map(method_class, terms.methods()),
+        *map(synthesiser_class, terms.synthesisers()),
     ]
     return _value_schema([_field(kind, name) for kind in kinds if name in parameters(kind)])
 

@@ -67,10 +67,17 @@ from policy_engine.engines.spark.values import arrow_schema, distinct_values
 from policy_engine.engines.statistics.row_cells import check_types
 from policy_engine.engines.statistics.tallies import Key, Tallies
 from policy_engine.engines.strata import SampledOutput
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, InternalError
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Publish, Randomise, Sample
+from policy_engine.plan.steps import (
+    AggregateStep,
+    Anonymize,
+    Mask,
+    Publish,
+    Randomise,
+    Sample,
+)
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -166,6 +173,14 @@ class SparkRun:
         self._progress("verifying", 0, written.stored.rows)
         with running(self._engine.spark, "verifying"):
             return count_strange_cells(self._read_stored(written)[0], step)
+
+    def synthesise(self, *_: Any) -> AnonymizedTable:
+        """Raise InternalError (X001): no plan makes rows up on a cluster (M009)."""
+        raise InternalError.of("X001", "Rows are made up on the local engine.")
+
+    def foreign_cells(self, *_: Any) -> tuple[int, tuple[int, ...]]:
+        """Raise InternalError (X001), as `synthesise` does."""
+        raise InternalError.of("X001", "Rows are made up on the local engine.")
 
     def statistics_table(self, table: pa.Table) -> AnonymizedTable:
         """Return a table of statistics as a frame of the session."""

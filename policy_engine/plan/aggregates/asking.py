@@ -1,4 +1,5 @@
-"""Which permissions ask for statistics under differential privacy or for answers, not for rows."""
+"""Which permissions ask for statistics under differential privacy, for answers or for synthetic
+rows, not for rows."""
 
 from policy_engine import terms
 from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
@@ -20,6 +21,22 @@ for."""
 def asks_for_answers(action: Action) -> bool:
     """Tell whether an action to anonymise asks for records randomised one by one."""
     return _names(action, LOCAL)
+
+
+SYNTHETIC = "synthetic-data"
+"""The method of `methods/sanitisations/synthetic_data.py`, likewise."""
+
+
+def asks_for_synthetic_rows(action: Action) -> bool:
+    """Tell whether an action to anonymise asks for rows that are made up."""
+    return _names(action, SYNTHETIC)
+
+
+def asks_for_rows(action: Action) -> bool:
+    """Tell whether an action to anonymise asks for rows of the input, and nothing in their
+    place."""
+    others = asks_for_statistics, asks_for_answers, asks_for_synthetic_rows
+    return not any(one(action) for one in others)
 
 
 def _names(action: Action, notation: str) -> bool:

@@ -9,6 +9,7 @@ from policy_engine.methods.audits.classifier import FEW, MANY
 from policy_engine.methods.audits.membership_inference import AttackBound, MembershipInference
 from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS, RecordLinkage
+from policy_engine.methods.generative import SyntheticInference
 from policy_engine.methods.reference import Parameter
 from policy_engine.plan.training.files import FEWEST, FileBounds
 from policy_engine.plan.training.model import Modelling
@@ -104,5 +105,11 @@ def _other_parameters() -> dict[str, tuple[str, str]]:
         "feature": ("columns", "the quasi-identifiers; of a table, all that are released"),
         "model": ("a text", Modelling(asset="", label="").architecture.kind),
         "generators": (f"an integer from {FEW} to {MANY}", "no search"),
+        "setPValue": ("a bound above 0, up to 0.5", "none"),
+        "excessCopies": ("a bound above 0 and below 1", "none"),
+        "holdoutShare": (
+            describe_allowed(SyntheticInference.model_fields["holdout_share"]),
+            f"{SyntheticInference.model_fields['holdout_share'].default:g}",
+        ),
         "trainingShare": (describe_allowed(model["share"]), f"{model['share'].default:g}"),
     }

@@ -17,6 +17,8 @@ OF_MODEL = ("label", "feature", "model", "trainingShare")
 OF_TRAINING = (*OF_MODEL, "generators")
 OF_FILES = ("smallestLeaf", "rareValues")
 OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts", *OF_FILES)
+OF_GENERATORS = ("setPValue", "excessCopies", "holdoutShare")
+OF_SYNTHETIC = ("auc", "tprAtFpr", "fpr", "attack", *OF_GENERATORS)
 OF_LINKAGE = ("linked", "known", "attack")
 RISK_MEASURES: tuple[RiskMeasure, ...] = get_args(RiskMeasure)
 OF_INFERENCE = ("inferred", "known", "learned")
@@ -24,14 +26,16 @@ OF_RISK = (*RISK_MEASURES, "known", "population")
 BELOW = f"{terms.ODRL}lt"
 DEFAULT_FPR = 0.001
 _AT_MOST, _AT_LEAST = f"{terms.ODRL}lteq", f"{terms.ODRL}gteq"
+_ABOVE = f"{terms.ODRL}gt"
 _EQ, _ALL = f"{terms.ODRL}eq", f"{terms.ODRL}isAllOf"
 _ANY = f"{terms.ODRL}isAnyOf"
 _OPERATORS = {
     "smallestLeaf": [_AT_LEAST],
     "generators": [_AT_LEAST],
     "rareValues": [_AT_MOST],
+    "setPValue": [_AT_LEAST, _ABOVE],
 }
-_BOUNDED = (*MEASURES, "linked", "inferred", *RISK_MEASURES)
+_BOUNDED = (*MEASURES, "excessCopies", "linked", "inferred", *RISK_MEASURES)
 _SEVERAL = ("attack", "feature", "known", "learned")
 
 

@@ -1,6 +1,6 @@
 """What is wrong with a policy as a whole, once all that it consists of is known."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -192,19 +192,15 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
         name
         for notation, term in terms.methods().items()
         for name in (notation, term.iri)
-        if notation != "masking"
+        if notation not in ("masking", _SYNTHETIC)
     }
     others = {
         term.iri: notation
         for notation, term in terms.methods().items()
         if f"{terms.PE}epsilon" not in term.iris("requires")
     }
-    attacked = {
-        target.iri
-        for rule in policy.permissions
-        if any(action.iri in _ATTACKS for duty in rule.duties for action in duty.actions)
-        for target in rule.targets
-    }
+    attacked = _targets_of_duties(policy, _ATTACKS)
+    told_apart = _targets_of_duties(policy, _AUDITS)
     for rule in policy.permissions:
         if rule.output in attacked:
             continue
@@ -212,13 +208,30 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
             named = _methods(action)
             for value in named if not models & {str(one.value) for one in named} else ():
                 notation = others.get(str(value.value), str(value.value))
-                if notation in others.values():
+                if notation == _SYNTHETIC and rule.output not in told_apart:
+                    message = f"{notation} alone bounds nothing that made-up rows show."
+                    hint = "Bound what attacks reach: add the duty pe:membershipInference to a "
+                    yield Problem("W005", message, f"{hint}permission on the output.", value.place)
+                elif notation in others.values() and notation != _SYNTHETIC:
                     alone = notation if notation != "masking" or _masks(action) else "a sample"
                     message = f"No privacy model is asked for: {alone} alone bounds nothing."
                     hint = "Ask for a privacy model as well, such as k-anonymity, or bound what "
                     hint += "attacks reach: add the duty pe:recordLinkage or pe:populationRisk "
                     hint += "to a permission on the output."
                     yield Problem("W005", message, hint, value.place)
+
+
+def _targets_of_duties(policy: Policy, actions: Container[str]) -> set[str]:
+    """Return the targets of the permissions that have a duty of one of some actions."""
+    return {
+        target.iri
+        for rule in policy.permissions
+        if any(action.iri in actions for duty in rule.duties for action in duty.actions)
+        for target in rule.targets
+    }
+
+
+_SYNTHETIC = "synthetic-data"
 
 
 def _unmade_audits(policy: Policy) -> Iterator[Problem]:

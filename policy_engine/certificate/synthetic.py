@@ -1,0 +1,57 @@
+"""What is measured of rows that were made up, and what a certificate says of them."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from policy_engine.engines.engine import Engine, WrittenTable
+from policy_engine.errors import CertificateError, DataError, format_count
+from policy_engine.methods import Measurement
+from policy_engine.plan.steps import Synthesise, SyntheticAuditStep
+
+if TYPE_CHECKING:
+    from policy_engine.certificate.certificate import Certificate
+
+
+def measure_synthetic(
+    written: WrittenTable, step: Synthesise, engine: Engine
+) -> tuple[Measurement, ...]:
+    """Return how many cells of each column lie outside of what the input has, as they were written.
+
+    Raises DataError (V006) where another run made the table: nothing in it shows that its rows were
+    made up. Raises CertificateError (V003) where it does not have as many rows as are asked for.
+    """
+    if written.anonymized is None:
+        message = "Nothing in a table shows that its rows were made up, or how."
+        raise DataError.of("V006", message, "Make it again: policy-engine apply.")
+    rows, foreign = engine.foreign_cells(written, step)
+    if rows != step.rows:
+        message = f"The output has {format_count(rows, 'row')}, and {step.rows:,} are made up."
+        raise CertificateError.of("V003", message, source=written.stored.location)
+    return tuple(
+        Measurement(
+            bound=one.name, column=one.column, sense=one.sense, asked=one.asked, achieved=cells
+        )
+        for one, cells in zip(step.bounds(), foreign, strict=True)
+    )
+
+
+def synthetic_warning(step: Synthesise, audits: Sequence[SyntheticAuditStep] = ()) -> str:
+    """Return what to know of made-up rows before anything else."""
+    what = "nothing bounds what they show of the rows that it learnt from"
+    if audits:
+        share = max(one.method.holdout_share for one in audits)
+        what = "what is bounded is how well some attacks tell the rows that it learnt from a "
+        what += f"random {share:.0%} of all, which it never saw"
+    made = f"the rows were made up by {step.synthesiser}"
+    return f"No formal guarantee is given: {made}, and {what}."
+
+
+def synthetic_contradictions(certificate: "Certificate") -> Iterator[str]:
+    """Yield what no release of synthetic rows has."""
+    step = certificate.plan.synthesise
+    if step is None:
+        return
+    if certificate.rows_out != step.rows:
+        yield f"It has {certificate.rows_out:,} rows, and its plan makes {step.rows:,}."
+    if not certificate.tells_making:
+        yield "It does not say how its rows were made up, which no table shows."

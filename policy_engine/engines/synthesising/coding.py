@@ -1,0 +1,138 @@
+"""Tables as codes of their own values, in their order, and back.
+
+Every generator draws codes: a synthetic cell is a value of its column, of the same type and
+written alike.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import (
+    from_numpy,
+    is_nested_or_span,
+    to_numpy,
+    unchunk,
+    value_type,
+)
+from policy_engine.engines.field_marks import is_untyped
+from policy_engine.engines.text_types import to_inferred_type
+from policy_engine.errors import DataError, Problem
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LearntColumn:
+    """The distinct `values` of a column in their order, the missing one last, if cells are missing.
+
+    `codes` (rows,) are places among them. The `numbers` (values,) of a column of numbers or times
+    have the missing value far below all others; they are None for categories.
+    """
+
+    field: pa.Field
+    values: pa.Array
+    codes: Codes
+    numbers: Floats | None = None
+
+    @property
+    def counts(self) -> Codes:
+        """How often each value occurs, (values,)."""
+        return np.bincount(self.codes, minlength=len(self.values))
+
+
+@dataclass(frozen=True, eq=False)
+class LearntTable:
+    """The columns of a table as codes, in an order, and how many rows it has."""
+
+    columns: tuple[LearntColumn, ...]
+    rows: int
+
+    @property
+    def codes(self) -> Codes:
+        """The codes of all columns, (rows, columns)."""
+        return np.column_stack([one.codes for one in self.columns])
+
+    def table_of(self, codes: Codes) -> pa.Table:
+        """Return the table that has these codes, (rows, columns)."""
+        columns = [
+            one.values.take(from_numpy(np.ascontiguousarray(codes[:, place]))).cast(one.field.type)
+            for place, one in enumerate(self.columns)
+        ]
+        return pa.table(columns, schema=pa.schema([one.field for one in self.columns]))
+
+
+def learnt_table(table: pa.Table) -> LearntTable:
+    """Return a table as codes.
+
+    Texts that all are numbers or times, as in CSV files, are in the order of these. Raises
+    DataError (C009) with all columns whose type has no values that generators learn: lists,
+    structures, and so on.
+    """
+    problems = [
+        Problem("C009", f"No rows are made up of the column {one.name!r}: its type is {one.type}.")
+        for one in table.schema
+        if is_nested_or_span(value_type(one.type)) or pa.types.is_null(value_type(one.type))
+    ]
+    if problems:
+        raise DataError(*problems)
+    columns = tuple(map(_coded_column, table.schema, table.columns))
+    return LearntTable(columns, table.num_rows)
+
+
+def _coded_column(field: pa.Field, column: pa.ChunkedArray) -> LearntColumn:
+    plain = unchunk(column)
+    encoded = plain if pa.types.is_dictionary(plain.type) else plain.dictionary_encode()
+    codes = to_numpy(encoded.indices, missing=-1).astype(np.int64)
+    used = np.unique(codes[codes >= 0])
+    values = encoded.dictionary.take(from_numpy(used))
+    numbers = _numbers(field, values)
+    order = _order(values, numbers)
+    values = values.take(from_numpy(order))
+    numbers = None if numbers is None else numbers[order]
+    # The place behind the last value is that of missing cells, whose code is -1.
+    places = np.full(len(encoded.dictionary) + 1, len(order), dtype=np.int64)
+    places[used[order]] = np.arange(len(order))
+    if (codes < 0).any():
+        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+        numbers = None if numbers is None else np.append(numbers, _far_below(numbers))
+    return LearntColumn(field, values, places[codes], numbers)
+
+
+def _numbers(field: pa.Field, values: pa.Array) -> Floats | None:
+    """Return values as numbers, (values,), None for categories; times as what they count."""
+    if is_untyped(field):
+        values = unchunk(to_inferred_type(pa.chunked_array([values])))
+    kind = values.type
+    if pa.types.is_temporal(kind):
+        counts = values.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
+        return to_numpy(counts).astype(np.float64)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return _finite(to_numpy(values.cast(pa.float64(), safe=False)))
+    return None
+
+
+def _finite(numbers: Floats) -> Floats:
+    """Return numbers with NaN far below all others, and infinite ones beyond the last finite."""
+    finite = numbers[np.isfinite(numbers)]
+    least, most = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    return np.nan_to_num(numbers, nan=_far_below(finite), neginf=least - 1, posinf=most + 1)
+
+
+def _order(values: pa.Array, numbers: Floats | None) -> Codes:
+    """Return the places of values in their order: of numbers, or of texts."""
+    if numbers is not None:
+        return np.argsort(numbers, kind="stable").astype(np.int64)
+    keys = values.cast(pa.uint8()) if pa.types.is_boolean(values.type) else values
+    return to_numpy(pc.sort_indices(keys)).astype(np.int64)
+
+
+def _far_below(numbers: Floats) -> float:
+    """Return a number that a single split of a tree parts from all others."""
+    if not len(numbers):
+        return -1.0
+    return float(2 * numbers.min() - numbers.max() - 1)

@@ -1,0 +1,117 @@
+"""Whole tables of synthetic rows: learnt by a generator, drawn from it, and what to doubt."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol
+
+import pyarrow as pa
+
+from policy_engine.engines.engine import AnonymizedTable
+from policy_engine.engines.synthesising.checking import exact_copies
+from policy_engine.engines.synthesising.coding import Codes, LearntTable, learnt_table
+from policy_engine.engines.synthesising.holding_out import split
+from policy_engine.errors import format_count, join_names
+from policy_engine.methods.synthesiser import Synthesiser
+from policy_engine.methods.synthesisers.sequential_trees import SequentialTrees
+from policy_engine.plan.synthesis import Synthesis
+
+
+class Fitted(Protocol):
+    """A generator that has learnt a table."""
+
+    def rows(self, n: int, seed: int) -> Codes:
+        """Return the codes of synthetic rows, (n, columns), all drawn by the seed."""
+        ...
+
+
+def fit(table: LearntTable, settings: Synthesiser) -> Fitted:
+    """Return the generator of some settings, which has learnt a table."""
+    name = settings.notation.replace("-", "_")
+    fitted: Fitted = import_module(f"policy_engine.engines.synthesising.{name}").fit(
+        table, settings
+    )
+    return fitted
+
+
+def synthetic_table(table: pa.Table, settings: Synthesiser, rows: int, seed: int) -> pa.Table:
+    """Return so many synthetic rows of a table, whose columns are drawn in their order.
+
+    Raises DataError (C009) for columns of a type that generators do not learn.
+    """
+    coded = learnt_table(table)
+    return coded.table_of(fit(coded, settings).rows(rows, seed))
+
+
+@dataclass(frozen=True)
+class SyntheticSource:
+    """The rows that a generator learnt, and those `held_out`, drawn by the seed."""
+
+    learnt: pa.Table
+    held_out: pa.Table
+    seed: int
+
+
+def made_up(
+    table: pa.Table,
+    synthesis: Synthesis,
+    columns: Sequence[str],
+    seed: int,
+    held_out: float = 0,
+) -> AnonymizedTable:
+    """Return the synthetic rows of a table, with the published columns in their order.
+
+    The share of rows `held_out` is drawn at random, equal ones together, and not learnt. What the
+    owner should know besides is how many rows are copies, and which columns tell persons apart. The
+    input is kept for measuring. Raises as `synthetic_table` does, and DataError (R001) where no row
+    is left to learn, or none to be held out.
+    """
+    learnt, others = split(table.select(list(synthesis.columns)), held_out, seed)
+    made = synthetic_table(learnt, synthesis.synthesiser, synthesis.rows, seed)
+    return AnonymizedTable(
+        made.select(list(columns)),
+        rows=synthesis.rows,
+        doubts=(
+            *_copies(made, learnt),
+            *_unlike(learnt),
+            *_unsplit(synthesis.synthesiser, learnt.num_rows),
+        ),
+        compared=tuple(columns),
+        engine_state=SyntheticSource(learnt, others, seed),
+    )
+
+
+def _copies(made: pa.Table, learnt: pa.Table) -> Iterator[str]:
+    """Yield how many of the made-up rows are rows of the input."""
+    copies = exact_copies(made, learnt, learnt.column_names)
+    if copies:
+        rows, verb = format_count(made.num_rows, "row"), "is" if copies == 1 else "are"
+        yield (
+            f"{copies:,} of the {rows} that were made up {verb} the same as a row of the input. "
+            "Some are by chance, the more the fewer columns there are."
+        )
+
+
+def _unlike(learnt: pa.Table) -> Iterator[str]:
+    """Yield the columns whose values are nearly all those of one row."""
+    coded = learnt_table(learnt)
+    names = [one.field.name for one in coded.columns if len(one.values) > _NEARLY_ALL * coded.rows]
+    if names:
+        yield (
+            f"Nearly every value of {join_names(names)} is that of one row, and values are "
+            "released as they are: such a column may tell persons. Leave it out, or round its "
+            "numbers."
+        )
+
+
+_NEARLY_ALL = 0.5
+
+
+def _unsplit(settings: Synthesiser, rows: int) -> Iterator[str]:
+    """Yield that leaves are so large that no tree splits the rows."""
+    if isinstance(settings, SequentialTrees) and 2 * settings.leaf > rows:
+        learnt = format_count(rows, "row")
+        yield (
+            f"Leaves of at least {settings.leaf:,} rows do not split the {learnt} that were learnt:"
+            " every column is drawn by itself, and nothing of what goes together is kept."
+        )

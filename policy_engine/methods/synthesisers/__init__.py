@@ -1,0 +1,1 @@
+"""The generators of synthetic rows, one file per generator."""

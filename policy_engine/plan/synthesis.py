@@ -1,0 +1,56 @@
+"""What a policy asks of a table whose rows are made up."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    field_validator,
+    model_validator,
+)
+
+from policy_engine import terms
+from policy_engine.methods import Bound
+from policy_engine.methods.sanitisations.synthetic_data import MOST_ROWS
+from policy_engine.methods.synthesiser import Synthesiser, synthesiser_class
+
+FOREIGN = "foreignCells"
+"""The bound on cells that lie outside of what their column has in the input."""
+
+
+class Synthesis(BaseModel):
+    """So many `rows` that a generator makes up, of `columns` in the order in which it draws them.
+
+    Nothing is promised of them. Of `identifiers` no value is read.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    columns: Annotated[tuple[str, ...], Field(min_length=1)]
+    synthesiser: SerializeAsAny[Synthesiser]
+    rows: Annotated[int, Field(ge=1, le=MOST_ROWS)]
+
+    @field_validator("synthesiser", mode="before")
+    @classmethod
+    def _parse_synthesiser(cls, value: Any) -> Any:
+        return _synthesiser(value) if isinstance(value, dict) else value
+
+    @model_validator(mode="after")
+    def _names_columns_once(self) -> Self:
+        if len({*self.columns}) < len(self.columns):
+            raise ValueError("a column is made up once")
+        return self
+
+    def cell_bounds(self) -> tuple[Bound, ...]:
+        """Return one bound for each column: no cell lies outside of what the input has."""
+        return tuple(Bound(FOREIGN, name, 0, "at most") for name in self.columns)
+
+
+def _synthesiser(facts: Mapping[str, Any]) -> Synthesiser:
+    notation = facts.get("synthesiser")
+    if notation not in terms.synthesisers():
+        raise ValueError("a generator is given by its notation")
+    return synthesiser_class(str(notation))(**facts)

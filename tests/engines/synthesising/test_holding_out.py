@@ -1,0 +1,50 @@
+"""The split of a table into rows to learn and rows held out: equal ones are on one side."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy_engine.engines.synthesising.holding_out import distinct_numbers, distinct_rows, split
+from policy_engine.errors import DataError
+
+
+def table(*rows):
+    return pa.table({"x": [one for one, _ in rows], "y": [one for _, one in rows]})
+
+
+def test_rows_are_numbered_as_they_first_occur():
+    rows = table((3, "b"), (1, "a"), (3, "b"), (3, "a"), (1, "a"))
+    assert distinct_numbers(rows).tolist() == [0, 1, 0, 2, 1]
+    assert distinct_rows(rows).to_pylist() == table((3, "b"), (1, "a"), (3, "a")).to_pylist()
+    assert distinct_numbers(rows.slice(0, 0)).tolist() == []
+
+
+def are_several(values):
+    return max(map(values.count, values)) < 0.3 * len(values)
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=20, max_size=60).filter(are_several),
+    st.integers(0),
+    st.floats(0.2, 0.8),
+)
+def test_equal_rows_are_never_on_both_sides(values, seed, share):
+    rows = pa.table({"x": values})
+    learnt, held_out = (one["x"].to_pylist() for one in split(rows, share, seed))
+    assert not {*learnt} & {*held_out}
+    assert sorted(learnt + held_out) == sorted(values)
+    # No other end of the drawn ones is nearer than half of the largest group.
+    largest = max(map(values.count, values))
+    assert abs(len(held_out) - round(share * len(values))) <= largest / 2
+
+
+def test_a_table_of_one_distinct_row_cannot_be_split():
+    with pytest.raises(DataError, match="1 are distinct") as caught:
+        split(table(*[(1, "a")] * 9), 0.5, 1)
+    assert caught.value.code == "R001"
+
+
+def test_without_a_share_all_rows_are_learnt():
+    learnt, held_out = split(table((1, "a"), (1, "a")), 0, 1)
+    assert (learnt.num_rows, held_out.num_rows) == (2, 0)
