@@ -252,6 +252,9 @@ OF_AUDITS: Mapping[str, tuple[str, Any]] = {
     "pe:model": ("eq", "RandomForestClassifier"),
     "pe:trainingShare": ("eq", 0.2),
     "pe:generators": ("gteq", 5),
+    "pe:setPValue": ("gteq", 0.01),
+    "pe:excessCopies": ("lteq", 0.02),
+    "pe:holdoutShare": ("eq", 0.3),
 }
 DISTANCES: Mapping[str, Mapping[str, Any]] = {
     "pe:taxonomy": {"pe:distance": "hierarchical", "pe:taxonomy": "diagnoses.csv"},
@@ -294,6 +297,17 @@ RANDOMISING: Mapping[str, tuple[str, Any]] = {
     "pe:privacyUnit": ("eq", "http://example.com/Visits/Patient"),
 }
 """What refines a table that is randomised, besides its columns, each with its operator."""
+SYNTHESISED: Mapping[str, tuple[str, Any]] = {
+    "pe:synthesised": (
+        "isAllOf",
+        ["http://example.com/Visits/Ward", "http://example.com/Visits/Age"],
+    ),
+    "pe:synthesiser": ("eq", "sequential-trees"),
+    "pe:syntheticRows": ("eq", 2000),
+    "pe:leafSize": ("eq", 50),
+    "mosaicrown:identifier": ("isAllOf", ["http://example.com/Visits/Patient"]),
+}
+"""What refines a table whose rows are made up, each with its operator."""
 SYNTHETIC = {
     "pe:function": "synthetic",
     "pe:of": WARD,

@@ -24,6 +24,7 @@ from language_examples import (
     RANDOMISING,
     RELEASES,
     SETTINGS,
+    SYNTHESISED,
     VALUES,
 )
 
@@ -52,7 +53,8 @@ HEADING = "## Reference"
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
 _DP, _LOCAL = "differential-privacy", "local-differential-privacy"
-_RANDOMISED = "pe:randomised"
+_SYNTHETIC = "synthetic-data"
+_RANDOMISED, _SYNTHESISED = "pe:randomised", "pe:synthesised"
 _CC = "http://creativecommons.org/ns#"
 _READ = ("Set", "Policy", "Offer", "Agreement")
 _INTRODUCTION = f"""\
@@ -72,7 +74,7 @@ def with_reference(page: str) -> str:
 def reference() -> str:
     """Return all terms of the policy language, each with its definition and an example."""
     parts = [*_language(), *_sanitisation(), *_differential_privacy(), *_local_privacy()]
-    parts += _modelling()
+    parts += [*_synthetic_data(), *_modelling()]
     titles = [part.splitlines()[0].removeprefix("### ") for part in parts]
     links = "\n".join(f"- [{title}](#{_anchor(title)})" for title in titles)
     return "\n".join([_INTRODUCTION, f"{links}\n", *parts])
@@ -117,7 +119,7 @@ def _sanitisation() -> Iterator[str]:
         (
             (f"`{notation}`", term.definition, _needs(notation), _code(_method(notation)))
             for notation, term in terms.methods().items()
-            if notation not in (_DP, _LOCAL)
+            if notation not in (_DP, _LOCAL, _SYNTHETIC)
         ),
         "Under `mosaicrown:method`; [privacy-models.md](privacy-models.md) tells which to use, and "
         "[masking.md](masking.md#masking-without-a-privacy-model) what `masking` alone is.",
@@ -151,7 +153,7 @@ def _sanitisation() -> Iterator[str]:
         "Under `pe:masking`, said of a masked column; [masking.md](masking.md) tells more.",
     )
     for role, parameters in column_parameters().items():
-        if role == _RANDOMISED:
+        if role in (_RANDOMISED, _SYNTHESISED):
             continue
         page = "masking" if role == "pe:masked" else "generalization"
         more = f"Said of a column in its place, [{page}.md]({page}.md) tells how."
@@ -223,6 +225,37 @@ def _local_privacy() -> Iterator[str]:
     yield _table(title, "randomised", names, map(_randomised_setting, settings))
 
 
+def _synthetic_data() -> Iterator[str]:
+    method = terms.methods()[_SYNTHETIC]
+    needed = _comparison("mosaicrown:method", "eq", _SYNTHETIC)
+    first = (f"`{_SYNTHETIC}`", method.definition, "as `mosaicrown:method`", "required")
+    own = (one for one in method_parameters(_SYNTHETIC) if one.name in SYNTHESISED)
+    rows = [(*first, _code(needed)), *(_row(one, synthesising(one.name)) for one in own)]
+    names = ("operand", "what it is", "takes", "default", "example")
+    more = "[synthetic-data.md](synthetic-data.md) tells how."
+    yield _table("Refinements of synthetic tables", "synthesised", names, rows, more)
+    yield _table(
+        "Generators of synthetic rows",
+        "synthesised",
+        ("generator", "what it does", "may have", "example"),
+        (
+            (f"`{n}`", t.definition, _named(t, "allows"), _code(synthesising("pe:synthesiser", n)))
+            for n, t in terms.synthesisers().items()
+        ),
+        "Under `pe:synthesiser`.",
+    )
+    [one] = column_parameters()[_SYNTHESISED]
+    column = {"@id": SYNTHESISED[_SYNTHESISED][1][0], one.name: 1}
+    row = _row(one, synthesising(_SYNTHESISED, [column]))
+    yield _table(f"Settings of columns under {_SYNTHESISED}", "synthesised", names, [row])
+
+
+def synthesising(name: str, value: Any = None) -> dict[str, Any]:
+    """Return a refinement of a synthetic table, with its usual value unless another is given."""
+    operator, usual = SYNTHESISED[name]
+    return _comparison(name, operator, usual if value is None else value)
+
+
 def _allowed(notation: str) -> Iterator[Parameter]:
     """Yield the parameters that a method may have."""
     term = terms.methods()[notation]
@@ -289,7 +322,8 @@ def _modelling() -> Iterator[str]:
         if iri not in operands()
     )
     names = ("operand", "of", "what it is", "takes", "default", "example")
-    more = "Bounds take `lteq` or `lt`. [Models and audits](#models-and-audits) tells how."
+    more = "Bounds take `lteq` or `lt`, that on a p-value `gteq` or `gt`. "
+    more += "[Models and audits](#models-and-audits) tells how."
     yield _table("Refinements of trainings and audits", "audit", names, rows, more)
     attacks = terms.attacks().items()
     rows_ = ((f"`{n}`", term.definition, _code(_attack(n))) for n, term in attacks)
@@ -297,6 +331,9 @@ def _modelling() -> Iterator[str]:
     linkages = terms.linkage_attacks().items()
     linking = ((f"`{n}`", term.definition, _code(_linkage(n))) for n, term in linkages)
     yield _table("Attacks on tables", "audit", ("attack", "what it is", "example"), linking)
+    of_rows = terms.generative_attacks().items()
+    telling = ((f"`{n}`", term.definition, _code(_on_synthetic_rows(n))) for n, term in of_rows)
+    yield _table("Attacks on synthetic rows", "audit", ("attack", "what it is", "example"), telling)
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -320,6 +357,7 @@ _KINDS = {
     "audit": "refinements of `pe:train`, or of an audit",
     "release": "refinements of `anonymize` by `differential-privacy`",
     "randomised": "refinements of `anonymize` by `local-differential-privacy`",
+    "synthesised": "refinements of `anonymize` by `synthetic-data`",
     "query": "members of a query",
     "figure": "members of a query's `pe:aggregate`",
     "budget": "members of a policy's `pe:budget`",
@@ -601,6 +639,10 @@ def _linkage(notation: str) -> list[dict[str, Any]]:
     return [_of_audit("pe:attack", [notation]), _of_audit("pe:linked")]
 
 
+def _on_synthetic_rows(notation: str) -> list[dict[str, Any]]:
+    return [_of_audit("pe:attack", [notation]), _of_audit("pe:setPValue")]
+
+
 def _of_audit(name: str, value: Any = None) -> dict[str, Any]:
     operator, usual = OF_AUDITS[name]
     return _comparison(name, operator, usual if value is None else value)
@@ -611,7 +653,7 @@ def _refining(term: terms.Term, one: Parameter) -> tuple[str, ...]:
     name, definition, takes, default, _ = _row(one, {})
     beside = {"pe:fpr": ("pe:tprAtFpr",), "pe:generators": ("pe:model", "DecisionTreeClassifier")}
     beside |= {"pe:presence": ("pe:population",), "pe:population": ("pe:largestRisk",)}
-    beside |= {"pe:learned": ("pe:inferred",)}
+    beside |= {"pe:learned": ("pe:inferred",), "pe:holdoutShare": ("pe:excessCopies",)}
     given = [_of_audit(*beside[one.name])] if one.name in beside else []
     example = _code([_of_audit(one.name), *given] if given else _of_audit(one.name))
     refined = ", ".join(f"`{terms.compact(iri)}`" for iri in own)
