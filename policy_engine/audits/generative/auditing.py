@@ -45,6 +45,7 @@ from policy_engine.audits.generative.wording import (
     warnings,
 )
 from policy_engine.audits.membership.curves import curve, falling_order
+from policy_engine.audits.membership.learners.scikit import need_sklearn
 from policy_engine.audits.membership.record_scores import RecordScores
 from policy_engine.audits.privacy.empirical import (
     FEWEST_PAIRS,
@@ -92,10 +93,12 @@ def audit_generator(
     The file `state` keeps what samples of a model were compared with; if it is of the same audit,
     the comparison goes on from it.
 
-    Raises ArgumentError (U002) for a negative seed, and AuditError with all that is wrong: fewer
+    Raises DataError (C011) without scikit-learn, ArgumentError (U002) for a negative seed, and
+    AuditError with all that is wrong: fewer
     than 10 records of a side (A031), members and holdout of two distributions (A029) or with the
     same records (A030); and as attacks do.
     """
+    need_sklearn()
     if read.material.seed < 0:
         raise ArgumentError.of("U002", f"A seed is not negative. Given: {read.material.seed}.")
     material = _fitted(read.material)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import hypergeom
 
 from policy_engine.audits.generative.material import Bools, Scores
 from policy_engine.audits.generative.result import GenerativeAttack, SetEvidence
@@ -74,6 +73,8 @@ def set_evidence(scores: Scores, is_member: Bools, records: int, seed: int) -> S
     Both sets have so many records, fewer where there are fewer, drawn without regard to scores: the
     same for every attack.
     """
+    from scipy.stats import hypergeom  # noqa: PLC0415 (slow to import, an extra)
+
     generator = np.random.default_rng([seed, _SETS])
     sides = [np.flatnonzero(is_member), np.flatnonzero(~is_member)]
     drawn = min(records, *map(len, sides))

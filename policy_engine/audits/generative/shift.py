@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom, poisson
 
 from policy_engine.audits.generative.material import Bools, Floats, Material, RecordSet, Scores
 from policy_engine.audits.membership.curves import curve, falling_order
@@ -111,6 +110,8 @@ def _are_too_even(first: NDArray[Any], second: NDArray[Any]) -> bool:
     and on both sides, t/2 are on the first with a probability that is known: if they are of other
     persons, it is that of t draws.
     """
+    from scipy.stats import binom, poisson  # noqa: PLC0415 (slow to import, an extra)
+
     values, places = np.unique(np.concatenate([first, second]), return_inverse=True)
     ones = np.bincount(places.ravel()[: len(first)], minlength=len(values))
     others = np.bincount(places.ravel()[len(first) :], minlength=len(values))

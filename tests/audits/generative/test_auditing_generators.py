@@ -7,7 +7,7 @@ from policy_engine.audits.generative.auditing import audit_generator
 from policy_engine.audits.generative.material import AuditedColumn, Material, RecordSet
 from policy_engine.audits.generative.reading import ReadMaterial
 from policy_engine.audits.generative.settings import GenerativeSettings, read_settings
-from policy_engine.errors import ArgumentError, AuditError
+from policy_engine.errors import ArgumentError, AuditError, DataError
 from policy_engine.kernels.estimates import NotApplicable
 
 COLUMNS = tuple(AuditedColumn(name, is_number=True) for name in "xyz")
@@ -138,3 +138,10 @@ def test_an_attack_the_other_way_round_is_the_strongest():
     assert audit.discloses
     assert audit.attack(audit.strongest).auc.value < 0.1
     assert "may be swapped" in audit.verdict
+
+
+def test_what_is_not_installed_is_said(monkeypatch):
+    home = "policy_engine.audits.membership.learners.scikit"
+    monkeypatch.setattr(f"{home}.find_spec", lambda _: None)
+    with pytest.raises(DataError, match="C011 The package scikit-learn is not installed"):
+        audited(OTHERS)

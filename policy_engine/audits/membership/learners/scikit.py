@@ -67,7 +67,7 @@ class EstimatorLearner:
     @classmethod
     def of(cls, architecture: Estimator, workers: int = 0, fewest: int = 0) -> "EstimatorLearner":
         """Return the learner of a description. Raises AuditError (A009) on unknown parameters."""
-        _need_sklearn()
+        need_sklearn()
         from sklearn import __version__  # noqa: PLC0415 (slow to import, an extra)
 
         described = architecture.model_dump(mode="json")
@@ -89,7 +89,7 @@ class EstimatorLearner:
         alone. Raises AuditError (A009) for what has neither `fit` nor `predict`, or cannot be
         cloned.
         """
-        _need_sklearn()
+        need_sklearn()
         import joblib  # noqa: PLC0415 (an extra)
         from sklearn import __version__  # noqa: PLC0415
         from sklearn.base import clone  # noqa: PLC0415
@@ -216,7 +216,8 @@ class TrainedEstimators:
         return replace(self, models=(read_estimator(path),))
 
 
-def _need_sklearn() -> None:
+def need_sklearn() -> None:
+    """Raise DataError (C011) where scikit-learn is not installed, which brings SciPy along."""
     if find_spec("sklearn") is None:
         hint = "Install 'policy-engine[audits]'."
         raise DataError.of("C011", "The package scikit-learn is not installed.", hint)
