@@ -83,7 +83,7 @@ class GenerativeKey(NamedTuple):
 class GenerativeMeasurement(_Frozen):
     """What an attack on synthetic rows reached, of one bound.
 
-    `reached` has its 95% interval, rounded, its ends outwards, or why there is no figure. A
+    `reached` has its 95% interval, rounded, its ends outwards, or the reason for having none. A
     p-value has none: it is its own interval.
     """
 

@@ -33,6 +33,7 @@ from policy_engine.audits.generative.risks.singling_out import (
     single_out_by_one_column,
     single_out_by_several_columns,
 )
+from policy_engine.audits.generative.sampling import sampler_of
 from policy_engine.audits.generative.scoring import Scored, scored_attacks
 from policy_engine.audits.generative.settings import RISKS, GenerativeSettings
 from policy_engine.audits.generative.shift import MOST_SHIFT, measured_shift, overlaps
@@ -74,14 +75,6 @@ class GenerativeEvidence:
     images: Mapping[str, NDArray[np.floating]] = field(default_factory=dict)
 
 
-def audit_material(
-    material: Material, settings: GenerativeSettings | None = None, progress: Progress = silent
-) -> GenerativeAudit:
-    """Return what attacks reach on material that is read already. Raises as `audit_generator`."""
-    read = ReadMaterial(material, {}, ())
-    return audit_generator(read, settings or GenerativeSettings(), progress)[0]
-
-
 def audit_generator(
     read: ReadMaterial,
     settings: GenerativeSettings,
@@ -94,9 +87,8 @@ def audit_generator(
     the comparison goes on from it.
 
     Raises DataError (C011) without scikit-learn, ArgumentError (U002) for a negative seed, and
-    AuditError with all that is wrong: fewer
-    than 10 records of a side (A031), members and holdout of two distributions (A029) or with the
-    same records (A030); and as attacks do.
+    AuditError for fewer than 10 records of a side (A031), for members and a holdout of two
+    distributions (A029) or with the same records (A030), and as attacks do.
     """
     need_sklearn()
     if read.material.seed < 0:
@@ -139,7 +131,7 @@ def audit_generator(
         epsilon_lower=lower,
         promised=promised,
         growth=growth,
-        is_saturated=NotApplicable(reason="there is one number of samples")
+        is_saturated=NotApplicable(reason="the samples were not tripled")
         if saturated is None
         else saturated,
         strongest=strongest,
@@ -161,8 +153,6 @@ def _fitted(material: Material) -> Material:
     is_public = material.synthetic is not None or material.reference is not None
     if is_public or not hasattr(material.model, "sample"):
         return material
-    from policy_engine.audits.generative.sampling import sampler_of  # noqa: PLC0415
-
     sampler = sampler_of(material)
     assert sampler is not None  # noqa: S101 (it has a model)
     first = next(iter(sampler.batches(_PUBLIC, material.seed + 1)))
@@ -238,7 +228,7 @@ def _growth(compared: MonteCarlo | None, material: Material) -> Iterator[GrowthP
 def _risks(
     material: Material, settings: GenerativeSettings, progress: Progress
 ) -> tuple[tuple[SyntheticRisk, ...], tuple[OmittedAttack, ...]]:
-    """Return the risks of a table that are names for, and those that could not be measured."""
+    """Return the risks of a table that were measured, and those that were not, with the reason."""
     names = [one for one in RISKS if not settings.attacks or one in settings.attacks]
     results: list[tuple[str, SyntheticRisk | NotApplicable]] = []
     for done, name in enumerate(names):

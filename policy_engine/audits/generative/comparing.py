@@ -90,7 +90,7 @@ _CALIBRATED = "calibrated-nearest-sample"
 def _model_key(sampler: Sampler, material: Material) -> str:
     """Return what tells a model from another one: its first batch, by its sha-256.
 
-    A model that draws others from the same seed is never taken for the one before. Raises
+    So what was compared is used again for the same model alone. Raises
     AuditError (A032) where the samples are on another scale than the records.
     """
     first = first_samples(sampler, material.seed)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from policy_engine.audits.generative.sampling import ask_samples
 from policy_engine.audits.membership.records import source_table
-from policy_engine.errors import AuditError
+from policy_engine.errors import AuditError, Problem
 
 _BATCH = 10_000
 _PROBE = 20
@@ -95,8 +95,8 @@ def _as_table(made: Any, columns: Sequence[str]) -> pa.Table:
         texts = [[_text(cell) for cell in column] for column in values.T]
         return pa.table([pa.array(one, pa.string()) for one in texts], names=list(columns))
     except Exception as error:
-        message = f"What the model samples is no table: {type(error).__name__}: {error}."
-        raise AuditError.of("A032", message, _FORM) from error
+        message = "What the model samples is not a table."
+        raise AuditError(Problem("A032", message, _FORM, values=(str(error),))) from error
 
 
 def _plain(table: pa.Table) -> pa.Table:
@@ -128,5 +128,5 @@ def _joined(parts: Sequence[pa.Table]) -> pa.Table:
     try:
         return pa.concat_tables(parts, promote_options="permissive")
     except pa.ArrowInvalid as error:
-        message = f"The model samples other columns each time: {error}."
-        raise AuditError.of("A032", message, _FORM) from error
+        message = "The model samples other columns each time."
+        raise AuditError(Problem("A032", message, _FORM, values=(str(error),))) from error

@@ -1,6 +1,7 @@
 """Whether the files of an audit of a generator fit together: kinds, codes, scales and classes."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -73,10 +74,11 @@ def _other_codes(name: str, by_side: Mapping[str, Texts]) -> Iterator[Problem]:
     if other:
         message = (
             f"The synthetic records write {format_count(len(other), 'value')} of {name!r} in "
-            f"another way than the members or the holdout: {other[0]!r} for "
-            f"{plain[_plain(other[0])]!r}."
+            "another way than the members or the holdout."
         )
-        yield Problem("A031", message, "Write equal values alike in all files.")
+        hint = "Write equal values alike in all files: case, blanks and zeros in front count."
+        pair = other[0], plain[_plain(other[0])]
+        yield Problem("A031", message, hint, values=pair)
 
 
 def _plain(text: str) -> str:
@@ -100,10 +102,11 @@ def _other_ranges(name: str, by_side: Mapping[str, Texts]) -> Iterator[Problem]:
             continue
         if _are_apart(own, original):
             message = (
-                f"The numbers of {name!r} are {_range(own)} in the {side} records, and "
-                f"{_range(original)} in the members and the holdout."
+                f"No number of {name!r} in the {side} records is in the range of those of the "
+                "members and the holdout."
             )
-            yield Problem("A031", message, "Are they on another scale?")
+            ranges = _range(own), _range(original)
+            yield Problem("A031", message, "Are they on another scale?", values=ranges)
 
 
 def _are_apart(one: NDArray[np.floating[Any]], other: NDArray[np.floating[Any]]) -> bool:
@@ -124,9 +127,9 @@ def scale_warnings(columns: Mapping[str, Mapping[str, Texts]]) -> Iterator[str]:
             own = _numbers(by_side[side])
             if len(own) and len(original) and _shared_range(own, original) < _HARDLY:
                 yield (
-                    f"The numbers of {name!r} are {_range(own)} in the {side} records, and "
-                    f"{_range(original)} in the members and the holdout: if they are on another "
-                    "scale, attacks do not find what is copied."
+                    f"The numbers of {name!r} in the {side} records are hardly in the range of "
+                    "those of the members and the holdout: if they are on another scale, attacks "
+                    "do not find what is copied."
                 )
 
 
@@ -174,14 +177,14 @@ def classes_without_samples(
     counts = np.bincount(np.concatenate(audited), minlength=len(classes))
     lacking = np.setdiff1d(np.flatnonzero(counts), synthetic.labels)
     if len(lacking):
-        names = join_names([classes[place] for place in lacking])
-        noun = "class" if len(lacking) == 1 else "classes"
+        noun = "class has" if len(lacking) == 1 else "classes have"
         message = (
-            f"No synthetic record is of the {noun} {names}, and {counts[lacking].sum():,} members "
-            "and records of the holdout are."
+            f"{len(lacking):,} {noun} no synthetic record, and {counts[lacking].sum():,} members "
+            "and records of the holdout."
         )
         hint = "Are classes written in another way? Else leave out these records, or the label."
-        yield Problem("A031", message, hint)
+        names = tuple(classes[place] for place in lacking)
+        yield Problem("A031", message, hint, values=names)
 
 
 # -- arrays ----------------------------------------------------------------------------------------
@@ -211,11 +214,9 @@ def array_scales(features: Mapping[str, NDArray[np.floating[Any]]]) -> Iterator[
         if not min(spans):
             continue
         if _are_apart(one, members) or max(spans) > _SCALES * min(spans):
-            message = (
-                f"The values of the members are {members.min():g} to {members.max():g}, those of "
-                f"the {side} {one.min():g} to {one.max():g}."
-            )
-            yield Problem("A031", message, "Give all on one scale.")
+            message = f"The values of the {side} are on another scale than those of the members."
+            ranges = _range(one), _range(members)
+            yield Problem("A031", message, "Give all on one scale.", values=ranges)
 
 
 def _span(values: NDArray[np.floating[Any]]) -> float:
@@ -235,7 +236,7 @@ def sample_misfits(material: Material, samples: RecordSet) -> Iterator[Problem]:
     audited = material.audited.values
     if not material.is_table:
         for one in array_scales({"members": audited, "samples of the model": samples.values}):
-            yield Problem("A032", one.message, one.hint)
+            yield replace(one, code="A032")
         return
     for place, column in enumerate(material.columns):
         own, original = (
@@ -243,10 +244,11 @@ def sample_misfits(material: Material, samples: RecordSet) -> Iterator[Problem]:
         )
         if len(own) and len(original) and _are_apart(own, original):
             message = (
-                f"The model samples numbers of {column.name!r} from {_range(own)}, and "
-                f"those of members and holdout are {_range(original)}."
+                f"No number of {column.name!r} that the model samples is in the range of those of "
+                "the members and the holdout."
             )
-            yield Problem("A032", message, "Are they on another scale?")
+            ranges = _range(own), _range(original)
+            yield Problem("A032", message, "Are they on another scale?", values=ranges)
 
 
 def array_warnings(features: Mapping[str, NDArray[np.float32]]) -> Iterator[str]:
@@ -256,8 +258,8 @@ def array_warnings(features: Mapping[str, NDArray[np.float32]]) -> Iterator[str]
         outside = float(((one < members.min()) | (one > members.max())).mean())
         if outside > _OUTSIDE:
             yield (
-                f"{outside:.0%} of the values of the {side} are outside the range of the members, "
-                f"{members.min():g} to {members.max():g}: are they on another scale?"
+                f"{outside:.0%} of the values of the {side} are outside the range of the members: "
+                "are they on another scale?"
             )
 
 

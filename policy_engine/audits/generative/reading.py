@@ -75,7 +75,7 @@ class ReadMaterial:
 
 
 def read_material(records: GivenRecords, model: Any = None, seed: int = 0) -> ReadMaterial:
-    """Return what is records in one code.
+    """Return the records of all sides in one code.
 
     Files are tables (CSV, Parquet) or arrays (npz: `features` or `x`, and `labels` or `y`); frames
     and tables in memory are read as they are. Columns are those of the synthetic records, or else

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.generative.material import Ints, Material, RecordSet
-from policy_engine.errors import AuditError, join_names
+from policy_engine.errors import AuditError, Problem, join_names
 
 Floats32 = NDArray[np.float32]
 
@@ -136,9 +136,9 @@ def ask_samples(model: Any, count: int, label: int | None, seed: int) -> Any:
     except AuditError:
         raise
     except Exception as error:
-        message = f"The model raises {type(error).__name__} as it samples: {error}."
+        message = f"The model raises {type(error).__name__} as it samples."
         hint = "It has a method sample(n, *, label=None, seed), which returns n records."
-        raise AuditError.of("A032", message, hint) from error
+        raise AuditError(Problem("A032", message, hint, values=(str(error),))) from error
 
 
 def _are_finite(samples: NDArray[Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from policy_engine.audits.generative.attacks.monte_carlo import last_tripling
 from policy_engine.audits.generative.result import (
     Copies,
     GenerativeAttack,
@@ -245,8 +246,9 @@ def warnings(
             f"with an area of {shift.value:.3f} ({shift.low:.3f} to {shift.high:.3f}) under the "
             "ROC curve, and attacks may in part measure that."
         )
-    if resamples and is_saturated(growth) is False:
-        gain = growth[-1].single - growth[-2].single
+    steps = last_tripling(growth) if resamples else None
+    gain = steps[1].single - steps[0].single if steps else 0.0
+    if gain > SATURATED:
         yield (
             f"The last tripling of samples gained {100 * gain:.1f} points: more samples may show "
             "more."
@@ -261,9 +263,8 @@ _FEW = 300
 def is_saturated(growth: Sequence[GrowthPoint]) -> bool | None:
     """Return whether the last tripling of the samples gained next to nothing, None if it is not
     known."""
-    if len(growth) < 2:
-        return None
-    return growth[-1].single - growth[-2].single <= SATURATED
+    steps = last_tripling(growth)
+    return None if steps is None else steps[1].single - steps[0].single <= SATURATED
 
 
 def in_clause(sentence: str) -> str:

@@ -25,7 +25,7 @@ def shown_rows(table: "pa.Table", question: AskedStatistics, name: Name) -> "pa.
     numbers = {one: str(number) for number, one in enumerate(table.column_names)}
 
     def column(entry: "AskedFigure | str") -> exp.Column:
-        # Qualified with its table, so that it is never mistaken for an alias.
+        # Qualified with its table, so that it cannot be read as an alias.
         return exp.column(numbers[name(entry)], table=_TABLE, quoted=True)
 
     tables = {_TABLE: table.rename_columns([*numbers.values()])}

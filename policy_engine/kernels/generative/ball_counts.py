@@ -84,8 +84,8 @@ def pooled_quantiles(
 ) -> Floats:
     """Return quantiles of the distances of all pairs of a record and a sample of its group, (r,).
 
-    The percentile heuristic of MOSAICrOWN D5.2, section 4.4.2. Of many samples the first are taken,
-    until there are four million pairs. Raises ValueError where there is no pair.
+    The percentile heuristic of MOSAICrOWN D5.2, section 4.4.2. Of many samples only the first
+    are used, enough for four million pairs. Raises ValueError where there is no pair.
     """
     records = ComparedRecords(points, groups)
     distances, pairs, step = [], 0, max(_PAIRS // (4 * len(records)), 1)

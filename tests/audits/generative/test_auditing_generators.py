@@ -6,9 +6,11 @@ import pytest
 from policy_engine.audits.generative.auditing import audit_generator
 from policy_engine.audits.generative.material import AuditedColumn, Material, RecordSet
 from policy_engine.audits.generative.reading import ReadMaterial
+from policy_engine.audits.generative.result import GrowthPoint
 from policy_engine.audits.generative.settings import GenerativeSettings, read_settings
+from policy_engine.audits.generative.wording import is_saturated, warnings
 from policy_engine.errors import ArgumentError, AuditError, DataError
-from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 COLUMNS = tuple(AuditedColumn(name, is_number=True) for name in "xyz")
 SETTINGS = GenerativeSettings(draws=50)
@@ -145,3 +147,14 @@ def test_what_is_not_installed_is_said(monkeypatch):
     monkeypatch.setattr(f"{home}.find_spec", lambda _: None)
     with pytest.raises(DataError, match="C011 The package scikit-learn is not installed"):
         audited(OTHERS)
+
+
+@pytest.mark.parametrize(
+    ("counts", "is_more"), [([30_000, 40_000], False), ([10_000, 30_000, 40_000], True)]
+)
+def test_what_was_gained_is_that_of_a_tripling(counts, is_more):
+    """From 30,000 samples to 40,000 is none, whatever was gained."""
+    growth = [GrowthPoint(samples=one, single=one / 1e5, auc=0.6) for one in counts]
+    told = [*warnings(Estimate(value=0.5, low=0.4, high=0.6), growth, resamples=True, fewest=999)]
+    assert any("The last tripling" in one for one in told) == is_more
+    assert is_saturated(growth) is (False if is_more else None)

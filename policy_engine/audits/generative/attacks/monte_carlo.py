@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,7 +214,19 @@ def compare_samples(
     return state
 
 
-def last_tripling(growth: Sequence[Snapshot]) -> tuple[Snapshot, Snapshot] | None:
+class SampleCount(Protocol):
+    """What was reached with a number of samples."""
+
+    @property
+    def samples(self) -> int:
+        """How many."""
+        ...
+
+
+_Reached = TypeVar("_Reached", bound=SampleCount)
+
+
+def last_tripling(growth: Sequence[_Reached]) -> tuple[_Reached, _Reached] | None:
     """Return the last snapshot of three times the samples of an earlier one, after that one.
 
     None where there were too few samples. Whether the attack still gains is to be said of these
