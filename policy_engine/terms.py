@@ -44,7 +44,7 @@ _NAME_OPERANDS = frozenset(
         *("purpose", "recipient", "spatial", "event", "industry", "product", "media"),
         *("deliveryChannel", "device", "system", "systemDevice", "unitOfCount"),
     )
-) | {f"{PE}{name}" for name in ("label", "feature", "jointly", "readSoFar", "release")}
+) | {f"{PE}{name}" for name in ("label", "feature", "guide", "jointly", "readSoFar", "release")}
 _UNRESERVED = f"{string.ascii_letters}{string.digits}-._~"
 _IRI_CHARACTERS = f"{_UNRESERVED}%:/?#[]@!$&'()*+,;="
 _HOST = re.compile("[^:/]+:(//[^/?#]*)?/?")

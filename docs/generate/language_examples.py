@@ -188,6 +188,13 @@ VALUES: Mapping[str, Any] = {
     "pe:missing": "wildcard",
     "pe:buckets": "distinct-l",
 }
+GUIDING: Mapping[str, Any] = {
+    "pe:label": "http://example.com/Visits/Diagnosis",
+    "pe:guide": "RandomForestClassifier",
+    "pe:guideLabels": "hard",
+    "pe:representative": "nearest",
+}
+"""What a policy says of the predictions by which accuracy-guided classes are cut."""
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "pe:generalization": {"pe:generalization": "calendar"},
     "pe:weight": {"pe:weight": 2},

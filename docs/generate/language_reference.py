@@ -10,6 +10,7 @@ from language_examples import (
     COLUMNS,
     DISTANCES,
     FIGURES,
+    GUIDING,
     MASKED,
     OF_AUDITS,
     OF_BUDGETS,
@@ -546,11 +547,14 @@ def _own() -> dict[str, Parameter]:
 
 
 def _parameter(one: Parameter) -> tuple[str, ...]:
-    given = _asked(one.name, {**COLUMNS, **VALUES}[one.name])
+    given = _asked(one.name, {**COLUMNS, **VALUES, **GUIDING}[one.name])
     if one.name in ("pe:maxSuppression", "pe:loss"):
         given = [*_asked("pe:algorithm", "full-domain"), *given]
     if one.name == "pe:buckets":
         given = [*_method("l-diversity"), *_asked("pe:algorithm", "bucketization"), *given]
+    if one.name in GUIDING:
+        label = _asked("pe:label", GUIDING["pe:label"]) if one.name != "pe:label" else []
+        given = [*_asked("pe:algorithm", "accuracy-guided"), *label, *given]
     if one.name in ("pe:stratifiedBy", "pe:weightColumn"):
         given = [*_asked("pe:sampleShare", VALUES["pe:sampleShare"]), *given]
     if one.name == "pe:stratifiedBy":

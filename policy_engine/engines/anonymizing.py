@@ -14,7 +14,7 @@ from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.preparation import PreparedTable
 from policy_engine.engines.reading_back import range_end
 from policy_engine.engines.suppressing import null_cells
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, PlanError
 from policy_engine.kernels import full_domain, grid, mondrian, polish
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.diversity import histogram
@@ -71,6 +71,9 @@ def form_classes(
     """
     if not step.models:
         return Grouping(Partition(np.arange(prepared.rows), np.array([0, prepared.rows])), {})
+    if step.recoding.guide is not None:
+        message = "The engine cannot cut classes by the predictions of a model yet."
+        raise PlanError.of("M009", message, "Ask for another pe:algorithm.")
     if step.recoding.algorithm == "local-suppression":
         return _suppress_cells(prepared, step, progress, words)
     if step.recoding.algorithm == "microaggregation":

@@ -9,6 +9,15 @@ from pydantic import BaseModel, ValidationError
 from policy_engine.errors import join_names
 from policy_engine.methods.columns import PERTURBATIVE, ROLES, SUPPRESSION, Generalization
 from policy_engine.methods.findings import Finding, format_value, parameter_finding
+from policy_engine.methods.guide import (
+    ACCURACY_GUIDED,
+    GUIDE,
+    GUIDE_LABELS,
+    LABEL,
+    MEDIAN_MODE,
+    REPRESENTATIVE,
+    REPRESENTATIVES,
+)
 
 _SETTING_OWNERS = {"taxonomy": "taxonomy", "unlisted": "taxonomy", "mask": "prefix"}
 _SETTING_OWNERS |= {"fanout": "interval", "precision": "interval"}
@@ -20,9 +29,12 @@ _OPTIONS = {
     "microaggregation": (),
     "local-suppression": (),
     "bucketization": ("buckets",),
+    ACCURACY_GUIDED: (LABEL, GUIDE, GUIDE_LABELS, REPRESENTATIVE),
 }
 _CELLS = {"microaggregation": PERTURBATIVE, "local-suppression": (SUPPRESSION,)}
 """The generalizations of the algorithms that do not have all; the last is their default."""
+_REPRESENTED = {"median-mode": MEDIAN_MODE, "nearest": ()}
+"""The generalizations of columns of which one value stands for a class, by its representative."""
 _TAKES_WILDCARDS = ("mondrian", "local-suppression")
 _MOST_SUPPRESSED_COLUMNS = 62
 _MULTIDIMENSIONAL = {"partitioning": "relaxed", "score": None, "polish": True}
@@ -97,9 +109,15 @@ def default_generalization(algorithm: object) -> str | None:
     return _CELLS[algorithm][-1] if isinstance(algorithm, str) and algorithm in _CELLS else None
 
 
-def cell_conflicts(algorithm: object, settings: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield the settings of a quasi-identifier that its algorithm lacks (M003)."""
+def cell_conflicts(
+    algorithm: object, settings: Mapping[str, Any], representative: object = None
+) -> Iterator[Finding]:
+    """Yield the settings of a quasi-identifier that its algorithm lacks (M003); `representative` is
+    what stands for an accuracy-guided class, None for the default."""
     if algorithm not in _OPTIONS:
+        return
+    if algorithm == ACCURACY_GUIDED and representative != REPRESENTATIVES[-1]:
+        yield from _represented_conflicts(representative or REPRESENTATIVES[0], settings)
         return
     others = [one for one in get_args(Generalization) if one != SUPPRESSION]
     allowed = _CELLS.get(str(algorithm), others)
@@ -110,9 +128,29 @@ def cell_conflicts(algorithm: object, settings: Mapping[str, Any]) -> Iterator[F
     if algorithm == "local-suppression" and "order" in settings and generalization is None:
         message = "order belongs to sets. The algorithm 'local-suppression' keeps values."
         yield Finding("M003", "order", message)
+    yield from _own_cap_conflicts(algorithm, settings)
+
+
+def _own_cap_conflicts(algorithm: object, settings: Mapping[str, Any]) -> Iterator[Finding]:
     if algorithm != "local-suppression" and "maxSuppression" in settings:
         message = "maxSuppression of a column belongs to the algorithm 'local-suppression'. "
         yield Finding("M003", "maxSuppression", f"{message}Given: {algorithm!r}.")
+
+
+def _represented_conflicts(
+    representative: object, settings: Mapping[str, Any]
+) -> Iterator[Finding]:
+    if representative not in _REPRESENTED:
+        return
+    allowed, generalization = _REPRESENTED[str(representative)], settings.get("generalization")
+    if generalization in get_args(Generalization) and generalization not in allowed:
+        has = join_names(allowed) if allowed else "none: it releases the values of a row"
+        message = f"generalization is {generalization!r}. The representative {representative!r} "
+        yield Finding("M003", "generalization", f"{message}has {has}.")
+    if "order" in settings and generalization is None:
+        message = "order belongs to cells. The representative is "
+        yield Finding("M003", "order", f"{message}{representative!r}.")
+    yield from _own_cap_conflicts(ACCURACY_GUIDED, settings)
 
 
 def suppression_conflicts(

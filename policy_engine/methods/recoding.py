@@ -1,6 +1,6 @@
 """How classes are formed: the algorithm and its options."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -8,12 +8,19 @@ from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
     model_serializer,
+    model_validator,
 )
 
-from policy_engine.methods.findings import Proportion
+from policy_engine.methods.findings import Proportion, parameters
+from policy_engine.methods.guide import ACCURACY_GUIDED, GUIDE, Guide, GuideParameters
 
 Algorithm = Literal[
-    "mondrian", "full-domain", "microaggregation", "local-suppression", "bucketization"
+    "mondrian",
+    "full-domain",
+    "microaggregation",
+    "local-suppression",
+    "bucketization",
+    "accuracy-guided",
 ]
 ON_CLUSTERS = ("mondrian", "microaggregation", "local-suppression")
 """Algorithms that treat parts of a table, or few tuples instead of its rows, so that a cluster
@@ -39,6 +46,7 @@ class RecodingOptions(BaseModel):
     `partitioning`, `dimensionality`, `score` and `polish` are Mondrian's; `max_suppression`,
     the share of rows that may be left out, and `loss`, what is made least, are full-domain's.
     `buckets` are bucketization's: a value at most once in a bucket, or some distinct values in it.
+    The `guide` of accuracy-guided classes says which predictions, and what stands for a class.
     `missing` tells whether a missing quasi-identifier is a value of its own, or matches any.
     """
 
@@ -56,17 +64,28 @@ class RecodingOptions(BaseModel):
     ] = 0.0
     loss: Loss = "loss"
     buckets: Buckets = "anatomy"
+    guide: Guide | None = None
+
+    @model_validator(mode="after")
+    def _has_its_guide(self) -> Self:
+        """Raise ValueError for accuracy-guided classes without a guide, and a guide of others."""
+        if (self.guide is not None) != (self.algorithm == ACCURACY_GUIDED):
+            raise ValueError(f"a guide is what the algorithm {ACCURACY_GUIDED!r} has")
+        return self
 
     @model_serializer(mode="wrap")
     def _omit_unused(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Omit `buckets` where there are none."""
+        """Omit `buckets` and the `guide` where there are none."""
         values: dict[str, Any] = serialize(self)
-        in_buckets = self.algorithm == "bucketization"
-        return {name: value for name, value in values.items() if in_buckets or name != "buckets"}
+        unused = {"buckets"} if self.algorithm != "bucketization" else set()
+        unused |= {"guide"} if self.guide is None else set()
+        return {name: value for name, value in values.items() if name not in unused}
 
     def options(self) -> dict[str, Any]:
         """Return every option by the name that policies use."""
-        return {**self.model_dump(by_alias=True), "buckets": self.buckets}
+        guide = dict.fromkeys(parameters(GuideParameters), "")
+        guide = self.guide.options() if self.guide else guide
+        return {**self.model_dump(by_alias=True), "buckets": self.buckets, **guide}
 
     missing: Literal["category", "wildcard"] = "category"
 
@@ -75,3 +94,10 @@ class RecodingOptions(BaseModel):
         """Whether a row is one of k that could be the same, which need not be the same rows for
         each of them, instead of one of k that are the same."""
         return self.algorithm == "local-suppression" and self.missing == "wildcard"
+
+
+def option_fields() -> dict[str, Any]:
+    """Return the fields of all options by the names that policies use."""
+    fields = parameters(RecodingOptions)
+    del fields[GUIDE]  # a policy says of what it is made
+    return {**fields, **parameters(GuideParameters)}

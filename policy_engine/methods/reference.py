@@ -13,7 +13,7 @@ from policy_engine.methods.findings import format_value, takes_several
 from policy_engine.methods.masking import masking_class, settings
 from policy_engine.methods.randomiser import randomiser_class
 from policy_engine.methods.randomiser import settings as settings_of_randomised
-from policy_engine.methods.recoding import RecodingOptions
+from policy_engine.methods.recoding import option_fields
 from policy_engine.methods.sampling import Sampling
 from policy_engine.methods.synthesiser import SynthesisedColumn, synthesiser_class
 
@@ -77,7 +77,7 @@ def model_parameters() -> list[Parameter]:
 
 def _parameters_of(name: str) -> list[Parameter]:
     term, fields = terms.vocabulary()[f"{terms.PE}{name}"], parameters(Columns)
-    fields |= {**parameters(RecodingOptions), **parameters(Sampling)}
+    fields |= {**option_fields(), **parameters(Sampling)}
     required = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
     return required + [_parameter(iri, fields) for iri in term.iris("allows")]
 

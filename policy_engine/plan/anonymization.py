@@ -25,6 +25,8 @@ from policy_engine.methods.columns import (
     QuasiIdentifier,
     Sensitive,
 )
+from policy_engine.methods.conflicts import cell_conflicts
+from policy_engine.methods.guide import guide_conflicts
 from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.privacy_model import merge_bounds
 from policy_engine.methods.recoding import RecodingOptions
@@ -74,6 +76,8 @@ class Anonymization(BaseModel):
         self._check_cells()
         if self.is_in_buckets and not self._fits_buckets():
             raise ValueError("bucketization publishes one sensitive column beside exact columns")
+        if self.recoding.guide is not None and not self._fits_guide():
+            raise ValueError("accuracy-guided classes have a label that is released as it is")
         return self
 
     def _check_cells(self) -> None:
@@ -90,12 +94,29 @@ class Anonymization(BaseModel):
         elif self.columns.privacy_unit or any(one.is_about_values for one in self.models):
             raise ValueError("local suppression counts rows, and nothing else")
 
-    def _fits_buckets(self) -> bool:
+    def _fits_guide(self) -> bool:
+        guide, columns = self.recoding.guide, self.columns
+        if guide is None or guide.label not in (*columns.sensitive_names, *columns.insensitive):
+            return False
+        unit, roles = columns.privacy_unit, self._names_by_role()
+        conflicts = [
+            *guide_conflicts(self.recoding.algorithm, guide.label, guide.column, roles, unit)
+        ]
+        for one in columns.quasi_identifier:
+            settings: dict[str, Any] = {"generalization": one.generalization}
+            settings |= {"order": one.order} if one.order else {}
+            conflicts += cell_conflicts(self.recoding.algorithm, settings, guide.representative)
+        return not conflicts
+
+    def _names_by_role(self) -> dict[str, Any]:
         columns = self.columns
         roles = columns.model_dump(by_alias=True) | {"sensitive": columns.sensitive_names}
-        roles["quasi-identifier"] = columns.quasi_names
-        unit = roles.pop("privacyUnit")
-        roles.pop("pseudonymScope")
+        del roles["privacyUnit"], roles["pseudonymScope"]
+        return {**roles, "quasi-identifier": columns.quasi_names}
+
+    def _fits_buckets(self) -> bool:
+        columns, roles = self.columns, self._names_by_role()
+        unit = columns.privacy_unit
         conflicts = bucket_conflicts(self.recoding.algorithm, [*self.methods], roles, unit)
         is_exact = all(one == QuasiIdentifier(name=one.name) for one in columns.quasi_identifier)
         return is_exact and len(columns.sensitive) == 1 and not any(conflicts)
@@ -118,6 +139,17 @@ class Anonymization(BaseModel):
     def is_in_buckets(self) -> bool:
         """Whether the sensitive values are published by bucket, in a table of their own."""
         return self.recoding.algorithm == "bucketization"
+
+    @property
+    def guide_column(self) -> str:
+        """The column of predictions that is read and not released, empty where there is none."""
+        name = self.recoding.guide.column if self.recoding.guide else ""
+        return "" if name in self.columns.released else name
+
+    @property
+    def unreleased(self) -> tuple[str, ...]:
+        """The columns that are read and not released: of persons, and of predictions."""
+        return tuple(filter(None, (self.columns.privacy_unit, self.guide_column)))
 
     @property
     def models(self) -> tuple[PrivacyModel, ...]:

@@ -7,12 +7,16 @@ from policy_engine.data.column_names import column_iri
 from policy_engine.errors import NOWHERE, Place
 from policy_engine.methods import Bound
 from policy_engine.methods.findings import format_value
+from policy_engine.methods.guide import GUIDE
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
 from policy_engine.plan.joins import JOIN_ON, MASKED, STRATA
 from policy_engine.plan.reading_parameters import parameters_of
 from policy_engine.policy import Value
 
 QUASI, SENSITIVE, UNIT = "quasi-identifier", "sensitive", "privacyUnit"
+_ONLY_READ = (UNIT, GUIDE)
+"""What a column is used for that is not released."""
+_NOT_SHOWN = (*_ONLY_READ, "redact")
 _STRICTER: Mapping[str, tuple[str, ...]] = {
     "insensitive": (QUASI, SENSITIVE, "pseudonymize", "redact", MASKED),
     MASKED: ("redact",),
@@ -110,7 +114,7 @@ class _ConsentCheck:
             for asset, name, value in columns if role not in ("identifier", JOIN_ON) else ():
                 if asset == self.asset:
                     yield _Use(name, name, role, value)
-                elif key is not None and keys.get(asset) == name and role not in (UNIT, "redact"):
+                elif key is not None and keys.get(asset) == name and role not in _NOT_SHOWN:
                     yield _Use(key, name, role, value)
 
     def shortfalls(self) -> Iterator[Shortfall]:
@@ -136,13 +140,14 @@ class _ConsentCheck:
                 column_iri(self.asset, name),
                 self.roles.get(name, ("", None)),
             )
-            if role == UNIT:
+            if role in _ONLY_READ:
                 if not owner_role:
                     message = f"{iri} is used, which the owner does not name."
                     yield Shortfall(message, self.consent.rule.place, value.place)
                 continue
             use = role if column == name else f"{role} under the name {column!r}"
-            if not owner_role or owner_role == JOIN_ON or (owner_role == UNIT and role != "redact"):
+            is_only_read = owner_role in _ONLY_READ and role != "redact"
+            if not owner_role or owner_role == JOIN_ON or is_only_read:
                 message = f"{iri} is released as {use}, and the owner lets it not be released."
                 yield Shortfall(message, self.consent.rule.place, value.place)
             elif role != owner_role and role not in _STRICTER.get(owner_role, ()):

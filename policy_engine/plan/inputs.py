@@ -202,24 +202,20 @@ def _single_input(
     dataset = catalog.dataset(target) if catalog is not None else None
     released = transformation.released if transformation else learnt_from(training)
     dropped = transformation.anonymization.columns.dropped if transformation else ()
+    unreleased = transformation.anonymization.unreleased if transformation else ()
     unmentioned: tuple[str, ...] = ()
     if dataset:
-        mentioned = {*dropped, *released}
-        problems = list(missing_columns(tuple(dict.fromkeys((*dropped, *released))), dataset))
+        mentioned = tuple(dict.fromkeys((*dropped, *released, *unreleased)))
+        problems = list(missing_columns(mentioned, dataset))
         if problems:
             raise DataError(*problems, source=dataset.location)
         unmentioned = tuple(name for name in dataset.columns if name not in mentioned)
         released = tuple(name for name in dataset.columns if name in set(released))
-    unit = (
-        tuple(filter(None, [transformation.anonymization.columns.privacy_unit]))
-        if transformation
-        else ()
-    )
     read = Read(
         asset=target,
         location=dataset.location if dataset else "",
         format=dataset.format if dataset else "",
-        columns=(*released, *unit),
+        columns=(*released, *unreleased),
     )
     return read, Drop(identifiers=dropped, unmentioned=unmentioned)
 

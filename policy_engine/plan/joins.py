@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from policy_engine import terms
 from policy_engine.data.column_names import column_iri, column_name, fold_name
 from policy_engine.errors import Place, Problem, join_names, place_order
+from policy_engine.methods.guide import LABEL
 from policy_engine.methods.masking import is_known, masking_class, settings
 from policy_engine.plan.column_settings import read_settings
 from policy_engine.policy import Constraint, Rule, Value
@@ -17,6 +18,8 @@ from policy_engine.policy.hierarchy import goes_on
 JOIN_ON = "joinOn"
 MASKED = "masked"
 STRATA = "stratifiedBy"
+NOT_ROLES = (JOIN_ON, STRATA, LABEL)
+"""What columns are named for that is not a role of theirs."""
 _LEFT_OUT = "identifier"
 _TELL_NOTHING = {_LEFT_OUT, "redact", "privacyUnit"}
 

@@ -8,13 +8,13 @@ from policy_engine import terms
 from policy_engine.data.catalog import Catalog
 from policy_engine.data.column_names import missing_columns
 from policy_engine.errors import DataError, PlanError, Problem, join_names, place_order
-from policy_engine.methods import Finding, parameters
+from policy_engine.methods import Finding
 from policy_engine.methods.audits.membership_inference import MembershipInference
 from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.conflicts import option_conflicts
 from policy_engine.methods.findings import format_value
 from policy_engine.methods.masking import ColumnMasking
-from policy_engine.methods.recoding import ON_CLUSTERS, Algorithm, RecodingOptions
+from policy_engine.methods.recoding import ON_CLUSTERS, Algorithm, RecodingOptions, option_fields
 from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
 from policy_engine.methods.sanitisations.local_differential_privacy import LocalDifferentialPrivacy
 from policy_engine.methods.sanitisations.synthetic_data import SyntheticData
@@ -117,9 +117,9 @@ def plan_of(
     steps += [AuditStep(**dict(audit)) for audit in audits]
     steps += _disclosure_steps(product, catalog)
     _check_known(product, generalised, policy)
-    unit = anonymization.columns.privacy_unit if anonymization else ""
+    unreleased = anonymization.unreleased if anonymization else ()
     read_columns = join.columns if join else reads[0].columns
-    columns = tuple(name for name in read_columns if name != unit)
+    columns = tuple(name for name in read_columns if name not in unreleased)
     columns += sanitised.added if sanitised else ()
     columns = aggregation.output_columns if aggregation else columns
     columns = product.randomised.randomisation.names if product.randomised else columns
@@ -306,7 +306,7 @@ def _lacking_maskings(maskings: Sequence[ColumnMasking], engine: EngineName) -> 
 
 def _lacking_options(recoding: RecodingOptions, engine: EngineName) -> _Lacking:
     options = recoding.options()
-    for name, field in parameters(RecodingOptions).items():
+    for name, field in option_fields().items():
         term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
         value, engines = options[name], _engines(term, options[name])
         if engine not in engines and value != default:

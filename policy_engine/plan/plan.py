@@ -109,8 +109,8 @@ class Plan(_Frozen):
         released = [name for step in self.steps for name in step.released]
         released = released if anonymize else [*learnt_from(self.train)]
         used = [name for name in published if name not in self.added]
-        unit = [self.unit] if self.unit else []
-        if published != sorted(released) or sorted(self.columns) != sorted([*used, *unit]):
+        unreleased = filter(None, [self.unit, anonymize.guide_column if anonymize else ""])
+        if published != sorted(released) or sorted(self.columns) != sorted([*used, *unreleased]):
             raise ValueError("the columns of the steps are not the same")
         joined = [(one.asset, sorted(one.read)) for one in self.join.inputs] if self.join else []
         if self.join and joined != [(one.asset, sorted(one.columns)) for one in self.reads]:

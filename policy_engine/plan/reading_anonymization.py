@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import PlanError, Problem, place_order
+from policy_engine.methods.guide import LABEL
 from policy_engine.plan.aggregates.asking import (
     asks_for_answers,
     asks_for_rows,
@@ -146,7 +147,7 @@ def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
         rule,
         action,
         request.anonymization,
-        {role: columns for role, columns in columns_by_role.items() if role != STRATA},
+        {role: columns for role, columns in columns_by_role.items() if role not in (STRATA, LABEL)},
         next((name for _, name, _ in on), ""),
         request.maskings,
         request.sampling,

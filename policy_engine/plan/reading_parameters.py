@@ -19,6 +19,7 @@ from policy_engine.methods.conflicts import (
     suppression_conflicts,
 )
 from policy_engine.methods.findings import missing_parameter
+from policy_engine.methods.guide import GUIDE, REPRESENTATIVE
 from policy_engine.methods.masking import ColumnMasking, is_known, masking_class, settings
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.sampling import Sampling
@@ -27,6 +28,7 @@ from policy_engine.plan.column_settings import read_settings, to_plain
 from policy_engine.plan.joins import (
     JOIN_ON,
     MASKED,
+    NOT_ROLES,
     STRATA,
     Datasets,
     Named,
@@ -34,6 +36,7 @@ from policy_engine.plan.joins import (
     group_by_name,
 )
 from policy_engine.plan.joins import problems as problems_of_join
+from policy_engine.plan.reading_guide import ReadGuide, read_guide
 from policy_engine.plan.reading_samples import sample_problems, uncounted
 from policy_engine.policy import Action, Constraint, Policy, Rule, Value
 
@@ -69,7 +72,7 @@ class Sanitisation(NamedTuple):
 
 def columns_in_roles(columns: Roles) -> dict[str, Sequence[Named]]:
     """Return columns by role, without those named for what is not a role."""
-    return {role: named for role, named in columns.items() if role not in (JOIN_ON, STRATA)}
+    return {role: named for role, named in columns.items() if role not in NOT_ROLES}
 
 
 def read_sanitisation(
@@ -83,11 +86,14 @@ def read_sanitisation(
         raise PlanError(Problem("M009", message, "", action.place), source=policy.source)
     problems: list[Problem] = []
     on, datasets = parameters_.get(JOIN_ON), Datasets.of(rule)
-    columns_by_role = {
+    columns_by_role: Roles = {
         name: tuple(_columns(part, datasets, problems))
         for name, part in parameters_.items()
         if terms.names_columns(part.left_operand)
     }
+    guide = read_guide(parameters_, columns_by_role, _has_models(notations), datasets, policy)
+    columns_by_role = guide.columns_by_role
+    problems += guide.problems
     in_roles = columns_in_roles(columns_by_role)
     problems += problems_of_join(rule, on, in_roles, action.place) if is_joined else ()
     roles = group_by_name(in_roles)
@@ -97,7 +103,7 @@ def read_sanitisation(
         if name in _NAMES
         else to_plain(part.right_operands[0].value)
         for name, part in parameters_.items()
-        if name not in columns_by_role
+        if name not in (*columns_by_role, *guide.values)
     }
     sample = {name: values.pop(name) for name in parameters(Sampling) if name in values}
     strata = [(name, value) for _, name, value in columns_by_role.get(STRATA, ())]
@@ -105,7 +111,7 @@ def read_sanitisation(
         sample[STRATA] = tuple(name for name, _ in strata)
     unit = next((name for name, _ in roles.pop("privacyUnit", ())), "")
     scope = values.pop("pseudonymScope", None)
-    parts, problem_list = _parts(notations, roles, values, unit, sample)
+    parts, problem_list = _parts(notations, roles, values, unit, sample, guide)
     used = {name for role, named in roles.items() if role != _LEFT_OUT for name, _ in named}
     named_columns = {unit, *(name for some in roles.values() for name, _ in some)}
     visible = _shown_columns(roles, values.get("algorithm"))
@@ -113,7 +119,8 @@ def read_sanitisation(
     if scope is not None:
         parts["columns"]["pseudonymScope"] = scope
         problem_list += [(one, None) for one in _scope_problems(scope, roles)]
-    problem_list += _column_problems(roles, datasets, values.get("algorithm"))
+    representative = guide.values.get(REPRESENTATIVE)
+    problem_list += _column_problems(roles, datasets, values.get("algorithm"), representative)
     wrong = {problem.place for problem in problems}
     for finding, value in problem_list:
         part = parameters_.get(finding.parameter)
@@ -123,6 +130,8 @@ def read_sanitisation(
         problems.append(Problem(finding.code, finding.message, _hint(finding), place))
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
+    if guide.is_of_classes:
+        parts["recoding"]["guide"] = guide.guide()
     maskings = (_masking(name, value, datasets) for name, value in roles.get(MASKED, ()))
     sampling = Sampling(**sample) if sample else None
     return Sanitisation(columns_by_role, Anonymization(**parts), tuple(maskings), sampling)
@@ -131,17 +140,22 @@ def read_sanitisation(
 Located = list[tuple[Finding, Value | None]]
 
 
+def _has_models(notations: Iterable[str]) -> bool:
+    return any(issubclass(method_class(one), PrivacyModel) for one in notations)
+
+
 def _parts(
     notations: tuple[str, ...],
     roles: Mapping[str, Sequence[tuple[str, Value]]],
     values: Mapping[str, Any],
     unit: str,
     sample: Mapping[str, Any],
+    guide: ReadGuide,
 ) -> tuple[dict[str, Any], Located]:
     """Return columns, models and options as asked for, and what is wrong with each of them."""
     columns: dict[str, Any] = {"privacyUnit": unit}
     for role, columns_of_role in roles.items():
-        if role == MASKED:
+        if role in (MASKED, GUIDE):
             continue
         column = _SETTINGS.get(role)
         columns[role] = [
@@ -163,16 +177,17 @@ def _parts(
             one.setdefault("generalization", generalization)
     problem_list += [
         *parameter_findings(RecodingOptions, options, "recoding"),
-        *option_conflicts(options),
+        *option_conflicts({**options, **guide.values}),
     ]
     names = {role: [name for name, _ in of_role] for role, of_role in roles.items()}
     added = [sample["weightColumn"]] if sample.get("weightColumn") else []
+    problem_list += guide.findings(options.get("algorithm"), names, unit)
     problem_list += bucket_conflicts(options.get("algorithm"), notations, names, unit, added)
     problem_list += [_unowned(name, notations) for name in sorted(remaining - set(options))]
     of_models = [name for name, kind in kinds.items() if issubclass(kind, PrivacyModel)]
     problem_list += suppression_conflicts(options, of_models, roles, unit)
     if not of_models:
-        problem_list += _useless([*roles, *options])
+        problem_list += _useless([*roles, *options, *guide.values])
         problem_list += uncounted(unit, sample)
     elif not columns.get("quasi-identifier"):
         problem_list.append(missing_parameter(of_models[0], "quasi-identifier"))
@@ -301,7 +316,10 @@ def _given_problems(
 
 
 def _column_problems(
-    roles: Mapping[str, Sequence[tuple[str, Value]]], datasets: Datasets, algorithm: object
+    roles: Mapping[str, Sequence[tuple[str, Value]]],
+    datasets: Datasets,
+    algorithm: object,
+    representative: object,
 ) -> Located:
     """Return what is wrong with the settings of single columns, each with its place."""
     problem_list = _given_problems(roles, datasets)
@@ -317,7 +335,7 @@ def _column_problems(
                 wrong += (
                     exact_conflicts(settings_)
                     if algorithm == "bucketization"
-                    else cell_conflicts(algorithm or "mondrian", settings_)
+                    else cell_conflicts(algorithm or "mondrian", settings_, representative)
                 )
             for finding in wrong:
                 message = f"{name!r}: {as_settings(finding)}"

@@ -240,10 +240,12 @@ class Anonymize(Anonymization, Step):
 
     @property
     def values_read(self) -> tuple[str, ...]:
-        """The quasi-identifiers, the sensitive columns and the unit of privacy."""
-        columns = self.columns
-        unit = (columns.privacy_unit,) if columns.privacy_unit else ()
-        return (*columns.quasi_names, *columns.sensitive_names, *unit)
+        """The quasi-identifiers, the sensitive columns, the unit of privacy, and the label and the
+        predictions by which classes are cut."""
+        columns, guide = self.columns, self.recoding.guide
+        others = (columns.privacy_unit, *((guide.label, guide.column) if guide else ()))
+        names = (*columns.quasi_names, *columns.sensitive_names, *filter(None, others))
+        return tuple(dict.fromkeys(names))
 
     def public(self) -> Self:
         """Return it without the digests of the taxonomies, which are not released."""

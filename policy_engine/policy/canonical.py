@@ -235,7 +235,13 @@ def _parameters(constraint: Constraint) -> list[_Form]:
     if terms.names_columns(constraint.left_operand):
         rights = constraint.right_operands
         return [["iri", terms.canonical(str(one.value)), *_settings(one)] for one in rights]
-    return [_parameter_value(one) for one in constraint.right_operands]
+    is_name = terms.takes_names(constraint.left_operand)
+    return [
+        ["iri", terms.canonical(terms.expand(str(one.value)))]
+        if is_name and not one.is_iri and _NAME.fullmatch(str(one.value))
+        else _parameter_value(one)
+        for one in constraint.right_operands
+    ]
 
 
 # -- values -----------------------------------------------------------------------------------

@@ -1,13 +1,12 @@
 import pytest
 
-from policy_engine.methods import parameters
 from policy_engine.methods.conflicts import (
     _OPTIONS,
     option_conflicts,
     role_conflicts,
     setting_conflicts,
 )
-from policy_engine.methods.recoding import RecodingOptions
+from policy_engine.methods.recoding import option_fields
 
 
 def setting_codes(role, **settings):
@@ -96,7 +95,7 @@ def option_codes(**given):
 
 def test_every_option_is_of_one_algorithm_or_of_both():
     own = {name for options in _OPTIONS.values() for name in options}
-    assert own | {"algorithm", "missing"} == set(parameters(RecodingOptions))
+    assert own | {"algorithm", "missing"} == set(option_fields())
     assert sum(map(len, _OPTIONS.values())) == len(own)
 
 

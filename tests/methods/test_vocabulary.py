@@ -28,7 +28,7 @@ from policy_engine.methods.generative import DEFAULT_ATTACKS as GENERATIVE_ATTAC
 from policy_engine.methods.generative import GenerativeMeasure
 from policy_engine.methods.masking import masking_class
 from policy_engine.methods.randomiser import randomiser_class
-from policy_engine.methods.recoding import RecodingOptions
+from policy_engine.methods.recoding import option_fields
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
 from policy_engine.methods.sanitisations import differential_privacy
@@ -58,7 +58,7 @@ def local_names(term, key):
 BESIDE = {"joinOn", "masked", "randomised", "synthesised"}
 """Columns that a step of their own is about: what targets are joined on, what is masked, what is
 randomised, and what is made up."""
-SHARED = {**parameters(Columns), **parameters(RecodingOptions), **parameters(Sampling)}
+SHARED = {**parameters(Columns), **option_fields(), **parameters(Sampling)}
 OPERANDS = {
     iri: term
     for iri, term in terms.instances(f"{terms.ODRL}LeftOperand").items()
@@ -124,7 +124,7 @@ def test_every_method_requires_and_allows_the_columns_and_the_options_of_recodin
     assert sorted(map(terms.local_name, allowed)) == sorted(
         {*SHARED, *BESIDE} - {"quasi-identifier", "randomised", "synthesised"}
     )
-    assert {*parameters(RecodingOptions), "sensitive"} == local_names(model, "allows")
+    assert {*option_fields(), "sensitive"} == local_names(model, "allows")
 
 
 def test_masking_without_a_model_is_a_method_that_is_not_a_privacy_model():
@@ -145,7 +145,7 @@ def test_masking_without_a_model_is_a_method_that_is_not_a_privacy_model():
     "iri",
     [
         *(term.iri for term in terms.methods().values()),
-        *(f"{terms.PE}{name}" for name in parameters(RecodingOptions)),
+        *(f"{terms.PE}{name}" for name in option_fields()),
     ],
     ids=terms.compact,
 )
@@ -158,7 +158,7 @@ def test_every_method_and_every_option_says_which_engines_have_it(iri):
 
 def test_nothing_but_methods_and_options_says_which_engines_have_it():
     declared = {iri for iri, term in terms.vocabulary().items() if "engine" in term.facts}
-    options = {f"{terms.PE}{name}" for name in parameters(RecodingOptions)}
+    options = {f"{terms.PE}{name}" for name in option_fields()}
     every = (*terms.methods().values(), *terms.audit_methods().values())
     every += (*terms.maskings().values(), *terms.randomisers().values())
     assert declared == options | {term.iri for term in every}
@@ -426,7 +426,7 @@ def test_an_operand_has_the_range_of_its_fields(iri):
     fields = [parameters(method_class(notation)).get(name) for notation in terms.methods()]
     fields += [parameters(synthesiser_class(one)).get(name) for one in terms.synthesisers()]
     given = {range_of(field) for field in [*fields, SHARED.get(name)] if field}
-    if name in ("privacyUnit", *BESIDE):
+    if name in ("privacyUnit", "label", *BESIDE):
         given = {f"{terms.ODRL}Asset"}
     elif name == "release":
         given = {f"{terms.PE}Query"}

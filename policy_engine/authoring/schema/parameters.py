@@ -27,6 +27,7 @@ from policy_engine.authoring.schema.values import DECIMAL, HAS_VALUE, literal_pa
 from policy_engine.errors import join_names
 from policy_engine.methods import method_class, parameters
 from policy_engine.methods.columns import Columns
+from policy_engine.methods.guide import GuideParameters
 from policy_engine.methods.masking import masking_class
 from policy_engine.methods.randomiser import randomiser_class
 from policy_engine.methods.recoding import RecodingOptions
@@ -111,6 +112,7 @@ def _value(iri: str) -> Schema:
     if iri == _RELEASE:
         return ref("column")
     kinds: list[type[BaseModel]] = [
+        GuideParameters,
         RecodingOptions,
         Columns,
         Sampling,

@@ -15,6 +15,7 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Architecture, Estimator
 from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.columns import QuasiIdentifier
+from policy_engine.methods.guide import Guide
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize, AuditStep, DisclosureStep
 from policy_engine.plan.training import Modelling
@@ -126,6 +127,35 @@ def _add_classes(table: Table, plan: Plan, anonymize: Anonymize) -> None:
     doing = "release as they are" if anonymize.is_in_buckets else "generalise"
     columns = ", ".join(map(_format_column, anonymize.columns.quasi_identifier))
     table.add_row("", doing, escape(columns))
+    if anonymize.recoding.guide is not None:
+        for heading, text in _guiding(anonymize.recoding.guide):
+            table.add_row("", heading, escape(text))
+
+
+def _guiding(guide: Guide) -> Iterator[tuple[str, str]]:
+    """Yield for which label classes are formed, by which predictions, and what stands for one."""
+    yield "for models of", f"{guide.label}, which is released as it is"
+    if guide.column:
+        yield "cut by", f"{guide.column}, predictions that are read and not learnt here"
+    else:
+        model = described(guide.architecture) if guide.architecture else "boosted trees"
+        yield "cut by", f"{_PREDICTIONS[guide.labels]} {model}, trained on the same rows"
+    yield "released as", _REPRESENTATIVES[guide.representative]
+    yield (
+        "where every bound holds",
+        "the quasi-identifiers as they are, if rows that agree in all of them keep every bound",
+    )
+
+
+_PREDICTIONS = {
+    "soft": "what is predicted for rows that the model has not seen, by",
+    "hard": "the class that is predicted for rows that the model has learnt from, by",
+}
+_REPRESENTATIVES = {
+    "median-mode": "the median or the mode of each column in the class",
+    "nearest": "the row of the class nearest to its median, of those with its most frequent label",
+    "cell": "a cell of each column that covers the class",
+}
 
 
 def _training(modelling: Modelling) -> tuple[str, str]:
@@ -193,6 +223,8 @@ def _how(anonymize: Anonymize, engine: str) -> str:
         parts = ["fewest cells"]
     elif options.algorithm == "bucketization":
         parts = [options.buckets]
+    elif options.guide is not None:
+        parts = [f"for {options.guide.label}", options.guide.representative]
     else:
         parts = [options.partitioning, f"{options.dimensionality}-dimensional"]
         parts += [f"score {options.score}", *(["polished"] if options.polish else [])]

@@ -1,25 +1,16 @@
 """The model that a permission has trained, or that an audit trains on a table."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import get_args
+from dataclasses import replace
 
-from policy_engine.errors import PolicyEngineError, did_you_mean, join_names
-from policy_engine.methods.audits.classifier import (
-    FEW,
-    INTEGRAL,
-    MANY,
-    Estimator,
-    EstimatorName,
-    Network,
-    read_architecture,
-)
+from policy_engine.errors import did_you_mean, join_names
+from policy_engine.methods.audits.classifier import FEW, INTEGRAL, MANY, Estimator, Network
 from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.model_descriptions import read_description
 from policy_engine.plan.training.files import FEWEST
 from policy_engine.plan.training.model import DEFAULT_SHARE, Modelling, Training
 from policy_engine.plan.training.refining import OF_TRAINING, Refinements, mentions
 from policy_engine.policy import Action, Constraint, Rule
-from policy_engine.policy.collecting.files import read_file
 
 _Parts = Mapping[str, Constraint]
 
@@ -189,36 +180,13 @@ class TrainingReader:
 
     def _architecture(self, part: Constraint) -> Network | Estimator | None:
         """Return the model that a text names or describes, or a file beside the policy does."""
-        text = str(part.right_operands[0].value)
-        if text == "network":
-            return Network()
-        if text in get_args(EstimatorName):
-            return Estimator.model_validate({"name": text})
-        if not text.lstrip().startswith("{") and not _is_file_name(text):
-            models = ("network", *get_args(EstimatorName))
-            message = f"There is no model {text!r}. Known are {join_names(models)}; "
-            message += "or it is described in JSON, or in a .json file beside the policy."
-            self.refinements.add("M012", message, did_you_mean(text, models), part.place)
-            return None
-        try:
-            return read_architecture(self._read_beside(text) if _is_file_name(text) else text)
-        except PolicyEngineError as error:
-            for problem in error.problems:
-                self.refinements.add(
-                    "M012", f"The model: {problem.message}", problem.hint, part.place
-                )
-        return None
-
-    def _read_beside(self, name: str) -> bytes:
-        return read_file(Path(self.refinements.policy.source).parent / name)
+        value = replace(part.right_operands[0], place=part.place)
+        architecture, problems = read_description(value, self.refinements.policy.source)
+        self.refinements.problems += problems
+        return architecture
 
 
 _COLUMNS = ("label", "feature")
-
-
-def _is_file_name(text: str) -> bool:
-    """Tell whether a text is the name of a JSON file, and no path: that could lead anywhere."""
-    return text.endswith(".json") and not set("/\\\0{") & set(text)
 
 
 def _default_features(anonymization: Anonymization, label: str) -> tuple[str, ...]:
