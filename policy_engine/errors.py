@@ -215,6 +215,7 @@ CODES = {
     "A031": "synthetic records that do not fit the members, or cannot be compared with them",
     "A032": "a generator that gives samples that cannot be used",
     "A033": "a time limit that ends before all samples were compared once",
+    "A034": "models of a generator that cannot be audited together",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule but its own governs",
     "W003": "a rule without effect, for its assigner does not own the asset",

@@ -12,30 +12,50 @@ from policy_engine.cli.shared_options import with_quiet_option
 if TYPE_CHECKING:
     from policy_engine.audits.generative.result import GenerativeAudit
 
-_SAMPLES = 100_000
-
 
 @with_quiet_option
 def generative(
     members: Annotated[
-        Path, typer.Option(metavar="FILE", help="Records that the generator was fitted on.")
+        list[Path],
+        typer.Option(
+            metavar="FILE",
+            help="Records that the generator was fitted on; repeated for each of several models, "
+            "as are the next two and the model.",
+        ),
     ],
     holdout: Annotated[
-        Path,
+        list[Path],
         typer.Option(metavar="FILE", help="Records of the same population that it has not seen."),
     ],
     synthetic: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The synthetic records that it made.")
-    ] = None,
+        list[Path], typer.Option(metavar="FILE", help="The synthetic records that it made.")
+    ] = [],  # noqa: B006
     reference: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Others of the population: they calibrate scores."),
     ] = None,
     model: Annotated[
-        str,
+        list[str],
         typer.Option(
             metavar="MODEL",
             help="The generator: package.module:object with a method sample, or a Keras file.",
+        ),
+    ] = [],  # noqa: B006
+    models: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="NUMBER",
+            help="Fit so many models, each on a random half of members and holdout, by the model's "
+            "method fit, or a generator by name.",
+        ),
+    ] = 0,
+    generator: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Fit the product's own: sequential-trees, gaussian-copula or "
+            "independent-marginals.",
         ),
     ] = "",
     label: Annotated[
@@ -58,8 +78,13 @@ def generative(
         ),
     ] = "",
     samples: Annotated[
-        int, typer.Option(metavar="NUMBER", help="How many samples of the model are drawn.")
-    ] = _SAMPLES,
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="How many samples of a model are drawn. [default: 100000; of --generator, as many "
+            "as it has learnt]",
+        ),
+    ] = None,
     budget: Annotated[
         float | None,
         typer.Option(
@@ -114,9 +139,11 @@ def generative(
         audit = audit_generative(
             members,
             holdout,
-            synthetic,
+            synthetic or None,
             reference=reference,
             model=model or None,
+            models=models,
+            generator=generator,
             label=label,
             secrets=secret,
             attacks=attack,

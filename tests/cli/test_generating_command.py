@@ -79,6 +79,41 @@ def test_a_pipeline_fails_where_an_attack_is_too_strong_or_none_was_made(files):
     assert run(*files, "--attack", "reconstruction").exit_code == 1
 
 
+def test_several_models_are_fitted_and_the_headline_is_over_them(files, tmp_path):
+    out = tmp_path / "audit"
+    arguments = [*files[:3], "--generator", "sequential-trees", "--models", "3"]
+    told = run(*arguments, "--attack", "nearest-sample", "--out", str(out))
+    assert told.exit_code == 0, told.output
+    text = " ".join(told.stdout.split())
+    assert "(95% interval over 3 models" in text
+    assert "Attacked were 3 models: figures of attacks are means over models" in text
+    figures = json.loads((out / "generative.json").read_text())
+    [attack] = figures["attacks"]
+    assert len(figures["models"]) == attack["over_models"]["models"] == 3
+    assert attack["auc"]["value"] == pytest.approx(attack["over_models"]["auc"]["mean"])
+    assert "model by model" in (out / "generative.html").read_text()
+
+
+@pytest.mark.usefixtures("files")
+def test_several_models_are_given_by_repeating_their_options(tmp_path):
+    lines = {one: (tmp_path / f"{one}.csv").read_text().splitlines() for one in SIDES}
+    for side, every in lines.items():
+        for place in (0, 1):
+            part = [every[0], *every[1 + place :: 2]]
+            (tmp_path / f"{side}{place}.csv").write_text("\n".join(part))
+    options = [f"--{side}={tmp_path / side}{place}.csv" for side in SIDES for place in (0, 1)]
+    told = run(*options, "--attack", "exact-copies", "--format", "json")
+    audit = json.loads(told.stdout)
+    assert audit["attacks"][0]["over_models"]["models"] == 2
+    low = ["--attack", "exact-copies", "--fail-above"]
+    assert run(*options, *low, "0.6").exit_code == 1
+    assert run(*options, *low, "0.9").exit_code == 0
+    assert "A034" in str(run(*options[1:], *low, "0.9").exception)
+
+
+SIDES = ("members", "holdout", "synthetic")
+
+
 def test_the_holdout_that_was_copied_is_told(files):
     swapped = [f"--holdout{files[0][9:]}", f"--members{files[1][9:]}", *files[2:]]
     told = run(*swapped, "--format", "json", "--fail-above", "0.7")

@@ -66,7 +66,7 @@ def drawn_table(
         count = min(_BATCH, samples - start)
         number = int(np.random.SeedSequence([seed, start]).generate_state(1)[0] >> 1)
         made = ask_samples(model, count, None, number)
-        parts.append(_checked(_as_table(made, columns), count))
+        parts.append(_checked(as_table(made, columns), count))
         if time.monotonic() > end:
             break
     table = _joined(parts)
@@ -85,7 +85,16 @@ def _names(made: Any) -> Sequence[Any]:
     return names
 
 
-def _as_table(made: Any, columns: Sequence[str]) -> pa.Table:
+def makes_tables(made: Any) -> bool:
+    """Return whether something is a frame, or a list of dicts or an array of objects."""
+    return _is_frame(made) or isinstance(made, list | np.ndarray)
+
+
+def as_table(made: Any, columns: Sequence[str]) -> pa.Table:
+    """Return a frame, a list of dicts, or an array with the `columns` in their order, as a table.
+
+    Raises AuditError (A032) where it is none of them.
+    """
     try:
         if isinstance(made, list):
             return _plain(pa.Table.from_pylist(made))

@@ -85,12 +85,17 @@ def read_material(records: GivenRecords, model: Any = None, seed: int = 0) -> Re
     categories, scales, classes or shapes that do not fit (A031), and for labels that are missing
     (A002).
     """
-    sides = records.sides
-    are_arrays = [str(one).lower().endswith(".npz") for one in sides.values() if _is_path(one)]
-    if any(are_arrays) and not all(are_arrays):
-        message = "Some files are tables, and others are arrays (npz)."
+    return (_read_arrays if are_arrays(records) else _read_tables)(records, model, seed)
+
+
+def are_arrays(records: GivenRecords) -> bool:
+    """Return whether the records are arrays. Raises AuditError (A031) where only some are."""
+    sources = records.sides.values()
+    forms = {_is_path(one) and str(one).lower().endswith(".npz") for one in sources}
+    if len(forms) > 1:
+        message = "Some records are tables, and others are arrays (npz)."
         raise AuditError.of("A031", message, "Give all in one form.")
-    return (_read_arrays if any(are_arrays) else _read_tables)(records, model, seed)
+    return True in forms
 
 
 def _is_path(source: Any) -> bool:

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from policy_engine.audits.generative.risks.result import SyntheticRisk
 from policy_engine.audits.membership.figures import Histogram, Roc, Share, TprAtFpr
+from policy_engine.audits.membership.over_targets import TargetSpread
 from policy_engine.audits.membership.result import SingleAndSet
 from policy_engine.audits.privacy.epsilon import EpsilonLower
 from policy_engine.kernels.estimates import Estimate, NotApplicable
@@ -36,12 +37,43 @@ class SetEvidence(_Frozen):
     p: Share
 
 
+class RateOverModels(_Frozen):
+    """How many members are found where a share `fpr` of the others are accused, over models."""
+
+    fpr: Share
+    tpr: TargetSpread
+
+
+class AttackOverModels(_Frozen):
+    """What one attack reaches on several models of one generator: `models`, on which it was made.
+
+    `single` and `set` are the accuracies of both games of D5.2. Intervals are by Student's t over
+    models. They are no narrower than the records of all models make them, and where the models were
+    fitted on the same records, both are added: what is by chance in who was a member is then in
+    every model. `shown_on` says on how many models the attack by itself is shown to tell members
+    from others, and `inverted_on` on how many it is the other way round, corrected for the number
+    of models.
+    """
+
+    models: int
+    auc: TargetSpread
+    single: TargetSpread
+    set: TargetSpread
+    tpr_at_fpr: tuple[RateOverModels, ...]
+    shown_on: int
+    inverted_on: int
+
+
+_ONE_MODEL = NotApplicable(reason="it was made on one model")
+
+
 class GenerativeAttack(_Frozen):
     """What one attack reaches on the audited records.
 
     `space` is where distances are taken, and `needs` is what the attacker must have. `games` are
     single and set inference of D5.2; the `auc` and the rates are over all thresholds. `notes` are
-    sentences on how the attack went.
+    sentences on how the attack went. With several models these figures are those `over_models`, and
+    the rest is of the first model: the pair of sets was chosen before any of them.
     """
 
     attack: str
@@ -54,6 +86,7 @@ class GenerativeAttack(_Frozen):
     roc: Roc
     histogram: Histogram
     notes: tuple[str, ...] = ()
+    over_models: AttackOverModels | NotApplicable = _ONE_MODEL
 
 
 class OmittedAttack(_Frozen):
@@ -100,6 +133,17 @@ class PromisedEpsilon(_Frozen):
     delta: float = 0.0
 
 
+class AttackedModel(_Frozen):
+    """One of several models: what it was fitted on and not, what was released of it, and how many
+    of its samples were compared."""
+
+    members: AuditedFile
+    holdout: AuditedFile
+    synthetic: AuditedFile | NotApplicable
+    model: str
+    samples: int
+
+
 class GenerativeAudit(_Frozen):
     """A whole audit: of what, with what, and all that was found.
 
@@ -108,6 +152,9 @@ class GenerativeAudit(_Frozen):
     attacks prove of epsilon, beside what is `promised`. `growth` is how the attack
     by samples gains with their number, and `is_saturated` whether the last tripling gained half a
     point or less. The verdict is a few sentences; warnings are others.
+
+    With several `models`, attacks and growth are over all of them; `copies` and each of the `risks`
+    are of the model that has most, with intervals for one among so many; all else is of the first.
     """
 
     members: AuditedFile
@@ -133,6 +180,7 @@ class GenerativeAudit(_Frozen):
     verdict: str
     warnings: tuple[str, ...]
     versions: Mapping[str, str]
+    models: tuple[AttackedModel, ...] = ()
 
     def attack(self, name: str) -> GenerativeAttack:
         """Return the result of an attack. Raises KeyError where it was not run."""

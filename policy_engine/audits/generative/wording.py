@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from policy_engine.audits.generative.attacks.monte_carlo import last_tripling
 from policy_engine.audits.generative.result import (
+    AttackOverModels,
     Copies,
     GenerativeAttack,
     GenerativeAudit,
@@ -13,6 +14,7 @@ from policy_engine.audits.generative.result import (
 from policy_engine.audits.generative.risks.result import SyntheticRisk
 from policy_engine.audits.membership.epsilon_verdict import attack_words
 from policy_engine.audits.membership.intervals import beats_guessing, difference, widen_for
+from policy_engine.audits.membership.over_targets import widen_spread
 from policy_engine.audits.privacy.epsilon import EpsilonLower
 from policy_engine.errors import join_names
 from policy_engine.kernels.estimates import Estimate, NotApplicable
@@ -32,9 +34,26 @@ def interval(one: Estimate) -> str:
     return f"{percent(one.value)} (95% interval {percent(one.low)} to {percent(one.high)})"
 
 
+def _interval_over(one: GenerativeAttack, estimate: Estimate) -> str:
+    """Return a figure of an attack with its interval, and of what this is."""
+    if not isinstance(one.over_models, AttackOverModels):
+        return interval(estimate)
+    ends = f"{percent(estimate.low)} to {percent(estimate.high)}"
+    return f"{percent(estimate.value)} (95% interval over {one.over_models.models} models {ends})"
+
+
 def tells_members(one: GenerativeAttack, among: int) -> bool:
-    """Return whether an attack, one of so many, is shown to do better than guessing."""
-    figures = among * (1 + len(one.tpr_at_fpr))
+    """Return whether an attack, one of so many, is shown to do better than guessing.
+
+    Of several models it is enough that one by itself shows it: few models have wide intervals.
+    """
+    figures, over = among * (1 + len(one.tpr_at_fpr)), one.over_models
+    if isinstance(over, AttackOverModels):
+        return bool(
+            over.shown_on
+            or widen_spread(over.auc, figures).low > _GUESSING
+            or any(widen_spread(rate.tpr, figures).low > rate.fpr for rate in over.tpr_at_fpr)
+        )
     return widen_for(one.auc, figures).low > _GUESSING or any(
         beats_guessing(rate, figures) for rate in one.tpr_at_fpr
     )
@@ -48,7 +67,10 @@ def telling_risks(risks: Sequence[SyntheticRisk]) -> list[SyntheticRisk]:
 
 def is_inverted(one: GenerativeAttack, among: int) -> bool:
     """Return whether an attack, one of so many, is shown to rank members below the holdout."""
-    figures = among * (1 + len(one.tpr_at_fpr))
+    figures, over = among * (1 + len(one.tpr_at_fpr)), one.over_models
+    if isinstance(over, AttackOverModels):
+        is_shown = over.inverted_on or widen_spread(over.auc, figures).high < _GUESSING
+        return bool(is_shown and over.auc.mean < _GUESSING)
     return widen_for(one.auc, figures).high < _GUESSING
 
 
@@ -90,10 +112,13 @@ def _title(one: SyntheticRisk) -> str:
 def set_words(one: GenerativeAttack) -> str:
     """Return what an attack makes of one pair of sets, as a regulator would ask."""
     evidence = one.set_evidence
+    pair = "One pair of sets"
+    if isinstance(one.over_models, AttackOverModels):
+        pair += ", of the first model"
     return (
-        f"One pair of sets: of {evidence.records} members and {evidence.records} others, drawn "
-        f"once, {evidence.found} of the {evidence.records} that {one.attack} ranks first are "
-        f"members. By chance, so many or more would be with probability {evidence.p:.2g}."
+        f"{pair}: of {evidence.records} members and {evidence.records} others, drawn once, "
+        f"{evidence.found} of the {evidence.records} that {one.attack} ranks first are members. By "
+        f"chance, so many or more would be with probability {evidence.p:.2g}."
     )
 
 
@@ -158,7 +183,7 @@ def _inverted_sentences(best: GenerativeAttack) -> Iterator[str]:
     yield (
         "Members and holdout are told apart, the other way round. By the attack "
         f"{best.attack}, a record of the holdout ranks above a member in "
-        f"{interval(_turned(best.auc))} of all pairs."
+        f"{_interval_over(best, _turned(best.auc))} of all pairs."
     )
     yield (
         "Members and holdout may be swapped, or the synthetic records were made of the holdout, or "
@@ -186,7 +211,7 @@ _RISKS = {
 def _attack_sentences(best: GenerativeAttack) -> Iterator[str]:
     sentence = (
         f"Members are told from others. The strongest attack, {best.attack}, ranks a member above "
-        f"a record of the holdout in {interval(best.auc)} of all pairs"
+        f"a record of the holdout in {_interval_over(best, best.auc)} of all pairs"
     )
     rates = [one for one in best.tpr_at_fpr if not one.randomised]
     if rates:
@@ -198,6 +223,13 @@ def _attack_sentences(best: GenerativeAttack) -> Iterator[str]:
         f"Of two sets of {games.records:,}, it names the one that was used in "
         f"{percent(games.set.value)} of draws."
     )
+    over = best.over_models
+    if isinstance(over, AttackOverModels) and len({0, over.shown_on, over.models}) == _SOME:
+        yield f"By itself, that is shown on {over.shown_on} of the {over.models} models."
+
+
+_SOME = 3
+"""Neither none of the models, nor all."""
 
 
 def _nothing_found(best: GenerativeAttack, among: int, *, is_told: bool) -> str:
@@ -209,7 +241,7 @@ def _nothing_found(best: GenerativeAttack, among: int, *, is_told: bool) -> str:
     )
     return (
         f"{start}: the strongest, {best.attack}, ranks a member above a record of the holdout in "
-        f"{interval(best.auc)} of all pairs, where guessing reaches 50%."
+        f"{_interval_over(best, best.auc)} of all pairs, where guessing reaches 50%."
     )
 
 
@@ -280,12 +312,21 @@ def not_run_words(audit: GenerativeAudit) -> Iterator[str]:
         yield f"{names}, since {reason}"
 
 
-def limits() -> tuple[str, ...]:
+def limits(audit: GenerativeAudit) -> tuple[str, ...]:
     """Return what no audit of a generator shows."""
-    return _LIMITS
+    several = len(audit.models)
+    fits = f"{several} fits" if several else "one fit"
+    return (
+        "Attacks that find nothing prove nothing: they are lower bounds on what can be found.",
+        f"The figures are of these records and of {fits} of the generator: others may reveal more.",
+    )
 
 
-_LIMITS = (
-    "Attacks that find nothing prove nothing: they are lower bounds on what can be found.",
-    "The figures are of these records and of one fit of the generator: another may reveal more.",
-)
+def model_words(audit: GenerativeAudit) -> Iterator[str]:
+    """Yield what the figures of several models are of."""
+    if audit.models:
+        yield (
+            f"Attacked were {len(audit.models)} models: figures of attacks are means over models, "
+            "with intervals over models. Copies and risks are those of the model that has most, "
+            "all else is of the first."
+        )

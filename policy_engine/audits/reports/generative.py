@@ -6,6 +6,7 @@ from pathlib import Path
 
 from policy_engine.audits.generative.auditing import GenerativeEvidence
 from policy_engine.audits.generative.result import (
+    AttackOverModels,
     AuditedFile,
     ClosestDistances,
     Copies,
@@ -16,6 +17,7 @@ from policy_engine.audits.generative.wording import (
     beats_naive,
     disclosure,
     limits,
+    model_words,
     not_run_words,
     party_words,
     set_words,
@@ -81,7 +83,9 @@ def generative_page(audit: GenerativeAudit, evidence: GenerativeEvidence) -> str
         else None,
         not_run=[*not_run_words(audit)],
         audited=_audited(audit),
-        limits=limits(),
+        limits=limits(audit),
+        models=[*model_words(audit)],
+        each=_each(audit),
         parties=[*party_words(audit.risks)],
         sets=set_words(audit.attack(audit.strongest)) if audit.attacks else "",
     )
@@ -94,6 +98,7 @@ def _totals(audit: GenerativeAudit) -> dict[str, str]:
         "members": f"{audit.members.records:,}",
         "holdout": f"{audit.holdout.records:,}",
         "samples": f"{audit.samples:,}",
+        **({"models": f"{len(audit.models)}"} if audit.models else {}),
         "strongest attack": best.attack if best else "none",
         "area under the ROC curve": number(best.auc.value) if best else "n/a",
     }
@@ -123,6 +128,26 @@ def _attacks(attacks: Sequence[GenerativeAttack], strongest: str) -> Table:
     return Table("The strongest is marked", head, rows, texts=(1,), marked=marked)
 
 
+def _each(audit: GenerativeAudit) -> Table | None:
+    """Return the figures of every attack on each of several models."""
+    if not audit.models:
+        return None
+    ordered = sorted(audit.attacks, key=lambda one: -one.auc.value)
+    rows = [
+        (
+            one.attack,
+            number(over.auc.mean),
+            number(over.auc.deviation),
+            f"{over.shown_on} of {over.models}",
+            ", ".join(map(number, over.auc.values)),
+        )
+        for one in ordered
+        if isinstance(over := one.over_models, AttackOverModels)
+    ]
+    head = ("attack", "mean AUC", "deviation", "shown by itself", "of each model")
+    return Table("Areas under the ROC curve, model by model", head, rows, texts=(4,))
+
+
 def _curves(audit: GenerativeAudit) -> PagePicture | None:
     if not audit.attacks:
         return None
@@ -132,6 +157,8 @@ def _curves(audit: GenerativeAudit) -> PagePicture | None:
         "Every threshold of every attack; the names are in the order of the curves, from the top. "
         "Between two thresholds the choice is random. The strongest is drawn thick."
     )
+    if audit.models:
+        caption += " They are those of the first model."
     drawing = roc_chart(lines, audit.strongest)
     return picture("Receiver operating characteristic", drawing, caption)
 
@@ -143,9 +170,10 @@ def _pictures(audit: GenerativeAudit, evidence: GenerativeEvidence) -> Iterator[
     if audit.attacks:
         games = audit.attacks[0].games
         caption = (
-            f"{games.records} members and as many of the holdout, drawn {games.repetitions} times. "
+            f"{games.records} members and as many of the holdout, drawn {games.repetitions} times"
+            f"{' of each model' if audit.models else ''}. "
             "Near 50 %, a point of single inference is eleven of set inference. Bars are 95% "
-            "intervals."
+            f"intervals{' over models' if audit.models else ''}."
         )
         yield picture("Single and set inference", games_chart(audit.attacks), caption)
     if evidence.distances:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -14,6 +15,7 @@ from policy_engine.audits.generative.result import (
 from policy_engine.audits.generative.wording import (
     beats_naive,
     limits,
+    model_words,
     not_run_words,
     party_words,
     percent,
@@ -27,12 +29,10 @@ from policy_engine.kernels.estimates import Estimate
 def print_generative(audit: GenerativeAudit) -> None:
     """Print the verdict, then every figure, what has none, and what they do not show."""
     out = console()
-    out.print(audit.verdict, markup=False)
+    for sentence in (audit.verdict, *model_words(audit)):
+        out.print(sentence, markup=False)
     if audit.attacks:
-        ordered = sorted(audit.attacks, key=lambda one: -one.auc.value)
-        head = ("attack", "AUC", f"TPR at {ordered[0].tpr_at_fpr[0].fpr:.0%} FPR", "single", "set")
-        print_fitting(out, _table("membership inference", head, map(_attack_row, ordered)))
-        out.print(set_words(audit.attack(audit.strongest)), markup=False)
+        _print_attacks(out, audit)
     if audit.risks:
         rows = [
             (
@@ -69,8 +69,18 @@ def print_generative(audit: GenerativeAudit) -> None:
         out.print(f"Single inference by samples: {steps}", markup=False)
     for sentence in (*audit.warnings, *(f"not run: {one}" for one in not_run_words(audit))):
         out.print(sentence, markup=False)
-    for limit in limits():
+    for limit in limits(audit):
         out.print(limit, markup=False)
+
+
+def _print_attacks(out: Console, audit: GenerativeAudit) -> None:
+    ordered = sorted(audit.attacks, key=lambda one: -one.auc.value)
+    head = ("attack", "AUC", f"TPR at {ordered[0].tpr_at_fpr[0].fpr:.0%} FPR", "single", "set")
+    title = "membership inference"
+    if audit.models:
+        title += f", over {len(audit.models)} models"
+    print_fitting(out, _table(title, head, map(_attack_row, ordered)))
+    out.print(set_words(audit.attack(audit.strongest)), markup=False)
 
 
 def _table(title: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:

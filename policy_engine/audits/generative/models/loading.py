@@ -2,14 +2,17 @@
 
 `module:object` runs code of the user's own, as importing it does. The object is a model; a class of
 models, or a function without arguments that returns one; or a function that samples,
-`f(n, label=..., seed=...)`. A `.keras` file is a generator; a folder may have an encoder and a
-discriminator beside it. They are opened in Keras's safe mode, which runs no code of the file.
+`f(n, label=..., seed=...)`. Where models are fitted, it is an object with a method `fit`; a class
+of such objects, or a function without arguments that returns one, made anew for each model; or a
+function that fits, `f(features, labels, seed)`. A `.keras` file is a generator; a folder may have
+an encoder and a discriminator beside it. They are opened in Keras's safe mode, which runs no code
+of the file.
 """
 
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +25,7 @@ from policy_engine.audits.generative.models.keras_generator import (
     KerasGenerator,
     KerasReconstruction,
 )
-from policy_engine.audits.generative.models.protocols import Samples
+from policy_engine.audits.generative.models.protocols import Fits, Samples
 from policy_engine.audits.membership.training.runtime import ignore_deprecations, need_keras
 from policy_engine.errors import AuditError, DataError
 
@@ -41,6 +44,70 @@ class SamplingFunction:
         labels = {} if label is None else {"label": label}
         samples: NDArray[Any] = self.function(n, **labels, seed=seed)
         return samples
+
+
+@dataclass(frozen=True)
+class FittingFunction:
+    """A function that fits, `f(features, labels, seed)`, as a generator that can be fitted."""
+
+    function: Callable[..., Any]
+
+    def fit(self, features: Any, labels: Any, seed: int) -> Any:
+        """Return what the function gives."""
+        return self.function(features, labels, seed)
+
+
+@dataclass(frozen=True)
+class NewGenerators:
+    """What makes generators that can be fitted: each is used once, so that none knows of others."""
+
+    make: Callable[[], Any]
+    name: str
+
+    def fit(self, features: Any, labels: Any, seed: int) -> Any:
+        """Return what a new one gives, or itself. Raises AuditError (A014) where it has no fit."""
+        with _reported(f"{self.name} cannot be called without arguments."):
+            made = self.make()
+        if not isinstance(made, Fits):
+            raise AuditError.of("A014", f"{self.name} cannot be fitted.", _FIT_HINT)
+        fitted = made.fit(features, labels, seed)
+        return made if fitted is None else fitted
+
+
+_FIT_HINT = (
+    "It needs a method fit(features, labels, seed), which returns a model that samples, or is such "
+    "a function itself."
+)
+
+
+def load_fits(source: Any) -> Fits:
+    """Return what fits generators: of a name `module:object`, or an object.
+
+    Raises AuditError (A014) where it cannot be imported, or cannot be fitted.
+    """
+    if isinstance(source, str | Path):
+        path = Path(source)
+        if path.is_dir() or path.suffix == ".keras":
+            raise AuditError.of("A014", "A file of Keras is fitted already.", _FIT_HINT)
+        return _fits_of(_object_of(str(source)), str(source))
+    return _fits_of(source, repr(source))
+
+
+def _fits_of(source: Any, name: str) -> Fits:
+    if not inspect.isclass(source) and isinstance(source, Fits):
+        return source
+    if not callable(source):
+        raise AuditError.of("A014", f"{name} cannot be fitted.", _FIT_HINT)
+    if not inspect.isclass(source) and _parameters(source):
+        return FittingFunction(source)
+    return NewGenerators(source, name)
+
+
+def _parameters(function: Callable[..., Any]) -> Collection[str]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of compiled functions they are not known
+        return ()
 
 
 def load_model(source: Any) -> Samples:
@@ -77,10 +144,7 @@ def _is_model(source: Any) -> bool:
 
 
 def _takes_seed(function: Callable[..., Any]) -> bool:
-    try:
-        return "seed" in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # of compiled functions it is not known
-        return False
+    return "seed" in _parameters(function)
 
 
 def _object_of(name: str) -> Any:

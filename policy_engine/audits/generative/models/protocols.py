@@ -22,6 +22,21 @@ class Samples(Protocol):
 
 
 @runtime_checkable
+class Fits(Protocol):
+    """A generator that can be fitted anew, on any records."""
+
+    def fit(self, features: Any, labels: Ints | None, seed: int) -> Any:
+        """Return a model of some records that samples, or the records that it releases; with None,
+        this object is the model.
+
+        Of arrays, `features` are the records, (n, *shape), and `labels` their classes (n,), None
+        where they have none. Of tables, `features` are an Arrow table of all columns, the label
+        among them, and `labels` are None. The same records and seed give the same model.
+        """
+        ...
+
+
+@runtime_checkable
 class Reconstructs(Protocol):
     """A model that maps a record to a latent code, and this to a record."""
 

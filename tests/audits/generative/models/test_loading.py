@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 
-from policy_engine.audits.generative.models.loading import load_model
+from policy_engine.audits.generative.models.loading import load_fits, load_model
 from policy_engine.audits.generative.models.protocols import Discriminates, Reconstructs, Samples
 from policy_engine.audits.membership.training.runtime import ignore_deprecations, need_keras
 from policy_engine.errors import AuditError, DataError
@@ -139,3 +139,45 @@ def test_a_file_of_keras_samples_alone(folder):
     assert not isinstance(model, Reconstructs)
     assert not isinstance(model, Discriminates)
     assert model.sample(3, seed=1).shape == (3, 2, 2)
+
+
+FITS = """
+class Fitted:
+    def fit(self, features, labels, seed):
+        self.seed = seed
+
+def make():
+    return Fitted()
+
+def function(features, labels, seed):
+    return seed
+
+fitted = Fitted()
+number = 3
+"""
+
+
+@pytest.mark.parametrize("name", ["Fitted", "fitted", "make", "function"])
+def test_objects_classes_and_functions_of_python_fit(name, tmp_path, monkeypatch):
+    (tmp_path / "generators_that_fit.py").write_text(FITS)
+    monkeypatch.chdir(tmp_path)
+    importlib.invalidate_caches()
+    fits = load_fits(f"generators_that_fit:{name}")
+    fitted = fits.fit(None, None, 4)
+    assert getattr(fitted, "seed", fitted) in (4, None)
+    with pytest.raises(AuditError, match="A014 generators_that_fit:number cannot be fitted"):
+        load_fits("generators_that_fit:number")
+    with pytest.raises(AuditError, match="A014 A file of Keras is fitted already"):
+        load_fits("generator.keras")
+    sys.modules.pop("generators_that_fit", None)
+
+
+def test_a_class_of_generators_is_made_anew_for_each_fit():
+    class Remembers:
+        fits = 0
+
+        def fit(self, features, labels, seed):  # noqa: ARG002
+            self.fits += 1
+
+    fits = load_fits(Remembers)
+    assert [fits.fit(None, None, 0).fits for _ in range(3)] == [1, 1, 1]
