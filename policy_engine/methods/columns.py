@@ -34,11 +34,17 @@ Generalization = Literal[
     "median",
     "mode",
     "centroid",
+    "median-mode",
+    "nearest",
     "suppression",
 ]
 NESTED = ("prefix", "interval", "calendar", "taxonomy")
 """Generalizations whose cells are nodes of a tree over the values."""
-PERTURBATIVE = ("mean", "median", "mode", "centroid")
+CENTRAL = ("mean", "median", "mode", "centroid")
+GUIDED = ("median-mode", "nearest")
+"""Those of accuracy-guided classes alone: a median of what is ordered and a mode of other texts, or
+the value of a row that stands for all of its class."""
+PERTURBATIVE = (*CENTRAL, *GUIDED)
 """Generalizations by one value that represents all of a class."""
 CAP = "maxSuppression"
 """The bound on the share of a column's cells that may be suppressed, as a policy names it."""

@@ -7,14 +7,13 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from policy_engine.errors import join_names
-from policy_engine.methods.columns import PERTURBATIVE, ROLES, SUPPRESSION, Generalization
+from policy_engine.methods.columns import CENTRAL, GUIDED, ROLES, SUPPRESSION, Generalization
 from policy_engine.methods.findings import Finding, format_value, parameter_finding
 from policy_engine.methods.guide import (
     ACCURACY_GUIDED,
     GUIDE,
     GUIDE_LABELS,
     LABEL,
-    MEDIAN_MODE,
     REPRESENTATIVE,
     REPRESENTATIVES,
 )
@@ -31,10 +30,11 @@ _OPTIONS = {
     "bucketization": ("buckets",),
     ACCURACY_GUIDED: (LABEL, GUIDE, GUIDE_LABELS, REPRESENTATIVE),
 }
-_CELLS = {"microaggregation": PERTURBATIVE, "local-suppression": (SUPPRESSION,)}
+_CELLS = {"microaggregation": CENTRAL, "local-suppression": (SUPPRESSION,)}
 """The generalizations of the algorithms that do not have all; the last is their default."""
-_REPRESENTED = {"median-mode": MEDIAN_MODE, "nearest": ()}
-"""The generalizations of columns of which one value stands for a class, by its representative."""
+_REPRESENTED = {"median-mode": ("median", "mode", "median-mode"), "nearest": ("nearest",)}
+"""The generalizations of columns of which one value stands for a class, by its representative; the
+last is their default."""
 _TAKES_WILDCARDS = ("mondrian", "local-suppression")
 _MOST_SUPPRESSED_COLUMNS = 62
 _MULTIDIMENSIONAL = {"partitioning": "relaxed", "score": None, "polish": True}
@@ -104,8 +104,12 @@ def setting_conflicts(role: str, settings: Mapping[str, Any]) -> Iterator[Findin
         yield Finding("M003", "order", message)
 
 
-def default_generalization(algorithm: object) -> str | None:
-    """Return what an algorithm makes of every column, None where the values decide."""
+def default_generalization(algorithm: object, representative: object = None) -> str | None:
+    """Return what an algorithm makes of every column, None where the values decide;
+    `representative` is what stands for an accuracy-guided class, None for the default."""
+    if algorithm == ACCURACY_GUIDED:
+        kinds = _REPRESENTED.get(str(representative or REPRESENTATIVES[0]))
+        return kinds[-1] if kinds else None
     return _CELLS[algorithm][-1] if isinstance(algorithm, str) and algorithm in _CELLS else None
 
 
@@ -119,7 +123,7 @@ def cell_conflicts(
     if algorithm == ACCURACY_GUIDED and representative != REPRESENTATIVES[-1]:
         yield from _represented_conflicts(representative or REPRESENTATIVES[0], settings)
         return
-    others = [one for one in get_args(Generalization) if one != SUPPRESSION]
+    others = [one for one in get_args(Generalization) if one not in (SUPPRESSION, *GUIDED)]
     allowed = _CELLS.get(str(algorithm), others)
     generalization = settings.get("generalization")
     if generalization in get_args(Generalization) and generalization not in allowed:
@@ -144,9 +148,8 @@ def _represented_conflicts(
         return
     allowed, generalization = _REPRESENTED[str(representative)], settings.get("generalization")
     if generalization in get_args(Generalization) and generalization not in allowed:
-        has = join_names(allowed) if allowed else "none: it releases the values of a row"
         message = f"generalization is {generalization!r}. The representative {representative!r} "
-        yield Finding("M003", "generalization", f"{message}has {has}.")
+        yield Finding("M003", "generalization", f"{message}has {join_names(allowed)}.")
     if "order" in settings and generalization is None:
         message = "order belongs to cells. The representative is "
         yield Finding("M003", "order", f"{message}{representative!r}.")

@@ -16,8 +16,6 @@ LABEL, GUIDE, GUIDE_LABELS, REPRESENTATIVE = "label", "guide", "guideLabels", "r
 GuideLabels = Literal["soft", "hard"]
 Representative = Literal["median-mode", "nearest", "cell"]
 REPRESENTATIVES: tuple[Representative, ...] = get_args(Representative)
-MEDIAN_MODE = ("median", "mode")
-"""The generalizations of columns whose classes are released by a median or a mode."""
 LABEL_ROLES = ("sensitive", "insensitive")
 """The roles that a label may have: it is released as it is."""
 _GUIDE_ROLES = ("quasi-identifier", *LABEL_ROLES)
@@ -91,7 +89,8 @@ def guide_conflicts(
 
     `label` and `column` are the names of the column that is predicted and of that with
     predictions, empty where none is; `roles` are the names of the columns by role, and `unit` is
-    the column of the unit of privacy.
+    the column of the unit of privacy. Predictions may be a quasi-identifier: a score that others
+    know is generalised as any other, and classes are cut by its values before that.
     """
     if algorithm != ACCURACY_GUIDED:
         return
@@ -102,7 +101,7 @@ def guide_conflicts(
         role = _role_of(name, roles, unit)
         if name and role and role not in allowed:
             message = f"The {parameter} {name!r} is {role}. {_REASONS[parameter, role]} "
-            message += f"Allowed are {join_names(allowed, 'or')}, or no role."
+            message += f"Allowed is {join_names(allowed, 'or')}, or no role."
             yield Finding("M003", parameter, message)
 
 

@@ -19,14 +19,15 @@ from policy_engine.methods import Bound, Measurement, Method, PrivacyModel, meth
 from policy_engine.methods.buckets import bucket_bounds, bucket_conflicts
 from policy_engine.methods.columns import (
     CAP,
-    PERTURBATIVE,
+    CENTRAL,
+    GUIDED,
     SUPPRESSION,
     Columns,
     QuasiIdentifier,
     Sensitive,
 )
 from policy_engine.methods.conflicts import cell_conflicts
-from policy_engine.methods.guide import guide_conflicts
+from policy_engine.methods.guide import ACCURACY_GUIDED, guide_conflicts
 from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.privacy_model import merge_bounds
 from policy_engine.methods.recoding import RecodingOptions
@@ -84,8 +85,10 @@ class Anonymization(BaseModel):
         """Raise ValueError for columns that the algorithm does not make."""
         algorithm, quasi = self.recoding.algorithm, self.columns.quasi_identifier
         kinds = {one.generalization for one in quasi}
-        if algorithm == "microaggregation" and not kinds <= set(PERTURBATIVE):
+        if algorithm == "microaggregation" and not kinds <= set(CENTRAL):
             raise ValueError("microaggregation publishes one value of every class")
+        if algorithm != ACCURACY_GUIDED and kinds & {*GUIDED}:
+            raise ValueError("a representative is what accuracy-guided classes have")
         if algorithm != "local-suppression":
             if SUPPRESSION in kinds or any(one.max_suppression is not None for one in quasi):
                 raise ValueError("local suppression alone suppresses cells")

@@ -14,6 +14,7 @@ from policy_engine.policy import Policy
 
 _BESIDE = "released beside the columns of another table"
 _PREDICTED, _LEARNT, _KEY = "predicted", "learnt from", "joined on"
+_CUT_FOR, _CUT_BY = "what classes are cut for", "what classes are cut by"
 
 
 def check_read_as_meant(
@@ -116,6 +117,10 @@ def _uses(transformation: Transformation) -> Iterator[tuple[str, str]]:
         yield from ((name, "counted as values") for name in columns.sensitive_names)
     if columns.privacy_unit:
         yield columns.privacy_unit, "taken for persons"
+    guide = anonymization.recoding.guide
+    if guide is not None:
+        yield guide.label, _CUT_FOR
+        yield guide.column, _CUT_BY
 
 
 def _problem(
@@ -145,7 +150,7 @@ def _hint(column: Generalised, use: str, *, is_joined: bool) -> str:
     is_masked = column.generalization in terms.maskings()
     made = "Use the data that it was made from"
     made = made if is_masked else "Anonymise the data that it was made from anew"
-    if use == _KEY:
+    if use in (_KEY, _CUT_FOR, _CUT_BY):
         return f"{made}."
     if is_joined:
         return f"{made}, leave the column out, or redact it."

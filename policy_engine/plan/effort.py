@@ -79,7 +79,7 @@ def _nodes(anonymization: Anonymization, catalog: Catalog | None) -> int | None:
 def _heights(column: QuasiIdentifier, catalog: Catalog | None) -> int | None:
     """Return how many heights a column has at most."""
     match column.generalization:
-        case None | "range" | "mean" | "median" | "centroid":
+        case None | "range" | "mean" | "median" | "centroid" | "median-mode" | "nearest":
             return _OF_RANGES
         case "set" | "mode":
             return _OF_SETS

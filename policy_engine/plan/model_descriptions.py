@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import get_args
 
+from policy_engine import terms
 from policy_engine.errors import PolicyEngineError, Problem, did_you_mean, join_names
 from policy_engine.methods.audits.classifier import (
     Estimator,
@@ -43,6 +44,12 @@ def read_description(
             Problem(_CODE, f"The model: {problem.message}", problem.hint, value.place)
             for problem in error.problems
         ]
+
+
+def names_column(value: Value) -> bool:
+    """Tell whether a guide is meant as a column, and not as a model."""
+    text = str(value.value)
+    return value.is_iri or (not text.lstrip().startswith("{") and terms.is_absolute(text))
 
 
 def _is_file_name(text: str) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from policy_engine import terms
 from policy_engine.errors import Problem
 from policy_engine.methods import Finding
 from policy_engine.methods.audits.classifier import Estimator, Network
@@ -19,7 +18,7 @@ from policy_engine.methods.guide import (
     guide_conflicts,
 )
 from policy_engine.plan.joins import NOT_ROLES, Datasets, Named, Roles
-from policy_engine.plan.model_descriptions import read_description
+from policy_engine.plan.model_descriptions import names_column, read_description
 from policy_engine.policy import Constraint, Policy, Value
 
 _SENSITIVE = "sensitive"
@@ -63,9 +62,9 @@ class ReadGuide(NamedTuple):
         yield from parameter_findings(GuideParameters, self.values, ACCURACY_GUIDED)
         yield from guide_conflicts(algorithm, self.label, self.column_name, roles, unit)
         if self.column_name and self.column_name == self.label:
-            message = f"The guide is the label {self.label!r} itself, which is what is predicted, "
-            message += "and no prediction: classes would be cut by what they are to hide."
-            yield Finding("M003", GUIDE, f"{message} Leave the guide out: a model is trained.")
+            message = f"The guide is the label {self.label!r} itself, and not a prediction of it: "
+            message += "classes would be cut by their own labels, and show them. Leave the guide "
+            yield Finding("M003", GUIDE, f"{message}out, and a model is trained.")
         if self.column and GUIDE_LABELS in self.values:
             message = f"{GUIDE_LABELS} is about what a model predicts, and the guide is the column "
             message += f"{self.column_name!r}: its numbers are soft labels, its texts hard ones."
@@ -114,9 +113,11 @@ def read_guide(
         named = (*column, value)
         roles = _with_role(read.columns_by_role, named, GUIDE)
         return read._replace(columns_by_role=roles, column=named)
-    if _is_iri(value):
+    if names_column(value):
         return read._replace(problems=(_foreign(value, datasets),))
-    model, problems = read_description(value, policy.source, ", or a column of the target has it")
+    model, problems = read_description(
+        value, policy.source, ", or the guide is a column of the target"
+    )
     return read._replace(model=model, problems=tuple(problems))
 
 
@@ -128,12 +129,6 @@ def _with_role(
     if column is None or column[:2] in taken:
         return dict(roles)
     return {**roles, role: (*roles.get(role, ()), column)}
-
-
-def _is_iri(value: Value) -> bool:
-    """Tell whether a guide is meant as a column, and not as a model."""
-    text = str(value.value)
-    return value.is_iri or (not text.lstrip().startswith("{") and terms.is_absolute(text))
 
 
 def _foreign(value: Value, datasets: Datasets) -> Problem:

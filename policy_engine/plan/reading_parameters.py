@@ -171,7 +171,8 @@ def _parts(
         problem_list += parameter_findings(kind, models[notation], notation)
         problem_list += kind.lacking([*(role for role in roles if roles[role]), *sample])
     options = {name: values[name] for name in remaining & set(parameters(RecodingOptions))}
-    if generalization := default_generalization(options.get("algorithm")):
+    representative = guide.values.get(REPRESENTATIVE)
+    if generalization := default_generalization(options.get("algorithm"), representative):
         # So that whoever reads the plan knows what every cell is.
         for one in columns.get("quasi-identifier", []):
             one.setdefault("generalization", generalization)

@@ -11,9 +11,10 @@ from policy_engine import terms
 from policy_engine.data.catalog import Catalog, Dataset
 from policy_engine.data.column_names import column_iri, column_name, fold_name, missing_column
 from policy_engine.errors import NOWHERE, DataError, Place, Problem, place_order
+from policy_engine.plan.model_descriptions import names_column
 from policy_engine.policy import Action, Condition, Hierarchy, Party, Policy, Rule
 
-_RELEASE = f"{terms.PE}release"
+_RELEASE, _GUIDE = f"{terms.PE}release", f"{terms.PE}guide"
 _CUTS = re.compile("[/?#]")
 
 
@@ -158,8 +159,9 @@ def _condition_assets(conditions: Iterable[Condition]) -> Iterator[Named]:
             continue  # it names a query of the policy
         is_role = terms.names_columns(leaf.left_operand)
         for value in leaf.right_operands:
-            if is_role or value.is_iri:
-                yield Named(terms.canonical(str(value.value)), value.place, is_exact=is_role)
+            is_column = is_role or (leaf.left_operand == _GUIDE and names_column(value))
+            if is_column or value.is_iri:
+                yield Named(terms.canonical(str(value.value)), value.place, is_exact=is_column)
 
 
 def _edge_assets(hierarchy: Hierarchy, place: Place) -> Iterator[Named]:

@@ -22,7 +22,11 @@ from policy_engine.engines.generalizations.generalizer import Generalizer, all_v
 from policy_engine.engines.generalizations.intervals import Intervals
 from policy_engine.engines.generalizations.prefixes import Prefixes
 from policy_engine.engines.generalizations.ranges import Ranges
-from policy_engine.engines.generalizations.representatives import KINDS, centroid, check_cells
+from policy_engine.engines.generalizations.representatives import (
+    centroid,
+    check_cells,
+    representative,
+)
 from policy_engine.engines.generalizations.sets import Sets
 from policy_engine.engines.generalizations.taxonomies import Taxonomies
 from policy_engine.errors import CertificateError, InternalError
@@ -93,7 +97,7 @@ def generalizer(  # noqa: PLR0911 (one for each)
         case "centroid":
             return centroid(name, column, quasi_identifier.order)
         case other:
-            return KINDS[other].of(name, column)
+            return representative(other, name, column)
 
 
 def losses(

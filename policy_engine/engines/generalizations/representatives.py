@@ -180,6 +180,17 @@ def centroid(
     return (Means if is_number(labels[0]) else Medians).of(name, column)
 
 
+def representative(
+    kind: Literal["mean", "median", "mode", "median-mode", "nearest"],
+    name: str,
+    column: ColumnCodes,
+) -> Medians:
+    """Return the representatives of a kind: of accuracy-guided classes, the median of a column
+    whose values are ordered, else the mode."""
+    kinds = {"mean": Means, "median": Medians, "mode": Modes}
+    return kinds.get(kind, Medians if column.is_ordered else Modes).of(name, column)
+
+
 def _addends(numbers: Decimals, blank: int, rows: int) -> NDArray[Any]:
     """Return what each code adds to a sum, as integers wide enough for the sum of all rows."""
     most = (
@@ -219,12 +230,9 @@ def check_cells(name: str, cells: list[Cell], kind: str) -> None:
     for cell in cells:
         is_one = not cell.is_range and len(cell.values) < 2
         if not is_one or (kind == "mean" and not all(map(is_number, cell.values))):
-            message = f"The column {name!r} holds a cell that is not a {kind}."
+            words = _CELL_WORDS.get(kind, kind)
+            message = f"The column {name!r} holds a cell that is not a {words}."
             raise CertificateError.of("V002", message)
 
 
-KINDS: dict[Literal["mean", "median", "mode"], type[Medians]] = {
-    "mean": Means,
-    "median": Medians,
-    "mode": Modes,
-}
+_CELL_WORDS = {"median-mode": "median or a mode", "nearest": "value of a row"}
