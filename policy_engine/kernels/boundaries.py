@@ -81,14 +81,14 @@ def is_valid(table, order, left, total):  # type: ignore[no-untyped-def]
     for side in range(2):
         forget(table.watched, table.tally)
         first, last = (NONE, left) if side == 0 else (left, total)
-        _tally_rows(table, order, first, last)
+        tally_rows(table, order, first, last)
         if state[columns, UNITS] < table.size or not is_diverse(table.watched, table.tally):
             return False
     return True
 
 
 @compiled
-def _tally_rows(table, order, start, end):  # type: ignore[no-untyped-def]
+def tally_rows(table, order, start, end):  # type: ignore[no-untyped-def]
     """Add the rows order[start] .. order[end - 1] to the tally."""
     watched, tally = table.watched, table.tally
     count(watched, tally, table.rows, order, start, end, table.sensitive, table.person)
@@ -190,7 +190,7 @@ def _sweep_diversity(table, scratch, dim, total, through_ties, limit):  # type: 
                 )
             if scratch.fits[left]:
                 first = tallied if side == 0 else total - done
-                _tally_rows(table, scratch.order, first, first + done - tallied)
+                tally_rows(table, scratch.order, first, first + done - tallied)
                 tallied = done
                 scratch.fits[left] = is_diverse(table.watched, table.tally)
     forget(table.watched, table.tally)

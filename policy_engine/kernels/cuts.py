@@ -123,11 +123,11 @@ def _split_behind(table, scratch, start, end, dim, turn):  # type: ignore[no-unt
     turns = _list_turns(table, scratch, dim)
     for place in range(turns):
         codes[codes[place, TURN], TIMES] = place <= turn
-    return _split_rows(table, scratch, start, end, dim)
+    return split_rows(table, scratch, start, end, dim)
 
 
 @compiled
-def _split_rows(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
+def split_rows(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
     """Set `scratch.best` to the rows whose codes have a 1 for TIMES, then those with a 0.
 
     Return how many have a 1.
@@ -184,7 +184,7 @@ def _split_missing(table, scratch, start, end, active):  # type: ignore[no-untyp
             continue
         for code in range(scratch.node[dim, GREATEST] + 1):
             scratch.codes[code, TIMES] = code == 0
-        left = _split_rows(table, scratch, start, end, dim)
+        left = split_rows(table, scratch, start, end, dim)
         if table.size <= left <= total - table.size and is_valid(table, scratch.best, left, total):
             return left
     return NONE

@@ -6,9 +6,10 @@ what is cut, and where, follows from counts of codes, and every tie has its rule
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,6 @@ from policy_engine.kernels.cuts import choose_cut
 from policy_engine.kernels.layout import (
     CodedTable,
     Cutting,
-    Scratch,
     SensitiveRows,
     prepare,
     scratch,
@@ -65,9 +65,33 @@ def partition(
     processor if 0. Once it `is_over`, which is called now and then, the parts that there are
     become classes: each satisfies the constraint. Until then the largest are cut first.
     """
+    table = prepare(axes, people, constraint, cutting)
+    cutter = Cutter(_cut_nodes, lambda rows: scratch(table, rows))
+    return cut_table(table, cutter, on_settled, workers, is_over)
+
+
+@dataclass(frozen=True)
+class Cutter:
+    """How nodes are cut: the compiled kernel, called as `_cut_nodes` is, and the `memory` in which
+    it works on so many rows, which has a `stack` of nodes."""
+
+    kernel: Callable[..., object]
+    memory: Callable[[int], Any]
+
+
+def cut_table(
+    table: CodedTable,
+    cutter: Cutter,
+    on_settled: Callable[[int], object] = int,
+    workers: int = 0,
+    is_over: Callable[[], bool] = never,
+) -> Partition:
+    """Cut the rows of a table into classes, as `partition` does, by any kernel.
+
+    The table's rows are put in the order of the classes.
+    """
     # Threads, not processes: compiled kernels release the interpreter's lock, and the rows stay
     # where they are. Every thread works on rows of its own, so the cuts do not depend on them.
-    table = prepare(axes, people, constraint, cutting)
     rows, workers = len(table.rows), workers or os.cpu_count() or 1
     is_shared = rows > _WORTH_SHARING
     # Several parts for each worker: some take much longer than others, and all should end together.
@@ -80,13 +104,13 @@ def partition(
         on_settled(settled)
 
     watch = _Watch(is_over, settle)
-    parts = _cut(table, 0, rows, floor, watch)
+    parts = _cut(table, cutter, (0, rows), floor, watch)
     if is_shared:
         is_open = parts[:, OPEN] == 1
         cut, silent = [parts[~is_open]], _Watch(is_over)
         with ThreadPoolExecutor(workers) as pool:
             edges = parts[is_open, :OPEN].tolist()
-            for leaves in pool.map(lambda edge: _cut(table, edge[0], edge[1], 0, silent), edges):
+            for leaves in pool.map(lambda edge: _cut(table, cutter, edge, 0, silent), edges):
                 cut.append(leaves)
                 settle(int((leaves[:, END] - leaves[:, START]).sum()))
         parts = _ascending(cut)
@@ -109,21 +133,26 @@ class _Watch:
     settle: Callable[[int], object] = int
 
 
-def _cut(table: CodedTable, start: int, end: int, floor: int, watch: _Watch) -> NDArray[np.int64]:
-    """Cut the node of rows start .. end - 1 until none has more than `floor` rows and a valid cut.
+def _cut(
+    table: CodedTable, cutter: Cutter, whole: Sequence[int], floor: int, watch: _Watch
+) -> NDArray[np.int64]:
+    """Cut the node of some rows, from the first to that behind the last, until no part has more
+    than `floor` rows and a valid cut.
 
     Return the parts, (parts, 3), ascending: where each starts and ends, and whether it is OPEN:
     not yet searched for a cut.
     """
     # The tally and the scratch memory are this call's own: other threads cut the same table.
     table = table._replace(tally=fresh(table.tally))
-    work, open_, settled = scratch(table, end - start), [(start, end)], [_NOTHING]
+    start, end = whole
+    work, open_, settled = cutter.memory(end - start), [(start, end)], [_NOTHING]
+    cut_nodes = cutter.kernel
     for least in _floors(end - start, floor, is_limited=watch.is_over is not never):
         small = [node for node in open_ if node[END] - node[START] <= least]
         unfinished = [np.array([[*node, 1] for node in small], dtype=np.int64).reshape(-1, 3)]
         for node in open_:
             if node[END] - node[START] > least:
-                parts = _cut_one(table, work, node, least, watch)
+                parts = _cut_one(table, cut_nodes, work, node, least, watch)
                 unfinished.append(parts[parts[:, OPEN] == 1])
                 settled.append(parts[parts[:, OPEN] == 0])
         waiting = np.concatenate(unfinished)
@@ -154,23 +183,28 @@ def _floors(rows: int, floor: int, *, is_limited: bool) -> Iterator[int]:
 
 
 def _cut_one(
-    table: CodedTable, work: Scratch, node: tuple[int, int], floor: int, watch: _Watch
+    table: CodedTable,
+    cut_nodes: Callable[..., object],
+    work: Any,
+    node: tuple[int, int],
+    floor: int,
+    watch: _Watch,
 ) -> NDArray[np.int64]:
     """Cut one node, depth first, and return its parts as `_cut` does, in no order."""
     # Every leaf has at least `size` rows, which bounds their number, and that of the open nodes.
     leaves = np.zeros(((node[END] - node[START]) // table.size + 1, 3), dtype=np.int64)
     counts = np.array([1, 0])
     work.stack[0] = node
-    while counts[_NODES] and not watch.is_over():
-        before = counts[_LEAVES]
-        _cut_nodes(table, work, floor, leaves, counts, _BUDGET)
-        new = leaves[before : counts[_LEAVES]]
+    while counts[NODES] and not watch.is_over():
+        before = counts[LEAVES]
+        cut_nodes(table, work, floor, leaves, counts, _BUDGET)
+        new = leaves[before : counts[LEAVES]]
         watch.settle(int(((new[:, END] - new[:, START]) * (1 - new[:, OPEN])).sum()))
-    waiting = np.column_stack([work.stack[: counts[_NODES]], np.ones(counts[_NODES], np.int64)])
-    return np.concatenate([leaves[: counts[_LEAVES]], waiting])
+    waiting = np.column_stack([work.stack[: counts[NODES]], np.ones(counts[NODES], np.int64)])
+    return np.concatenate([leaves[: counts[LEAVES]], waiting])
 
 
-_NODES, _LEAVES = range(2)
+NODES, LEAVES = range(2)
 
 
 def needs_compiling() -> bool:
@@ -185,7 +219,7 @@ def _cut_nodes(table, scratch, floor, leaves, counts, budget):  # type: ignore[n
     Sets the leaves, and in `counts` the numbers of open nodes and of leaves.
     """
     # A stack instead of recursion, which could not stop to look at the clock and then go on.
-    stack, open_nodes, leaf = scratch.stack, counts[_NODES], counts[_LEAVES]
+    stack, open_nodes, leaf = scratch.stack, counts[NODES], counts[LEAVES]
     dims = len(scratch.node)
     while open_nodes > 0 and budget > 0:
         open_nodes -= 1
@@ -197,14 +231,14 @@ def _cut_nodes(table, scratch, floor, leaves, counts, budget):  # type: ignore[n
         if left > 0:
             if table.is_relaxed:
                 _restore_order(scratch, start, end, left)
-            _reorder(table.rows, scratch, start, end)
+            reorder_rows(table.rows, scratch, start, end)
             stack[open_nodes, 0], stack[open_nodes, 1] = start + left, end
             stack[open_nodes + 1, 0], stack[open_nodes + 1, 1] = start, start + left
             open_nodes += 2
         else:
             leaves[leaf, START], leaves[leaf, END], leaves[leaf, OPEN] = start, end, is_small
             leaf += 1
-    counts[_NODES], counts[_LEAVES] = open_nodes, leaf
+    counts[NODES], counts[LEAVES] = open_nodes, leaf
 
 
 @inlined
@@ -226,7 +260,8 @@ def _restore_order(scratch, start, end, left):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _reorder(rows, scratch, start, end):  # type: ignore[no-untyped-def]
+def reorder_rows(rows, scratch, start, end):  # type: ignore[no-untyped-def]
+    """Put the rows of a node in the order of `scratch.best`."""
     # The rows themselves move, not indices to them: each node then reads consecutive memory.
     for place in range(end - start):
         for column in range(rows.shape[1]):
