@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from policy_engine.api.applying import apply_all, apply_policy
     from policy_engine.api.auditing import audit_membership, audit_predictions_file, audit_tradeoff
     from policy_engine.api.auditing_generators import audit_generative
+    from policy_engine.api.auditing_secrets import audit_attribute
     from policy_engine.api.certifying import certify_output
     from policy_engine.api.comparing import compare_release
     from policy_engine.api.deciding import (
@@ -52,6 +53,7 @@ _HOMES = {
         "api.applying": ("apply_all", "apply_policy"),
         "api.auditing": ("audit_membership", "audit_predictions_file", "audit_tradeoff"),
         "api.auditing_generators": ("audit_generative",),
+        "api.auditing_secrets": ("audit_attribute",),
         "api.certifying": ("certify_output",),
         "api.comparing": ("compare_release",),
         "api.disclosing": ("audit_disclosure",),
@@ -113,6 +115,7 @@ __all__ = [
     "apply_all",
     "apply_policy",
     "attest_output",
+    "audit_attribute",
     "audit_disclosure",
     "audit_generative",
     "audit_in_one_run",

@@ -216,6 +216,7 @@ CODES = {
     "A032": "a generator that gives samples that cannot be used",
     "A033": "a time limit that ends before all samples were compared once",
     "A034": "models of a generator that cannot be audited together",
+    "A035": "a secret column of which nothing can be learnt or measured",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule but its own governs",
     "W003": "a rule without effect, for its assigner does not own the asset",

@@ -118,7 +118,7 @@ def audit_membership(
             inputs = _inputs(data, source)
             write_audit_files(audit, out, report, {}, inputs, keeper, examined.scores)
         return audit
-    learner, architecture = _learner(model)
+    learner, architecture = model_learner(model)
     with keep_manifest(out, "membership", settings, learner.name) as keeper:
         records, inside = _records(data, label, members)
         keeper.set_records(records.digest)
@@ -201,7 +201,7 @@ def _recipe(model: Model) -> Any:
     """Return what trains shadow models of a fitted model: a learner, or a classifier to clone."""
     if not isinstance(model, Learner) and hasattr(model, "fit"):
         return model
-    return _learner(model)[0]
+    return model_learner(model)[0]
 
 
 def audit_predictions_file(
@@ -290,7 +290,7 @@ def _check_perturbing(records: Records, grid: "Grid", settings: Settings) -> Non
         perturb(records.features, records.encoding, epsilon, np.random.default_rng(0), bins)
 
 
-def _learner(model: Model) -> tuple[Learner, Network | Estimator | str]:
+def model_learner(model: Model) -> tuple[Learner, Network | Estimator | str]:
     """Return what trains a model, and a description of the model."""
     if isinstance(model, Learner):
         return model, model.name

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.answers import print_json, progress_bar
+from policy_engine.cli.attributes import attribute
 from policy_engine.cli.audit_options import (
     AuditedOption,
     BinsOption,
@@ -37,12 +38,12 @@ from policy_engine.cli.fitted import (
 )
 from policy_engine.cli.generating import generative
 from policy_engine.cli.options import Format, FormatOption, InputOption, OwnersOption
-from policy_engine.cli.parsing import parse_numbers, usage_error
+from policy_engine.cli.parsing import parse_names, parse_numbers, usage_error
 from policy_engine.cli.shared_options import with_acting_options, with_reading_options
+from policy_engine.cli.trainers import trainer_of
 
 if TYPE_CHECKING:
     from policy_engine.audits.membership.result import MembershipAudit
-    from policy_engine.plan.lineage import MadeBy
     from policy_engine.policy import Reading
 
 audits = typer.Typer(
@@ -51,6 +52,7 @@ audits = typer.Typer(
 )
 audits.command()(disclosure)
 audits.command()(generative)
+audits.command()(attribute)
 
 
 @audits.command()
@@ -138,13 +140,13 @@ def membership(
     if (data is None) == (predictions is None):
         records = "--data FILE with records, alone or beside --fitted FILE with a model"
         raise usage_error(f"Give either {records}, or --predictions FILE with answers.")
-    made_by = _trainer(target, reading, acting, owners, certificate)
+    made_by = trainer_of(target, reading, acting, owners, certificate)
     fitted_target = fitted_model(
         fitted,
         trust_pickle=trust_pickle,
         model_class=model_class,
-        features=_parse_names(features),
-        classes=_parse_names(classes),
+        features=parse_names(features),
+        classes=parse_names(classes),
         outputs=outputs,
         time_limit=time_limit,
         retrain=retrain,
@@ -152,7 +154,7 @@ def membership(
         views=views,
     )
     settings = Settings(
-        attacks=_parse_names(attacks),
+        attacks=parse_names(attacks),
         shadows=shadows,
         targets=targets,
         seed=seed,
@@ -191,25 +193,6 @@ def membership(
         raise typer.Exit(1)
 
 
-def _trainer(
-    target: str,
-    reading: "Reading",
-    acting: dict[str, Any],
-    owners: Path | None,
-    certificates: list[Path],
-) -> "MadeBy":
-    """Return who has models trained on the records. Raises DeniedError (D007) for a party that
-    may not."""
-    if acting["party"] is None:
-        if target or owners or certificates:
-            option = "--target" if target else "--owners" if owners else "--certificate"
-            raise usage_error(f"{option} is for --as PARTY. Without it the owner acts.")
-        return "owner"
-    from policy_engine.api.acting import ActingParty, permitted_trainer  # noqa: PLC0415
-
-    return permitted_trainer(target, reading, ActingParty(**acting), owners, certificates)
-
-
 def _strongest_accuracy(audit: "MembershipAudit") -> float:
     """Return how often the strongest attack is right, or one turned round is shown to be."""
     from policy_engine.audits.membership.verdict import inverted_accuracy  # noqa: PLC0415
@@ -246,10 +229,6 @@ def _parse_ranges(texts: list[str]) -> tuple[tuple[str, float, float], ...]:
             raise usage_error(f"--range takes COLUMN=LOW:HIGH. {text!r} was given.") from None
         ranges.append((name, low, high))
     return tuple(ranges)
-
-
-def _parse_names(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(str.strip, text.split(","))))
 
 
 def _check_no_training(
@@ -340,13 +319,13 @@ def tradeoff(
     from policy_engine.audits.membership.settings import Settings  # noqa: PLC0415
     from policy_engine.audits.membership.tradeoff import Grid  # noqa: PLC0415
 
-    made_by = _trainer(target, reading, acting, owners, certificate)
+    made_by = trainer_of(target, reading, acting, owners, certificate)
     grid = Grid(
         noise_multipliers=parse_numbers(noise, "--noise"),
         local_epsilons=parse_numbers(local_epsilon, "--local-epsilon"),
     )
     settings = Settings(
-        attacks=_parse_names(attack),
+        attacks=parse_names(attack),
         shadows=shadows,
         seed=seed,
         bins=bins,

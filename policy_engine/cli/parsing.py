@@ -176,3 +176,8 @@ def load_contexts(options: list[str]) -> dict[str, Any]:
 def usage_error(message: str) -> PolicyEngineError:
     """Return the error of a command line that cannot be understood."""
     return RequestError.of("U001", message)
+
+
+def parse_names(text: str) -> tuple[str, ...]:
+    """Return names of a text in which they are separated by commas."""
+    return tuple(filter(None, map(str.strip, text.split(","))))

@@ -1,0 +1,224 @@
+"""All attacks on the secrets of one model's members, and of others."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from policy_engine.audits.attribute.asking import AskedModel, SecretMaterial
+from policy_engine.audits.attribute.attacks import SecretAttack
+from policy_engine.audits.attribute.evidence import (
+    Codes,
+    KnownRecords,
+    PublishedFigures,
+    SecretEvidence,
+)
+from policy_engine.audits.attribute.imputing import IMPUTERS
+from policy_engine.audits.attribute.measuring import Truths, attack_result, share_right
+from policy_engine.audits.attribute.result import (
+    ImputationResult,
+    OmittedSecretAttack,
+    SecretAttackResult,
+)
+from policy_engine.audits.attribute.secret import check_secret_counts
+from policy_engine.audits.membership.observations import Bools
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import AuditError
+from policy_engine.kernels.estimates import Estimate, clopper_pearson
+
+MOST_ATTACKED = 20_000
+"""So many members, and as many others, are attacked at most."""
+_MOST_TRIED = 10_000
+_FEWEST = 20
+_DRAW, _FOLD, _ATTACK, _IMPUTE = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class SecretSides:
+    """The rows of the members, of as many others, and of further ones that are not attacked."""
+
+    members: Codes
+    others: Codes
+    rest: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class AttackedModel:
+    """What attacks reach on one model: see `AttributeAudit` for the fields."""
+
+    attacks: tuple[SecretAttackResult, ...]
+    imputations: tuple[ImputationResult, ...]
+    best: str
+    not_run: tuple[OmittedSecretAttack, ...]
+    known_records: int
+    imputed_from: int
+    train: Estimate
+    test: Estimate
+
+
+def attack_model(
+    material: SecretMaterial,
+    sides: SecretSides,
+    model: AskedModel,
+    attacks: Sequence[SecretAttack],
+    seed: int,
+    progress: Progress = silent,
+) -> AttackedModel:
+    """Attack the secrets of members and of others, and impute them without the model.
+
+    Whoever attacks knows the secrets of one half of the members while those of the other half are
+    attacked. An imputation learns from as many of the rest, whom the model has not seen, as the
+    model learnt from: so much anybody could know without it. Raises
+    AuditError (A035) where there are too few records for that, or of a value.
+    """
+    drawn = _drawn(sides, seed)
+    check_secret_counts(material.secret, drawn.members, drawn.others)
+    learnt, folds = _learnt(drawn), _Folds.of(drawn, seed)
+    rows = np.concatenate([drawn.members, drawn.others])
+    evidence = material.evidence(model, rows)
+    secrets = material.secret.codes
+    truths = Truths(secrets[rows], folds.is_member)
+    stages = len(attacks) + len(IMPUTERS)
+    imputed, tried = {}, {}
+    for place, name in enumerate(IMPUTERS):
+        progress("attacks", place, stages)
+        imputed[name], tried[name] = _impute(name, material, drawn, learnt, seed)
+    best = max(IMPUTERS, key=lambda name: tried[name].value)
+    possible = [one for one in attacks if one.needs <= model.gives]
+    published = _published(evidence.take(folds.is_member), truths, len(material.secret.values))
+    results = []
+    for place, attack in enumerate(possible):
+        progress("attacks", len(IMPUTERS) + place, stages)
+        guesses = _attack(attack, evidence, truths, folds, published, seed)
+        compared = guesses, imputed[best], imputed[attack.imputation]
+        results.append(
+            attack_result(
+                attack.notation, attack.imputation, compared, truths, material.secret.values
+            )
+        )
+    progress("attacks", stages, stages)
+    is_right = evidence.answers.argmax(axis=1) == evidence.labels
+    return AttackedModel(
+        attacks=tuple(results),
+        imputations=tuple(
+            ImputationResult(
+                imputation=name,
+                members=share_right(one[truths.is_member], truths.secrets[truths.is_member]),
+                others=share_right(one[~truths.is_member], truths.secrets[~truths.is_member]),
+                tried=tried[name],
+            )
+            for name, one in imputed.items()
+        ),
+        best=best,
+        not_run=tuple(_omitted(attacks, model)),
+        known_records=len(drawn.members) // 2,
+        imputed_from=learnt,
+        train=_share(is_right[truths.is_member]),
+        test=_share(is_right[~truths.is_member]),
+    )
+
+
+def check_attackable(material: SecretMaterial, sides: SecretSides, seed: int) -> None:
+    """Raise AuditError (A035) where there are too few records to attack, or of a value."""
+    drawn = _drawn(sides, seed)
+    check_secret_counts(material.secret, drawn.members, drawn.others)
+    _learnt(drawn)
+
+
+def _share(is_right: Bools) -> Estimate:
+    return clopper_pearson(int(is_right.sum()), len(is_right))
+
+
+def _omitted(attacks: Sequence[SecretAttack], model: AskedModel) -> Iterator[OmittedSecretAttack]:
+    for one in attacks:
+        if not one.needs <= model.gives:
+            reason = "the model gives labels alone, and no confidences"
+            yield OmittedSecretAttack(attack=one.notation, reason=reason)
+
+
+def _drawn(sides: SecretSides, seed: int) -> SecretSides:
+    """Return at most so many records of each side, by lot."""
+    random = np.random.default_rng([seed, _DRAW])
+    size = min(len(sides.members), len(sides.others), MOST_ATTACKED)
+    members, others = (
+        np.sort(random.permutation(one)[:size]) for one in (sides.members, sides.others)
+    )
+    return SecretSides(members, others, random.permutation(sides.rest))
+
+
+@dataclass(frozen=True, eq=False)
+class _Folds:
+    """The halves of the records that are attacked, members first."""
+
+    fold: Codes
+    is_member: Bools
+
+    @classmethod
+    def of(cls, sides: SecretSides, seed: int) -> "_Folds":
+        members, others = len(sides.members), len(sides.others)
+        random = np.random.default_rng([seed, _FOLD])
+        halves = [random.permutation(np.arange(one) % 2) for one in (members, others)]
+        return cls(np.concatenate(halves), np.arange(members + others) < members)
+
+    def known(self, fold: int) -> Codes:
+        """Return the members whose secrets are known where a fold is attacked."""
+        return np.flatnonzero(self.is_member & (self.fold != fold))
+
+
+def _learnt(sides: SecretSides) -> int:
+    """Return how many records an imputation learns from: as many as the model at most.
+
+    A third of what is not attacked is left to find out which imputation is best. Raises AuditError
+    (A035) where there are too few.
+    """
+    members, rest = len(sides.members), len(sides.rest)
+    learnt = min(members, 2 * rest // 3)
+    if min(members // 2, learnt) < _FEWEST:
+        message = f"{members:,} members and {rest:,} records that are not attacked are too few to "
+        message += f"learn from: {2 * _FEWEST} and {3 * _FEWEST // 2} are needed."
+        raise AuditError.of("A035", message, "Give more records that are not members.")
+    return learnt
+
+
+def _seed(seed: int, *path: int) -> int:
+    return int(np.random.SeedSequence([seed, *path]).generate_state(1)[0])
+
+
+def _published(members: SecretEvidence, truths: Truths, values: int) -> PublishedFigures:
+    counts = np.bincount(truths.secrets[truths.is_member], minlength=values)
+    classes = members.answers.shape[1]
+    cells = members.labels * classes + members.answers.argmax(axis=1)
+    confusion = np.bincount(cells, minlength=classes**2).reshape(classes, classes)
+    return PublishedFigures(counts / counts.sum(), confusion.astype(np.int64))
+
+
+def _attack(
+    attack: SecretAttack,
+    evidence: SecretEvidence,
+    truths: Truths,
+    folds: _Folds,
+    published: PublishedFigures,
+    seed: int,
+) -> Codes:
+    """Return the guesses at all records, each half by who knows the secrets of the other."""
+    guesses = np.zeros(len(evidence), dtype=np.int64)
+    for fold in (0, 1):
+        is_attacked, rows = folds.fold == fold, folds.known(fold)
+        lesson = KnownRecords(evidence.take(rows), truths.secrets[rows])
+        own_seed = _seed(seed, _ATTACK, fold)
+        guesses[is_attacked] = attack.guess(evidence.take(is_attacked), lesson, published, own_seed)
+    return guesses
+
+
+def _impute(
+    name: str, material: SecretMaterial, sides: SecretSides, learnt: int, seed: int
+) -> tuple[Codes, Estimate]:
+    """Return guesses that know nothing of the model, and how many of other records are right."""
+    lesson, tried = sides.rest[:learnt], sides.rest[learnt:][:_MOST_TRIED]
+    questions = np.concatenate([sides.members, sides.others, tried])
+    secrets = material.secret.codes
+    guesses = IMPUTERS[name](
+        material.known[lesson], secrets[lesson], material.known[questions], _seed(seed, _IMPUTE)
+    )
+    attacked = len(questions) - len(tried)
+    return guesses[:attacked], share_right(guesses[attacked:], secrets[tried])

@@ -1,0 +1,29 @@
+"""Who has models trained on records, for the commands that train some to attack them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.cli.parsing import usage_error
+
+if TYPE_CHECKING:
+    from policy_engine.plan.lineage import MadeBy
+    from policy_engine.policy import Reading
+
+
+def trainer_of(
+    target: str,
+    reading: "Reading",
+    acting: dict[str, Any],
+    owners: Path | None,
+    certificates: list[Path],
+) -> "MadeBy":
+    """Return who has models trained on the records. Raises DeniedError (D007) for a party that
+    may not."""
+    if acting["party"] is None:
+        if target or owners or certificates:
+            option = "--target" if target else "--owners" if owners else "--certificate"
+            raise usage_error(f"{option} is for --as PARTY. Without it the owner acts.")
+        return "owner"
+    from policy_engine.api.acting import ActingParty, permitted_trainer  # noqa: PLC0415
+
+    return permitted_trainer(target, reading, ActingParty(**acting), owners, certificates)
