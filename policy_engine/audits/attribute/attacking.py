@@ -43,7 +43,7 @@ class SecretSides:
 
 
 @dataclass(frozen=True, eq=False)
-class AttackedModel:
+class SecretAttacks:
     """What attacks reach on one model: see `AttributeAudit` for the fields."""
 
     attacks: tuple[SecretAttackResult, ...]
@@ -63,7 +63,7 @@ def attack_model(
     attacks: Sequence[SecretAttack],
     seed: int,
     progress: Progress = silent,
-) -> AttackedModel:
+) -> SecretAttacks:
     """Attack the secrets of members and of others, and impute them without the model.
 
     Whoever attacks knows the secrets of one half of the members while those of the other half are
@@ -98,7 +98,7 @@ def attack_model(
         )
     progress("attacks", stages, stages)
     is_right = evidence.answers.argmax(axis=1) == evidence.labels
-    return AttackedModel(
+    return SecretAttacks(
         attacks=tuple(results),
         imputations=tuple(
             ImputationResult(

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from policy_engine.audits.attribute.asking import FittedTargetModel, SecretMaterial, TrainedTarget
 from policy_engine.audits.attribute.attacking import (
-    AttackedModel,
+    SecretAttacks,
     SecretSides,
     attack_model,
     check_attackable,
@@ -214,7 +214,7 @@ def _fitted_sides(is_member: Bools, seed: int) -> SecretSides:
 
 
 def _report(
-    attacked: Sequence[AttackedModel],
+    attacked: Sequence[SecretAttacks],
     material: SecretMaterial,
     settings: SecretSettings,
     *,
@@ -272,7 +272,7 @@ def _shares(secret: Secret) -> Iterator[SecretShare]:
 
 
 def _over_targets(
-    attacked: Sequence[AttackedModel],
+    attacked: Sequence[SecretAttacks],
 ) -> tuple[SecretOverTargets, ...] | NotApplicable:
     if len(attacked) < 2:
         return NotApplicable(reason="one model was attacked")
@@ -287,5 +287,5 @@ def _over_targets(
     )
 
 
-def _spread(attacked: Sequence[AttackedModel], place: int, figure: Callable[[Any], float]) -> Any:
+def _spread(attacked: Sequence[SecretAttacks], place: int, figure: Callable[[Any], float]) -> Any:
     return spread_of([figure(one.attacks[place]) for one in attacked])
