@@ -17,7 +17,7 @@ from policy_engine.data.table_files import file_format
 from policy_engine.engines.arrays import constant, from_texts, is_text
 from policy_engine.engines.field_marks import CELL_TEXT, is_masked, untyped_field
 from policy_engine.engines.masking.cells import number_texts
-from policy_engine.errors import DataError, PolicyEngineError
+from policy_engine.errors import DataError, OutputError, PolicyEngineError
 
 _BATCH = 65_536
 _BLOCK = 8_000_000  # bytes; no row may be longer
@@ -122,21 +122,31 @@ def write_csv(table: pa.Table, file: Any) -> None:
             texts = number_texts(table.column(place))
             table = table.set_column(place, field.name, texts)
     for batch in table.to_batches(max_chunksize=_BATCH):
-        columns = [_csv_text(column, missing) for column in batch.columns]
+        columns = [
+            _csv_text(name, column, missing)
+            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        ]
         if len(batch):
             last = pc.binary_join_element_wise(columns[-1], constant("\n"), constant(""))
             lines = pc.binary_join_element_wise(*columns[:-1], last, constant(","))
             file.write(lines.buffers()[2])
 
 
-def _csv_text(column: pa.Array, missing: str) -> pa.Array:
-    """Return the cells of a column as they are written, quoted where they need it."""
-    if not pa.types.is_dictionary(column.type):
-        texts = _quoted(column.cast(pa.string()))
-    elif len(column.dictionary) <= len(column):
-        texts = _quoted(column.dictionary.cast(pa.string())).take(column.indices)
-    else:  # batches share a dictionary, which is quoted once for each of them
-        texts = _quoted(column.dictionary.take(column.indices).cast(pa.string()))
+def _csv_text(name: str, column: pa.Array, missing: str) -> pa.Array:
+    """Return the cells of a column as they are written, quoted where they need it.
+
+    Raises OutputError (O002) where they have no text.
+    """
+    try:
+        if not pa.types.is_dictionary(column.type):
+            texts = _quoted(column.cast(pa.string()))
+        elif len(column.dictionary) <= len(column):
+            texts = _quoted(column.dictionary.cast(pa.string())).take(column.indices)
+        else:  # batches share a dictionary, which is quoted once for each of them
+            texts = _quoted(column.dictionary.take(column.indices).cast(pa.string()))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        message = f"A CSV file cannot hold all values of {name!r}: {column.type} is not all text."
+        raise OutputError.of("O002", message, "Write Parquet.") from None
     return pc.fill_null(texts, constant(missing))
 
 

@@ -13,7 +13,7 @@ from policy_engine.engines.distinct_values import index_distinct
 from policy_engine.engines.plain_floats import plain_floats
 
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
-_NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _CLOCK = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"
 STAMP = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]{_CLOCK}(Z|[-+][0-9]{{2}}:?[0-9]{{2}})?$"
@@ -114,7 +114,7 @@ class LazyTextForm:
     @property
     def numbers(self) -> bool:
         """Whether all texts other than `nan` are numbers."""
-        return _all_match(self._without_nan, _NUMBER)
+        return _all_match(self._without_nan, NUMBER)
 
     @property
     def times(self) -> bool:
@@ -186,7 +186,7 @@ def most_digits(texts: pa.Array) -> int:
 
 
 def _is_beyond_floats(texts: pa.Array) -> bool:
-    for pattern in (r"[1-9].*[eE]", _NUMBER):
+    for pattern in (r"[1-9].*[eE]", NUMBER):
         texts = texts.filter(pc.match_substring_regex(texts, pattern))
     sizes = np.abs(to_numpy(texts.cast(pa.float64())))
     return bool((np.isinf(sizes) | (sizes < _LEAST_EXACT)).any())

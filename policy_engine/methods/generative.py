@@ -63,8 +63,8 @@ class GenerativeBound(_Frozen):
         return high < self.asked or (self.sense == "at most" and high == self.asked)
 
     def __str__(self) -> str:
-        name = self.measure if self.fpr is None else f"{self.measure} {self.fpr:g}"
-        return f"{name} {self.sense} {self.asked:g}"
+        name = self.measure if self.fpr is None else f"{self.measure} {self.fpr!r}"
+        return f"{name} {self.sense} {self.asked!r}"
 
 
 def turned_round(area: Estimate) -> float:

@@ -9,6 +9,7 @@ from stored_tables import file_of, problem_of
 
 from policy_engine.engines.csv_files import row_error
 from policy_engine.engines.tables import read_table, write_table
+from policy_engine.errors import OutputError
 
 
 def test_write_table_quotes_only_where_needed(tmp_path):
@@ -108,3 +109,11 @@ def test_a_row_is_named_where_other_bytes_are_not_utf_8(tmp_path):
     path.write_bytes(b"a,b\n1,\xff\n2,3,4\n")
     problem = row_error(path).problems[0]
     assert (problem.code, problem.message) == ("C007", "Line 3 has 3 cells. The header has 2.")
+
+
+def test_bytes_that_are_not_text_are_not_written(tmp_path):
+    with pytest.raises(
+        OutputError, match="hold all values of 'x': binary is not all text"
+    ) as caught:
+        write_table(pa.table({"x": [b"\xff"]}), tmp_path / "x.csv")
+    assert caught.value.code == "O002"

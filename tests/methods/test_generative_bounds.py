@@ -101,3 +101,9 @@ def test_what_is_measured_is_each_bound_of_each_attack_and_copies_once():
     assert method.attacks_run == ("nearest-sample", "density-ratio", "exact-copies")
     assert str(method) == "auc at most 0.6, excessCopies at most 0.02"
     assert method.sorted_copy().attacks == ("density-ratio", "nearest-sample")
+
+
+def test_bounds_are_told_with_all_their_digits():
+    assert str(GenerativeBound(measure="auc", asked=0.9999999)) == "auc at most 0.9999999"
+    rate = GenerativeBound(measure="tprAtFpr", asked=0.5, fpr=0.00123456789)
+    assert str(rate) == "tprAtFpr 0.00123456789 at most 0.5"

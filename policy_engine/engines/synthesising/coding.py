@@ -71,17 +71,23 @@ def learnt_table(table: pa.Table) -> LearntTable:
 
     Texts that all are numbers or times, as in CSV files, are in the order of these. Raises
     DataError (C009) with all columns whose type has no values that generators learn: lists,
-    structures, and so on.
+    structures, decimals of a negative scale, and so on.
     """
     problems = [
         Problem("C009", f"No rows are made up of the column {one.name!r}: its type is {one.type}.")
         for one in table.schema
-        if is_nested_or_span(value_type(one.type)) or pa.types.is_null(value_type(one.type))
+        if _is_not_learnt(value_type(one.type))
     ]
     if problems:
         raise DataError(*problems)
     columns = tuple(map(_coded_column, table.schema, table.columns))
     return LearntTable(columns, table.num_rows)
+
+
+def _is_not_learnt(kind: pa.DataType) -> bool:
+    # Arrow neither writes nor orders decimals of a negative scale.
+    is_scaled_up = pa.types.is_decimal(kind) and kind.scale < 0
+    return is_nested_or_span(kind) or pa.types.is_null(kind) or is_scaled_up
 
 
 def _coded_column(field: pa.Field, column: pa.ChunkedArray) -> LearntColumn:

@@ -1,14 +1,11 @@
 """Which rows of a table are learnt, and which are held out: equal ones are on one side."""
 
-import os
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy
-from policy_engine.engines.row_keys import row_keys
-from policy_engine.engines.tables import infer_types
+from policy_engine.engines.synthesising.equal_cells import row_numbers
 from policy_engine.errors import DataError, format_count
 
 _STREAM = 1
@@ -26,7 +23,7 @@ def split(table: pa.Table, share: float, seed: int) -> tuple[pa.Table, pa.Table]
     places = np.arange(table.num_rows)
     is_held_out = np.zeros(table.num_rows, np.bool_)
     if share:
-        numbers = distinct_numbers(table)
+        numbers = row_numbers(table)
         is_held_out = _drawn(np.bincount(numbers), share, seed)[numbers]
         if is_held_out.all() or not is_held_out.any():
             _refuse(table.num_rows, int(is_held_out.sum()), len(np.unique(numbers)))
@@ -43,23 +40,8 @@ def _refuse(rows: int, held_out: int, distinct: int) -> None:
 
 def distinct_rows(table: pa.Table) -> pa.Table:
     """Return each distinct row of a table once, in the order in which they first occur."""
-    _, first = np.unique(distinct_numbers(table), return_index=True)
+    _, first = np.unique(row_numbers(table), return_index=True)
     return table.take(from_numpy(first))
-
-
-def distinct_numbers(table: pa.Table) -> NDArray[np.int64]:
-    """Return the number of each row's content, (rows,): distinct rows in the order in which they
-    first occur. Texts that all are numbers or times are equal where these are."""
-    if not table.num_rows:
-        return np.zeros(0, np.int64)
-    keys = np.ascontiguousarray(row_keys(infer_types(table).columns, os.urandom(16)))
-    words = keys.view(np.dtype("V16"))[:, 0]
-    _, first, inverse = np.unique(words, return_index=True, return_inverse=True)
-    # Keys are random, and so is their order: that of the rows is not.
-    numbers = np.empty(len(first), np.int64)
-    numbers[np.argsort(first)] = np.arange(len(first))
-    drawn: NDArray[np.int64] = numbers[inverse]
-    return drawn
 
 
 def _drawn(counts: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:

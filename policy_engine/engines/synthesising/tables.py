@@ -7,10 +7,13 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from policy_engine.engines.arrays import is_text
 from policy_engine.engines.engine import AnonymizedTable
+from policy_engine.engines.field_marks import is_untyped
 from policy_engine.engines.synthesising.checking import exact_copies
 from policy_engine.engines.synthesising.coding import Codes, LearntTable, learnt_table
 from policy_engine.engines.synthesising.holding_out import split
+from policy_engine.engines.text_types import to_inferred_type
 from policy_engine.errors import format_count, join_names
 from policy_engine.methods.synthesiser import Synthesiser
 from policy_engine.methods.synthesisers.sequential_trees import SequentialTrees
@@ -69,7 +72,7 @@ def made_up(
     learnt, others = split(table.select(list(synthesis.columns)), held_out, seed)
     made = synthetic_table(learnt, synthesis.synthesiser, synthesis.rows, seed)
     return AnonymizedTable(
-        made.select(list(columns)),
+        _with_texts_of(table, made.select(list(columns))),
         rows=synthesis.rows,
         doubts=(
             *_copies(made, learnt),
@@ -79,6 +82,18 @@ def made_up(
         compared=tuple(columns),
         engine_state=SyntheticSource(learnt, others, seed),
     )
+
+
+def _with_texts_of(table: pa.Table, made: pa.Table) -> pa.Table:
+    """Return made-up rows with columns of texts where the table has texts, even if those that were
+    drawn happen to be all numbers or times: what is released has the types of the table."""
+    fields = [
+        pa.field(field.name, field.type)
+        if is_untyped(field) and is_text(to_inferred_type(table.column(field.name)).type)
+        else field
+        for field in made.schema
+    ]
+    return pa.table(made.columns, schema=pa.schema(fields))
 
 
 def _copies(made: pa.Table, learnt: pa.Table) -> Iterator[str]:

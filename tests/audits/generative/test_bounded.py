@@ -150,3 +150,12 @@ def test_a_holdout_with_rows_that_were_learnt_is_refused():
     with pytest.raises(AuditError, match="200 rows held out equal rows") as caught:
         _material(source, source.learnt, has_references=False)
     assert caught.value.code == "A030"
+
+
+def test_a_random_split_is_of_one_distribution_whatever_a_test_for_a_shift_finds(monkeypatch):
+    from policy_engine.audits.generative import auditing
+
+    shifted = Estimate(value=0.9, low=0.85, high=0.95)
+    monkeypatch.setattr(auditing, "measured_shift", lambda _: shifted)
+    found, _ = measured(others, attack=("nearest-sample",), auc=0.75)
+    assert found

@@ -2,11 +2,12 @@
 
 from datetime import date
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from policy_engine.engines.synthesising.checking import exact_copies, foreign_cells
-from policy_engine.engines.tables import read_table
+from policy_engine.engines.tables import read_table, write_table
 
 
 def foreign(cells, values, kind=None):
@@ -48,3 +49,31 @@ def test_copies_are_rows_that_are_the_same_in_all_columns():
     assert exact_copies(output, source, ["x", "y"]) == 3
     assert exact_copies(output, source, ["y"]) == 4
     assert exact_copies(output.slice(1, 1), source, ["x", "y"]) == 0
+
+
+def seconds(*days):
+    return pa.array([86_400 * day for day in days], pa.timestamp("s"))
+
+
+@pytest.mark.parametrize(
+    ("values", "ending"),
+    [
+        (pa.array(["2020-01-01T00:00:00Z", "2020-01-02T00:00:00Z"]), "csv"),
+        (pa.array([b"a", b"b"]), "csv"),
+        (pa.array([b"a", b"\xff"]), "parquet"),
+        (pa.array([True, None]), "csv"),
+        (seconds(1, 2), "parquet"),
+        (seconds(1, 2), "csv"),
+        (pa.array([1, 2], pa.time32("s")), "parquet"),
+        (pa.array([1, 2], pa.time32("s")), "csv"),
+        (pa.array(np.array([0.1, 2.5], "f2")), "parquet"),
+        (pa.array(np.array([0.1, 2.5], "f2")), "csv"),
+    ],
+)
+def test_values_written_in_another_type_are_not_foreign(tmp_path, values, ending):
+    table = pa.table({"x": values, "y": [1, 2]})
+    write_table(table, tmp_path / f"x.{ending}")
+    output = read_table(tmp_path / f"x.{ending}")
+    assert foreign_cells(output, table, ["x", "y"]) == (0, 0)
+    assert exact_copies(output, table, ["x", "y"]) == 2
+    assert foreign_cells(output, table.slice(0, 1), ["x"]) == (1,)

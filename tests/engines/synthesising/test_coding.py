@@ -1,6 +1,7 @@
 """Tables as codes of their values: what is drawn is a value of the column, as it is written."""
 
 from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -68,8 +69,9 @@ def test_a_table_is_the_same_from_its_codes(values, kind):
 
 
 def test_columns_of_lists_and_without_a_type_are_refused_at_once():
-    table = pa.table({"x": [[1], [2]], "y": pa.nulls(2), "z": [1, 2]})
+    hundreds = pa.array([Decimal(100), Decimal(200)], pa.decimal128(9, -2))
+    table = pa.table({"x": [[1], [2]], "y": pa.nulls(2), "z": [1, 2], "h": hundreds})
     with pytest.raises(DataError) as caught:
         learnt_table(table)
-    assert [one.code for one in caught.value.problems] == ["C009", "C009"]
+    assert [one.code for one in caught.value.problems] == ["C009"] * 3
     assert "'x'" in caught.value.problems[0].message

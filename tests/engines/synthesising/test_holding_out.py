@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.engines.synthesising.holding_out import distinct_numbers, distinct_rows, split
+from policy_engine.engines.synthesising.equal_cells import row_numbers
+from policy_engine.engines.synthesising.holding_out import distinct_rows, split
+from policy_engine.engines.tables import read_table
 from policy_engine.errors import DataError
 
 
@@ -15,9 +17,9 @@ def table(*rows):
 
 def test_rows_are_numbered_as_they_first_occur():
     rows = table((3, "b"), (1, "a"), (3, "b"), (3, "a"), (1, "a"))
-    assert distinct_numbers(rows).tolist() == [0, 1, 0, 2, 1]
+    assert row_numbers(rows).tolist() == [0, 1, 0, 2, 1]
     assert distinct_rows(rows).to_pylist() == table((3, "b"), (1, "a"), (3, "a")).to_pylist()
-    assert distinct_numbers(rows.slice(0, 0)).tolist() == []
+    assert row_numbers(rows.slice(0, 0)).tolist() == []
 
 
 def are_several(values):
@@ -48,3 +50,12 @@ def test_a_table_of_one_distinct_row_cannot_be_split():
 def test_without_a_share_all_rows_are_learnt():
     learnt, held_out = split(table((1, "a"), (1, "a")), 0, 1)
     assert (learnt.num_rows, held_out.num_rows) == (2, 0)
+
+
+def test_equal_numbers_are_on_one_side_where_another_has_more_digits_than_a_float(tmp_path):
+    spellings = [f"{row}.5{'0' * place}" for row in range(100) for place in range(6)]
+    (tmp_path / "t.csv").write_text("\n".join(["x", *spellings, "1.51234567890123456\n"]))
+    learnt, held_out = (
+        {*map(float, one["x"].to_pylist())} for one in split(read_table(tmp_path / "t.csv"), 0.5, 1)
+    )
+    assert not learnt & held_out

@@ -9,6 +9,7 @@ from synthesising import residents
 from policy_engine import terms
 from policy_engine.engines.synthesising.checking import foreign_cells
 from policy_engine.engines.synthesising.tables import made_up, synthetic_table
+from policy_engine.engines.tables import infer_types, read_table
 from policy_engine.methods.synthesiser import synthesiser_class
 from policy_engine.methods.synthesisers.sequential_trees import SequentialTrees
 from policy_engine.plan.synthesis import Synthesis
@@ -74,3 +75,12 @@ def test_the_owner_is_told_of_copies_and_of_columns_that_tell_persons():
     towns = Synthesis(columns=("age", "town"), synthesiser=GENERATORS[0], rows=3)
     doubts = made_up(residents(), towns, ("age", "town"), 1).doubts
     assert not any("Nearly every" in one for one in doubts)
+
+
+def test_what_is_text_in_the_table_is_text_in_made_up_rows(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n1,1\n2,2\n3,unknown\n")
+    synthesis = Synthesis(columns=("x", "y"), synthesiser=GENERATORS[0], rows=1)
+    table = read_table(tmp_path / "t.csv")
+    for seed in range(5):
+        made = made_up(table, synthesis, ("x", "y"), seed).table
+        assert infer_types(made).schema.types == [pa.int64(), pa.string()]
