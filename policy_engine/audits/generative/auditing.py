@@ -36,7 +36,13 @@ from policy_engine.audits.generative.risks.singling_out import (
 from policy_engine.audits.generative.sampling import sampler_of
 from policy_engine.audits.generative.scoring import Scored, scored_attacks
 from policy_engine.audits.generative.settings import RISKS, GenerativeSettings
-from policy_engine.audits.generative.shift import MOST_SHIFT, measured_shift, overlaps
+from policy_engine.audits.generative.shift import (
+    MOST_SHIFT,
+    class_shift,
+    measured_shift,
+    overlap_warnings,
+    overlaps,
+)
 from policy_engine.audits.generative.wording import (
     epsilon_sentences,
     in_clause,
@@ -96,7 +102,7 @@ def audit_generator(
     material = _fitted(read.material)
     _check_sides(material)
     shift = measured_shift(material)
-    _check_shift(shift, settings)
+    _check_shift(shift, material, settings)
     compared = compared_samples(read, material, settings, progress, state)
     scored = [*scored_attacks(material, compared, settings, progress)]
     attacks = tuple(_figures(one, material, settings) for one in scored if not one.reason)
@@ -139,6 +145,7 @@ def audit_generator(
         verdict=sentences,
         warnings=(
             *read.warnings,
+            *overlap_warnings(material),
             *epsilon_sentences(promised, lower),
             *warnings(shift, growth, resamples=resamples, fewest=fewest),
         ),
@@ -171,13 +178,16 @@ def _check_sides(material: Material) -> None:
         raise AuditError(*problems)
 
 
-def _check_shift(shift: Estimate, settings: GenerativeSettings) -> None:
+def _check_shift(shift: Estimate, material: Material, settings: GenerativeSettings) -> None:
     if shift.low > MOST_SHIFT and not settings.allow_shift:
         message = (
             "Members and holdout are of two distributions: a classifier that has seen no synthetic "
             f"record tells them apart with an area of {shift.value:.3f} under the ROC curve "
             f"({shift.low:.3f} to {shift.high:.3f}), so attacks would measure that."
         )
+        by_class = class_shift(material)
+        if by_class.low > MOST_SHIFT:
+            message += f" The label alone tells them apart with an area of {by_class.value:.3f}."
         hint = "Draw both at random from one table, or allow the shift: --allow-shift."
         raise AuditError.of("A029", message, hint)
 

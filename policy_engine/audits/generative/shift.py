@@ -1,12 +1,19 @@
 """Whether members and holdout are of one distribution, and whether they are apart."""
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from policy_engine.audits.generative.material import Bools, Floats, Material, RecordSet, Scores
+from policy_engine.audits.generative.material import (
+    Bools,
+    Floats,
+    Ints,
+    Material,
+    RecordSet,
+    Scores,
+)
+from policy_engine.audits.generative.record_marks import record_marks
 from policy_engine.audits.membership.curves import curve, falling_order
 from policy_engine.audits.membership.intervals import area_under
 from policy_engine.errors import Problem
@@ -22,32 +29,71 @@ def measured_shift(material: Material) -> Estimate:
     """Return how well a classifier tells members from the holdout without any generator.
 
     It is the area under the ROC curve, .5 where they are of one distribution, over at most 2,000
-    records of each side, each scored by random trees that have not seen it (a classifier
-    two-sample test: Lopez-Paz and Oquab, ICLR 2017).
+    records of each side, with their classes, each scored by random trees that have not seen it (a
+    classifier two-sample test: Lopez-Paz and Oquab, ICLR 2017).
     """
     generator = np.random.default_rng([material.seed, _FOLDS])
-    sides = [_some(one.values, generator) for one in (material.members, material.holdout)]
-    values = np.concatenate(sides)
-    is_member = np.arange(len(values)) < len(sides[0])
+    sides = [_some(one, generator) for one in (material.members, material.holdout)]
+    values = np.concatenate([one.values for one in sides])
     if not material.is_table:
         values = _in_few(values)
+    if all(one.labels is not None for one in sides):
+        classes = np.concatenate([_classes(one, len(material.classes)) for one in sides])
+        values = np.concatenate([values, classes], axis=1)
+    return _told_apart(values, len(sides[0]), generator)
+
+
+def class_shift(material: Material) -> Estimate:
+    """Return the same by the classes alone, .5 where there are none."""
+    members, holdout = material.members.labels, material.holdout.labels
+    if members is None or holdout is None:
+        return Estimate(value=0.5, low=0.5, high=0.5)
+    generator = np.random.default_rng([material.seed, _FOLDS])
+    sides = [_some(one, generator) for one in (material.members, material.holdout)]
+    classes = np.concatenate([_classes(one, len(material.classes)) for one in sides])
+    return _told_apart(classes, len(sides[0]), generator)
+
+
+def _told_apart(values: Floats, members: int, generator: np.random.Generator) -> Estimate:
+    is_member = np.arange(len(values)) < members
     scores = _scores(values, is_member, generator)
     order = falling_order(scores)
     return area_under(curve(scores[order], is_member[order]))
 
 
-def _some(values: Floats, generator: np.random.Generator) -> Floats:
-    if len(values) <= _MOST:
-        return values
-    return values[generator.choice(len(values), _MOST, replace=False)]
+def _classes(records: RecordSet, count: int) -> Floats:
+    """Return the classes as numbers, and the first of many as columns of their own: trees are
+    quicker to tell one from the others."""
+    labels = np.zeros(0, np.int64) if records.labels is None else records.labels
+    return np.column_stack([labels, labels[:, None] == np.arange(min(count, _MOST_CLASSES))])
+
+
+_MOST_CLASSES = 32
+
+
+def _some(records: RecordSet, generator: np.random.Generator) -> RecordSet:
+    if len(records) <= _MOST:
+        return records
+    rows = generator.choice(len(records), _MOST, replace=False)
+    labels = None if records.labels is None else records.labels[rows]
+    return RecordSet(records.name, records.values[rows], labels)
 
 
 def _in_few(values: Floats) -> Floats:
     """Return records by their 20 principal components, which no label decides."""
-    centred = np.asarray(values, np.float64) - values.mean(axis=0)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    few: Floats = centred @ axes[:, -20:]
+    centred = np.asarray(values, np.float64) - values.mean(axis=0, dtype=np.float64)
+    centred /= np.abs(centred).max(initial=0.0) or 1.0
+    few: Floats
+    if len(centred) >= centred.shape[1]:
+        _, axes = np.linalg.eigh(centred.T @ centred)
+        few = centred @ axes[:, -_COMPONENTS:]
+    else:  # Images have more pixels than there are images: products of these say the same.
+        squares, places = np.linalg.eigh(centred @ centred.T)
+        few = places[:, -_COMPONENTS:] * np.sqrt(np.maximum(squares[-_COMPONENTS:], 0))
     return few
+
+
+_COMPONENTS = 20
 
 
 def _scores(values: Floats, is_member: Bools, generator: np.random.Generator) -> Scores:
@@ -62,7 +108,7 @@ def _scores(values: Floats, is_member: Bools, generator: np.random.Generator) ->
         model.fit(filled[~inside], is_member[~inside])
         shares = model.predict_proba(filled[inside])[:, -1]
         # Folds are compared with each other: their scores are centred.
-        scores[inside] = shares - np.median(shares)
+        scores[inside] = shares - shares.mean()
     return scores
 
 
@@ -74,10 +120,43 @@ _LARGEST = 1e30
 def overlaps(material: Material) -> Iterator[Problem]:
     """Yield that two of the members, the holdout and the references have records in common (A030).
 
-    Persons may be alike: there are too many where more are equal to one of the others than those
-    are to one another, as a chance of so many equal records explains; or where each is on both
-    sides equally often, as nobody is by chance.
+    Records count once on either side. Persons may be alike: there are too many where more are equal
+    to one of the other side than records are to one another on either of them, as a chance of so
+    many equal records explains; or where each is on both sides equally often, as nobody is by
+    chance, equal records divided by what all of a side have in common.
     """
+    for one in _pairs(material):
+        if one.is_proof:
+            message = f"{one.equal:,} of the {one.records:,} records of the {one.name} are equal "
+            hint = "All must be of other persons: whoever is in two of them is counted as both."
+            yield Problem("A030", f"{message}to a {one.other}.", hint)
+
+
+def overlap_warnings(material: Material) -> Iterator[str]:
+    """Yield how many records two of them have in common where persons may be alike."""
+    for one in _pairs(material):
+        if one.equal and not one.is_proof:
+            verb = "is" if one.equal == 1 else "are"
+            yield (
+                f"{one.equal:,} of the {one.records:,} distinct records of the {one.name} {verb} "
+                f"equal to a {one.other}: if they are of the same persons, attacks find less than "
+                "there is."
+            )
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """How many of the distinct `records` of a side are `equal` to one of the other, and whether
+    that proves that persons are on both."""
+
+    name: str
+    other: str
+    equal: int
+    records: int
+    is_proof: bool
+
+
+def _pairs(material: Material) -> Iterator[_Pair]:
     sides = {"member": material.members, "record of the holdout": material.holdout}
     for one, name, other in (
         ("member", "holdout", material.holdout),
@@ -86,24 +165,61 @@ def overlaps(material: Material) -> Iterator[Problem]:
     ):
         if other is None:
             continue
-        others, records = _rows(sides[one]), _rows(other)
-        equal = int(np.isin(records, others).sum())
-        if _are_too_many(equal, records, others) or _are_too_even(others, records):
-            message = f"{equal:,} of the {len(records):,} records of the {name} are equal to a "
-            hint = "All must be of other persons: whoever is in two of them is counted as both."
-            yield Problem("A030", f"{message}{one}.", hint)
+        first, second = map(_without_common_factor, _counts(sides[one], other))
+        equal, records = int(((first > 0) & (second > 0)).sum()), int((second > 0).sum())
+        is_proof = _are_too_many(equal, first, second) or _are_too_even(first, second)
+        yield _Pair(name, one, equal, records, is_proof)
+
+
+def _counts(first: RecordSet, second: RecordSet) -> tuple[Ints, Ints]:
+    """Return how often each distinct record is on either side."""
+    marks = [record_marks(first), record_marks(second)]
+    values, places = np.unique(np.concatenate(marks), return_inverse=True)
+    ones, others = (
+        np.bincount(one, minlength=len(values)) for one in np.split(places.ravel(), [len(marks[0])])
+    )
+    return ones, others
+
+
+def _without_common_factor(counts: Ints) -> Ints:
+    """Return counts divided by what they have in common: a table that is there twice is one."""
+    factor: Ints = counts // max(int(np.gcd.reduce(counts)), 1)
+    return factor
 
 
 _SLACK = 0.01
 
 
-def _are_too_many(equal: int, records: NDArray[Any], others: NDArray[Any]) -> bool:
-    _, counts = np.unique(others, return_counts=True)
-    repeated = clopper_pearson(len(others) - int((counts == 1).sum()), len(others), 0.99).high
-    return clopper_pearson(equal, len(records), 0.999).low > repeated + _SLACK
+def _are_too_many(equal: int, first: Ints, second: Ints) -> bool:
+    """Return whether more distinct records are on both sides than those of either are alike.
+
+    Of independent records, one of the second is equal to one of the first as probably as another of
+    the first is, and as another of the second to so many. That one side repeats its records is no
+    reason for the two to share them.
+    """
+    larger = max(first, second, key=np.sum)
+    distinct, least = int((larger > 0).sum()), min(int(first.sum()), int(second.sum()))
+    alike = min(_alike(one, least) for one in (first, second))
+    return clopper_pearson(equal, distinct, 0.999).low > alike + _SLACK
 
 
-def _are_too_even(first: NDArray[Any], second: NDArray[Any]) -> bool:
+def _alike(counts: Ints, among: int) -> float:
+    """Return the share of a side's records that are equal to one of `among` of the side, at most
+    (99%)."""
+    from scipy.special import gammaln  # noqa: PLC0415 (slow to import, an extra)
+
+    total, present = int(counts.sum()), counts[counts > 0]
+    drawn, others = among - 1, total - 1
+    left = others - (present - 1)  # no draw of so many leaves a double out where fewer are left
+    room = np.maximum(left - drawn, 0)
+    logarithms = gammaln(left + 1) - gammaln(room + 1)
+    logarithms += gammaln(others - drawn + 1) - gammaln(others + 1)
+    none = np.where(left >= drawn, np.exp(np.minimum(logarithms, 0)), 0.0)
+    share = float((present * (1 - none)).sum() / total)
+    return clopper_pearson(round(share * total), total, 0.99).high
+
+
+def _are_too_even(first: Ints, second: Ints) -> bool:
     """Return whether distinct records are on both sides equally often beyond chance.
 
     Persons with several equal records hide an overlap from shares. Of t records that are equal,
@@ -112,24 +228,15 @@ def _are_too_even(first: NDArray[Any], second: NDArray[Any]) -> bool:
     """
     from scipy.stats import binom, poisson  # noqa: PLC0415 (slow to import, an extra)
 
-    values, places = np.unique(np.concatenate([first, second]), return_inverse=True)
-    ones = np.bincount(places.ravel()[: len(first)], minlength=len(values))
-    others = np.bincount(places.ravel()[len(first) :], minlength=len(values))
     # Where only one record is on each side, there is no other way to be on both.
-    shared = (ones > 0) & (others > 0) & (ones + others > _PAIR)
-    total = (ones + others)[shared]
-    share = len(first) / (len(first) + len(second))
+    shared = (first > 0) & (second > 0) & (first + second > _PAIR)
+    total = (first + second)[shared]
+    share = first.sum() / (first.sum() + second.sum())
     halves = np.where(total % 2 == 0, binom.pmf(total // 2, total, share), 0.0)
     expected = float((halves / (1 - share**total - (1 - share) ** total)).sum())
-    even = int((ones == others)[shared].sum())
-    enough = even - expected > _SLACK * int((others > 0).sum())
+    even = int((first == second)[shared].sum())
+    enough = even - expected > _SLACK * int((second > 0).sum())
     return bool(enough and poisson.sf(even - 1, expected) < _CHANCE)
 
 
 _PAIR, _CHANCE = 2, 1e-4
-
-
-def _rows(records: RecordSet) -> NDArray[Any]:
-    """Return a fingerprint of each record, (n,), equal for equal ones."""
-    values = np.ascontiguousarray(np.nan_to_num(records.values, nan=-np.inf) + 0.0)
-    return values.view(np.dtype((np.void, values.dtype.itemsize * values.shape[1]))).ravel()

@@ -51,6 +51,9 @@ _ITERATIONS = 20
 
 
 def _all(away: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    if away.shape[1] > _MANY:  # few points: no matrix of all pairs of columns is needed
+        rows: NDArray[np.float64] = np.linalg.svd(away, full_matrices=False)[2][:count]
+        return rows.T
     _, vectors = np.linalg.eigh(away.T @ away)
     return vectors[:, ::-1][:, :count]
 

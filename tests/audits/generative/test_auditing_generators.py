@@ -70,6 +70,18 @@ def test_a_negative_seed_is_refused():
     assert caught.value.code == "U002"
 
 
+def test_a_shift_of_classes_is_refused_and_named():
+    labels = {"members": np.arange(300) % 20 > 0, "holdout": np.arange(300) % 20 == 0}
+    sets = {
+        name: RecordSet(name, rows(seed), labels.get(name, np.arange(300) % 2).astype(int))
+        for seed, name in enumerate(("members", "holdout", "synthetic"))
+    }
+    material = Material(**sets, columns=COLUMNS, classes=("a", "b"))
+    with pytest.raises(AuditError, match="The label alone tells them apart") as caught:
+        audit_generator(ReadMaterial(material, {}, ()), SETTINGS)
+    assert caught.value.code == "A029"
+
+
 def test_the_same_seed_gives_the_same_audit():
     assert audited(MEMBERS[:50])[0] == audited(MEMBERS[:50])[0]
 

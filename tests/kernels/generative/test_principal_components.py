@@ -44,6 +44,13 @@ def test_components_of_very_many_columns_are_the_same():
     assert np.allclose(np.abs(projected), np.abs(expected), atol=1e-3)
 
 
+def test_components_of_few_points_with_very_many_columns_are_found_at_once():
+    points = np.random.default_rng(4).normal(size=(30, 6_000))
+    projected = principal_components(points, 40).project(points)
+    pairs = np.linalg.norm(points[:, None] - points, axis=2)
+    assert np.allclose(np.linalg.norm(projected[:, None] - projected, axis=2), pairs, rtol=1e-4)
+
+
 @pytest.mark.parametrize("count", [1, 8193, 20_000])
 def test_points_are_projected_one_as_many(count):
     points = np.random.default_rng(2).normal(size=(20_000, 3))

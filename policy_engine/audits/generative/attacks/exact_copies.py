@@ -1,13 +1,12 @@
 """Members are copied: whether a record is one of the synthetic ones, value by value."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.generative.attacks.rows import labelled_values
 from policy_engine.audits.generative.material import Bools, Material
+from policy_engine.audits.generative.record_marks import record_marks
 from policy_engine.audits.membership.intervals import difference
 from policy_engine.kernels.estimates import Estimate, NotApplicable, clopper_pearson
 
@@ -33,10 +32,8 @@ def exact_copies(material: Material) -> Floats | NotApplicable:
     """
     if material.synthetic is None:
         return NotApplicable(reason="There are no released records.")
-    synthetic = labelled_values(material, material.synthetic)
-    audited = [*_rows(labelled_values(material, material.audited))]
-    copies = {*audited} & {*_rows(synthetic)}
-    return np.array([row in copies for row in audited], np.float64)
+    audited, synthetic = map(record_marks, (material.audited, material.synthetic))
+    return np.isin(audited, synthetic).astype(np.float64)
 
 
 def copy_rates(scores: Floats, is_member: Bools) -> CopyRates:
@@ -44,9 +41,3 @@ def copy_rates(scores: Floats, is_member: Bools) -> CopyRates:
     sides = scores[is_member], scores[~is_member]
     members, holdout = (clopper_pearson(int(one.sum()), len(one)) for one in sides)
     return CopyRates(members, holdout, difference(members, holdout))
-
-
-def _rows(values: Floats) -> Iterator[bytes]:
-    # 0 and -0 are equal, and so are all that is missing.
-    plain = np.where(np.isnan(values), np.nan, values + 0.0)
-    return (row.tobytes() for row in np.ascontiguousarray(plain))
