@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.generative.attacks.closest_record import distance_summary
 from policy_engine.audits.generative.attacks.exact_copies import copy_rates
 from policy_engine.audits.generative.attacks.monte_carlo import NEAREST, MonteCarlo
+from policy_engine.audits.generative.by_class import ClassScores, figures_by_class
 from policy_engine.audits.generative.comparing import compared_samples
 from policy_engine.audits.generative.drawing import DrawnModel, name_of
 from policy_engine.audits.generative.material import Floats, Material
@@ -112,7 +113,10 @@ def audit_generator(
     lower = _epsilon_lower(scored, material)
     promised = _promised(settings)
     growth = tuple(_growth(compared, material))
-    discloses, sentences = verdict(attacks, copies, risks, strongest)
+    best = next((one for one in attacks if one.attack == strongest), None)
+    scores = {one.name: one.scores for one in scored if not one.reason}
+    by_class = figures_by_class(best, [ClassScores.of(material, scores)], len(attacks))
+    discloses, sentences = verdict(attacks, copies, risks, strongest, by_class)
     saturated = is_saturated(growth)
     fewest = min(len(material.members), len(material.holdout))
     resamples = material.model is not None and read.material.synthetic is None
@@ -149,6 +153,7 @@ def audit_generator(
             *epsilon_sentences(promised, lower),
             *warnings(shift, growth, resamples=resamples, fewest=fewest),
         ),
+        by_class=by_class,
         versions={name: version_of(name) for name in _PACKAGES},
     )
     return audit, _evidence(scored, material, strongest)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from math import hypot, sqrt
 from pathlib import Path
 from statistics import fmean
 
 from policy_engine.audits.generative.auditing import GenerativeEvidence, audit_generator
+from policy_engine.audits.generative.by_class import ClassScores, figures_by_class
 from policy_engine.audits.generative.result import (
     AttackedModel,
     AttackOverModels,
@@ -25,6 +25,7 @@ from policy_engine.audits.generative.runs import (
     fingerprints,
     share_records,
 )
+from policy_engine.audits.generative.spreads import estimate_of, spread_over
 from policy_engine.audits.generative.wording import (
     is_inverted,
     is_saturated,
@@ -34,7 +35,6 @@ from policy_engine.audits.generative.wording import (
 )
 from policy_engine.audits.membership.figures import TprAtFpr
 from policy_engine.audits.membership.intervals import widen_for
-from policy_engine.audits.membership.over_targets import TargetSpread, spread_of
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
@@ -49,6 +49,7 @@ def audit_runs(
     """
     audits: list[GenerativeAudit] = []
     sides: list[Sides] = []
+    scored: list[ClassScores] = []
     identities: list[str] = []
     first: GenerativeEvidence | None = None
     own, remaining = progress, iter(runs)
@@ -61,10 +62,11 @@ def audit_runs(
         identities.append(run.identity)
         audit, evidence = audit_generator(run.read, run.settings, own, _state(out, place))
         audits.append(audit)
+        scored.append(ClassScores.of(run.read.material, evidence.scores.scores))
         if count > 1 and run.rows is None:
             sides.append(fingerprints(run.read.material))
         first = first or _with_rows(evidence, run)
-    whole = audit_over_models(audits, share_records=share_records(sides))
+    whole = audit_over_models(audits, scored, share_records=share_records(sides))
     assert first is not None  # noqa: S101 (there is a model)
     scores = replace(first.scores, exposed_by=_exposed_by(first, whole))
     return whole, replace(first, scores=scores)
@@ -94,9 +96,14 @@ def _with_rows(evidence: GenerativeEvidence, run: GeneratorRun) -> GenerativeEvi
 
 
 def audit_over_models(
-    audits: Sequence[GenerativeAudit], *, share_records: bool = False
+    audits: Sequence[GenerativeAudit],
+    scored: Sequence[ClassScores] = (),
+    *,
+    share_records: bool = False,
 ) -> GenerativeAudit:
     """Return the audits of several models as one, the first of them where there is only one.
+
+    What is `scored` of each model is for the figures within classes.
 
     The models `share_records` where who is a member of one is a member of others more often than by
     chance: then what is by chance in the draw of the members is not seen between models.
@@ -110,7 +117,9 @@ def audit_over_models(
     )
     copies, risks = _most_copies(audits), tuple(_most_risks(audits))
     strongest, growth = strongest_of(attacks), tuple(_growth(audits))
-    discloses, sentences = verdict(attacks, copies, risks, strongest)
+    best = next((one for one in attacks if one.attack == strongest), None)
+    by_class = figures_by_class(best, scored, len(attacks), share_records=share_records)
+    discloses, sentences = verdict(attacks, copies, risks, strongest, by_class)
     saturated = is_saturated(growth)
     update = {
         "attacks": attacks,
@@ -120,6 +129,7 @@ def audit_over_models(
         "growth": growth,
         "is_saturated": first.is_saturated if saturated is None else saturated,
         "strongest": strongest,
+        "by_class": by_class,
         "discloses": discloses,
         "verdict": sentences,
         "warnings": tuple(_warnings(audits)),
@@ -138,56 +148,40 @@ def _attack(
     rates = [*zip(*(one.tpr_at_fpr for one in results), strict=True)]
     over = AttackOverModels(
         models=len(results),
-        auc=_spread([one.auc for one in results], share_records=share_records),
-        single=_spread([one.games.single for one in results], share_records=share_records),
-        set=_spread([one.games.set for one in results], share_records=share_records),
+        auc=spread_over([one.auc for one in results], share_records=share_records),
+        single=spread_over([one.games.single for one in results], share_records=share_records),
+        set=spread_over([one.games.set for one in results], share_records=share_records),
         tpr_at_fpr=tuple(
             RateOverModels(
-                fpr=rate[0].fpr, tpr=_spread([one.tpr for one in rate], share_records=share_records)
+                fpr=rate[0].fpr,
+                tpr=spread_over([one.tpr for one in rate], share_records=share_records),
             )
             for rate in rates
         ),
         shown_on=sum(tells_members(one, among * len(audits)) for one in results),
         inverted_on=sum(is_inverted(one, among * len(audits)) for one in results),
     )
-    games = {"models": len(results), "single": _estimate(over.single), "set": _estimate(over.set)}
+    games = {
+        "models": len(results),
+        "single": estimate_of(over.single),
+        "set": estimate_of(over.set),
+    }
     headline = tuple(
         TprAtFpr(
             fpr=one.fpr,
-            tpr=_estimate(one.tpr),
+            tpr=estimate_of(one.tpr),
             randomised=any(model.randomised for model in rate),
         )
         for one, rate in zip(over.tpr_at_fpr, rates, strict=True)
     )
     return first.model_copy(
         update={
-            "auc": _estimate(over.auc),
+            "auc": estimate_of(over.auc),
             "tpr_at_fpr": headline,
             "games": first.games.model_copy(update=games),
             "over_models": over,
         }
     )
-
-
-def _spread(estimates: Sequence[Estimate], *, share_records: bool) -> TargetSpread:
-    """Return shares of several models with an interval over these.
-
-    A few models may be alike by chance, so it is never narrower than that of all their records.
-    """
-    spread = spread_of([one.value for one in estimates])
-    half = spread.high - spread.mean
-    down = fmean([one.value - one.low for one in estimates])
-    up = fmean([one.high - one.value for one in estimates])
-    if share_records:
-        down, up = hypot(half, down), hypot(half, up)
-    else:
-        down, up = (max(half, one / sqrt(len(estimates))) for one in (down, up))
-    ends = {"low": max(spread.mean - down, 0.0), "high": min(spread.mean + up, 1.0)}
-    return spread.model_copy(update=ends)
-
-
-def _estimate(spread: TargetSpread) -> Estimate:
-    return Estimate(value=spread.mean, low=spread.low, high=spread.high)
 
 
 def _most_copies(audits: Sequence[GenerativeAudit]) -> Copies | NotApplicable:

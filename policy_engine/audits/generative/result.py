@@ -64,6 +64,7 @@ class AttackOverModels(_Frozen):
     inverted_on: int
 
 
+_NO_LABEL = NotApplicable(reason="no label is given")
 _ONE_MODEL = NotApplicable(reason="it was made on one model")
 
 
@@ -133,6 +134,38 @@ class PromisedEpsilon(_Frozen):
     delta: float = 0.0
 
 
+class ClassFigures(_Frozen):
+    """What an attack reaches within one class: of how many members and others, on all models, with
+    the interval of one class among so many."""
+
+    name: str
+    members: int
+    holdout: int
+    auc: Estimate
+
+
+class FiguresByClass(_Frozen):
+    """What the strongest attack reaches within each class.
+
+    `untold` are the classes with too few records. The `worst` is the one whose members are told
+    best, empty where no interval is above the figure of all records. `is_worst_shown` says that its
+    members are shown to be told from others, as so many figures were looked at.
+    """
+
+    attack: str
+    classes: tuple[ClassFigures, ...]
+    untold: tuple[str, ...]
+    worst: str
+    is_worst_shown: bool
+
+    def figures(self, name: str) -> ClassFigures:
+        """Return the figures of a class. Raises KeyError where it is not told."""
+        for one in self.classes:
+            if one.name == name:
+                return one
+        raise KeyError(name)
+
+
 class AttackedModel(_Frozen):
     """One of several models: what it was fitted on and not, what was released of it, and how many
     of its samples were compared."""
@@ -181,6 +214,7 @@ class GenerativeAudit(_Frozen):
     warnings: tuple[str, ...]
     versions: Mapping[str, str]
     models: tuple[AttackedModel, ...] = ()
+    by_class: FiguresByClass | NotApplicable = _NO_LABEL
 
     def attack(self, name: str) -> GenerativeAttack:
         """Return the result of an attack. Raises KeyError where it was not run."""

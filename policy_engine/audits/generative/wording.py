@@ -6,6 +6,7 @@ from policy_engine.audits.generative.attacks.monte_carlo import last_tripling
 from policy_engine.audits.generative.result import (
     AttackOverModels,
     Copies,
+    FiguresByClass,
     GenerativeAttack,
     GenerativeAudit,
     GrowthPoint,
@@ -122,6 +123,13 @@ def set_words(one: GenerativeAttack) -> str:
     )
 
 
+def untold_words(audit: GenerativeAudit) -> Iterator[str]:
+    """Yield which classes have too few records to be told of."""
+    if isinstance(audit.by_class, FiguresByClass) and audit.by_class.untold:
+        names = join_names(audit.by_class.untold)
+        yield f"Not told, with fewer than 10 members or records of the holdout: {names}."
+
+
 def disclosure(audit: GenerativeAudit) -> str:
     """Return the verdict in a word or two."""
     if not audit.attacks and not audit.risks:
@@ -134,9 +142,38 @@ def verdict(
     copies: Copies | NotApplicable,
     risks: Sequence[SyntheticRisk],
     strongest: str,
+    by_class: FiguresByClass | NotApplicable,
 ) -> tuple[bool, str]:
     """Return whether anything is disclosed, and the sentences that say what: the first of them
     whether anything is."""
+    discloses, sentences = _verdict(attacks, copies, risks, strongest)
+    if isinstance(by_class, NotApplicable) or not by_class.worst:
+        return discloses, sentences
+    if discloses or not by_class.is_worst_shown:
+        return discloses, f"{sentences} {_worst_sentence(by_class)}"
+    # Of all classes together it is not shown.
+    return (
+        True,
+        f"Members of one class are told from others. {_worst_sentence(by_class)} {sentences}",
+    )
+
+
+def _worst_sentence(by_class: FiguresByClass) -> str:
+    worst, among = by_class.figures(by_class.worst), len(by_class.classes)
+    ends = f"{percent(worst.auc.low)} to {percent(worst.auc.high)}"
+    return (
+        f"Those of the class {worst.name!r} are told best: within it, {by_class.attack} ranks a "
+        f"member above a record of the holdout in {percent(worst.auc.value)} of pairs "
+        f"(95% interval for one of {among} classes {ends})."
+    )
+
+
+def _verdict(
+    attacks: Sequence[GenerativeAttack],
+    copies: Copies | NotApplicable,
+    risks: Sequence[SyntheticRisk],
+    strongest: str,
+) -> tuple[bool, str]:
     if not attacks and not risks:
         return False, "No attack could be made, so nothing is shown."
     others = [*_copies_sentences(copies), *map(_risk_sentence, telling_risks(risks))]

@@ -10,6 +10,7 @@ from policy_engine.audits.generative.result import (
     AuditedFile,
     ClosestDistances,
     Copies,
+    FiguresByClass,
     GenerativeAttack,
     GenerativeAudit,
 )
@@ -21,6 +22,7 @@ from policy_engine.audits.generative.wording import (
     not_run_words,
     party_words,
     set_words,
+    untold_words,
 )
 from policy_engine.audits.reports.charts import need_matplotlib
 from policy_engine.audits.reports.charts.generative import (
@@ -86,6 +88,8 @@ def generative_page(audit: GenerativeAudit, evidence: GenerativeEvidence) -> str
         limits=limits(audit),
         models=[*model_words(audit)],
         each=_each(audit),
+        classes=_by_class(audit),
+        untold=[*untold_words(audit)],
         parties=[*party_words(audit.risks)],
         sets=set_words(audit.attack(audit.strongest)) if audit.attacks else "",
     )
@@ -146,6 +150,27 @@ def _each(audit: GenerativeAudit) -> Table | None:
     ]
     head = ("attack", "mean AUC", "deviation", "shown by itself", "of each model")
     return Table("Areas under the ROC curve, model by model", head, rows, texts=(4,))
+
+
+def _by_class(audit: GenerativeAudit) -> Table | None:
+    """Return what the strongest attack reaches within each class."""
+    one = audit.by_class
+    if not isinstance(one, FiguresByClass) or not one.classes:
+        return None
+    ordered = sorted(one.classes, key=lambda own: -own.auc.value)
+    rows = [
+        (
+            own.name,
+            f"{number(own.auc.value)}\n{number(own.auc.low)} to {number(own.auc.high)}",
+            f"{own.members:,}",
+            f"{own.holdout:,}",
+        )
+        for own in ordered
+    ]
+    marked = [place for place, own in enumerate(ordered) if own.name == one.worst]
+    caption = f"{one.attack}, class by class; intervals are for one of {len(rows)} classes"
+    head = ("class", "AUC", "members", "holdout")
+    return Table(caption, head, rows, marked=marked)
 
 
 def _curves(audit: GenerativeAudit) -> PagePicture | None:

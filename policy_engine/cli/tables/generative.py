@@ -9,6 +9,7 @@ from rich.table import Table
 from policy_engine.audits.generative.result import (
     ClosestDistances,
     Copies,
+    FiguresByClass,
     GenerativeAttack,
     GenerativeAudit,
 )
@@ -20,6 +21,7 @@ from policy_engine.audits.generative.wording import (
     party_words,
     percent,
     set_words,
+    untold_words,
     weak_risks,
 )
 from policy_engine.cli.tables.tables import console, new_table, print_fitting
@@ -33,6 +35,8 @@ def print_generative(audit: GenerativeAudit) -> None:
         out.print(sentence, markup=False)
     if audit.attacks:
         _print_attacks(out, audit)
+    if isinstance(audit.by_class, FiguresByClass):
+        _print_classes(out, audit, audit.by_class)
     if audit.risks:
         rows = [
             (
@@ -49,21 +53,7 @@ def print_generative(audit: GenerativeAudit) -> None:
         print_fitting(out, _table("singling out, linkability, inference", titles, rows))
         for sentence in (*party_words(audit.risks), *weak_risks(audit.risks)):
             out.print(sentence, markup=False)
-    if isinstance(audit.copies, Copies):
-        one = audit.copies
-        out.print(
-            f"Exact copies: {percent(one.members.value)} of the members and "
-            f"{percent(one.holdout.value)} of the holdout are in the synthetic records.",
-            markup=False,
-        )
-    if isinstance(audit.distances, ClosestDistances):
-        near = audit.distances
-        out.print(
-            f"Closest records: median distance {near.members_median:.3g} of members and "
-            f"{near.holdout_median:.3g} of the holdout; members are closer in "
-            f"{percent(near.closer)} of pairs.",
-            markup=False,
-        )
+    _print_distances(out, audit)
     if audit.growth:
         steps = ", ".join(f"{one.samples:,}: {percent(one.single)}" for one in audit.growth)
         out.print(f"Single inference by samples: {steps}", markup=False)
@@ -81,6 +71,42 @@ def _print_attacks(out: Console, audit: GenerativeAudit) -> None:
         title += f", over {len(audit.models)} models"
     print_fitting(out, _table(title, head, map(_attack_row, ordered)))
     out.print(set_words(audit.attack(audit.strongest)), markup=False)
+
+
+def _print_distances(out: Console, audit: GenerativeAudit) -> None:
+    if isinstance(audit.copies, Copies):
+        one = audit.copies
+        out.print(
+            f"Exact copies: {percent(one.members.value)} of the members and "
+            f"{percent(one.holdout.value)} of the holdout are in the synthetic records.",
+            markup=False,
+        )
+    if isinstance(audit.distances, ClosestDistances):
+        near = audit.distances
+        out.print(
+            f"Closest records: median distance {near.members_median:.3g} of members and "
+            f"{near.holdout_median:.3g} of the holdout; members are closer in "
+            f"{percent(near.closer)} of pairs.",
+            markup=False,
+        )
+
+
+def _print_classes(out: Console, audit: GenerativeAudit, by_class: FiguresByClass) -> None:
+    ordered = sorted(by_class.classes, key=lambda one: -one.auc.value)
+    rows = [
+        (
+            escape(one.name) + ("\n[dim]told best[/]" if one.name == by_class.worst else ""),
+            f"{one.auc.value:.3f}\n[dim]{one.auc.low:.3f}-{one.auc.high:.3f}[/]",
+            f"{one.members:,}",
+            f"{one.holdout:,}",
+        )
+        for one in ordered
+    ]
+    if rows:
+        title = f"{by_class.attack}, class by class"
+        print_fitting(out, _table(title, ("class", "AUC", "members", "holdout"), rows))
+    for sentence in untold_words(audit):
+        out.print(sentence, markup=False)
 
 
 def _table(title: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:

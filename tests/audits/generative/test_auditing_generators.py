@@ -140,11 +140,15 @@ def test_copies_that_no_score_tells_are_disclosed_all_the_same():
     attacks = [_figures(Scored("nearest-sample", scores=noise), material, SETTINGS)]
     excess = Estimate(value=0.1, low=0.05, high=0.2)
     copies = Copies(members=excess, holdout=excess, excess=excess)
-    discloses, told = verdict(attacks, copies, [], strongest_of(attacks))
+    none = NotApplicable(reason="no label is given")
+    discloses, told = verdict(attacks, copies, [], strongest_of(attacks), none)
     assert discloses
     assert told.startswith("Something is disclosed of members. Exact copies: 10.0%")
     assert "Members are not told" not in told
-    assert verdict([], copies, [], "") == (False, "No attack could be made, so nothing is shown.")
+    assert verdict([], copies, [], "", none) == (
+        False,
+        "No attack could be made, so nothing is shown.",
+    )
 
 
 def test_an_attack_the_other_way_round_is_the_strongest():
