@@ -7,7 +7,7 @@ import numpy as np
 
 from policy_engine.audits.generative.material import Bools, Ints, Material, Scores
 from policy_engine.audits.generative.result import (
-    ClassFigures,
+    ClassArea,
     FiguresByClass,
     GenerativeAttack,
 )
@@ -80,13 +80,13 @@ def figures_by_class(
     if len(names) == 1:
         return _ONE_CLASS
     areas = [one.areas(best.attack) for one in own]
-    told = [name for name in names if all(name in one for one in areas)]
-    raw = {name: [one[name] for one in areas] for name in told}
+    large = [name for name in names if all(name in one for one in areas)]
+    raw = {name: [one[name] for one in areas] for name in large}
     corrected = {
-        name: _widened(each, len(told), share_records=share_records) for name, each in raw.items()
+        name: _widened(each, len(large), share_records=share_records) for name, each in raw.items()
     }
     figures = tuple(
-        ClassFigures(
+        ClassArea(
             name=name,
             members=sum(one[name][0] for one in present),
             holdout=sum(one[name][1] for one in present),
@@ -95,11 +95,11 @@ def figures_by_class(
         for name, auc in corrected.items()
     )
     worst = _worst(best, figures, among)
-    tests = among * (1 + len(best.tpr_at_fpr)) * len(told)
+    tests = among * (1 + len(best.tpr_at_fpr)) * len(large)
     return FiguresByClass(
         attack=best.attack,
         classes=figures,
-        untold=tuple(name for name in names if name not in told),
+        untold=tuple(name for name in names if name not in large),
         worst=worst,
         is_worst_shown=bool(worst)
         and _is_shown(best, _widened(raw[worst], tests, share_records=share_records), among),
@@ -114,7 +114,7 @@ def _widened(each: Sequence[Estimate], among: int, *, share_records: bool) -> Es
     return Estimate(value=wide.value, low=max(wide.low, 0.0), high=min(wide.high, 1.0))
 
 
-def _worst(best: GenerativeAttack, figures: Sequence[ClassFigures], among: int) -> str:
+def _worst(best: GenerativeAttack, figures: Sequence[ClassArea], among: int) -> str:
     """Return the class whose members are told best, where it is shown to be above all records."""
     if is_inverted(best, among):
         below = [one for one in figures if one.auc.high < best.auc.value]

@@ -134,7 +134,7 @@ class PromisedEpsilon(_Frozen):
     delta: float = 0.0
 
 
-class ClassFigures(_Frozen):
+class ClassArea(_Frozen):
     """What an attack reaches within one class: of how many members and others, on all models, with
     the interval of one class among so many."""
 
@@ -153,12 +153,12 @@ class FiguresByClass(_Frozen):
     """
 
     attack: str
-    classes: tuple[ClassFigures, ...]
+    classes: tuple[ClassArea, ...]
     untold: tuple[str, ...]
     worst: str
     is_worst_shown: bool
 
-    def figures(self, name: str) -> ClassFigures:
+    def figures(self, name: str) -> ClassArea:
         """Return the figures of a class. Raises KeyError where it is not told."""
         for one in self.classes:
             if one.name == name:
