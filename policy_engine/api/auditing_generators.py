@@ -16,7 +16,7 @@ from policy_engine.audits.reports.generative import write_generative
 from policy_engine.certificate.beside import find_certificate
 from policy_engine.data.atomic_file import write_file
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.errors import OutputError
+from policy_engine.errors import ArgumentError, OutputError
 
 
 def audit_generative(
@@ -77,10 +77,12 @@ def audit_generative(
     short (A033), models cannot be audited together (A034), or an attack is not known (A012);
     OutputError where nothing can be written.
     """
+    if seed < 0:
+        raise ArgumentError.of("U002", f"A seed is not negative. Given: {seed}.")
     attacks = (attacks,) if isinstance(attacks, str) else attacks
     secrets = (secrets,) if isinstance(secrets, str) else secrets
     plan = ModelPlan.of(members, holdout, synthetic, model, models=models, generator=generator)
-    common = {"reference": reference, "label": label, "secrets": tuple(secrets)}
+    common = {"reference": reference, "label": label, "secrets": tuple(dict.fromkeys(secrets))}
     sides = [GivenRecords(*one, **common) for one in plan.records]
     promised = _promised(sides[0].synthetic) if epsilon is None else (epsilon, 0.0)
     settings = read_settings(
@@ -102,6 +104,9 @@ def audit_generative(
         if records is not None:
             write_file(Path(records), evidence.scores.as_csv(), *files, private=True)
     return audit
+
+
+_OWN_FILES = ("generative.json", "generative.html", "samples.npz")
 
 
 @contextmanager
@@ -141,3 +146,7 @@ def _check_places(
                 raise OutputError.of("O001", message, "Give a place outside it.", source=str(place))
     if records is not None:
         check_private(Path(records), [], files)
+        own = [] if out is None else [Path(out).resolve() / name for name in _OWN_FILES]
+        if Path(records).resolve() in own:
+            message = "The scores of records would be written over a file of the audit's folder."
+            raise OutputError.of("O001", message, "Give another name.", source=str(records))

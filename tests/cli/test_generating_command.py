@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from policy_engine import audit_generative
 from policy_engine.cli.commands import make_app
+from policy_engine.errors import ArgumentError
 
 
 def write(path, rows):
@@ -199,3 +201,15 @@ def test_images_are_compared_in_the_space_that_is_named(images):
     ]
     told = run(*images, *options, "--space", "encoded-rows")
     assert "A012 There is no space 'encoded-rows' for these records." in str(told.exception)
+
+
+def test_scores_are_not_written_over_the_figures(files, tmp_path):
+    out = tmp_path / "audit"
+    told = run(*files, "--out", str(out), "--records", str(out / "generative.json"))
+    assert told.exit_code != 0
+    assert told.exception.code == "O001"
+
+
+def test_a_negative_seed_is_refused_before_anything_is_drawn():
+    with pytest.raises(ArgumentError, match="A seed is not negative"):
+        audit_generative("m.csv", "h.csv", model=object(), seed=-1)

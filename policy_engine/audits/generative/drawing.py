@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from policy_engine.audits.generative.models.own_code import own_array
 from policy_engine.audits.generative.sampling import ask_samples
 from policy_engine.audits.membership.records import source_table
 from policy_engine.errors import AuditError, Problem
@@ -48,17 +49,17 @@ def draws_tables(model: Any, columns: Sequence[str], seed: int, *, has_classes: 
         return bool({*map(str, _names(made))} & {*columns})
     if isinstance(made, list):
         return bool(made) and all(isinstance(row, dict) for row in made)
-    values = np.asarray(made)
+    values = own_array(made, "The model")
     return values.dtype.kind in "OUST" and values.shape == (_PROBE, len(columns))
 
 
 def drawn_table(
     model: Any, columns: Sequence[str], samples: int, seconds: float | None, seed: int
 ) -> pa.Table:
-    """Return so many rows of a model, or as many as it makes in so many seconds.
+    """Return so many rows of a model.
 
     Arrays have the `columns` in their order. Raises AuditError (A032) for rows that cannot be used,
-    (A033) where the time ends before the first batch.
+    (A033) where so many seconds end before all rows are drawn: a part of them cannot be added to.
     """
     end = time.monotonic() + seconds if seconds is not None else np.inf
     parts: list[pa.Table] = []
@@ -67,8 +68,12 @@ def drawn_table(
         number = int(np.random.SeedSequence([seed, start]).generate_state(1)[0] >> 1)
         made = ask_samples(model, count, None, number)
         parts.append(_checked(as_table(made, columns), count))
-        if time.monotonic() > end:
-            break
+        if time.monotonic() > end and start + count < samples:
+            message = f"{seconds:g} s ended after {start + count:,} of {samples:,} rows."
+            raise AuditError.of("A033", message, "Allow more time, or draw fewer rows.")
+        if start and parts[-1].equals(parts[0].slice(0, count)):
+            message = "The model gives the same rows for other seeds."
+            raise AuditError.of("A032", message, "It is to use its seed.")
     table = _joined(parts)
     if table.num_rows >= _PROBE and all(len(one.unique()) == 1 for one in table.columns):
         message = f"{table.num_rows:,} samples of the model are all the same."

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from policy_engine.audits.generative.drawing import as_table, makes_tables
 from policy_engine.audits.generative.material import Ints, RecordSet
+from policy_engine.audits.generative.models.own_code import own_array, own_code
 from policy_engine.audits.generative.models.protocols import Fits
 from policy_engine.audits.generative.reading import (
     GivenRecords,
@@ -58,13 +59,8 @@ def _halves(records: int, seed: int) -> tuple[Ints, Ints]:
 
 
 def _fit(fits: Fits, features: Any, labels: Ints | None, seed: int) -> Any:
-    try:
+    with own_code("A014", "The generator", "as it is fitted"):
         fitted = fits.fit(features, labels, derived_seed(seed, _FITS))
-    except AuditError:
-        raise
-    except Exception as error:
-        message = f"The generator raises {type(error).__name__} as it is fitted."
-        raise AuditError(Problem("A014", message, values=(str(error),))) from error
     return fits if fitted is None else fitted
 
 
@@ -149,7 +145,7 @@ def _digest(records: RecordSet) -> str:
 def _released(made: Any, members: RecordSet, shape: tuple[int, ...]) -> RecordSet:
     """Return released arrays, alone or with their labels."""
     values, labels = made if isinstance(made, tuple) and len(made) == _PAIR else (made, None)
-    values = np.asarray(values)
+    values = own_array(values, "The generator")
     is_labelled = members.labels is not None
     if values.dtype.kind not in "biuf" or values.shape[1:] != shape or not values.size:
         message = f"The generator gives {values.dtype} of shape {values.shape} as it is fitted."

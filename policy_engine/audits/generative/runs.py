@@ -15,6 +15,7 @@ from policy_engine.audits.generative.drawing import (
     name_of,
 )
 from policy_engine.audits.generative.material import Ints, Material, RecordSet
+from policy_engine.audits.generative.models.own_code import own_array
 from policy_engine.audits.generative.models.protocols import Samples
 from policy_engine.audits.generative.reading import (
     GivenRecords,
@@ -101,7 +102,7 @@ def first_drawn(model: Any) -> str:
         drawn = source_table(drawn).to_pylist()
     if isinstance(drawn, list):
         return hashlib.sha256(repr(drawn).encode()).hexdigest()
-    values = np.asarray(drawn)
+    values = own_array(drawn, "The model")
     return hashlib.sha256(repr(values.tolist()).encode()).hexdigest()
 
 

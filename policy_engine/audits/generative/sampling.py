@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.generative.material import Ints, Material, RecordSet
-from policy_engine.errors import AuditError, Problem, join_names
+from policy_engine.audits.generative.models.own_code import own_array, own_code
+from policy_engine.errors import AuditError, join_names
 
 Floats32 = NDArray[np.float32]
 
@@ -85,9 +86,10 @@ class ModelSamples:
         """Yield samples of the model.
 
         Raises AuditError (A032) where they are not numbers of the shape, where some are missing or
-        infinite, and where all of one class are alike.
+        infinite, where all of one class are alike, and where other seeds give the same.
         """
         labels = range(self.classes) if self.classes else (None,)
+        before: dict[int | None, Floats32] = {}
         for first, end in _batches(start, count, _BATCH * len(labels)):
             # What is left over goes to other classes each time.
             turned = [labels[(one + first) % len(labels)] for one in range(len(labels))]
@@ -96,6 +98,11 @@ class ModelSamples:
                 for label, rows in zip(turned, _shares(end - first, len(labels)), strict=True)
                 if rows
             ]
+            for label, samples in parts:
+                if label in before and _are_repeated(before[label], samples):
+                    message = f"{self.name} gives the same samples for other seeds."
+                    raise AuditError.of("A032", message, "It is to use its seed.")
+                before[label] = samples[:_COMPARED].copy()
             values = np.concatenate([samples for _, samples in parts])
             yield RecordSet(self.name, values, self._labels(parts))
 
@@ -107,7 +114,7 @@ class ModelSamples:
 
     def _draw(self, count: int, label: int | None, seed: list[int]) -> Floats32:
         number = int(np.random.SeedSequence(seed).generate_state(1)[0] >> 1)
-        samples = np.asarray(ask_samples(self.model, count, label, number))
+        samples = own_array(ask_samples(self.model, count, label, number), self.name)
         self._check(samples, count, label)
         if self.are_shares and samples.dtype == np.uint8:
             samples = samples / np.float32(255)
@@ -131,14 +138,25 @@ class ModelSamples:
 
 def ask_samples(model: Any, count: int, label: int | None, seed: int) -> Any:
     """Return what a model samples. Raises AuditError (A032) for whatever it raises."""
-    try:
+    hint = "It has a method sample(n, *, label=None, seed), which returns n records."
+    with own_code("A032", "The model", "as it samples", hint):
         return model.sample(count, label=label, seed=seed)
-    except AuditError:
-        raise
-    except Exception as error:
-        message = f"The model raises {type(error).__name__} as it samples."
-        hint = "It has a method sample(n, *, label=None, seed), which returns n records."
-        raise AuditError(Problem("A032", message, hint, values=(str(error),))) from error
+
+
+_COMPARED = 200
+
+
+def _are_repeated(before: Floats32, samples: Floats32) -> bool:
+    """Return whether samples begin as those before, and hardly by chance."""
+    count = min(len(before), len(samples))
+    if count < _ENOUGH or not np.array_equal(before[:count], samples[:count]):
+        return False
+    # So often one sample is equal to the next.
+    chance = max(float((before[1:] == before[:-1]).all(axis=1).mean()), 1 / count)
+    return bool(count * np.log(chance) < np.log(_CHANCE))
+
+
+_CHANCE = 1e-9
 
 
 def _are_finite(samples: NDArray[Any]) -> bool:

@@ -130,6 +130,43 @@ def test_what_a_model_raises_is_coded():
     assert "no rows" in refusal.value.problems[0].with_values().message
 
 
+def test_an_exit_is_coded_and_an_interrupt_is_none():
+    class Exits:
+        def __init__(self, error):
+            self.error = error
+
+        def sample(self, n, *, label, seed):  # noqa: ARG002
+            raise self.error
+
+    with pytest.raises(AuditError, match="raises SystemExit as it samples"):
+        [*ModelSamples(Exits(SystemExit(0)), (2, 2)).batches(100, seed=0)]
+    with pytest.raises(KeyboardInterrupt):
+        [*ModelSamples(Exits(KeyboardInterrupt()), (2, 2)).batches(100, seed=0)]
+
+
+def test_lists_of_several_lengths_are_refused():
+    with pytest.raises(AuditError, match="ValueError as it is read"):
+        [*ModelSamples(Gives(lambda n: [[1]] * (n - 1) + [[1, 2]]), (2, 2)).batches(9, seed=0)]
+
+
+def test_a_model_that_ignores_its_seed_is_noticed():
+    same = Gives(lambda n: np.random.default_rng(3).random((n, 4)))
+    assert len([*ModelSamples(same, (2, 2)).batches(1000, seed=0)]) == 1
+    with pytest.raises(AuditError, match="the same samples for other seeds") as refusal:
+        [*ModelSamples(same, (2, 2)).batches(3000, seed=0)]
+    assert refusal.value.code == "A032"
+
+
+def test_samples_that_are_mostly_alike_may_be_so_in_two_batches():
+    class Rare:
+        def sample(self, n, *, label, seed):  # noqa: ARG002
+            values = np.zeros((n, 1))
+            values[-1 - seed % 5] = 1
+            return values
+
+    assert len([*ModelSamples(Rare(), (1,)).batches(3000, seed=0)]) == 2
+
+
 def test_bytes_of_a_model_are_shares_where_records_are():
     model = Gives(lambda n: np.arange(4 * n).reshape(n, 4).astype(np.uint8))
     (batch,) = ModelSamples(model, (2, 2), are_shares=True).batches(60, seed=0)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.generative.material import Floats, Ints, Material
+from policy_engine.audits.generative.models.own_code import own_array, own_code
 from policy_engine.errors import AuditError
 
 
@@ -24,9 +25,10 @@ def mean_square_errors(
     """
     errors = np.zeros(len(records))
     for turn in range(max(passes, 1)):
-        answer = model.reconstruct(
-            shaped(material, records), label=labels, passes=min(passes, 1), seed=seed + turn
-        )
+        with own_code("A032", "The model", "as it reconstructs"):
+            answer = model.reconstruct(
+                shaped(material, records), label=labels, passes=min(passes, 1), seed=seed + turn
+            )
         answers = checked(answer, (len(records), *material.shape), "reconstructions")
         errors += np.square(answers.reshape(records.shape) - records).mean(axis=1)
     return errors / max(passes, 1)
@@ -34,7 +36,7 @@ def mean_square_errors(
 
 def checked(answer: Any, shape: tuple[int, ...], kind: str) -> NDArray[np.float64]:
     """Return a model's answer. Raises AuditError (A032) where it is of no use."""
-    numbers = np.asarray(answer)
+    numbers = own_array(answer, "The model")
     if numbers.dtype.kind not in "biuf" or numbers.shape != shape:
         message = f"The model's {kind} are {numbers.dtype} of shape {numbers.shape}."
         raise AuditError.of("A032", message, f"Allowed are numbers of shape {shape}.")

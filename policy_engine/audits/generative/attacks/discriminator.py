@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.generative.attacks.asking import checked, shaped
 from policy_engine.audits.generative.material import Ints, Material
+from policy_engine.audits.generative.models.own_code import own_array, own_code
 from policy_engine.audits.generative.models.protocols import Discriminates
 from policy_engine.kernels.estimates import NotApplicable
 
@@ -28,8 +29,10 @@ def discriminator(material: Material) -> NDArray[np.float64] | NotApplicable:
     scores = np.empty(len(audited))
     for rows in mixed_batches(len(audited), audited.labels, material.seed):
         labels = None if audited.labels is None else audited.labels[rows]
-        answer = model.discriminate(shaped(material, audited.values[rows]), label=labels)
-        scores[rows] = checked(np.asarray(answer).reshape(-1), (len(rows),), "outputs")
+        with own_code("A032", "The model", "as it discriminates"):
+            answer = model.discriminate(shaped(material, audited.values[rows]), label=labels)
+        answers = own_array(answer, "The model").reshape(-1)
+        scores[rows] = checked(answers, (len(rows),), "outputs")
     return scores
 
 

@@ -25,6 +25,7 @@ from policy_engine.audits.generative.models.keras_generator import (
     KerasGenerator,
     KerasReconstruction,
 )
+from policy_engine.audits.generative.models.own_code import own_code
 from policy_engine.audits.generative.models.protocols import Fits, Samples
 from policy_engine.audits.membership.training.runtime import ignore_deprecations, need_keras
 from policy_engine.errors import AuditError, DataError
@@ -66,7 +67,7 @@ class NewGenerators:
 
     def fit(self, features: Any, labels: Any, seed: int) -> Any:
         """Return what a new one gives, or itself. Raises AuditError (A014) where it has no fit."""
-        with _reported(f"{self.name} cannot be called without arguments."):
+        with own_code("A014", self.name, "when it is called without arguments"):
             made = self.make()
         if not isinstance(made, Fits):
             raise AuditError.of("A014", f"{self.name} cannot be fitted.", _FIT_HINT)
@@ -130,7 +131,7 @@ def model_of(source: Any, name: str) -> Samples:
     if callable(source) and not is_class and not _is_model(source) and _takes_seed(source):
         return SamplingFunction(source)
     if is_class or (callable(source) and not _is_model(source)):
-        with _reported(f"{name} cannot be called without arguments."):
+        with own_code("A014", name, "when it is called without arguments"):
             source = source()
     if not _is_model(source):
         raise AuditError.of("A014", f"{name} is not a generative model.", _HINT)
@@ -153,8 +154,12 @@ def _object_of(name: str) -> Any:
     if not module_name or not attribute:
         message = f"A model is given as module:object, or as a .keras file. Given: {name!r}."
         raise AuditError.of("A014", message)
-    with _reported(f"{module_name!r} cannot be imported."), _working_directory():
-        module = importlib.import_module(module_name)
+    with own_code("A014", repr(module_name), "when it is imported"), _working_directory():
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            message = f"{module_name!r} cannot be imported: there is no module {error.name!r}."
+            raise AuditError.of("A014", message) from error
     if not hasattr(module, attribute):
         raise AuditError.of("A014", f"{module_name!r} has no {attribute!r}.")
     return getattr(module, attribute)
@@ -171,16 +176,6 @@ def _working_directory() -> Iterator[None]:
         yield
     finally:
         sys.path.remove(here)
-
-
-@contextmanager
-def _reported(message: str) -> Iterator[None]:
-    """Report what code of the user's own raises as a fault of the model (A014)."""
-    try:
-        yield
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise AuditError.of("A014", f"{message} {reason}") from error
 
 
 def _keras_model(path: Path) -> KerasGenerator:
@@ -202,5 +197,5 @@ def _open(path: Path) -> Any:
     if not path.is_file():
         raise DataError.of("C002", f"There is no file {str(path)!r}.", source=str(path))
     keras = need_keras()
-    with _reported("The file cannot be opened as a model of Keras."), ignore_deprecations():
+    with own_code("A014", "The file", "when it is opened by Keras"), ignore_deprecations():
         return keras.models.load_model(path, compile=False, safe_mode=True)

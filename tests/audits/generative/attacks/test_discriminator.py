@@ -75,3 +75,20 @@ def test_outputs_of_no_use_are_refused(answer):
 def test_a_model_without_a_discriminator_is_not_attacked():
     result = discriminator(material([[1.0]], [[2.0]], model=object()))
     assert isinstance(result, NotApplicable)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda x: 1 / 0, "ZeroDivisionError as it discriminates"),  # noqa: ARG005
+        (lambda x: [[1]] * (len(x) - 1) + [[1, 2]], "ValueError as it is read"),
+    ],
+)
+def test_what_a_discriminator_raises_is_coded(answer, told):
+    class Broken:
+        def discriminate(self, x, **_):
+            return answer(x)
+
+    with pytest.raises(AuditError, match=told) as refusal:
+        discriminator(material(np.ones((30, 1)), np.zeros((30, 1)), model=Broken()))
+    assert refusal.value.code == "A032"

@@ -65,7 +65,7 @@ def test_the_path_of_imports_is_as_it_was(module):
     [
         ("generators_of_users:number", "not a generative model"),
         ("generators_of_users:none", "has no 'none'"),
-        ("generators_of_users:Spoilt", "no weights"),
+        ("generators_of_users:Spoilt", "raises OSError when it is called"),
         ("generators_of_nobody:model", "cannot be imported"),
         ("generators_of_users", "module:object"),
     ],
