@@ -25,10 +25,20 @@ def synthesising(
     return policy([permission(action=action, output=OUTPUT, duty=duty)])
 
 
-def attacking(columns, rows=100, leaf=5, synthesiser="sequential-trees", **refinements):
+def attacking(
+    columns,
+    rows=100,
+    leaf=5,
+    synthesiser="sequential-trees",
+    unit="",
+    identifier=(),
+    **refinements,
+):
     """Return a policy by which made-up rows may be read once they are attacked, by bounds and
     settings of the attacks."""
     more = {"leafSize": leaf} if synthesiser == "sequential-trees" else {}
+    more |= {"privacyUnit": unit} if unit else {}
+    more |= {"identifier": [*identifier]} if identifier else {}
     facts = json.loads(synthesising(*columns, rows=rows, synthesiser=synthesiser, **more))
     operators = dict.fromkeys(("fpr", "holdoutShare", "shadowModels"), "eq")
     operators |= {"attack": "isAllOf", "setPValue": "gteq"}

@@ -312,6 +312,7 @@ SYNTHESISED: Mapping[str, tuple[str, Any]] = {
     "pe:synthesiser": ("eq", "sequential-trees"),
     "pe:syntheticRows": ("eq", 2000),
     "pe:leafSize": ("eq", 50),
+    "pe:privacyUnit": ("eq", "http://example.com/Visits/Patient"),
     "mosaicrown:identifier": ("isAllOf", ["http://example.com/Visits/Patient"]),
 }
 """What refines a table whose rows are made up, each with its operator."""

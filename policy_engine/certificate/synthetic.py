@@ -40,8 +40,13 @@ def synthetic_warning(step: Synthesise, audits: Sequence[SyntheticAuditStep] = (
     what = "nothing bounds what they show of the rows that it learnt from"
     if audits:
         share = max(one.method.holdout_share for one in audits)
-        what = "what is bounded is how well some attacks tell the rows that it learnt from a "
-        what += f"random {share:.0%} of all, which it never saw"
+        whose = "the rows that it learnt from"
+        if step.unit:
+            whose = f"the persons, by {step.unit!r}, whose rows it learnt from those of"
+        what = (
+            f"what is bounded is how well some attacks tell {whose} a random {share:.0%} of all, "
+        )
+        what += "which it never saw"
     made = f"the rows were made up by {step.synthesiser}"
     return f"No formal guarantee is given: {made}, and {what}."
 

@@ -1,12 +1,42 @@
 """Texts that identify persons: the same text for a person however the column writes it."""
 
+from collections.abc import Sequence
+
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import is_text
+from policy_engine.engines.arrays import is_text, to_numpy
+from policy_engine.engines.contents import texts_of_values
+from policy_engine.engines.distinct_values import index_distinct
 from policy_engine.engines.generalizations.decimals import is_number, parse_scaled
 from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.errors import DataError, PolicyEngineError
+
+
+def person_numbers(columns: Sequence[pa.ChunkedArray], name: str) -> list[NDArray[np.int64]]:
+    """Return a number from 0 on for each row's person, (rows,) of each of some tables.
+
+    The columns `name` tell persons apart, the same in all tables. The number is -1 where a row
+    names nobody: where the cell is missing, empty or blank. Equal numbers are the same person, cell
+    by cell: 5 is the person "5.0" of a file of texts. Raises DataError (C009) for a type without
+    equality.
+    """
+    numbers: dict[str, int] = {"": -1}
+    drawn = []
+    for column in columns:
+        rows, values = index_distinct(name, column)
+        is_float = pa.types.is_floating(values.type)
+        texts = [_person(text or "", is_float=is_float) for text in texts_of_values(values)]
+        codes = [numbers.setdefault(text, len(numbers) - 1) for text in (*texts, "")]
+        drawn.append(np.array(codes)[to_numpy(rows, missing=len(texts))])
+    return drawn
+
+
+def _person(text: str, *, is_float: bool) -> str:
+    bare = text.strip()
+    return (_figure(bare) or "") if is_float or is_number(bare) else bare
 
 
 def person_texts(column: pa.Array, kind: pa.DataType | None = None) -> pa.Array:

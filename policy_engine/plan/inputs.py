@@ -149,7 +149,7 @@ def _used_input(
     dataset = catalog.dataset(target) if catalog is not None else None
     unmentioned: tuple[str, ...] = ()
     if dataset:
-        mentioned = (*identifiers, *names)
+        mentioned = tuple(dict.fromkeys((*identifiers, *names)))
         problems = list(missing_columns(mentioned, dataset))
         if problems:
             raise DataError(*problems, source=dataset.location)

@@ -91,7 +91,7 @@ def plan_of(
         digests |= catalog.matrix_digests(sanitised.matrices)
     with _placing_columns(policy, catalog):
         used = product.of_records.columns_used if product.of_records else ()
-        left_out = product.synthetic.identifiers if product.synthetic else ()
+        left_out = product.synthetic.left_out if product.synthetic else ()
         reads, join, drop = inputs_of(target, joined, sanitised, training, catalog, used, left_out)
     reads = _add_generalised(reads, join, generalised)
     if sanitised is not None:
@@ -117,7 +117,7 @@ def plan_of(
     steps += [AuditStep(**dict(audit)) for audit in audits]
     steps += _disclosure_steps(product, catalog)
     _check_known(product, generalised, policy)
-    unreleased = anonymization.unreleased if anonymization else ()
+    unreleased = anonymization.unreleased if anonymization else product.unreleased
     read_columns = join.columns if join else reads[0].columns
     columns = tuple(name for name in read_columns if name not in unreleased)
     columns += sanitised.added if sanitised else ()

@@ -138,6 +138,8 @@ class Plan(_Frozen):
         is_read = sorted(self.columns) == sorted(made.values_read)
         if not (is_published and is_read and self.publish.cells == "text"):
             raise ValueError("the columns of the steps are not the same")
+        if isinstance(made, Synthesise) and made.unit and not self.synthetic_audits:
+            raise ValueError("persons are told apart for attacks alone")
 
     @property
     def digest(self) -> str:
@@ -247,6 +249,8 @@ class Plan(_Frozen):
             return self.aggregate.unit
         if self.randomise is not None:
             return self.randomise.unit
+        if self.synthesise is not None:
+            return self.synthesise.unit
         counted = self.anonymize.columns.privacy_unit if self.anonymize else ""
         return counted or (self.sample.unit if self.sample else "")
 

@@ -56,6 +56,11 @@ class Product(NamedTuple):
         return self.statistics or self.randomised or self.synthetic
 
     @property
+    def unreleased(self) -> tuple[str, ...]:
+        """The columns that are read and not released where rows are made up."""
+        return self.synthetic.left_out if self.synthetic else ()
+
+    @property
     def rule(self) -> Rule:
         """The permission that names the output."""
         if self.of_records is not None:
@@ -157,6 +162,12 @@ def _synthetic(
 
     audits, wrong = read_synthetic_audits(policy, table.rule.output, outputs)
     problems += wrong
+    unit = table.synthesis.unit
+    if unit and not audits and not wrong:
+        message = "synthetic-data has no parameter 'privacyUnit' where no duty has the rows "
+        message += "attacked: persons are told apart for attacks alone."
+        hint = "Add a duty pe:membershipInference, or leave out pe:privacyUnit."
+        problems.append(Problem("M004", message, hint, table.places[unit]))
     return Product(None, synthetic=table, synthetic_audits=audits)
 
 

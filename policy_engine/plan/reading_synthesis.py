@@ -17,6 +17,7 @@ from policy_engine.policy import Action, Policy, Rule, Value
 
 NOTATION = SyntheticData.notation
 SYNTHESISED, SYNTHESISER, ROWS = "synthesised", "synthesiser", "syntheticRows"
+UNIT = "privacyUnit"
 IDENTIFIER = IDENTIFIERS[0]
 
 
@@ -37,7 +38,13 @@ class SyntheticTable(NamedTuple):
     @property
     def columns_used(self) -> tuple[str, ...]:
         """The columns whose values it depends on."""
-        return self.synthesis.columns
+        return self.synthesis.columns_used
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The columns that are named and not released."""
+        unit = self.synthesis.unit
+        return tuple(dict.fromkeys((*self.identifiers, *filter(None, [unit]))))
 
 
 def read_synthetic(policy: Policy, rule: Rule, action: Action) -> SyntheticTable:
@@ -68,12 +75,23 @@ class _Reader(RecordsReader):
         columns = [one for one in map(self._synthesised, self.values(SYNTHESISED)) if one]
         self.identifiers = tuple(filter(None, map(self.column, self.values(IDENTIFIER))))
         self._check_names(columns)
+        unit = self._unit(columns)
         columns.sort(key=lambda one: (one.position is None, one.position, one.name))
         rows, synthesiser = self._rows(), self._synthesiser()
         if self.problems or synthesiser is None or rows is None:
             return None
         names = tuple(one.name for one in columns)
-        return Synthesis(columns=names, synthesiser=synthesiser, rows=rows)
+        return Synthesis(columns=names, synthesiser=synthesiser, rows=rows, unit=unit)
+
+    def _unit(self, columns: list[SynthesisedColumn]) -> str:
+        """Return the column that tells persons apart, empty where none is named."""
+        unit = ""
+        for value in self.values(UNIT)[:1]:
+            unit = self.column(value) or ""
+        if unit in [one.name for one in columns]:
+            message = f"{unit!r} is both synthesised and privacyUnit. Persons are not published."
+            self.add("M005", message, UNIT)
+        return unit
 
     def _synthesised(self, value: Value) -> SynthesisedColumn | None:
         name = self.column(value)
@@ -120,7 +138,7 @@ class _Reader(RecordsReader):
         return None
 
     def _with_settings(self, kind: type[Synthesiser]) -> Synthesiser | None:
-        others = (SYNTHESISED, SYNTHESISER, ROWS, IDENTIFIER)
+        others = (SYNTHESISED, SYNTHESISER, ROWS, IDENTIFIER, UNIT)
         settings: dict[str, Any] = {}
         for name in self.allowed:
             part = self.parts.get(name)

@@ -325,8 +325,8 @@ class Synthesise(Synthesis, Step):
 
     @property
     def values_read(self) -> tuple[str, ...]:
-        """The columns that are made up."""
-        return self.columns
+        """The columns that are made up, and that of persons."""
+        return self.columns_used
 
     def bounds(self) -> tuple[Bound, ...]:
         """Return a bound for each column: no cell lies outside of what the input has."""

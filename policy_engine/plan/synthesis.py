@@ -8,7 +8,9 @@ from pydantic import (
     ConfigDict,
     Field,
     SerializeAsAny,
+    SerializerFunctionWrapHandler,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -24,7 +26,8 @@ FOREIGN = "foreignCells"
 class Synthesis(BaseModel):
     """So many `rows` that a generator makes up, of `columns` in the order in which it draws them.
 
-    Nothing is promised of them. Of `identifiers` no value is read.
+    Nothing is promised of them. The `unit` is the column that tells persons apart, empty where
+    every row counts by itself: all rows of one are learnt, or none. It is not made up.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -32,6 +35,7 @@ class Synthesis(BaseModel):
     columns: Annotated[tuple[str, ...], Field(min_length=1)]
     synthesiser: SerializeAsAny[Synthesiser]
     rows: Annotated[int, Field(ge=1, le=MOST_ROWS)]
+    unit: str = ""
 
     @field_validator("synthesiser", mode="before")
     @classmethod
@@ -42,7 +46,20 @@ class Synthesis(BaseModel):
     def _names_columns_once(self) -> Self:
         if len({*self.columns}) < len(self.columns):
             raise ValueError("a column is made up once")
+        if self.unit in self.columns:
+            raise ValueError("the column of persons is not made up")
         return self
+
+    @property
+    def columns_used(self) -> tuple[str, ...]:
+        """The columns whose values it depends on."""
+        return (*self.columns, *filter(None, [self.unit]))
+
+    @model_serializer(mode="wrap")
+    def _omit_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Omit the `unit` where there is none, as in plans of a version before."""
+        values: dict[str, Any] = serialize(self)
+        return values if self.unit else {k: v for k, v in values.items() if k != "unit"}
 
     def cell_bounds(self) -> tuple[Bound, ...]:
         """Return one bound for each column: no cell lies outside of what the input has."""

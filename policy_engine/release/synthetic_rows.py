@@ -38,6 +38,7 @@ def release_synthetic(
         output=written.stored,
         sources=with_rows(sources, rows_in),
         rows_in=rows_in,
+        suppressed=made.suppressed,
         held_out=made.engine_state.held_out.num_rows,
         seed=drawn_by,
         upstream=tuple(upstream),

@@ -275,8 +275,11 @@ def as_synthesised(given):
     names = ("pe:synthesised", "pe:synthesiser", "pe:syntheticRows")
     every = [method, *map(language_reference.synthesising, names)]
     more = [one for one in every if one["leftOperand"] != given["leftOperand"]]
-    made = action("odrl:anonymize", [given, *more])
-    return as_policy({"permission": {"target": "ex:Visits", "action": made, "output": "ex:Out"}})
+    made = {"target": "ex:Visits", "action": action("odrl:anonymize", [given, *more])}
+    bound = {"leftOperand": "pe:auc", "operator": "lteq", "rightOperand": 0.6}
+    duty = {"action": action("pe:membershipInference", [bound])}
+    reading = {"target": "ex:Out", "action": "read", "duty": duty}
+    return as_policy({"permission": [{**made, "output": "ex:Out"}, reading]})
 
 
 def action(name, refinements):

@@ -269,3 +269,57 @@ def test_the_command_line_says_what_attacks_reached(place, tmp_path):
     assert done.exit_code == 0, done.output
     for words in ("auc of nearest-sample", "attacked against", "300 of 600 rows"):
         assert words in done.output
+
+
+# -- persons with several rows --------------------------------------------------------------------
+
+
+def visits(people=300):
+    """Return a table in which each person has three rows, of one age and other wages."""
+    one = residents(people)
+    three = pa.concat_tables([one, *(residents(people, seed) for seed in (2, 3))])
+    ages = [*one["age"].to_pylist()] * 3
+    wages = [round(wage, -2) + place / 1000 for place, wage in enumerate(three["wage"].to_pylist())]
+    columns = {"name": one["name"].to_pylist() * 3, "age": ages, "wage": wages}
+    return pa.table({**columns, "town": three["town"].to_pylist()})
+
+
+BY_TOWNS = attacking(("town",), leaf=40, unit="name", identifier=["name"], auc=0.9)
+
+
+def test_persons_are_learnt_or_held_out_with_all_their_rows(tmp_path):
+    policy = attacking(
+        ("age", "wage"), leaf=40, unit="name", attack=["nearest-sample"], auc=0.9, excessCopies=0.5
+    )
+    release = apply_policy(policy, {DATASET: visits()}, tmp_path / "out.csv", seed=1)
+    assert release.table.column_names == ["age", "wage"]
+    assert release.record.held_out == 450
+    certificate = read_certificate((tmp_path / "certificate.jsonld").read_text())
+    assert "tell the persons, by 'name', whose rows it learnt from" in certificate.warning
+    assert certificate.plan.unit == "name"
+    # 150 persons on a side: rows would give an interval that is narrower.
+    [area] = [one.reached for one in certificate.synthetic_attacks if one.bound.measure == "auc"]
+    assert area.high - area.low > 0.12
+
+
+def test_persons_whom_equal_rows_link_are_refused():
+    with pytest.raises(DataError, match="persons are linked by rows") as caught:
+        apply_policy(BY_TOWNS, {DATASET: visits()}, seed=1)
+    assert caught.value.code == "R001"
+
+
+def test_rows_that_name_nobody_are_left_out_and_told():
+    table = visits()
+    every = enumerate(table["name"].to_pylist())
+    names = [None if place % 10 == 0 else one for place, one in every]
+    table = table.set_column(0, "name", pa.array(names))
+    policy = attacking(("age", "wage"), leaf=40, unit="name", attack=["nearest-sample"], auc=0.9)
+    release = apply_policy(policy, {DATASET: table}, seed=1)
+    assert (release.record.rows_in, release.record.suppressed) == (900, 90)
+    assert "90 rows name nobody and were left out: of 'name' they have no value." in (
+        release.release.doubts
+    )
+    table = table.set_column(0, "name", pa.array([None] * 900, pa.string()))
+    with pytest.raises(DataError, match="No row of the table names a person") as caught:
+        apply_policy(policy, {DATASET: table}, seed=1)
+    assert caught.value.code == "R001"

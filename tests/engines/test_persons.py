@@ -4,7 +4,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from policy_engine.engines.persons import person_texts
+from policy_engine.engines.persons import person_numbers, person_texts
 from policy_engine.errors import DataError
 
 STAMP = pa.timestamp("us")
@@ -63,3 +63,13 @@ def test_persons_of_a_dictionary_are_those_of_its_rows():
 def test_arrays_name_no_person():
     with pytest.raises(DataError, match="C009 The unit of privacy"):
         person_texts(pa.array([[1, 2], [1, 2]]))
+
+
+def test_persons_of_several_tables_are_numbered_together():
+    texts = pa.chunked_array([["5.0", " ", "Ann"], [None, "9007199254740993", "Ann "]])
+    figures = pa.chunked_array([[5, 9007199254740992, None]])
+    others = pa.chunked_array([[5.0, float("nan")]])
+    first, second, third = (one.tolist() for one in person_numbers([texts, figures, others], "who"))
+    assert first == [0, -1, 1, -1, 2, 1]
+    assert second == [0, 3, -1]
+    assert third == [0, -1]

@@ -229,7 +229,7 @@ def test_synthetic_data_has_columns_a_generator_rows_and_settings_of_generators(
         name for one in terms.synthesisers().values() for name in local_names(one, "allows")
     }
     assert local_names(term, "requires") == {"synthesised", "synthesiser", "syntheticRows"}
-    assert local_names(term, "allows") == {"identifier", *of_generators}
+    assert local_names(term, "allows") == {"identifier", "privacyUnit", *of_generators}
     assert {*parameters(method_class("synthetic-data"))} == {"syntheticRows"}
 
 

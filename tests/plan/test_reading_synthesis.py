@@ -5,7 +5,7 @@ import json
 import pytest
 from building import DATASET, column, people_policy
 from pydantic import ValidationError
-from synthesising import synthesising
+from synthesising import attacking, synthesising
 
 from policy_engine.errors import PlanError
 from policy_engine.plan.making import make_plan
@@ -46,6 +46,17 @@ def test_a_plan_is_the_same_from_its_json():
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
 
 
+def test_the_column_of_persons_is_read_and_not_released():
+    text = attacking(COLUMNS, auc=0.7, unit="person", identifier=["person", "name"])
+    plan = make_plan(read_policy(text))
+    assert plan.require_synthesise().columns == ("age", "town")
+    assert plan.unit == "person"
+    assert plan.columns == ("age", "town", "person")
+    assert plan.publish.columns == ("age", "town")
+    assert plan.drop.identifiers == ("person", "name")
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan
+
+
 def test_columns_with_positions_are_drawn_first():
     named = [column("wage", position=2), "age", column("town", position=1), "zip"]
     assert planned(*named).require_synthesise().columns == ("town", "wage", "age", "zip")
@@ -66,7 +77,8 @@ def test_columns_with_positions_are_drawn_first():
             ("M004", "gaussian-copula has no parameter 'leafSize'."),
         ),
         (COLUMNS, {"insensitive": ["zip"]}, ("M004", "no parameter 'insensitive'.")),
-        (COLUMNS, {"privacyUnit": "name"}, ("M004", "no parameter 'privacyUnit'.")),
+        (COLUMNS, {"privacyUnit": "name"}, ("M004", "no duty has the rows attacked")),
+        (COLUMNS, {"privacyUnit": "age"}, ("M005", "'age' is both synthesised and privacyUnit.")),
         (COLUMNS, {"sampleShare": 0.1}, ("M004", "no parameter 'sampleShare'.")),
         (("age", "age"), {}, ("M005", "'age' is named 2 times.")),
         (
@@ -120,6 +132,8 @@ def test_a_plan_of_others_makes_no_rows_up():
     "change",
     [
         {"columns": ["age", "age"]},
+        {"unit": "age"},
+        {"unit": "person"},
         {"columns": ["age"]},
         {"rows": 0},
         {"synthesiser": {"synthesiser": "trees"}},

@@ -105,9 +105,10 @@ def audit_generator(
     shift = measured_shift(material)
     _check_shift(shift, material, settings)
     compared = compared_samples(read, material, settings, progress, state)
-    scored = [*scored_attacks(material, compared, settings, progress)]
+    by_record = [*scored_attacks(material, compared, settings, progress)]
+    scored = [one.pooled(material.subjects) for one in by_record]
     attacks = tuple(_figures(one, material, settings) for one in scored if not one.reason)
-    risks, risks_not_run = _risks(material, settings, progress)
+    risks, risks_not_run = _risks(material.one_each(), settings, progress)
     copies, distances = _copies(scored, material), _distances(scored, material)
     strongest = strongest_of(attacks)
     lower = _epsilon_lower(scored, material)
@@ -118,7 +119,7 @@ def audit_generator(
     by_class = figures_by_class(best, [ClassScores.of(material, scores)], len(attacks))
     discloses, sentences = verdict(attacks, copies, risks, strongest, by_class)
     saturated = is_saturated(growth)
-    fewest = min(len(material.members), len(material.holdout))
+    fewest = min(material.subjects.members, material.subjects.others)
     resamples = material.model is not None and read.material.synthetic is None
     audit = GenerativeAudit(
         members=_file(read, "members"),
@@ -127,6 +128,7 @@ def audit_generator(
         reference=_optional_file(read, "reference"),
         model=_model_name(material),
         columns=tuple(one.name for one in material.columns),
+        unit=material.unit,
         samples=compared.samples if compared else 0,
         seed=material.seed,
         attacks=attacks,
@@ -151,12 +153,18 @@ def audit_generator(
             *read.warnings,
             *overlap_warnings(material),
             *epsilon_sentences(promised, lower),
-            *warnings(shift, growth, resamples=resamples, fewest=fewest),
+            *warnings(
+                shift,
+                growth,
+                resamples=resamples,
+                fewest=fewest,
+                counted="persons" if material.counts_persons else "records",
+            ),
         ),
         by_class=by_class,
         versions={name: version_of(name) for name in _PACKAGES},
     )
-    return audit, _evidence(scored, material, strongest)
+    return audit, _evidence(by_record, material, strongest)
 
 
 def _fitted(material: Material) -> Material:
@@ -175,9 +183,12 @@ _PUBLIC = 5_000
 
 
 def _check_sides(material: Material) -> None:
-    for side in (material.members, material.holdout):
-        if len(side) < _FEWEST:
-            message = f"{side.name} has {len(side):,} records. Needed are at least {_FEWEST}."
+    subjects = material.subjects
+    counted = "persons" if material.counts_persons else "records"
+    sizes = (material.members, subjects.members), (material.holdout, subjects.others)
+    for side, size in sizes:
+        if size < _FEWEST:
+            message = f"{side.name} has {size:,} {counted}. Needed are at least {_FEWEST}."
             raise AuditError.of("A031", message)
     if problems := [*overlaps(material)]:
         raise AuditError(*problems)
@@ -201,7 +212,7 @@ def _figures(one: Scored, material: Material, settings: GenerativeSettings) -> G
     return attack_figures(
         one.name,
         one.scores,
-        material.is_member,
+        material.subjects.is_member,
         settings,
         material.seed,
         needs=one.needs,
@@ -215,13 +226,13 @@ def _epsilon_lower(scored: Sequence[Scored], material: Material) -> EpsilonLower
     attacks = {one.name: one.scores for one in scored if not one.reason}
     if not attacks:
         return NotApplicable(reason="no attack was made")
-    labels = material.audited.labels
-    groups = np.zeros(len(material.audited), np.int64) if labels is None else labels
-    if pairs_of(material.is_member, groups) < FEWEST_PAIRS:
+    is_member, labels = material.subjects.is_member, material.audited.labels
+    if labels is None or material.counts_persons:  # the records of a person may be of any class
+        labels = np.zeros(len(is_member), np.int64)
+    if pairs_of(is_member, labels) < FEWEST_PAIRS:
         return NotApplicable(reason="no class has two members and two others")
-    delta = default_delta(len(material.members))
-    is_member = material.is_member
-    return epsilon_lower(attacks, is_member, groups, delta, members="told", seed=material.seed)
+    delta = default_delta(material.subjects.members)
+    return epsilon_lower(attacks, is_member, labels, delta, members="told", seed=material.seed)
 
 
 def _promised(settings: GenerativeSettings) -> PromisedEpsilon | NotApplicable:
@@ -232,8 +243,9 @@ def _promised(settings: GenerativeSettings) -> PromisedEpsilon | NotApplicable:
 
 def _growth(compared: MonteCarlo | None, material: Material) -> Iterator[GrowthPoint]:
     for one in compared.growth if compared else ():
-        order = falling_order(one.scores)
-        points = curve(one.scores[order], material.is_member[order])
+        scores = material.subjects.pooled(one.scores)
+        order = falling_order(scores)
+        points = curve(scores[order], material.subjects.is_member[order])
         yield GrowthPoint(samples=one.samples, single=single_share(points), auc=points.area())
 
 
@@ -285,14 +297,14 @@ def _copies(scored: Sequence[Scored], material: Material) -> Copies | NotApplica
     one = _of(scored, "exact-copies")
     if one is None:
         return NotApplicable(reason="exact copies were not looked for")
-    return Copies(**copy_rates(one.scores, material.is_member)._asdict())
+    return Copies(**copy_rates(one.scores, material.subjects.is_member)._asdict())
 
 
 def _distances(scored: Sequence[Scored], material: Material) -> ClosestDistances | NotApplicable:
     one = _of(scored, "closest-record")
     if one is None:
         return NotApplicable(reason="the closest records were not looked for")
-    return ClosestDistances(**distance_summary(one.scores, material.is_member)._asdict())
+    return ClosestDistances(**distance_summary(one.scores, material.subjects.is_member)._asdict())
 
 
 # -- what was audited ------------------------------------------------------------------------------
@@ -301,7 +313,10 @@ def _distances(scored: Sequence[Scored], material: Material) -> ClosestDistances
 def _file(read: ReadMaterial, side: str) -> AuditedFile:
     records = getattr(read.material, side)
     digest = read.digests.get(side, "")
-    return AuditedFile(name=records.name, digest=digest, records=len(records))
+    persons: int | NotApplicable = NotApplicable(reason="no column tells persons apart")
+    if records.persons is not None:
+        persons = len(np.unique(records.persons))
+    return AuditedFile(name=records.name, digest=digest, records=len(records), persons=persons)
 
 
 def _optional_file(read: ReadMaterial, side: str) -> AuditedFile | NotApplicable:

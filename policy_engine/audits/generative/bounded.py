@@ -1,7 +1,7 @@
 """What a policy bounds of made-up rows, measured on those that were written."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import comb
 from pathlib import Path
 
@@ -16,9 +16,15 @@ from policy_engine.data.catalog import MEMORY
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.engine import WrittenTable
-from policy_engine.engines.synthesising.holding_out import distinct_rows
+from policy_engine.engines.synthesising.equal_cells import row_numbers
+from policy_engine.engines.synthesising.holding_out import (
+    Ints,
+    distinct_rows,
+    first_rows,
+)
 from policy_engine.engines.synthesising.tables import SyntheticSource
 from policy_engine.errors import AuditError, format_count
+from policy_engine.kernels.components import components
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.generative import (
     MOST_ATTACKED,
@@ -29,6 +35,7 @@ from policy_engine.methods.generative import (
 from policy_engine.plan.plan import Plan
 
 _MOST = MOST_ATTACKED
+_MOST_ROWS = 5 * MOST_ATTACKED
 _RATIO = "density-ratio"
 
 
@@ -36,14 +43,17 @@ def measure_synthetic_audits(plan: Plan, written: WrittenTable) -> Iterator[Gene
     """Yield what every attack of a plan reaches on made-up rows as they were written.
 
     At most 10,000 of the distinct rows that were learnt, and as many of those held out, are
-    attacked, each once: equal rows are learnt or held out together. Half of those held out are
-    references where an attack uses some. Raises AuditError where there are too few rows (A021,
-    A031), where one is on both sides (A030), or as `audit_generator` does.
+    attacked, each once: equal rows are learnt or held out together. Where a column tells persons
+    apart, it is so many persons, with all their rows, of whom those with an equal row count as one:
+    they are on one side together, and their score is the greatest of their rows'. Half of those
+    held out are references where an attack uses some. Raises AuditError where there are too few
+    (A021, A031), where one is on both sides (A030), or as `audit_generator` does.
     """
     source: SyntheticSource = written.made_here().engine_state
     for step in plan.synthetic_audits:
         attacks = step.method.attacks_run
-        read = _material(source, _read(written), has_references=_RATIO in attacks)
+        unit = plan.require_synthesise().unit
+        read = _material(source, _read(written), unit, has_references=_RATIO in attacks)
         _check_breakable(step.method.bounds, read)
         rates = {one.fpr for one in step.method.bounds if one.fpr is not None}
         # Who is learnt is drawn at random: a shift that a test finds there is one of chance.
@@ -59,30 +69,80 @@ def _read(written: WrittenTable) -> pa.Table:
     return tables.read_table(Path(written.stored.location))
 
 
-def _material(source: SyntheticSource, made: pa.Table, *, has_references: bool) -> ReadMaterial:
+def _material(
+    source: SyntheticSource, made: pa.Table, unit: str = "", *, has_references: bool
+) -> ReadMaterial:
     generator = np.random.default_rng([source.seed, _STREAM])
-    learnt, others = distinct_rows(source.learnt), distinct_rows(source.held_out)
-    _check_apart(learnt, others)
-    _check_sizes(learnt.num_rows, others.num_rows // 2 if has_references else others.num_rows)
-    members = _some(learnt, generator)
-    held_out = others.take(from_numpy(generator.permutation(others.num_rows)))
-    half = held_out.num_rows // 2 if has_references else held_out.num_rows
-    records = GivenRecords(
-        members=members,
-        holdout=_some(held_out.slice(0, half), generator),
-        synthetic=made,
-        reference=held_out.slice(half) if has_references else None,
+    learnt = _Attackable.of(source.learnt, source.learnt_persons)
+    others = _Attackable.of(source.held_out, source.held_out_persons)
+    _check_apart(learnt.table, others.table)
+    _check_persons_apart(source)
+    half = others.size // 2 if has_references else others.size
+    _check_sizes(learnt.size, half, counts_persons=bool(unit))
+    members = learnt.some(np.arange(learnt.size), generator)
+    order = generator.permutation(others.size)
+    sides = {"members": members, "holdout": others.some(order[:half], generator)}
+    if has_references:
+        sides["reference"] = others.taken(order[half:])
+    tables = {name: one.table for name, one in sides.items()}
+    read = read_material(
+        GivenRecords(synthetic=made, **tables), seed=int(generator.integers(2**31))
     )
-    return replace(read_material(records, seed=int(generator.integers(2**31))), warnings=())
+    material = replace(read.material, unit=unit)
+    for name, one in sides.items() if unit else ():
+        # Numbered on, since nobody is on two sides.
+        groups = one.group_of + (0 if one is members else learnt.size)
+        material = replace(material, **{name: replace(getattr(material, name), persons=groups)})
+    return replace(read, material=material, warnings=())
+
+
+@dataclass(frozen=True, eq=False)
+class _Attackable:
+    """The distinct rows of a side, and the group of each, (rows,): that of its person, who counts
+    as one with whoever has an equal row, or the row alone. The groups are numbered from 0 on."""
+
+    table: pa.Table
+    group_of: Ints
+    size: int
+
+    @classmethod
+    def of(cls, table: pa.Table, persons: Ints | None) -> "_Attackable":
+        first = first_rows(table)
+        groups = np.arange(len(first))
+        if persons is not None:
+            groups = components(persons, row_numbers(table))[first]
+        return cls(table.take(from_numpy(first)), groups, int(groups.max(initial=-1)) + 1)
+
+    def taken(self, groups: Ints) -> "_Attackable":
+        """Return the rows of some groups, in the order of these."""
+        places = np.full(self.size, self.size)
+        places[groups] = np.arange(len(groups))
+        order = np.argsort(places[self.group_of], kind="stable")
+        rows = order[: np.count_nonzero(places[self.group_of] < self.size)]
+        return _Attackable(self.table.take(from_numpy(rows)), self.group_of[rows], self.size)
+
+    def some(self, groups: Ints, generator: np.random.Generator) -> "_Attackable":
+        """Return the rows of at most 10,000 of some groups, and at most 50,000 rows."""
+        if len(groups) > _MOST:
+            groups = groups[np.sort(generator.choice(len(groups), _MOST, replace=False))]
+        sizes = np.bincount(self.group_of, minlength=self.size)[groups]
+        if sizes.sum() > _MOST_ROWS:
+            order = generator.permutation(len(groups))
+            groups = groups[np.sort(order[np.cumsum(sizes[order]) <= _MOST_ROWS])]
+        return self.taken(groups)
 
 
 def _check_breakable(bounds: Sequence[GenerativeBound], read: ReadMaterial) -> None:
     """Raise AuditError (A021) where so few rows can have no p-value that breaks a bound."""
-    records = min(_SET, len(read.material.members), len(read.material.holdout))
+    subjects = read.material.subjects
+    records = min(_SET, subjects.members, subjects.others)
     least = 1 / comb(2 * records, records)
     for one in bounds:
         if one.measure == "setPValue" and not least < one.asked:
-            message = f"{one} cannot be broken by sets of {records:,} rows, whose least p-value is "
+            counted = "persons" if read.material.counts_persons else "rows"
+            message = (
+                f"{one} cannot be broken by sets of {records:,} {counted}, whose least p-value is "
+            )
             raise AuditError.of("A021", f"{message}{least:.2g}.", "Bound a greater one.")
 
 
@@ -98,24 +158,30 @@ def _check_apart(learnt: pa.Table, held_out: pa.Table) -> None:
         raise AuditError.of("A030", message, "Whoever is on both sides was seen by the generator.")
 
 
-def _check_sizes(learnt: int, attacked: int) -> None:
-    """Raise AuditError (A031) where too few distinct rows are learnt, or attacked beside these."""
+def _check_persons_apart(source: SyntheticSource) -> None:
+    if source.learnt_persons is None or source.held_out_persons is None:
+        return
+    both = len(np.intersect1d(source.learnt_persons, source.held_out_persons))
+    if both:
+        message = f"{format_count(both, 'person')} of the rows held out had rows learnt as well."
+        raise AuditError.of("A030", message, "Whoever is on both sides was seen by the generator.")
+
+
+def _check_sizes(learnt: int, attacked: int, *, counts_persons: bool) -> None:
+    """Raise AuditError (A031) where too few are learnt, or attacked beside these."""
     if min(learnt, attacked) < _FEWEST:
-        message = f"{format_count(learnt, 'distinct row')} were learnt, and {attacked:,} of those "
+        counted = "person" if counts_persons else "distinct row"
+        message = f"{format_count(learnt, counted)} were learnt, and {attacked:,} of those "
         message += f"held out are attacked beside them. Needed are at least {_FEWEST} of each."
-        raise AuditError.of("A031", message, "Equal rows count once, and some are references.")
+        hint = "Equal rows count once, and some are references."
+        if counts_persons:
+            hint = "Persons with an equal row count as one, and some are references."
+        raise AuditError.of("A031", message, hint)
 
 
 _FEWEST = 10
 _STREAM = 79
 """A stream of random numbers of its own."""
-
-
-def _some(table: pa.Table, generator: np.random.Generator) -> pa.Table:
-    if table.num_rows <= _MOST:
-        return table
-    rows = generator.choice(table.num_rows, _MOST, replace=False)
-    return table.take(from_numpy(np.sort(rows)))
 
 
 def _reached(audit: GenerativeAudit, key: GenerativeKey) -> Estimate | NotApplicable:

@@ -1,11 +1,13 @@
 """What an audit of a generator is given: its samples, records it has seen, and others."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from policy_engine.kernels.components import first_numbers
 
 Floats = NDArray[np.floating[Any]]
 Scores = NDArray[np.float64]
@@ -14,6 +16,8 @@ Bools = NDArray[np.bool_]
 
 
 _MOST_FITTED = 3_000
+_ONE_EACH = 80
+"""A stream of random numbers of its own."""
 
 
 @dataclass(frozen=True)
@@ -31,22 +35,70 @@ class RecordSet:
 
     `values` (n, d) have a column for each one of a table: its numbers, nan where one is missing, or
     codes of categories, -1 where one is missing. Of arrays they are the features, flat. `labels`
-    (n,) count the classes, from 0; -1 is a class that no other file has.
+    (n,) count the classes, from 0; -1 is a class that no other file has. `persons` (n,) are the
+    numbers of those whose records they are, the same in all files, None where every record counts
+    by itself.
     """
 
     name: str
     values: Floats
     labels: Ints | None = None
+    persons: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def taken(self, rows: Ints) -> "RecordSet":
+        """Return some of the records."""
+        columns = (None if one is None else one[rows] for one in (self.labels, self.persons))
+        return RecordSet(self.name, self.values[rows], *columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Subjects:
+    """Whom figures are of: persons, or records where nothing tells persons apart.
+
+    `is_member` (subjects,) has the members first; `places` (records,) are those of the persons of
+    audited records, None where each is a subject.
+    """
+
+    is_member: Bools
+    places: Ints | None = None
+
+    @classmethod
+    def of(cls, members: RecordSet, holdout: RecordSet) -> "Subjects":
+        """Return the subjects of both sides, which have no person in common."""
+        if members.persons is None or holdout.persons is None:
+            return cls(np.arange(len(members) + len(holdout)) < len(members))
+        own = [first_numbers(persons) for persons in (members.persons, holdout.persons)]
+        sizes = [int(one.max(initial=-1)) + 1 for one in own]
+        return cls(np.arange(sum(sizes)) < sizes[0], np.concatenate([own[0], own[1] + sizes[0]]))
+
+    def pooled(self, scores: Scores) -> Scores:
+        """Return the score of each subject, (subjects,): the greatest of its records'."""
+        if self.places is None:
+            return scores
+        most = np.full(len(self.is_member), -np.inf)
+        np.maximum.at(most, self.places, scores)
+        return most
+
+    @property
+    def members(self) -> int:
+        """How many are members."""
+        return int(self.is_member.sum())
+
+    @property
+    def others(self) -> int:
+        """How many are of the holdout."""
+        return len(self.is_member) - self.members
 
 
 @dataclass(frozen=True, eq=False)
 class Material:
     """All that attacks may use, and who was a member.
 
-    `columns` are those of tables, without the label; `shape` is that of one record of arrays:
+    `columns` are those of tables, without the label and the `unit`, the column that tells persons
+    apart; `shape` is that of one record of arrays:
     (features,), (height, width) or (height, width, channels). `classes` are the labels by name, and
     `secrets` the places of columns that nobody should learn. The `reference` has records of
     the same population that no generator has seen, and that are not audited.
@@ -62,6 +114,7 @@ class Material:
     secrets: tuple[int, ...] = ()
     model: Any = None
     seed: int = 0
+    unit: str = ""
 
     @cached_property
     def audited(self) -> RecordSet:
@@ -73,6 +126,24 @@ class Material:
             np.concatenate([one.values for one in sides]),
             np.concatenate(labels) if len(labels) == len(sides) else None,
         )
+
+    @cached_property
+    def subjects(self) -> Subjects:
+        """The members, then others: whom figures are of."""
+        return Subjects.of(self.members, self.holdout)
+
+    @property
+    def counts_persons(self) -> bool:
+        """Whether figures are of persons, who may have several records."""
+        return self.subjects.places is not None
+
+    def one_each(self) -> "Material":
+        """Return it with one record of each audited person, drawn at random."""
+        if not self.counts_persons:
+            return self
+        generator = np.random.default_rng([self.seed, _ONE_EACH])
+        members, holdout = (_one_each(one, generator) for one in (self.members, self.holdout))
+        return replace(self, members=members, holdout=holdout)
 
     @cached_property
     def is_member(self) -> Bools:
@@ -91,8 +162,7 @@ class Material:
         if reference is None or len(reference) <= _MOST_FITTED:
             return reference
         rows = np.linspace(0, len(reference) - 1, _MOST_FITTED).round().astype(np.int64)
-        labels = None if reference.labels is None else reference.labels[rows]
-        return RecordSet(reference.name, reference.values[rows], labels)
+        return reference.taken(rows)
 
     @property
     def public(self) -> RecordSet:
@@ -105,3 +175,12 @@ class Material:
         if public is None:
             raise ValueError("there are neither reference nor synthetic records")
         return public
+
+
+def _one_each(records: RecordSet, generator: np.random.Generator) -> RecordSet:
+    """Return one record of each person, in the order of the records."""
+    order = generator.permutation(len(records))
+    persons = records.persons
+    assert persons is not None  # noqa: S101 (the caller asks it)
+    _, first = np.unique(persons[order], return_index=True)
+    return records.taken(np.sort(order[first]))

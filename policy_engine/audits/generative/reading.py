@@ -32,6 +32,7 @@ from policy_engine.audits.membership.records import (
     read_npz,
     source_table,
 )
+from policy_engine.engines.persons import person_numbers
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
@@ -43,7 +44,8 @@ class GivenRecords:
     """The files or tables of an audit: those that are not given are None.
 
     `label` is the column of the classes within which records are compared, `secrets` are columns
-    that nobody should learn.
+    that nobody should learn. The `unit` is the column that tells persons apart, who may have
+    several records; only the members, the holdout and the references need it.
     """
 
     members: Any
@@ -52,6 +54,7 @@ class GivenRecords:
     reference: Any = None
     label: str = ""
     secrets: tuple[str, ...] = ()
+    unit: str = ""
 
     @property
     def sides(self) -> dict[str, Any]:
@@ -82,8 +85,8 @@ def read_material(records: GivenRecords, model: Any = None, seed: int = 0) -> Re
     of the members; a column is of numbers if every cell of every file is one.
 
     Raises DataError where a file cannot be read, AuditError with all problems at once: for columns,
-    categories, scales, classes or shapes that do not fit (A031), and for labels that are missing
-    (A002).
+    categories, scales, classes or shapes that do not fit (A031), for records that name no person
+    (A031), and for labels that are missing (A002).
     """
     return (_read_arrays if are_arrays(records) else _read_tables)(records, model, seed)
 
@@ -111,6 +114,8 @@ def _title(source: Any, side: str) -> str:
 
 def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
     tables = {side: source_table(one) for side, one in records.sides.items()}
+    digests = {side: _table_digest(table) for side, table in tables.items()}
+    persons, tables = _told_apart(tables, records.unit)
     names, left_out = _columns_of(tables, records)
     texts = {
         name: {side: _texts(name, table) for side, table in tables.items()}
@@ -128,6 +133,7 @@ def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
             _title(records.sides[side], side),
             np.column_stack([values[side] for _, values in coded]),
             labels.get(side),
+            persons.get(side),
         )
         for side in tables
     }
@@ -149,8 +155,9 @@ def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
             secrets=tuple(names.index(one) for one in records.secrets),
             model=model,
             seed=seed,
+            unit=records.unit,
         ),
-        {side: _table_digest(table) for side, table in tables.items()},
+        digests,
         tuple(warnings),
     )
 
@@ -183,6 +190,34 @@ def _columns_of(
         raise AuditError(*problems)
     left_out = [one for one in tables["members"].column_names if one not in first.column_names]
     return names, tuple(left_out)
+
+
+def _told_apart(
+    tables: Mapping[str, pa.Table], unit: str
+) -> tuple[dict[str, NDArray[np.int64]], dict[str, pa.Table]]:
+    """Return the numbers of persons by side, and the tables without the column of persons."""
+    if not unit:
+        return {}, {**tables}
+    original = [side for side in tables if side != "synthetic"]
+    problems = []
+    for side in original:
+        if unit not in tables[side].column_names:
+            message = f"The file of the {side} lacks {unit!r}, the column of persons."
+            problems.append(Problem("A031", message, did_you_mean(unit, tables[side].column_names)))
+    if problems:
+        raise AuditError(*problems)
+    numbers = person_numbers([tables[side].column(unit) for side in original], unit)
+    for side, own in zip(original, numbers, strict=True):
+        if nobody := int((own < 0).sum()):
+            message = f"{nobody:,} of the {side} name no person: of {unit!r} they have no value."
+            problems.append(Problem("A031", message, "Leave them out, or give each a person."))
+    if problems:
+        raise AuditError(*problems)
+    plain = {
+        side: table.drop_columns([unit]) if unit in table.column_names else table
+        for side, table in tables.items()
+    }
+    return dict(zip(original, numbers, strict=True)), plain
 
 
 def _texts(name: str, table: pa.Table) -> tuple[NDArray[np.int32], list[str | None]]:
@@ -255,6 +290,9 @@ def _read_arrays(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
     problems = [*_array_problems(features), *_label_problems(features, labels)]
     if records.secrets:
         problems.append(Problem("A031", "Secrets are columns of tables, and the files are arrays."))
+    if records.unit:
+        message = "Persons are told apart by a column of tables, and the files are arrays."
+        problems.append(Problem("A031", message))
     if problems:
         raise AuditError(*problems)
     arrays_by_side = {side: one for side, one in features.items() if one is not None}

@@ -17,11 +17,15 @@ class _Frozen(BaseModel):
 
 
 class AuditedFile(_Frozen):
-    """One side of an audit: the name of its file, the sha-256 of its records, and their number."""
+    """One side of an audit: the name of its file, the sha-256 of its records, and their number.
+
+    `persons` is how many persons have these records, where a column tells them apart.
+    """
 
     name: str
     digest: str
     records: int
+    persons: int | NotApplicable
 
 
 class SetEvidence(_Frozen):
@@ -69,7 +73,7 @@ _ONE_MODEL = NotApplicable(reason="it was made on one model")
 
 
 class GenerativeAttack(_Frozen):
-    """What one attack reaches on the audited records.
+    """What one attack reaches on the audited records, or persons where a column tells them apart.
 
     `space` is where distances are taken, and `needs` is what the attacker must have. `games` are
     single and set inference of D5.2; the `auc` and the rates are over all thresholds. `notes` are
@@ -180,6 +184,10 @@ class AttackedModel(_Frozen):
 class GenerativeAudit(_Frozen):
     """A whole audit: of what, with what, and all that was found.
 
+    The `unit` is the column that tells persons apart, empty where every record counts by itself:
+    figures are then of persons, whose score is the greatest of their records', and risks of one
+    record of each.
+
     `shift` is the area under the ROC curve of a classifier that was to tell members from the
     holdout by themselves: where it is not .5, attacks may measure that. `epsilon_lower` is what the
     attacks prove of epsilon, beside what is `promised`. `growth` is how the attack
@@ -196,6 +204,7 @@ class GenerativeAudit(_Frozen):
     reference: AuditedFile | NotApplicable
     model: str
     columns: tuple[str, ...]
+    unit: str
     samples: int
     seed: int
     attacks: tuple[GenerativeAttack, ...]

@@ -1,7 +1,7 @@
 """The scores of every attack that is asked for, or the reason why there are none."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -19,7 +19,7 @@ from policy_engine.audits.generative.attacks.monte_carlo import NEAREST, MonteCa
 from policy_engine.audits.generative.attacks.rare_values import rare_values
 from policy_engine.audits.generative.attacks.reconstruction import reconstruction
 from policy_engine.audits.generative.attacks.shadow_generators import shadow_generators
-from policy_engine.audits.generative.material import Floats, Material, Scores
+from policy_engine.audits.generative.material import Floats, Material, Scores, Subjects
 from policy_engine.audits.generative.settings import ON_REQUEST, OTHER_BALLS, GenerativeSettings
 from policy_engine.audits.generative.wording import in_clause
 from policy_engine.engines.engine import Progress
@@ -62,6 +62,10 @@ class Scored:
     scores: Scores = field(default_factory=lambda: np.empty(0))
     reason: str = ""
     notes: tuple[str, ...] = ()
+
+    def pooled(self, subjects: Subjects) -> "Scored":
+        """Return the attack with one score for each subject."""
+        return self if self.reason else replace(self, scores=subjects.pooled(self.scores))
 
 
 def scored_attacks(

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from policy_engine.audits.generative.material import (
     Bools,
@@ -16,7 +18,8 @@ from policy_engine.audits.generative.material import (
 from policy_engine.audits.generative.record_marks import record_marks
 from policy_engine.audits.membership.curves import curve, falling_order
 from policy_engine.audits.membership.intervals import area_under
-from policy_engine.errors import Problem
+from policy_engine.errors import Problem, format_count
+from policy_engine.kernels.components import first_numbers
 from policy_engine.kernels.estimates import Estimate, clopper_pearson
 
 MOST_SHIFT = 0.55
@@ -29,9 +32,10 @@ def measured_shift(material: Material) -> Estimate:
     """Return how well a classifier tells members from the holdout without any generator.
 
     It is the area under the ROC curve, .5 where they are of one distribution, over at most 2,000
-    records of each side, with their classes, each scored by random trees that have not seen it (a
-    classifier two-sample test: Lopez-Paz and Oquab, ICLR 2017).
+    records of each side, with their classes, one of each person, each scored by random trees that
+    have not seen it (a classifier two-sample test: Lopez-Paz and Oquab, ICLR 2017).
     """
+    material = material.one_each()
     generator = np.random.default_rng([material.seed, _FOLDS])
     sides = [_some(one, generator) for one in (material.members, material.holdout)]
     values = np.concatenate([one.values for one in sides])
@@ -45,6 +49,7 @@ def measured_shift(material: Material) -> Estimate:
 
 def class_shift(material: Material) -> Estimate:
     """Return the same by the classes alone, .5 where there are none."""
+    material = material.one_each()
     members, holdout = material.members.labels, material.holdout.labels
     if members is None or holdout is None:
         return Estimate(value=0.5, low=0.5, high=0.5)
@@ -75,8 +80,7 @@ def _some(records: RecordSet, generator: np.random.Generator) -> RecordSet:
     if len(records) <= _MOST:
         return records
     rows = generator.choice(len(records), _MOST, replace=False)
-    labels = None if records.labels is None else records.labels[rows]
-    return RecordSet(records.name, records.values[rows], labels)
+    return records.taken(rows)
 
 
 def _in_few(values: Floats) -> Floats:
@@ -123,8 +127,11 @@ def overlaps(material: Material) -> Iterator[Problem]:
     Records count once on either side. Persons may be alike: there are too many where more are equal
     to one of the other side than records are to one another on either of them, as a chance of so
     many equal records explains; or where each is on both sides equally often, as nobody is by
-    chance, equal records divided by what all of a side have in common.
+    chance, equal records divided by what all of a side have in common. Where a column tells persons
+    apart, none may be on two sides, and equal records of one person count once.
     """
+    for first, second in combinations(_sides(material), 2):
+        yield from _same_persons(first, second)
     for one in _pairs(material):
         if one.is_proof:
             message = f"{one.equal:,} of the {one.records:,} records of the {one.name} are equal "
@@ -173,7 +180,7 @@ def _pairs(material: Material) -> Iterator[_Pair]:
 
 def _counts(first: RecordSet, second: RecordSet) -> tuple[Ints, Ints]:
     """Return how often each distinct record is on either side."""
-    marks = [record_marks(first), record_marks(second)]
+    marks = [_marks(first), _marks(second)]
     values, places = np.unique(np.concatenate(marks), return_inverse=True)
     ones, others = (
         np.bincount(one, minlength=len(values)) for one in np.split(places.ravel(), [len(marks[0])])
@@ -181,10 +188,38 @@ def _counts(first: RecordSet, second: RecordSet) -> tuple[Ints, Ints]:
     return ones, others
 
 
+def _marks(records: RecordSet) -> NDArray[np.void]:
+    """Return a mark of each record, one of all equal ones of a person."""
+    marks = record_marks(records)
+    if records.persons is None:
+        return marks
+    pairs = np.stack([first_numbers(marks), records.persons])
+    return marks[np.unique(pairs, axis=1, return_index=True)[1]]
+
+
 def _without_common_factor(counts: Ints) -> Ints:
     """Return counts divided by what they have in common: a table that is there twice is one."""
     factor: Ints = counts // max(int(np.gcd.reduce(counts)), 1)
     return factor
+
+
+def _sides(material: Material) -> Iterator[tuple[RecordSet, str]]:
+    """Yield the sides on which nobody may be twice, each with what a person of it is."""
+    yield material.members, "members"
+    yield material.holdout, "of the holdout"
+    if material.reference is not None:
+        yield material.reference, "references"
+
+
+def _same_persons(first: tuple[RecordSet, str], second: tuple[RecordSet, str]) -> Iterator[Problem]:
+    (one, are), (other, others_are) = first, second
+    if one.persons is None or other.persons is None:
+        return
+    both = len(np.intersect1d(one.persons, other.persons))
+    if both:
+        message = f"{format_count(both, 'person')} of those who are {others_are} are {are}, too."
+        hint = "Divide persons, not records: whoever is on both sides is counted as both."
+        yield Problem("A030", message, hint)
 
 
 _SLACK = 0.01

@@ -305,8 +305,29 @@ def epsilon_sentences(
 _EXCHANGED = 2
 
 
+def person_words(audit: GenerativeAudit) -> str:
+    """Return how many persons have the records, and what figures are of, empty without persons."""
+    if not audit.unit:
+        return ""
+    members, holdout = (
+        f"{one.persons:,} persons with {one.records:,} records"
+        for one in (audit.members, audit.holdout)
+    )
+    sentence = f"Figures are of persons, told apart by {audit.unit!r}: {members} are members, and "
+    sentence += f"{holdout} of the holdout. The score of a person is the greatest of the records'"
+    risks = (
+        "; singling out, linkability and inference are of one record of each" if audit.risks else ""
+    )
+    return f"{sentence}{risks}."
+
+
 def warnings(
-    shift: Estimate, growth: Sequence[GrowthPoint], *, resamples: bool, fewest: int
+    shift: Estimate,
+    growth: Sequence[GrowthPoint],
+    *,
+    resamples: bool,
+    fewest: int,
+    counted: str = "records",
 ) -> Iterator[str]:
     """Yield what is to be said of how far the figures hold."""
     if shift.low > _GUESSING:
@@ -323,7 +344,7 @@ def warnings(
             "more."
         )
     if fewest < _FEW:
-        yield f"Only {fewest:,} records on one side: intervals are wide."
+        yield f"Only {fewest:,} {counted} on one side: intervals are wide."
 
 
 _FEW = 300

@@ -189,8 +189,9 @@ def _row_figures(certificate: Certificate, record: Record | None) -> Iterator[tu
     if certificate.plan.synthesise is not None:
         yield "rows, made up", rows
         if record:
-            learnt = record.rows_in - record.held_out
-            yield "learnt from", f"{learnt:,} of {record.rows_in:,} rows"
+            learnt = record.rows_in - record.held_out - record.suppressed
+            left_out = f", {record.suppressed:,} of nobody" if record.suppressed else ""
+            yield "learnt from", f"{learnt:,} of {record.rows_in:,} rows{left_out}"
         return
     if record:
         rows += f" of {record.rows_in:,}"

@@ -18,6 +18,8 @@ def add_synthetic(table: Table, step: Synthesis, audits: Sequence[SyntheticAudit
     """Add to the table of a plan what is made up, and how, and how it is attacked."""
     table.add_row("synthesise", f"{step.rows:,} rows, no formal guarantee", escape(_made_by(step)))
     table.add_row("", "columns, in this order", printed_list(step.columns))
+    if step.unit:
+        table.add_row("", "count persons by", escape(step.unit))
     for one in audits:
         method = one.method
         table.add_row("attack", escape(str(method)), ", ".join(method.attacks_run))
@@ -33,6 +35,8 @@ def synthetic_rows(certificate: "Certificate") -> Iterator[tuple[str, str]]:
     yield "made up by", escape(_made_by(step))
     yield "columns, in the order drawn", printed_list(step.columns)
     yield "formal guarantee", "none"
+    if step.unit:
+        yield "counted in", f"distinct {escape(step.unit)}"
     if certificate.plan.holdout_share:
         share = f"{certificate.plan.holdout_share:.0%} of all rows, drawn at random"
         yield "attacked against", f"{share}, which the generator never saw"

@@ -7,14 +7,15 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from policy_engine.engines.arrays import is_text
+from policy_engine.engines.arrays import from_numpy, is_text
 from policy_engine.engines.engine import AnonymizedTable
 from policy_engine.engines.field_marks import is_untyped
+from policy_engine.engines.persons import person_numbers
 from policy_engine.engines.synthesising.checking import exact_copies
 from policy_engine.engines.synthesising.coding import Codes, LearntTable, learnt_table
-from policy_engine.engines.synthesising.holding_out import split
+from policy_engine.engines.synthesising.holding_out import Ints, split
 from policy_engine.engines.text_types import to_inferred_type
-from policy_engine.errors import format_count, join_names
+from policy_engine.errors import DataError, format_count, join_names
 from policy_engine.methods.synthesiser import Synthesiser
 from policy_engine.methods.synthesisers.sequential_trees import SequentialTrees
 from policy_engine.plan.synthesis import Synthesis
@@ -48,11 +49,16 @@ def synthetic_table(table: pa.Table, settings: Synthesiser, rows: int, seed: int
 
 @dataclass(frozen=True)
 class SyntheticSource:
-    """The rows that a generator learnt, and those `held_out`, drawn by the seed."""
+    """The rows that a generator learnt, and those `held_out`, drawn by the seed.
+
+    The numbers of their persons are None where every row counts by itself.
+    """
 
     learnt: pa.Table
     held_out: pa.Table
     seed: int
+    learnt_persons: Ints | None = None
+    held_out_persons: Ints | None = None
 
 
 def made_up(
@@ -64,23 +70,27 @@ def made_up(
 ) -> AnonymizedTable:
     """Return the synthetic rows of a table, with the published columns in their order.
 
-    The share of rows `held_out` is drawn at random, equal ones together, and not learnt. What the
-    owner should know besides is how many rows are copies, and which columns tell persons apart. The
-    input is kept for measuring. Raises as `synthetic_table` does, and DataError (R001) where no row
-    is left to learn, or none to be held out.
+    The share of rows `held_out` is drawn at random, equal ones together, and not learnt; where a
+    column tells persons apart, all rows of one are together as well, and rows that name nobody are
+    left out. What the owner should know besides is how many rows are copies, and which columns tell
+    persons apart. The input is kept for measuring. Raises as `synthetic_table` and `split` do.
     """
-    learnt, others = split(table.select(list(synthesis.columns)), held_out, seed)
+    kept, persons = _with_persons(table, synthesis)
+    sides = split(kept.select(list(synthesis.columns)), held_out, seed, persons)
+    learnt, others = (one.table for one in sides)
     made = synthetic_table(learnt, synthesis.synthesiser, synthesis.rows, seed)
     return AnonymizedTable(
         _with_texts_of(table, made.select(list(columns))),
         rows=synthesis.rows,
+        suppressed=table.num_rows - kept.num_rows,
         doubts=(
+            *_nobody(table.num_rows - kept.num_rows, synthesis.unit),
             *_copies(made, learnt),
             *_unlike(learnt),
             *_unsplit(synthesis.synthesiser, learnt.num_rows),
         ),
         compared=tuple(columns),
-        engine_state=SyntheticSource(learnt, others, seed),
+        engine_state=SyntheticSource(learnt, others, seed, *(one.persons for one in sides)),
     )
 
 
@@ -94,6 +104,30 @@ def _with_texts_of(table: pa.Table, made: pa.Table) -> pa.Table:
         for field in made.schema
     ]
     return pa.table(made.columns, schema=pa.schema(fields))
+
+
+def _with_persons(table: pa.Table, synthesis: Synthesis) -> tuple[pa.Table, Ints | None]:
+    """Return the rows of persons, and the number of each one's person, None without a unit.
+
+    Raises DataError (R001) where no row names a person.
+    """
+    if not synthesis.unit:
+        return table, None
+    [persons] = person_numbers([table.column(synthesis.unit)], synthesis.unit)
+    is_of_person = persons >= 0
+    if not is_of_person.any():
+        message = f"No row of the table names a person: {synthesis.unit!r} has no value."
+        hint = "Give the column of persons, or leave out privacyUnit."
+        raise DataError.of("R001", message, hint)
+    return table.filter(from_numpy(is_of_person)), persons[is_of_person]
+
+
+def _nobody(rows: int, unit: str) -> Iterator[str]:
+    """Yield that rows are left out, since they name nobody."""
+    if rows:
+        verb = "names nobody and was" if rows == 1 else "name nobody and were"
+        counted = format_count(rows, "row")
+        yield f"{counted} {verb} left out: of {unit!r} they have no value."
 
 
 def _copies(made: pa.Table, learnt: pa.Table) -> Iterator[str]:

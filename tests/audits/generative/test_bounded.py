@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from synthesising import attacking, residents
 
-from policy_engine.audits.generative.bounded import _material, measure_synthetic_audits
+from policy_engine.audits.generative.bounded import _Attackable, _material, measure_synthetic_audits
 from policy_engine.audits.generative.gate import format_synthetic, synthetic_shortfalls
 from policy_engine.data.catalog import MEMORY
 from policy_engine.engines.synthesising.holding_out import split
@@ -24,7 +24,7 @@ COLUMNS = ("age", "wage", "town")
 def measured(made, rows=400, attack=("nearest-sample", "density-ratio"), table=None, **bounds):
     """Return what is measured of made-up rows, given those learnt and held out."""
     table = (table or residents(rows)).select(list(COLUMNS))
-    source = SyntheticSource(*split(table, 0.5, 3), seed=3)
+    source = SyntheticSource(*(one.table for one in split(table, 0.5, 3)), seed=3)
     written = SimpleNamespace(
         stored=SimpleNamespace(location=MEMORY),
         table=made(source.learnt),
@@ -124,8 +124,13 @@ def test_at_most_ten_thousand_rows_of_a_side_are_attacked(monkeypatch):
     from policy_engine.audits.generative import bounded
 
     monkeypatch.setattr(bounded, "_MOST", 50)
-    some = bounded._some(pa.table({"x": range(200)}), np.random.default_rng(1))
-    assert some.num_rows == len(set(some["x"].to_pylist())) == 50
+    every = bounded._Attackable.of(pa.table({"x": range(200)}), None)
+    some = every.some(np.arange(200), np.random.default_rng(1))
+    assert len(set(some.table["x"].to_pylist())) == some.table.num_rows == 50
+    monkeypatch.setattr(bounded, "_MOST_ROWS", 60)
+    twice = bounded._Attackable.of(pa.table({"x": range(200)}), np.arange(200) // 2)
+    some = twice.some(np.arange(100), np.random.default_rng(1))
+    assert sorted(np.bincount(some.group_of).tolist())[-30:] == [2] * 30
 
 
 def test_copies_of_persons_with_several_equal_rows_are_found():
@@ -159,3 +164,74 @@ def test_a_random_split_is_of_one_distribution_whatever_a_test_for_a_shift_finds
     monkeypatch.setattr(auditing, "measured_shift", lambda _: shifted)
     found, _ = measured(others, attack=("nearest-sample",), auc=0.75)
     assert found
+
+
+# -- persons with several rows --------------------------------------------------------------------
+
+
+def visits(people=300, seed=1):
+    """Return a table in which each person has from 1 to 4 rows, of about one age and wage."""
+    generator = np.random.default_rng(seed)
+    rows = generator.integers(1, 5, people)
+    person = np.repeat(np.arange(people), rows)
+    age = np.repeat(generator.integers(20, 80, people), rows) + generator.random(len(person))
+    return pa.table({"person": person, "age": age, "wage": generator.random(len(person))})
+
+
+def of_persons(made, table):
+    """Return what is measured of made-up rows, where persons are told apart."""
+    persons = table["person"].to_numpy()
+    sides = split(table.select(["age", "wage"]), 0.5, 3, persons)
+    numbers = [one.persons for one in sides]
+    source = SyntheticSource(*(one.table for one in sides), 3, *numbers)
+    written = SimpleNamespace(
+        stored=SimpleNamespace(location=MEMORY),
+        table=made(source.learnt),
+        made_here=lambda: SimpleNamespace(engine_state=source),
+    )
+    policy = attacking(("age", "wage"), unit="person", attack=["exact-copies"], excessCopies=0.2)
+    plan = make_plan(read_policy(policy))
+    [one] = measure_synthetic_audits(plan, written)
+    return one, source
+
+
+def test_a_person_is_found_by_any_of_the_rows():
+    table = visits()
+
+    def one_row_each(learnt):
+        ages = np.floor(learnt["age"].to_numpy())
+        return learnt.take(np.unique(ages, return_index=True)[1])
+
+    one, source = of_persons(one_row_each, table)
+    made = one_row_each(source.learnt)
+    copied = {*made["age"].to_pylist()}
+    ages = source.learnt["age"].to_pylist()
+    owners = {p for p, age in zip(source.learnt_persons, ages, strict=True) if age in copied}
+    members = len({*source.learnt_persons.tolist()})
+    assert one.reached.value == pytest.approx(len(owners) / members, abs=0.0006)
+
+
+def test_persons_of_whom_no_row_is_copied_are_not_found():
+    one, source = of_persons(lambda _: visits(seed=9).select(["age", "wage"]), visits())
+    assert one.holds
+    assert len({*source.held_out_persons.tolist()}) > 100
+
+
+def test_persons_on_both_sides_are_refused():
+    table = visits().select(["age", "wage"])
+    persons = np.arange(table.num_rows) % 90
+    half = table.num_rows // 2
+    source = SyntheticSource(
+        table.slice(0, half), table.slice(half), 3, persons[:half], persons[half:]
+    )
+    with pytest.raises(AuditError, match="90 persons of the rows held out had rows") as caught:
+        _material(source, source.learnt, "person", has_references=False)
+    assert caught.value.code == "A030"
+
+
+def test_persons_with_an_equal_row_count_as_one():
+    ages = [*range(40), *range(40)]  # persons 0 and 1 share the row 0, 2 and 3 the row 2, and so on
+    persons = np.array([*range(40), *(one ^ 1 for one in range(40))])
+    table = pa.table({"age": ages})
+    learnt = _Attackable.of(table, persons)
+    assert (learnt.size, learnt.table.num_rows) == (20, 40)

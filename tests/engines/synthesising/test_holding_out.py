@@ -1,8 +1,11 @@
 """The split of a table into rows to learn and rows held out: equal ones are on one side."""
 
+import contextlib
+
+import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from policy_engine.engines.synthesising.equal_cells import row_numbers
@@ -33,7 +36,7 @@ def are_several(values):
 )
 def test_equal_rows_are_never_on_both_sides(values, seed, share):
     rows = pa.table({"x": values})
-    learnt, held_out = (one["x"].to_pylist() for one in split(rows, share, seed))
+    learnt, held_out = (one.table["x"].to_pylist() for one in split(rows, share, seed))
     assert not {*learnt} & {*held_out}
     assert sorted(learnt + held_out) == sorted(values)
     # No other end of the drawn ones is nearer than half of the largest group.
@@ -47,15 +50,46 @@ def test_a_table_of_one_distinct_row_cannot_be_split():
     assert caught.value.code == "R001"
 
 
+@given(
+    st.lists(st.tuples(st.integers(0, 99), st.integers(0, 999)), min_size=30, max_size=60),
+    st.integers(0),
+)
+def test_neither_persons_nor_equal_rows_are_ever_on_both_sides(pairs, seed):
+    persons, values = np.array(pairs).T
+    sides = []
+    with contextlib.suppress(DataError):  # some are of one group
+        sides = split(pa.table({"x": values}), 0.5, seed, persons)
+    assume(sides)
+    people = [{*one.persons.tolist()} for one in sides]
+    rows = [{*one.table["x"].to_pylist()} for one in sides]
+    assert not people[0] & people[1]
+    assert not rows[0] & rows[1]
+    assert sum(one.table.num_rows for one in sides) == len(pairs)
+
+
+def test_persons_whom_equal_rows_link_to_one_group_cannot_be_split():
+    persons, values = np.arange(100) // 2, (np.arange(100) + 1) // 2
+    with pytest.raises(DataError, match="50 of 50 persons are linked by rows") as caught:
+        split(pa.table({"x": values}), 0.5, 1, persons)
+    assert caught.value.code == "R001"
+
+
+def test_one_person_with_all_rows_cannot_be_split():
+    with pytest.raises(DataError, match="1 groups are apart") as caught:
+        split(pa.table({"x": range(9)}), 0.5, 1, np.zeros(9, np.int64))
+    assert caught.value.code == "R001"
+
+
 def test_without_a_share_all_rows_are_learnt():
     learnt, held_out = split(table((1, "a"), (1, "a")), 0, 1)
-    assert (learnt.num_rows, held_out.num_rows) == (2, 0)
+    assert (learnt.table.num_rows, held_out.table.num_rows) == (2, 0)
 
 
 def test_equal_numbers_are_on_one_side_where_another_has_more_digits_than_a_float(tmp_path):
     spellings = [f"{row}.5{'0' * place}" for row in range(100) for place in range(6)]
     (tmp_path / "t.csv").write_text("\n".join(["x", *spellings, "1.51234567890123456\n"]))
     learnt, held_out = (
-        {*map(float, one["x"].to_pylist())} for one in split(read_table(tmp_path / "t.csv"), 0.5, 1)
+        {*map(float, one.table["x"].to_pylist())}
+        for one in split(read_table(tmp_path / "t.csv"), 0.5, 1)
     )
     assert not learnt & held_out
