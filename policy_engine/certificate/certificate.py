@@ -18,6 +18,7 @@ from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import ClassFigures
 from policy_engine.certificate.consistency import contradictions
+from policy_engine.certificate.label_figures import LabelFigures
 from policy_engine.certificate.randomised import RandomisedColumn
 from policy_engine.certificate.record import Count
 from policy_engine.certificate.shortcomings import shortcomings
@@ -100,11 +101,11 @@ class Certificate(BaseModel):
     made of the same data, including this one, until the bounds held. `upstream` is the certified
     release that this one was made from, with all before it; empty if the input has no certificate.
     `sample` says how large the sample of rows is that was released, if one was: the number of rows
-    of the input follows from it. `class_figures` are those of classes by microaggregation, and
-    `disclosures` tells what attacks on the table reached. `uncovered` are the IRIs of other
-    releases of the same data, of which the epsilon of statistics says nothing. `randomised` tells
-    the probabilities of records that were randomised, `synthetic_attacks` what attacks on made-up
-    rows reached.
+    of the input follows from it. `class_figures` are those of classes by microaggregation,
+    `label_figures` tell what accuracy-guided classes disclose of the label, and `disclosures` what
+    attacks on the table reached. `uncovered` are the IRIs of other releases of the same data, of
+    which the epsilon of statistics says nothing. `randomised` tells the probabilities of records
+    that were randomised, `synthetic_attacks` what attacks on made-up rows reached.
     `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
     output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
     are those of the table that it was trained on.
@@ -126,6 +127,7 @@ class Certificate(BaseModel):
     sample: SampleFigures | None = None
     maskings: tuple[MaskedColumn, ...] = ()
     class_figures: ClassFigures | None = None
+    label_figures: LabelFigures | NotApplicable | None = None
     disclosures: tuple[Measured, ...] = ()
     attacks: tuple[AttackMeasurement, ...] = ()
     attempts: Count = 0
@@ -143,13 +145,13 @@ class Certificate(BaseModel):
     @model_serializer(mode="wrap")
     def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Omit `maskings` where no column is masked, `sample` where all rows are used, `tables`
-        where there is one, `class_figures` without classes by microaggregation, `disclosures` where
-        the table is not attacked, `uncovered` where nothing else of the data is released, and
-        `randomised` where no records are, and `synthetic_attacks` without attacks on made-up
-        rows."""
+        where there is one, `class_figures` without classes by microaggregation, `label_figures`
+        without accuracy-guided ones, `disclosures` where the table is not attacked, `uncovered`
+        where nothing else of the data is released, `randomised` where no records are, and
+        `synthetic_attacks` without attacks on made-up rows."""
         values: dict[str, Any] = serialize(self)
         optional = ["sample", "maskings", "tables", "class_figures", "disclosures", "uncovered"]
-        optional += ["randomised", "synthetic_attacks"]
+        optional += ["randomised", "synthetic_attacks", "label_figures"]
         absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 
@@ -186,7 +188,7 @@ class Certificate(BaseModel):
         changes: dict[str, Any] = {"output_digest": "", "commitment": None, "rows_out": 0}
         changes |= {"measurements": (), "disclosures": ()}
         changes |= {"maskings": (), "class_figures": None, "sample": None, "tables": {}}
-        changes |= {"models": (), "ended": None}
+        changes |= {"models": (), "ended": None, "label_figures": None}
         utility = NotApplicable(reason="nothing was released")
         return self.model_copy(update={**changes, "approximated": (), "utility": utility})
 

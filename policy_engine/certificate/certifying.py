@@ -11,6 +11,7 @@ from policy_engine.audits.disclosure.measuring import measure_disclosures
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import ClassFigures, have_figures
+from policy_engine.certificate.label_figures import LabelFigures
 from policy_engine.certificate.randomised import measure_answers, randomised_columns
 from policy_engine.certificate.record import Input, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
@@ -122,8 +123,9 @@ def certify(
         full_utility = Utility.of(measured.totals, anonymize.k, release.suppressed)
         public_utility = Utility.of(measured.totals, anonymize.k)
     figures = _class_figures(written, measured) if have_figures(anonymize) and measured else None
+    label = _label_figures(anonymize, measured)
     if release.sanitised and anonymize:
-        figures, public_utility = None, NOT_RELEASED
+        figures, label, public_utility = None, None, NOT_RELEASED
     record = _record(release, full_utility, location) if release.sources else None
     certificate = Certificate(
         plan=plan.public(),
@@ -141,6 +143,7 @@ def certify(
         sample=_published_sample(release),
         maskings=tuple(map(MaskedColumn.of, judgements)),
         class_figures=figures,
+        label_figures=label,
         disclosures=disclosures,
         attacks=release.attacks,
         attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
@@ -185,6 +188,14 @@ def _class_figures(written: WrittenTable, measured: TableMeasurements) -> ClassF
             raise CertificateError.of("V001", message, source=written.stored.location)
         evidence = None
     return ClassFigures.of(measured.totals, evidence) if measured.totals else None
+
+
+def _label_figures(
+    anonymize: Anonymize | None, measured: TableMeasurements | None
+) -> LabelFigures | NotApplicable | None:
+    """Return what accuracy-guided classes disclose of their label, None for other classes."""
+    guide = anonymize.recoding.guide if anonymize else None
+    return LabelFigures.of(guide.label, measured.label) if guide and measured else None
 
 
 def _published_sample(release: Release) -> SampleFigures | None:

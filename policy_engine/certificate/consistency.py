@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from policy_engine import terms
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import class_contradictions
+from policy_engine.certificate.label_figures import label_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
 from policy_engine.certificate.randomised import randomised_contradictions
 from policy_engine.certificate.risk_arithmetic import impossible_figures
@@ -85,6 +86,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     yield from masking_contradictions(certificate)
     yield from _disclosure_contradictions(certificate)
     yield from class_contradictions(certificate)
+    yield from label_contradictions(certificate)
     yield from cap_contradictions(certificate)
     if isinstance(certificate.utility, Utility):
         yield from _utility_contradictions(certificate.utility, certificate)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import check_figures
+from policy_engine.certificate.label_figures import check_label
 from policy_engine.engines.engine import WrittenTable
 from policy_engine.errors import CertificateError, Problem, format_count
 from policy_engine.kernels.estimates import NotApplicable
@@ -44,8 +45,8 @@ def check_figures_again(
     *,
     has_key: bool,
 ) -> None:
-    """Raise CertificateError (V018) for figures of classes, of masked columns and of attacks that
-    an `earlier` certificate tells, and that are not those found `again`.
+    """Raise CertificateError (V018) for figures of classes, of their label, of masked columns and
+    of attacks that an `earlier` certificate tells, and that are not those found `again`.
 
     With bounds besides k, classes depend on how rows with equal quasi-identifiers were told apart:
     only the key forms them again.
@@ -57,6 +58,7 @@ def check_figures_again(
     is_formed = written is not None and written.formed is not None
     differences = [
         *check_figures(earlier, again, is_decisive=is_formed and (has_key or is_about_rows)),
+        *check_label(earlier, again),
         *false_figures(earlier.maskings, again.maskings),
         *false_disclosures(earlier.disclosures, again.disclosures),
     ]

@@ -7,6 +7,7 @@ from policy_engine.audits.gate import format_measurement
 from policy_engine.audits.generative.gate import format_synthetic
 from policy_engine.audits.reports.html import Table, html_table
 from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.label_figures import LabelFigures
 from policy_engine.certificate.shortcomings import file_figures
 
 
@@ -30,3 +31,9 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
         yield reached.attack, str(reached.bound), format_synthetic(reached)
     for name, limit, achieved, _ in file_figures(certificate):
         yield name, limit, achieved
+    label = certificate.label_figures
+    if isinstance(label, LabelFigures):
+        for name, text in label.texts(certificate.rows_out):
+            yield name, "", text
+    elif label is not None:
+        yield "label in classes", "", label.reason

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from policy_engine.engines.masking.evidence import MaskingEvidence
     from policy_engine.engines.statistics.tallies import Key, Tallies
     from policy_engine.engines.strata import SampledOutput
+    from policy_engine.kernels.estimates import NotApplicable
     from policy_engine.kernels.grouping import ClassTotals
+    from policy_engine.kernels.label_disclosure import LabelDisclosure
     from policy_engine.plan.plan import Plan
 
 FIRST_ROWS = 1_000
@@ -136,7 +138,8 @@ class TableMeasurements:
 
     `mark` is that of the cells of classes by microaggregation (`cells_mark`). A release by buckets
     has no classes: it has `rows_in_buckets`, and the sha-256 of each of its `tables`, by the name
-    of its file or, in memory, of the table.
+    of its file or, in memory, of the table. `label` is what accuracy-guided classes disclose of the
+    label, None for others.
     """
 
     measurements: tuple[Measurement, ...]
@@ -144,6 +147,7 @@ class TableMeasurements:
     mark: int | None = None
     rows_in_buckets: int = 0
     tables: Mapping[str, str] = field(default_factory=dict)
+    label: "LabelDisclosure | NotApplicable | None" = None
 
     @property
     def rows(self) -> int:

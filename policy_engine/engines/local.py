@@ -38,6 +38,7 @@ from policy_engine.engines.identifiers import (
     with_pseudonyms,
 )
 from policy_engine.engines.joining import join_tables
+from policy_engine.engines.label_measuring import measure_label
 from policy_engine.engines.missing_cells import count_missing, missing_in_table
 from policy_engine.engines.origins import origins_of
 from policy_engine.engines.persons import uncounted_persons
@@ -405,9 +406,12 @@ class LocalEngine:
         if step.is_in_buckets:
             self._progress("verifying", 0, written.stored.rows)
             return measure_stored(written, step)
-        grouped = self.group(written, step)
+        grouped, table = self._group(written, step)
         return TableMeasurements(
-            tuple(step.measure(grouped, grouped.ancestries)), grouped.class_totals(), grouped.mark
+            tuple(step.measure(grouped, grouped.ancestries)),
+            grouped.class_totals(),
+            grouped.mark,
+            label=measure_label(table, step, grouped.class_of, grouped.count),
         )
 
     def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple["ColumnJudgement", ...]:
@@ -436,6 +440,9 @@ class LocalEngine:
         in a class (V001), DataError (V006) where persons have to be counted in a table that this
         engine did not make itself.
         """
+        return self._group(written, step)[0]
+
+    def _group(self, written: WrittenTable, step: Anonymize) -> tuple[Groups, pa.Table]:
         stored = written.stored
         self._progress("verifying", 0, stored.rows)
         table = self._read_stored(written)
@@ -447,7 +454,7 @@ class LocalEngine:
         for name in step.columns.pseudonymize:
             check_unlinked(name, table.column(name), grouped, step.k)
         self._progress("verifying", table.num_rows, table.num_rows)
-        return grouped
+        return grouped, table
 
     def output(self, written: WrittenTable) -> pa.Table:
         """Return a table that was written, its cells as text and all other columns typed."""

@@ -12,6 +12,7 @@ from policy_engine.audits.gate import format_measurement, measurement_state
 from policy_engine.audits.generative.gate import format_synthetic
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.figure_checks import FIGURES_OF_ROWS
+from policy_engine.certificate.label_figures import LabelFigures
 from policy_engine.certificate.record import Record
 from policy_engine.certificate.shortcomings import file_figures
 from policy_engine.cli.tables.losses import loss_text
@@ -112,6 +113,7 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     yield "classes", f"{utility.classes:,}"
     yield "average class size", f"{utility.average_class_size:.2f}"
     yield from _class_rows(certificate)
+    yield from _label_rows(certificate)
     yield "global certainty penalty", printed_loss(utility.global_certainty_penalty)
     for name, loss in utility.column_losses.items():
         yield f"  certainty penalty of {escape(name)}", f"{loss:.4f}"
@@ -178,6 +180,16 @@ def _class_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
         if one.dominated is not None:
             texts.append(f"means that one value dominates {one.dominated:.4g}")
         yield f"  cells of {escape(one.column)}", ", ".join(texts)
+
+
+def _label_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Yield what accuracy-guided classes disclose of their label."""
+    figures = certificate.label_figures
+    if isinstance(figures, LabelFigures):
+        for name, text in figures.texts(certificate.rows_out):
+            yield escape(name), text
+    elif figures is not None:
+        yield "label in classes", escape(figures.reason)
 
 
 def _row_figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:

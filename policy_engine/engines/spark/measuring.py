@@ -4,9 +4,10 @@ The classes are formed anew from the cells that are read back, by code that shar
 partitioner.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.encoding import ColumnCodes, ancestry
 from policy_engine.engines.engine import StoredData, TableMeasurements
+from policy_engine.engines.label_measuring import CodedLabel
 from policy_engine.engines.reading_back import cell_column, cell_columns, class_mark, index_texts
 from policy_engine.engines.spark.coding import PERSON, persons_by_code
 from policy_engine.engines.spark.failures import carry_errors
@@ -35,7 +37,9 @@ from policy_engine.engines.spark.values import (
 )
 from policy_engine.errors import DataError
 from policy_engine.kernels.bounds import Ancestry
+from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.grouping import ClassTotals, Groups, classes_of, first_rows
+from policy_engine.kernels.label_disclosure import LabelDisclosure, LabelTally
 from policy_engine.methods import Bound, Measurement
 from policy_engine.plan.steps import Anonymize
 
@@ -60,11 +64,14 @@ def measure(
     bounds = _MeasuredBounds(step, sensitive)
     names = step.columns.quasi_names
     cells = [quote_name(column) for name in names for column in cell_columns(name, frame.columns)]
+    label = _label(frame, step, limit)
     figures_by_task = map_in_tasks(
-        frame.repartition(tasks, *cells), _measuring_task(bounds), _FIGURES_SCHEMA
+        frame.repartition(tasks, *cells),
+        _measuring_task(bounds, label if isinstance(label, _Label) else None),
+        _FIGURES_SCHEMA,
     ).persist()
     try:
-        figures = figures_by_task.where("what != 'cell'").groupBy("what", "place")
+        figures = figures_by_task.where("what not in ('cell', 'label')").groupBy("what", "place")
         totals = figures.agg(
             F.sum("times").alias("times"),
             F.min("figure").alias("least"),
@@ -78,7 +85,8 @@ def measure(
             taxonomies,
         )
         least = least_matches(frame, step, limit) if step.recoding.has_overlapping_classes else None
-        return _merge_figures(totals.to_pylist(), losses, step, least)
+        measured = _merge_figures(totals.to_pylist(), losses, step, least)
+        return replace(measured, label=_disclosure(figures_by_task, label))
     finally:
         figures_by_task.unpersist()
 
@@ -177,6 +185,54 @@ def _overall(frame: DataFrame, name: str, lookup: Lookup, codes: ColumnCodes) ->
     return persons_by_code(coded_values, "code", count)
 
 
+@dataclass(frozen=True)
+class _Label:
+    """The label of accuracy-guided classes: the codes of its values, and what they are."""
+
+    name: str
+    lookup: Lookup
+    coded: CodedLabel
+
+    def tally(self, table: pa.Table, class_of: Ints, count: int) -> LabelTally:
+        """Return what is counted in the classes of a task's rows."""
+        codes = self.lookup.look_up(unchunk(table.column(self.name)))
+        return LabelTally.of(class_of, count, codes, self.coded.numbers)
+
+
+def _label(frame: DataFrame, step: Anonymize, limit: int) -> _Label | NotApplicable | None:
+    """Return the label, None where there is none; why it is not counted, where it has more values
+    than the driver holds."""
+    if step.recoding.guide is None:
+        return None
+    name = step.recoding.guide.label
+    values = distinct_values(frame, [name], limit, may_be_wide=[name]).values.get(name)
+    if values is None:
+        return NotApplicable(reason=f"the label has more than {limit:,} values")
+    column = values.encode_sensitive(name)
+    return _Label(name, Lookup.of(values, column.values()), CodedLabel.of(column))
+
+
+def _disclosure(
+    figures: DataFrame, label: _Label | NotApplicable | None
+) -> LabelDisclosure | NotApplicable | None:
+    """Return what the classes of all tasks together disclose of the label."""
+    if not isinstance(label, _Label):
+        return label
+    tallies = figures.where("what = 'label'").select("cell").toArrow().column(0).to_pylist()
+    return label.coded.disclosure(sum(map(_read_tally, tallies), LabelTally()))
+
+
+def _write_tally(tally: LabelTally) -> str:
+    # The sums may have more digits than a number of Spark's.
+    return json.dumps(asdict(tally))
+
+
+def _read_tally(text: str) -> LabelTally:
+    facts = json.loads(text)
+    by_size = {int(size): squares for size, squares in facts.pop("squares_by_size").items()}
+    return LabelTally(**facts, squares_by_size=by_size)
+
+
 def _coding_task(name: str, lookup: Lookup) -> Task:
     @carry_errors
     def code(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -215,20 +271,20 @@ class _MeasuredBounds:
         )
 
 
-def _measuring_task(bounds: _MeasuredBounds) -> Task:
-    """Return a task that yields the number of its classes, their cells, and the worst figure of
-    each bound."""
+def _measuring_task(bounds: _MeasuredBounds, label: _Label | None) -> Task:
+    """Return a task that yields the number of its classes, their cells, the worst figure of each
+    bound, and what its classes disclose of the label."""
 
     @carry_errors
     def tell(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         tables = list(gather_tables(batches))
         if tables:
-            yield from _measure_rows(bounds, pa.concat_tables(tables)).to_batches()
+            yield from _measure_rows(bounds, label, pa.concat_tables(tables)).to_batches()
 
     return tell
 
 
-def _measure_rows(bounds: _MeasuredBounds, table: pa.Table) -> pa.Table:
+def _measure_rows(bounds: _MeasuredBounds, label: _Label | None, table: pa.Table) -> pa.Table:
     indexed = [
         index_texts(name, cell_column(table, name)) for name in bounds.step.columns.quasi_names
     ]
@@ -250,6 +306,9 @@ def _measure_rows(bounds: _MeasuredBounds, table: pa.Table) -> pa.Table:
         entries.append(("bound", place, int(is_whole), float(measurement.achieved)))
     what, places, times, figures = zip(*entries, strict=True)
     parts = [_figures_table(what, places, [None] * len(entries), times, figures)]
+    if label is not None:
+        tally = _write_tally(label.tally(table, groups.class_of, groups.count))
+        parts.append(_figures_table(["label"], [None], [tally], [0], [None]))
     for place, (rows, texts) in enumerate(indexed):
         count = len(texts)
         counts = np.bincount(rows, minlength=count)
@@ -277,6 +336,7 @@ def cached_columns(
     """
     columns = step.columns
     bounded_columns = [cell.name for cell in columns.sensitive if step.models_about(cell.name)]
+    bounded_columns += [step.recoding.guide.label] if step.recoding.guide else []
     passes = [*bounded_columns, *columns.hidden, columns.privacy_unit, not stored.rows]
     if stored.location == MEMORY or not step.models or not any(passes):
         yield table
