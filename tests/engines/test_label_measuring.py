@@ -1,0 +1,105 @@
+"""What classes disclose of a label, as every engine measures it on what was written."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+from building import DATASET, OUTPUT, anonymize, permission, policy
+
+from policy_engine.engines.engine import StoredData, WrittenTable
+from policy_engine.engines.local import LocalEngine
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.kernels.label_disclosure import LabelDisclosure
+from policy_engine.plan.making import make_plan
+from policy_engine.policy import read_policy
+
+CLASSES = {
+    "age": [30, 30, 30, 50, 50, 70, 70, 70],
+    "city": ["Rome"] * 3 + ["Oslo"] * 5,
+    "label": ["b", "b", "b", "a", "b", None, None, "a"],
+}
+
+
+def step_of(label="label", method="k-anonymity", **parts):
+    action = anonymize(
+        method=method,
+        k=2,
+        algorithm="accuracy-guided",
+        quasi=["age", "city"],
+        label=f"{DATASET}/{label}",
+        **parts,
+    )
+    plan = make_plan(read_policy(policy([permission(action=action, output=OUTPUT)])))
+    return plan.anonymize
+
+
+def in_file(table, folder):
+    """Return a table as it was written to a CSV file."""
+    from pyarrow import csv
+
+    path = folder / "out.csv"
+    csv.write_csv(pa.table(table), path)
+    return WrittenTable(StoredData.from_file(path))
+
+
+@pytest.fixture(params=["local", "spark"])
+def measure(request, tmp_path):
+    """Return a function that measures what the classes of a file disclose, by every engine."""
+
+    def measured(table, **parts):
+        written = in_file(table, tmp_path)
+        if request.param == "local":
+            return LocalEngine().measure(written, step_of(**parts)).label
+        from policy_engine.engines.spark.run import SparkRun
+
+        cluster = request.getfixturevalue("cluster")
+        return SparkRun(cluster).measure(written, step_of(**parts)).label
+
+    return measured
+
+
+def test_rows_are_counted_class_by_class(measure):
+    # Of age and city: three rows of b, two of a and b, three of which two have no label.
+    assert measure(CLASSES) == LabelDisclosure(mostly_one=3, all_one=3, by_class=6, overall=4)
+
+
+def test_a_label_of_numbers_is_measured_by_its_value_and_its_variance(measure):
+    # 1.0 and 1 are one label; 1, 1 | 3, 5 has the mean 2.5, and 4 of 11 squares within.
+    table = {"age": [30, 30, 50, 50], "city": ["Rome"] * 4, "label": ["1.0", "1", "3", "5"]}
+    disclosed = measure(table)
+    assert (disclosed.all_one, disclosed.by_class, disclosed.overall) == (2, 3, 2)
+    assert disclosed.explained == 9 / 11
+
+
+def test_a_text_among_numbers_makes_texts_of_all(measure):
+    table = {"age": [30, 30, 50, 50], "city": ["Rome"] * 4, "label": ["1.0", "1", "x", "5"]}
+    disclosed = measure(table)
+    assert (disclosed.all_one, disclosed.overall, disclosed.explained) == (0, 1, None)
+
+
+def test_dates_are_labels_without_a_variance(measure):
+    days = ["2020-01-01", "2020-01-01", "2020-01-02", "2020-01-03"]
+    disclosed = measure({"age": [30, 30, 50, 50], "city": ["Rome"] * 4, "label": days})
+    assert (disclosed.all_one, disclosed.explained) == (2, None)
+
+
+def test_a_label_is_counted_whatever_its_role_and_beside_bounds_on_values(measure):
+    whole = measure(CLASSES)
+    assert measure(CLASSES, insensitive=["label"]) == whole
+    assert measure(CLASSES, method="l-diversity", l=2) == whole
+
+
+def test_classes_of_other_algorithms_have_no_label(tmp_path):
+    action = anonymize(method="k-anonymity", k=2, quasi=["age", "city"], sensitive=["label"])
+    plan = make_plan(read_policy(policy([permission(action=action, output=OUTPUT)])))
+    written = in_file(CLASSES, tmp_path)
+    assert LocalEngine().measure(written, plan.anonymize).label is None
+
+
+def test_a_label_of_more_values_than_the_driver_holds_is_not_counted(cluster, tmp_path):
+    from policy_engine.engines.spark.run import SparkRun
+
+    run = SparkRun(replace(cluster, most_values=1))
+    measured = run.measure(in_file(CLASSES, tmp_path), step_of())
+    assert measured.label == NotApplicable(reason="the label has more than 1 values")
+    assert measured.rows == 8
