@@ -4,27 +4,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from policy_engine.audits.generative.auditing import audit_generator
-from policy_engine.audits.generative.reading import GivenRecords, ReadMaterial, read_material
+from policy_engine.audits.generative.material import Ints, Material, RecordSet
+from policy_engine.audits.generative.reading import ReadMaterial
+from policy_engine.audits.generative.released_material import coded_release
 from policy_engine.audits.generative.result import GenerativeAttack, GenerativeAudit
 from policy_engine.audits.generative.settings import GenerativeSettings
 from policy_engine.data.catalog import MEMORY
 from policy_engine.engines import tables
-from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.engine import WrittenTable
-from policy_engine.engines.synthesising.equal_cells import row_numbers
-from policy_engine.engines.synthesising.holding_out import (
-    Ints,
-    distinct_rows,
-    first_rows,
-)
+from policy_engine.engines.synthesising.equal_cells import rows_of
 from policy_engine.engines.synthesising.tables import SyntheticSource
 from policy_engine.errors import AuditError, format_count
-from policy_engine.kernels.components import components
+from policy_engine.kernels.components import components, first_numbers
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.generative import (
     MOST_ATTACKED,
@@ -73,45 +71,55 @@ def _material(
     source: SyntheticSource, made: pa.Table, unit: str = "", *, has_references: bool
 ) -> ReadMaterial:
     generator = np.random.default_rng([source.seed, _STREAM])
-    learnt = _Attackable.of(source.learnt, source.learnt_persons)
-    others = _Attackable.of(source.held_out, source.held_out_persons)
-    _check_apart(learnt.table, others.table)
+    coded = coded_release(source.learnt, source.held_out, made)
+    marks = rows_of(coded.exact)
+    ends = np.cumsum([source.learnt.num_rows, source.held_out.num_rows])
+    own, other, rows = np.split(np.arange(len(marks)), ends)
+    learnt = _Attackable.of(own, marks, source.learnt_persons)
+    others = _Attackable.of(other, marks, source.held_out_persons)
+    _check_apart(marks[learnt.rows], marks[others.rows])
     _check_persons_apart(source)
     half = others.size // 2 if has_references else others.size
     _check_sizes(learnt.size, half, counts_persons=bool(unit))
     members = learnt.some(np.arange(learnt.size), generator)
     order = generator.permutation(others.size)
-    sides = {"members": members, "holdout": others.some(order[:half], generator)}
-    if has_references:
-        sides["reference"] = others.taken(order[half:])
-    tables = {name: one.table for name, one in sides.items()}
-    read = read_material(
-        GivenRecords(synthetic=made, **tables), seed=int(generator.integers(2**31))
-    )
-    material = replace(read.material, unit=unit)
-    for name, one in sides.items() if unit else ():
+    holdout = others.some(order[:half], generator)
+
+    def records(name: str, side: _Attackable, first: int) -> RecordSet:
         # Numbered on, since nobody is on two sides.
-        groups = one.group_of + (0 if one is members else learnt.size)
-        material = replace(material, **{name: replace(getattr(material, name), persons=groups)})
-    return replace(read, material=material, warnings=())
+        persons = side.group_of + first if unit else None
+        return replace(coded.records(name, side.rows), persons=persons)
+
+    reference = others.taken(order[half:]) if has_references else None
+    material = Material(
+        members=records("the rows learnt", members, 0),
+        holdout=records("the rows held out", holdout, learnt.size),
+        synthetic=coded.records("the rows made up", rows),
+        reference=records("the references", reference, learnt.size) if reference else None,
+        columns=coded.columns,
+        seed=int(generator.integers(2**31)),
+        unit=unit,
+    )
+    return ReadMaterial(material, digests={}, warnings=())
 
 
 @dataclass(frozen=True, eq=False)
 class _Attackable:
-    """The distinct rows of a side, and the group of each, (rows,): that of its person, who counts
-    as one with whoever has an equal row, or the row alone. The groups are numbered from 0 on."""
+    """The places of the distinct rows of a side, and the group of each, (rows,): that of its
+    person, who counts as one with whoever has an equal row, or the row alone. The groups are
+    numbered from 0 on."""
 
-    table: pa.Table
+    rows: Ints
     group_of: Ints
     size: int
 
     @classmethod
-    def of(cls, table: pa.Table, persons: Ints | None) -> "_Attackable":
-        first = first_rows(table)
-        groups = np.arange(len(first))
-        if persons is not None:
-            groups = components(persons, row_numbers(table))[first]
-        return cls(table.take(from_numpy(first)), groups, int(groups.max(initial=-1)) + 1)
+    def of(cls, rows: Ints, marks: NDArray[Any], persons: Ints | None) -> "_Attackable":
+        """Return the rows of a side at some places, of all of which the `marks` are given."""
+        numbers = first_numbers(marks[rows])
+        _, first = np.unique(numbers, return_index=True)
+        groups = np.arange(len(first)) if persons is None else components(persons, numbers)[first]
+        return cls(rows[first], groups, int(groups.max(initial=-1)) + 1)
 
     def taken(self, groups: Ints) -> "_Attackable":
         """Return the rows of some groups, in the order of these."""
@@ -119,7 +127,7 @@ class _Attackable:
         places[groups] = np.arange(len(groups))
         order = np.argsort(places[self.group_of], kind="stable")
         rows = order[: np.count_nonzero(places[self.group_of] < self.size)]
-        return _Attackable(self.table.take(from_numpy(rows)), self.group_of[rows], self.size)
+        return _Attackable(self.rows[rows], self.group_of[rows], self.size)
 
     def some(self, groups: Ints, generator: np.random.Generator) -> "_Attackable":
         """Return the rows of at most 10,000 of some groups, and at most 50,000 rows."""
@@ -149,10 +157,9 @@ def _check_breakable(bounds: Sequence[GenerativeBound], read: ReadMaterial) -> N
 _SET = GenerativeSettings().records
 
 
-def _check_apart(learnt: pa.Table, held_out: pa.Table) -> None:
+def _check_apart(learnt: NDArray[np.void], held_out: NDArray[np.void]) -> None:
     # The split sees to it: without it, attacks would find nothing where copies are released.
-    both = distinct_rows(pa.concat_tables([learnt, held_out], promote_options="default"))
-    equal = learnt.num_rows + held_out.num_rows - both.num_rows
+    equal = int(np.isin(held_out, learnt).sum())
     if equal:
         message = f"{format_count(equal, 'row')} held out equal rows that the generator learnt."
         raise AuditError.of("A030", message, "Whoever is on both sides was seen by the generator.")

@@ -37,20 +37,23 @@ class RecordSet:
     codes of categories, -1 where one is missing. Of arrays they are the features, flat. `labels`
     (n,) count the classes, from 0; -1 is a class that no other file has. `persons` (n,) are the
     numbers of those whose records they are, the same in all files, None where every record counts
-    by itself.
+    by itself. What floats would round is told apart by `exact` (n, d), if all sides have it:
+    numbers that are equal for equal cells.
     """
 
     name: str
     values: Floats
     labels: Ints | None = None
     persons: Ints | None = None
+    exact: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.values)
 
     def taken(self, rows: Ints) -> "RecordSet":
         """Return some of the records."""
-        columns = (None if one is None else one[rows] for one in (self.labels, self.persons))
+        others = (self.labels, self.persons, self.exact)
+        columns = (None if one is None else one[rows] for one in others)
         return RecordSet(self.name, self.values[rows], *columns)
 
 
@@ -120,11 +123,11 @@ class Material:
     def audited(self) -> RecordSet:
         """The members, then the holdout: whom attacks score."""
         sides = self.members, self.holdout
-        labels = [one.labels for one in sides if one.labels is not None]
         return RecordSet(
             "audited records",
             np.concatenate([one.values for one in sides]),
-            np.concatenate(labels) if len(labels) == len(sides) else None,
+            _joined(*(one.labels for one in sides)),
+            exact=_joined(*(one.exact for one in sides)),
         )
 
     @cached_property
@@ -184,3 +187,8 @@ def _one_each(records: RecordSet, generator: np.random.Generator) -> RecordSet:
     assert persons is not None  # noqa: S101 (the caller asks it)
     _, first = np.unique(persons[order], return_index=True)
     return records.taken(np.sort(order[first]))
+
+
+def _joined(*parts: Ints | None) -> Ints | None:
+    present = [one for one in parts if one is not None]
+    return np.concatenate(present) if len(present) == len(parts) else None

@@ -13,10 +13,11 @@ _WIDE = 32
 def record_marks(records: RecordSet) -> NDArray[np.void]:
     """Return a mark of each record, (n,), that is equal for equal ones of one class.
 
-    0 is -0, and what is missing is equal to what is missing. Those of records with many values are
-    their digests.
+    0 is -0, and what is missing is equal to what is missing; where cells have `exact` numbers,
+    these count. The marks of records with many values are their digests.
     """
-    values = records.values.astype(np.float64)
+    cells = records.values if records.exact is None else records.exact
+    values = cells.astype(np.float64)
     if records.labels is not None:
         values = np.column_stack([values, records.labels])
     plain = np.ascontiguousarray(np.where(np.isnan(values), np.nan, values + 0.0))

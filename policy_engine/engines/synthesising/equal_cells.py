@@ -54,14 +54,22 @@ def cell_numbers(sources: Sequence[pa.Table], written: pa.Table) -> list[Ints]:
     columns of the written table, in one schema; it has values of theirs in the types, or texts, of
     its format.
     """
+    numbers = numbers_of(joined_columns(sources, written))
+    return np.split(numbers, np.cumsum([one.num_rows for one in sources]))
+
+
+def joined_columns(sources: Sequence[pa.Table], written: pa.Table) -> list[pa.ChunkedArray]:
+    """Return the columns of the sources, one after the other, and then of the `written` table, as
+    values of one type: equal cells have equal values. The tables are those of `cell_numbers`."""
     names = written.column_names
     whole = pa.concat_tables([one.select(names) for one in sources], promote_options="default")
-    columns = [
-        _numbers([pa.chunked_array(_in_one_type(own, other))])
-        for own, other in zip(_columns(whole, names), _columns(written, names), strict=True)
-    ]
-    ends = np.cumsum([one.num_rows for one in sources])
-    return np.split(np.column_stack(columns), ends)
+    pairs = zip(_columns(whole, names), _columns(written, names), strict=True)
+    return [pa.chunked_array(_in_one_type(own, other)) for own, other in pairs]
+
+
+def numbers_of(columns: Sequence[pa.ChunkedArray]) -> Ints:
+    """Return the numbers of cells, equal for equal ones of a column, (rows, columns)."""
+    return np.column_stack([_numbers([one]) for one in columns])
 
 
 def _columns(table: pa.Table, names: Sequence[str]) -> list[_Column]:
@@ -96,15 +104,22 @@ def _in_one_type(source: _Column, written: _Column) -> list[pa.Array]:
         cells = [*source.cells.chunks, *written.cells.chunks]
         return _comparable(_Column(source.field, pa.chunked_array(cells))).chunks  # type: ignore[no-any-return]
     own, other = (_decoded(one) for one in (_comparable(source), written.cells))
-    if own.type != other.type and all(pa.types.is_temporal(one.type) for one in (own, other)):
-        # Parquet has no seconds: they are milliseconds there.
-        own = own.cast(other.type)
+    if all(pa.types.is_temporal(one.type) for one in (own, other)):
+        own = _in_type(own, other.type)
     has_numbers = is_untyped(source.field) or any(_is_number(one.type) for one in (own, other))
     if own.type != other.type or (is_untyped(source.field) and is_text(own.type)):
         own, other = (one.cast(pa.string()) for one in (own, other))
         if has_numbers:
             own, other = _with_plain_numbers(own), _with_plain_numbers(other)
     return [*own.chunks, *other.chunks]
+
+
+def _in_type(times: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Return times in another type, that they are of in Parquet: its seconds are milliseconds."""
+    try:
+        return times.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return times
 
 
 def _decoded(cells: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -86,17 +86,6 @@ def _refuse(is_held_out: Bools, distinct: int, groups: Ints, persons: Ints | Non
     raise DataError.of("R001", message, "Attacks need rows that were learnt, and others.")
 
 
-def first_rows(table: pa.Table) -> Ints:
-    """Return where each distinct row of a table first occurs, (distinct rows,), in that order."""
-    _, first = np.unique(row_numbers(table), return_index=True)
-    return first
-
-
-def distinct_rows(table: pa.Table) -> pa.Table:
-    """Return each distinct row of a table once, in the order in which they first occur."""
-    return table.take(from_numpy(first_rows(table)))
-
-
 def _drawn(counts: Ints, share: float, seed: int) -> Bools:
     """Return which groups are held out, given how many rows each has."""
     order = np.random.default_rng([seed, _STREAM]).permutation(len(counts))

@@ -12,6 +12,7 @@ from policy_engine.audits.generative.gate import format_synthetic, synthetic_sho
 from policy_engine.data.catalog import MEMORY
 from policy_engine.engines.synthesising.holding_out import split
 from policy_engine.engines.synthesising.tables import SyntheticSource
+from policy_engine.engines.tables import read_table, write_table
 from policy_engine.errors import AuditError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.generative import DEFAULT_ATTACKS, GenerativeBound, GenerativeMeasurement
@@ -124,11 +125,11 @@ def test_at_most_ten_thousand_rows_of_a_side_are_attacked(monkeypatch):
     from policy_engine.audits.generative import bounded
 
     monkeypatch.setattr(bounded, "_MOST", 50)
-    every = bounded._Attackable.of(pa.table({"x": range(200)}), None)
+    every = bounded._Attackable.of(np.arange(200), np.arange(200), None)
     some = every.some(np.arange(200), np.random.default_rng(1))
-    assert len(set(some.table["x"].to_pylist())) == some.table.num_rows == 50
+    assert len({*some.rows.tolist()}) == len(some.rows) == 50
     monkeypatch.setattr(bounded, "_MOST_ROWS", 60)
-    twice = bounded._Attackable.of(pa.table({"x": range(200)}), np.arange(200) // 2)
+    twice = bounded._Attackable.of(np.arange(200), np.arange(200), np.arange(200) // 2)
     some = twice.some(np.arange(100), np.random.default_rng(1))
     assert sorted(np.bincount(some.group_of).tolist())[-30:] == [2] * 30
 
@@ -164,6 +165,57 @@ def test_a_random_split_is_of_one_distribution_whatever_a_test_for_a_shift_finds
     monkeypatch.setattr(auditing, "measured_shift", lambda _: shifted)
     found, _ = measured(others, attack=("nearest-sample",), auc=0.75)
     assert found
+
+
+def bounded_copies(**columns):
+    """Return what is reached where those learnt are released, and the columns tell all rows."""
+    table = residents(400).select(list(COLUMNS))
+    for name, values in columns.items():
+        table = table.set_column(table.column_names.index(name), name, [values])
+    return measured(copies, table=table, attack=DEFAULT_ATTACKS, auc=0.6, excessCopies=0.2)[0]
+
+
+@pytest.mark.parametrize(
+    "wage",
+    [
+        pa.array(range(8_939_010_000_000_000_000, 8_939_010_000_000_000_400)),
+        pa.array([f"31424133241423114{row:08d}" for row in range(400)]),
+        pa.array(["0" * zeros + str(row) for row in range(1, 26) for zeros in range(16)]),
+    ],
+    ids=["19 digits", "25 digits", "zeros in front"],
+)
+def test_values_that_floats_do_not_tell_apart_are_copies_of_their_own_row_alone(wage):
+    reached = {
+        (key.attack, key.bound.measure): one for key, one in bounded_copies(wage=wage).items()
+    }
+    assert reached["exact-copies", "excessCopies"].reached.value == 1
+    assert not reached["rare-values", "auc"].holds
+    assert not any(one.holds for one in reached.values())
+
+
+def test_spellings_that_only_made_up_rows_have_among_those_attacked_are_no_other_code(monkeypatch):
+    from policy_engine.audits.generative import bounded
+
+    monkeypatch.setattr(bounded, "_MOST", 50)
+    towns = residents(400)["town"].to_pylist()
+    for row in range(0, 400, 40):
+        towns[row] = towns[row].upper()
+    table = residents(400).select(list(COLUMNS)).set_column(2, "town", [towns])
+    found, _ = measured(copies, table=table, attack=("nearest-sample",), auc=0.6)
+    assert found
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("s"), pa.time32("s"), pa.float16()])
+def test_files_that_have_no_such_type_are_attacked(tmp_path, kind):
+    values = pa.array(np.arange(400, dtype="f2") if kind == pa.float16() else range(400), kind)
+    table = residents(400).select(list(COLUMNS)).set_column(1, "wage", [values])
+
+    def written(learnt):
+        write_table(learnt, tmp_path / "x.parquet")
+        return read_table(tmp_path / "x.parquet")
+
+    found, _ = measured(written, table=table, attack=("exact-copies",), auc=0.6)
+    assert not any(one.holds for one in found.values())
 
 
 # -- persons with several rows --------------------------------------------------------------------
@@ -232,6 +284,5 @@ def test_persons_on_both_sides_are_refused():
 def test_persons_with_an_equal_row_count_as_one():
     ages = [*range(40), *range(40)]  # persons 0 and 1 share the row 0, 2 and 3 the row 2, and so on
     persons = np.array([*range(40), *(one ^ 1 for one in range(40))])
-    table = pa.table({"age": ages})
-    learnt = _Attackable.of(table, persons)
-    assert (learnt.size, learnt.table.num_rows) == (20, 40)
+    learnt = _Attackable.of(np.arange(80), np.array(ages), persons)
+    assert (learnt.size, len(learnt.rows)) == (20, 40)

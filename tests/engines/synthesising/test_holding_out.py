@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from policy_engine.engines.synthesising.equal_cells import row_numbers
-from policy_engine.engines.synthesising.holding_out import distinct_rows, split
+from policy_engine.engines.synthesising.holding_out import split
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import DataError
 
@@ -21,7 +21,6 @@ def table(*rows):
 def test_rows_are_numbered_as_they_first_occur():
     rows = table((3, "b"), (1, "a"), (3, "b"), (3, "a"), (1, "a"))
     assert row_numbers(rows).tolist() == [0, 1, 0, 2, 1]
-    assert distinct_rows(rows).to_pylist() == table((3, "b"), (1, "a"), (3, "a")).to_pylist()
     assert row_numbers(rows.slice(0, 0)).tolist() == []
 
 

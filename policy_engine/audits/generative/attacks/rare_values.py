@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.generative.attacks.rows import labelled_values
+from policy_engine.audits.generative.attacks.rows import labelled_cells
 from policy_engine.audits.generative.material import Material
 from policy_engine.kernels.estimates import NotApplicable
 
@@ -23,7 +23,7 @@ def rare_values(material: Material) -> Floats | NotApplicable:
     if material.synthetic is None:
         return NotApplicable(reason="There are no released records.")
     audited, synthetic, public = (
-        labelled_values(material, one).T
+        labelled_cells(material, one).T
         for one in (material.audited, material.synthetic, material.public)
     )
     surprises = map(_surprise, audited, synthetic, public)

@@ -51,3 +51,11 @@ def test_arrays_and_samplers_have_no_columns_of_values():
     arrays = Material(record_set, record_set, record_set, shape=(2,))
     assert isinstance(rare_values(arrays), NotApplicable)
     assert isinstance(rare_values(material([[1]], [[1]], None, [[1]])), NotApplicable)
+
+
+def test_values_that_floats_round_to_one_are_told_apart_by_their_exact_numbers():
+    sides = [
+        RecordSet("", np.full((1, 1), 1e18), exact=np.array([[number]])) for number in (0, 1, 0, 2)
+    ]
+    scores = rare_values(Material(*sides, columns=(AuditedColumn("x", is_number=True),)))
+    assert scores[0] > 0 > scores[1]

@@ -50,3 +50,12 @@ def test_the_excess_is_that_of_members_over_the_holdout():
 def test_nothing_is_copied_where_nothing_is_released():
     own = Material(rows("members", [[1]]), rows("holdout", [[1]]), shape=(1,))
     assert isinstance(exact_copies(own), NotApplicable)
+
+
+def test_what_floats_round_to_one_value_is_told_apart_by_its_exact_numbers():
+    sides = [
+        RecordSet(name, np.full((1, 2), 1e18), exact=np.array([[0, number]]))
+        for number, name in enumerate(("members", "holdout"))
+    ]
+    samples = RecordSet("samples", np.full((1, 2), 1e18), exact=np.array([[0, 0]]))
+    assert exact_copies(Material(*sides, samples, shape=(2,))).tolist() == [1.0, 0.0]
