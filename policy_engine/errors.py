@@ -229,6 +229,7 @@ CODES = {
     "W010": "a budget over something that no permission of its policy is about",
     "W011": "statistics of which nothing bounds what all releases of them lose together",
     "W012": "statistics whose release loses more than a budget of their policy ever has",
+    "W013": "a sensitive label that all rows of an accuracy-guided class may have",
     "K001": "a file of policy tests that cannot be understood",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",

@@ -283,5 +283,20 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
             ),
         ),
     ),
+    "W013": (
+        (
+            (
+                "Accuracy-guided classes (`pe:algorithm` `accuracy-guided`) are those in which a "
+                "model's predictions of the label are alike. Whoever knows the class of a person "
+                "often knows the label then. It counts as sensitive unless it is named under "
+                "`pe:insensitive`, and `k-anonymity` says nothing of it."
+            ),
+            (
+                "Ask for a model of sensitive values beside it, for example `isAllOf` "
+                "`k-anonymity` and `l-diversity`. Or name the label as insensitive, if everybody "
+                "may know it. The certificate says how much classes tell of it (`label_figures`)."
+            ),
+        ),
+    ),
 }
 """The causes of a code, each with its remedy, in Markdown."""

@@ -34,6 +34,7 @@ from policy_engine.policy.validation.budgets import (
     unreleasable_statistics,
 )
 from policy_engine.policy.validation.conflicts import assets_with_rules, conflicts
+from policy_engine.policy.validation.guided_labels import undiverse_labels
 
 _LEAVES = (ANONYMIZE, GRANT_USE)
 _NOT_GOVERNED = (
@@ -85,7 +86,7 @@ def with_warnings(policy: Policy) -> Policy:
         *(*_ungoverned_outputs(policy), *_uncovered_assets(policy)),
         *(*_unbounded(policy), *_overlapping(policy), *_exact(policy), *_loud(policy)),
         *(*_unmade_audits(policy), *unmatched_budgets(policy), *unbounded_statistics(policy)),
-        *unreleasable_statistics(policy),
+        *(*unreleasable_statistics(policy), *undiverse_labels(policy)),
     )
     return replace(policy, hints=(*policy.hints, *warnings))
 
