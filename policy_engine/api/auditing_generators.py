@@ -29,6 +29,7 @@ def audit_generative(
     models: int = 0,
     generator: str = "",
     label: str = "",
+    privacy_unit: str = "",
     secrets: str | Sequence[str] = (),
     attacks: str | Sequence[str] = (),
     samples: int | None = None,
@@ -51,6 +52,10 @@ def audit_generative(
     of dicts with their columns. `reference` records are of the population, neither members nor of
     the holdout: with them, scores are calibrated. Distances are taken within the
     classes of the `label` column. `secrets` are columns whose values nobody should learn.
+
+    The column `privacy_unit` tells persons apart who have several records: nobody is to be on both
+    sides, and all figures are of persons, whose score is the greatest of their records'. It is not
+    compared, and synthetic records need not have it.
 
     Several models of one generator are lists of these, of equal lengths: the n-th of each are those
     of one model. Or so many `models` are fitted for the audit, each on a random half of members and
@@ -83,6 +88,7 @@ def audit_generative(
     secrets = (secrets,) if isinstance(secrets, str) else secrets
     plan = ModelPlan.of(members, holdout, synthetic, model, models=models, generator=generator)
     common = {"reference": reference, "label": label, "secrets": tuple(dict.fromkeys(secrets))}
+    common |= {"unit": privacy_unit}
     sides = [GivenRecords(*one, **common) for one in plan.records]
     promised = _promised(sides[0].synthetic) if epsilon is None else (epsilon, 0.0)
     settings = read_settings(

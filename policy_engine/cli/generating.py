@@ -62,6 +62,13 @@ def generative(
         str,
         typer.Option(metavar="COLUMN", help="Records are compared within its values."),
     ] = "",
+    privacy_unit: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN",
+            help="It tells persons apart who have several records: figures are of persons.",
+        ),
+    ] = "",
     secret: Annotated[
         list[str],
         typer.Option(metavar="COLUMN", help="A column that nobody should learn, repeated."),
@@ -145,6 +152,7 @@ def generative(
             models=models,
             generator=generator,
             label=label,
+            privacy_unit=privacy_unit,
             secrets=secret,
             attacks=attack,
             samples=samples,

@@ -213,3 +213,51 @@ def test_scores_are_not_written_over_the_figures(files, tmp_path):
 def test_a_negative_seed_is_refused_before_anything_is_drawn():
     with pytest.raises(ArgumentError, match="A seed is not negative"):
         audit_generative("m.csv", "h.csv", model=object(), seed=-1)
+
+
+# -- persons with several records -----------------------------------------------------------------
+
+
+@pytest.fixture
+def visits(tmp_path):
+    """Write tables in which each of 60 persons has three rows; the name is not released."""
+    for number, side in enumerate(("members", "holdout", "synthetic")):
+        generator = np.random.default_rng(number)
+        rows = generator.normal(size=(180, 3)).round(3).tolist()
+        named = [f"{side} {row // 3},{x},{y},{z}\n" for row, (x, y, z) in enumerate(rows)]
+        (tmp_path / f"{side}.csv").write_text("who,x,y,z\n" + "".join(named))
+    return tmp_path
+
+
+def of_visits(visits, *more):
+    sides = [("--members", "members"), ("--holdout", "holdout")]
+    named = [part for option, side in sides for part in (option, str(visits / f"{side}.csv"))]
+    return run(*named, "--privacy-unit", "who", *more)
+
+
+def test_figures_are_of_persons_where_a_column_tells_them_apart(visits, tmp_path):
+    synthetic, out = str(visits / "synthetic.csv"), tmp_path / "out"
+    done = of_visits(visits, "--synthetic", synthetic, "--out", str(out))
+    assert done.exit_code == 0, done.output
+    assert "60 persons with 180 records are members" in " ".join(done.output.split())
+    figures = json.loads((out / "generative.json").read_text())
+    assert (figures["unit"], figures["members"]["persons"]) == ("who", 60)
+    assert figures["columns"] == ["x", "y", "z"]
+    assert "told apart by" in (out / "generative.html").read_text()
+
+
+def test_persons_on_both_sides_are_refused(visits):
+    (visits / "holdout.csv").write_text((visits / "members.csv").read_text())
+    done = of_visits(visits, "--synthetic", str(visits / "synthetic.csv"))
+    assert done.exception.problems[0].code == "A030"
+    assert "60 persons of those who are of the holdout are" in str(done.exception)
+
+
+def test_halves_that_models_are_fitted_on_are_of_persons(visits):
+    options = ["--generator", "sequential-trees", "--models", "2", "--attack", "exact-copies"]
+    done = of_visits(visits, *options, "--format", "json")
+    assert done.exit_code == 0, done.output
+    audit = json.loads(done.output)
+    for one in audit["models"]:
+        assert (one["members"]["persons"], one["members"]["records"]) == (60, 180)
+        assert one["holdout"]["persons"] == 60

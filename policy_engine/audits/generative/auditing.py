@@ -115,7 +115,7 @@ def audit_generator(
     promised = _promised(settings)
     growth = tuple(_growth(compared, material))
     best = next((one for one in attacks if one.attack == strongest), None)
-    scores = {one.name: one.scores for one in scored if not one.reason}
+    scores = {one.name: one.scores for one in by_record if not one.reason}
     by_class = figures_by_class(best, [ClassScores.of(material, scores)], len(attacks))
     discloses, sentences = verdict(attacks, copies, risks, strongest, by_class)
     saturated = is_saturated(growth)

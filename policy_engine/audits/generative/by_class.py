@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from policy_engine.audits.generative.material import Bools, Ints, Material, Scores
+from policy_engine.audits.generative.material import Bools, Ints, Material, Scores, Subjects
 from policy_engine.audits.generative.result import (
     ClassArea,
     FiguresByClass,
@@ -26,7 +26,8 @@ _ONE_CLASS = NotApplicable(reason="all records are of one class")
 
 @dataclass(frozen=True, eq=False)
 class ClassScores:
-    """The scores (n,) of the audited records of a model by each attack, and their classes."""
+    """The scores (n,) of the audited records of a model by each attack, and their classes; those of
+    persons in each class of their records where these are told apart."""
 
     scores: Mapping[str, Scores]
     is_member: Bools
@@ -35,8 +36,16 @@ class ClassScores:
 
     @classmethod
     def of(cls, material: Material, scores: Mapping[str, Scores]) -> "ClassScores":
-        """Return the scores of the audited records of some material."""
-        return cls(scores, material.is_member, material.audited.labels, material.classes)
+        """Return the scores of some material, given those of the audited records."""
+        labels, places = material.audited.labels, material.subjects.places
+        if labels is None or places is None:
+            return cls(scores, material.is_member, labels, material.classes)
+        # A person counts once in each class, by the greatest score there.
+        pairs, of_pair = np.unique(np.stack([labels, places]), axis=1, return_inverse=True)
+        is_member = material.subjects.is_member[pairs[1]]
+        in_class = Subjects(is_member, of_pair.reshape(-1))
+        pooled = {name: in_class.pooled(one) for name, one in scores.items()}
+        return cls(pooled, is_member, pairs[0], material.classes)
 
     def counts(self) -> Iterator[tuple[str, Bools, int, int]]:
         """Yield each class that somebody has: which records are of it, and how many of them are

@@ -16,6 +16,7 @@ from policy_engine.audits.generative.reading import (
     ReadMaterial,
     are_arrays,
     read_material,
+    without_unit,
 )
 from policy_engine.audits.generative.runs import (
     GeneratorRun,
@@ -27,8 +28,10 @@ from policy_engine.audits.generative.runs import (
 from policy_engine.audits.generative.settings import GenerativeSettings
 from policy_engine.audits.membership.records import digest_of, source_table
 from policy_engine.engines.arrays import from_numpy
+from policy_engine.engines.persons import person_numbers
 from policy_engine.engines.tables import infer_types
-from policy_engine.errors import AuditError, Problem
+from policy_engine.errors import AuditError, Problem, did_you_mean
+from policy_engine.kernels.components import first_numbers
 
 _HALVES, _FITS = 81, 82
 """Streams of random numbers of their own."""
@@ -41,7 +44,8 @@ def fitted_runs(
 ) -> Iterator[GeneratorRun]:
     """Yield so many models, each fitted on a random half of members and holdout together.
 
-    Halves are drawn anew for each model, and the other half is its holdout. Raises AuditError
+    Halves are drawn anew for each model, of persons where these are told apart, and the other half
+    is its holdout. Raises AuditError
     (A014) for what a fit raises, (A031) where there are fewer than 20 records, and as `given_run`.
     """
     runs = _fitted_on_arrays if are_arrays(sides) else _fitted_on_tables
@@ -49,13 +53,17 @@ def fitted_runs(
         yield runs(sides, fits, settings, run_seed(seed, place))
 
 
-def _halves(records: int, seed: int) -> tuple[Ints, Ints]:
+def _halves(records: int, seed: int, persons: Ints | None = None) -> tuple[Ints, Ints]:
     """Return the places of the members and of the holdout, each in order."""
-    if records < _FEWEST:
-        message = f"Members and holdout are {records:,} records together. Needed are at least "
+    owners = np.arange(records) if persons is None else first_numbers(persons)
+    size, counted = int(owners.max(initial=-1)) + 1, "records" if persons is None else "persons"
+    if size < _FEWEST:
+        message = f"Members and holdout are {size:,} {counted} together. Needed are at least "
         raise AuditError.of("A031", f"{message}{_FEWEST}.")
-    order = np.random.default_rng([seed, _HALVES]).permutation(records)
-    return np.sort(order[: records // 2]), np.sort(order[records // 2 :])
+    order = np.random.default_rng([seed, _HALVES]).permutation(size)
+    is_member = np.zeros(size, np.bool_)
+    is_member[order[: size // 2]] = True
+    return np.flatnonzero(is_member[owners]), np.flatnonzero(~is_member[owners])
 
 
 def _fit(fits: Fits, features: Any, labels: Ints | None, seed: int) -> Any:
@@ -68,15 +76,16 @@ def _fitted_on_tables(
     sides: GivenRecords, fits: Fits, settings: GenerativeSettings, seed: int
 ) -> GeneratorRun:
     pooled = _pooled(sides)
-    members, holdout = _halves(pooled.num_rows, seed)
+    members, holdout = _halves(pooled.num_rows, seed, _persons(pooled, sides.unit))
     learnt = pooled.take(from_numpy(members))
+    columns = without_unit(learnt, sides.unit)
     # The product's own read the texts of CSV files themselves, and write them alike.
-    features = learnt if isinstance(fits, OwnGenerator) else infer_types(learnt)
+    features = columns if isinstance(fits, OwnGenerator) else infer_types(columns)
     fitted = _fit(fits, features, None, seed)
     halves = replace(sides, members=learnt, holdout=pooled.take(from_numpy(holdout)))
     rows = np.concatenate([members, holdout])
     if makes_tables(fitted):  # first: a frame of pandas has a method sample as well
-        made = as_table(fitted, pooled.column_names)
+        made = as_table(fitted, columns.column_names)
         run = given_run(replace(halves, synthetic=made), None, settings, seed)
     elif hasattr(fitted, "sample"):
         run = given_run(halves, fitted, settings, seed)
@@ -87,6 +96,19 @@ def _fitted_on_tables(
 
 
 _FITTED_HINT = "Allowed are a model with a method sample, or the records that it releases."
+
+
+def _persons(table: pa.Table, unit: str) -> Ints | None:
+    """Return the number of each record's person, (n,), None where no column tells them apart.
+
+    Raises AuditError (A031) where there is no such column.
+    """
+    if not unit:
+        return None
+    if unit not in table.column_names:
+        message = f"Members and holdout lack {unit!r}, the column of persons."
+        raise AuditError.of("A031", message, did_you_mean(unit, table.column_names))
+    return person_numbers([table.column(unit)], unit)[0]
 
 
 def _pooled(sides: GivenRecords) -> pa.Table:
@@ -133,8 +155,7 @@ def _fitted_on_arrays(
 
 
 def _part(records: RecordSet, rows: Ints, name: str) -> RecordSet:
-    labels = None if records.labels is None else records.labels[rows]
-    return RecordSet(name, records.values[rows], labels)
+    return replace(records.taken(rows), name=name)
 
 
 def _digest(records: RecordSet) -> str:

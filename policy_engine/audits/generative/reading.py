@@ -213,11 +213,13 @@ def _told_apart(
             problems.append(Problem("A031", message, "Leave them out, or give each a person."))
     if problems:
         raise AuditError(*problems)
-    plain = {
-        side: table.drop_columns([unit]) if unit in table.column_names else table
-        for side, table in tables.items()
-    }
+    plain = {side: without_unit(table, unit) for side, table in tables.items()}
     return dict(zip(original, numbers, strict=True)), plain
+
+
+def without_unit(table: pa.Table, unit: str) -> pa.Table:
+    """Return a table without the column of persons, which is not compared, nor learnt."""
+    return table.drop_columns([unit]) if unit in table.column_names else table
 
 
 def _texts(name: str, table: pa.Table) -> tuple[NDArray[np.int32], list[str | None]]:

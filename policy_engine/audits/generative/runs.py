@@ -22,6 +22,7 @@ from policy_engine.audits.generative.reading import (
     ReadMaterial,
     are_arrays,
     read_material,
+    without_unit,
 )
 from policy_engine.audits.generative.sampling import ask_samples
 from policy_engine.audits.generative.settings import GenerativeSettings
@@ -73,7 +74,7 @@ def _with_drawn_rows(
 ) -> tuple[GivenRecords, Any, GenerativeSettings]:
     if model is None or are_arrays(sides):
         return sides, model, settings
-    columns = source_table(sides.members).column_names
+    columns = without_unit(source_table(sides.members), sides.unit).column_names
     if not draws_tables(model, columns, seed, has_classes=bool(sides.label)):
         return sides, model, settings
     if sides.synthetic is not None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from policy_engine.audits.generative.attacks.monte_carlo import last_tripling
 from policy_engine.audits.generative.result import (
     AttackOverModels,
+    AuditedFile,
     Copies,
     FiguresByClass,
     GenerativeAttack,
@@ -17,7 +18,7 @@ from policy_engine.audits.membership.epsilon_verdict import attack_words
 from policy_engine.audits.membership.intervals import beats_guessing, difference, widen_for
 from policy_engine.audits.membership.over_targets import widen_spread
 from policy_engine.audits.privacy.epsilon import EpsilonLower
-from policy_engine.errors import join_names
+from policy_engine.errors import format_count, join_names
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 _GUESSING = 0.5
@@ -305,20 +306,22 @@ def epsilon_sentences(
 _EXCHANGED = 2
 
 
-def person_words(audit: GenerativeAudit) -> str:
-    """Return how many persons have the records, and what figures are of, empty without persons."""
+def person_words(audit: GenerativeAudit) -> Iterator[str]:
+    """Yield how many persons have the records, and what figures are of, where they are told
+    apart."""
     if not audit.unit:
-        return ""
-    members, holdout = (
-        f"{one.persons:,} persons with {one.records:,} records"
-        for one in (audit.members, audit.holdout)
-    )
+        return
+    members, holdout = map(_persons, (audit.members, audit.holdout))
     sentence = f"Figures are of persons, told apart by {audit.unit!r}: {members} are members, and "
     sentence += f"{holdout} of the holdout. The score of a person is the greatest of the records'"
-    risks = (
-        "; singling out, linkability and inference are of one record of each" if audit.risks else ""
-    )
-    return f"{sentence}{risks}."
+    if audit.risks:
+        sentence += "; singling out, linkability and inference are of one record of each"
+    yield f"{sentence}."
+
+
+def _persons(side: AuditedFile) -> str:
+    assert isinstance(side.persons, int)  # noqa: S101 (they are told apart)
+    return f"{format_count(side.persons, 'person')} with {format_count(side.records, 'record')}"
 
 
 def warnings(

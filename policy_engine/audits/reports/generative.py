@@ -21,6 +21,7 @@ from policy_engine.audits.generative.wording import (
     model_words,
     not_run_words,
     party_words,
+    person_words,
     set_words,
     untold_words,
 )
@@ -91,6 +92,7 @@ def generative_page(audit: GenerativeAudit, evidence: GenerativeEvidence) -> str
         classes=_by_class(audit),
         untold=[*untold_words(audit)],
         parties=[*party_words(audit.risks)],
+        persons=[*person_words(audit)],
         sets=set_words(audit.attack(audit.strongest)) if audit.attacks else "",
     )
 

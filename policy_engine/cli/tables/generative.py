@@ -20,6 +20,7 @@ from policy_engine.audits.generative.wording import (
     not_run_words,
     party_words,
     percent,
+    person_words,
     set_words,
     untold_words,
     weak_risks,
@@ -31,7 +32,7 @@ from policy_engine.kernels.estimates import Estimate
 def print_generative(audit: GenerativeAudit) -> None:
     """Print the verdict, then every figure, what has none, and what they do not show."""
     out = console()
-    for sentence in (audit.verdict, *model_words(audit)):
+    for sentence in (audit.verdict, *person_words(audit), *model_words(audit)):
         out.print(sentence, markup=False)
     if audit.attacks:
         _print_attacks(out, audit)

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from policy_engine.audits.generative.auditing import audit_generator
+from policy_engine.audits.generative.by_class import ClassScores
 from policy_engine.audits.generative.material import AuditedColumn, Material, RecordSet
 from policy_engine.audits.generative.reading import ReadMaterial
 from policy_engine.audits.generative.result import GrowthPoint
 from policy_engine.audits.generative.settings import GenerativeSettings, read_settings
-from policy_engine.audits.generative.wording import is_saturated, warnings
+from policy_engine.audits.generative.shift import MOST_SHIFT, measured_shift
+from policy_engine.audits.generative.wording import is_saturated, person_words, warnings
 from policy_engine.errors import ArgumentError, AuditError, DataError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
@@ -174,3 +176,87 @@ def test_what_was_gained_is_that_of_a_tripling(counts, is_more):
     told = [*warnings(Estimate(value=0.5, low=0.4, high=0.6), growth, resamples=True, fewest=999)]
     assert any("The last tripling" in one for one in told) == is_more
     assert is_saturated(growth) is (False if is_more else None)
+
+
+# -- persons with several records -----------------------------------------------------------------
+
+
+def by_persons(synthetic, holdout=None):
+    """Audit records of whom each person has three."""
+    persons = np.arange(300) // 3
+    sets = {
+        "members": RecordSet("members", MEMBERS, persons=persons),
+        "holdout": RecordSet(
+            "holdout", HOLDOUT, persons=300 + persons if holdout is None else holdout
+        ),
+        "synthetic": RecordSet("synthetic", synthetic),
+    }
+    material = Material(**sets, columns=COLUMNS, unit="who")
+    return audit_generator(ReadMaterial(material, {}, ()), SETTINGS)
+
+
+def test_a_person_is_found_by_any_record():
+    audit, evidence = by_persons(MEMBERS[::3])
+    assert audit.copies.members.value == 1
+    assert audit.copies.holdout.value == 0
+    assert (audit.members.records, audit.members.persons, audit.holdout.persons) == (300, 100, 100)
+    assert len(evidence.scores.rows) == 600  # what is written for the owner is of records
+    alone, _ = audited(MEMBERS[::3])
+    assert alone.copies.members.value == pytest.approx(1 / 3)
+    assert isinstance(alone.members.persons, NotApplicable)
+    assert audit.attack("exact-copies").auc.value == 1
+
+
+def test_intervals_are_of_persons():
+    audit, _ = by_persons(OTHERS)
+    alone, _ = audited(OTHERS)
+    widths = [
+        one.attack("nearest-sample").auc.high - one.attack("nearest-sample").auc.low
+        for one in (audit, alone)
+    ]
+    assert widths[0] > 1.5 * widths[1]
+    assert audit.attack("nearest-sample").set_evidence.records == 100
+    assert audit.epsilon_lower.pairs < alone.epsilon_lower.pairs / 2
+    assert "Only 100 persons on one side" in " ".join(audit.warnings)
+    [sentence] = person_words(audit)
+    assert "100 persons with 300 records are members, and 100 persons with 300" in sentence
+    assert not [*person_words(alone)]
+
+
+def test_persons_whose_records_go_together_are_no_shift():
+    """Each person has one place, so that records of the others tell to which side it belongs."""
+    places = np.repeat(np.random.default_rng(5).normal(size=(200, 3)), 10, axis=0)
+    values = places + np.random.default_rng(6).normal(0, 0.01, places.shape)
+    persons = np.arange(2000) // 10
+    sides = [
+        RecordSet(name, values[part], persons=persons[part])
+        for name, part in (("members", slice(1000)), ("holdout", slice(1000, 2000)))
+    ]
+    material = Material(*sides, RecordSet("synthetic", OTHERS), columns=COLUMNS, unit="who")
+    assert measured_shift(material).low < 0.5
+    plain = [RecordSet(one.name, one.values) for one in sides]
+    alone = Material(*plain, RecordSet("synthetic", OTHERS), columns=COLUMNS)
+    assert measured_shift(alone).low > MOST_SHIFT
+
+
+def test_nobody_is_on_both_sides():
+    with pytest.raises(AuditError, match="50 persons of those who are of the holdout are") as error:
+        by_persons(OTHERS, holdout=50 + np.arange(300) // 3)
+    assert error.value.problems[0].code == "A030"
+
+
+def test_a_person_counts_once_in_each_class():
+    labels = np.arange(300) % 3 % 2  # two records of each person are of the first class
+    sides = [
+        RecordSet(name, values, labels, first + np.arange(300) // 3)
+        for name, values, first in (("members", MEMBERS, 0), ("holdout", HOLDOUT, 100))
+    ]
+    made = RecordSet("synthetic", MEMBERS[::3], labels[::3])
+    material = Material(*sides, made, columns=COLUMNS, classes=("a", "b"), unit="who")
+    scores = np.arange(600.0)
+    one = ClassScores.of(material, {"x": scores})
+    assert [(name, members, others) for name, _, members, others in one.counts()] == [
+        ("a", 100, 100),
+        ("b", 100, 100),
+    ]
+    assert one.scores["x"][0] == 2  # the greater of the records 0 and 2

@@ -140,3 +140,34 @@ def test_tables_and_arrays_are_not_mixed(tmp_path):
     (tmp_path / "m.csv").write_text("a\n1\n")
     with pytest.raises(AuditError, match="A031"):
         read_material(GivenRecords(tmp_path / "m.csv", tmp_path / "m.csv", file))
+
+
+# -- persons --------------------------------------------------------------------------------------
+
+
+def of_persons(members=("1", "1", "2"), holdout=("3.0", "4"), **more):
+    sides = {"members": (MEMBERS, members), "holdout": (HOLDOUT, holdout), **more}
+    return {
+        side: one.append_column("who", pa.array(persons)) for side, (one, persons) in sides.items()
+    }
+
+
+def test_persons_are_numbered_over_all_files_and_are_not_compared():
+    read = read_material(given(**of_persons(holdout=("1.0", "4")), unit="who"))
+    assert [one.name for one in read.material.columns] == ["sick", "job", "age"]
+    assert read.material.members.persons.tolist() == [0, 0, 1]
+    assert read.material.holdout.persons.tolist() == [0, 2]
+    assert read.material.synthetic.persons is None
+    assert not any("who" in one for one in read.warnings)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"holdout": HOLDOUT}, "The file of the holdout lacks 'who', the column of persons."),
+        (of_persons(members=("1", "", None)), "2 of the members name no person"),
+    ],
+)
+def test_records_that_are_of_nobody_are_refused(changes, told):
+    found = faults(**{**of_persons(), **changes}, unit="who")
+    assert [(code, told in message) for code, message in found] == [("A031", True)]
