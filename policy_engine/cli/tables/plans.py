@@ -15,6 +15,7 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Architecture, Estimator
 from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.columns import QuasiIdentifier
+from policy_engine.methods.conflicts import default_generalization
 from policy_engine.methods.guide import Guide
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize, AuditStep, DisclosureStep
@@ -125,11 +126,13 @@ def _add_classes(table: Table, plan: Plan, anonymize: Anonymize) -> None:
     algorithm = _how(anonymize, plan.engine)
     table.add_row("anonymize", f"{', '.join(anonymize.methods)}: {', '.join(bounds)}", algorithm)
     doing = "release as they are" if anonymize.is_in_buckets else "generalise"
-    columns = ", ".join(map(_format_column, anonymize.columns.quasi_identifier))
-    table.add_row("", doing, escape(columns))
-    if anonymize.recoding.guide is not None:
-        for heading, text in _guiding(anonymize.recoding.guide):
-            table.add_row("", heading, escape(text))
+    guide = anonymize.recoding.guide
+    usual = default_generalization(anonymize.recoding.algorithm, guide and guide.representative)
+    quasi = anonymize.columns.quasi_identifier
+    columns = (_format_column(one, usual if guide else None) for one in quasi)
+    table.add_row("", doing, escape(", ".join(columns)))
+    for heading, text in _guiding(guide) if guide else ():
+        table.add_row("", heading, escape(text))
 
 
 def _guiding(guide: Guide) -> Iterator[tuple[str, str]]:
@@ -141,10 +144,7 @@ def _guiding(guide: Guide) -> Iterator[tuple[str, str]]:
         model = described(guide.architecture) if guide.architecture else "boosted trees"
         yield "cut by", f"{_PREDICTIONS[guide.labels]} {model}, trained on the same rows"
     yield "released as", _REPRESENTATIVES[guide.representative]
-    yield (
-        "where every bound holds",
-        "the quasi-identifiers as they are, if rows that agree in all of them keep every bound",
-    )
+    yield "or as they are", "if rows that agree in all quasi-identifiers keep every bound already"
 
 
 _PREDICTIONS = {
@@ -235,8 +235,10 @@ def _how(anonymize: Anonymize, engine: str) -> str:
     return f"{options.algorithm} ({', '.join(parts)}), {engine}"
 
 
-def _format_column(column: QuasiIdentifier) -> str:
+def _format_column(column: QuasiIdentifier, usual: str | None = None) -> str:
+    """Return a column and what becomes of it, unless that is as `usual` for all."""
     how = column.taxonomy or column.generalization or ""
+    how = "" if how == usual else how
     if column.max_suppression is not None:
         how += f", at most {column.max_suppression:.4g} of the cells"
     return f"{column.name} ({how})" if how else column.name

@@ -49,7 +49,14 @@ UNSEEN = {
         buckets-of-classes buckets-of-generalised-columns buckets-of-k-anonymity
         budget-renewed-for-ever budgets-over-one-dataset delta-exactly
         spent-on-an-unknown-account spent-on-no-account table-with-two-figures-of-one-name
-        groups-of-the-data-without-delta sum-without-bounds unit-that-is-in-the-output""",
+        groups-of-the-data-without-delta sum-without-bounds unit-that-is-in-the-output
+        guide-labels-of-a-column guide-of-another-table guide-of-cut-classes guide-that-is-dropped
+        guide-that-is-masked guide-that-is-the-label guided-for-a-label-of-another-table
+        guided-for-a-label-that-is-dropped guided-for-a-label-that-is-generalised
+        guided-for-a-label-that-is-masked guided-for-a-label-that-tells-persons
+        guided-with-a-score guided-without-label representative-that-is-a-row
+        representative-without-ranges""",
+    "what a model is": "guide-described-wrongly guide-that-is-a-path guide-that-is-unknown",
     "a name that stands for nothing": """
         action-that-is-no-way-to-use deprecated-action misspelt-parent misspelt-prefix
         parent-not-given party-that-is-a-term reference-to-nothing release-of-no-table
