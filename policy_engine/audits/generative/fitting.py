@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.generative.material import AuditedColumn, Material, RecordSet
-from policy_engine.errors import Problem, format_count, join_names
-
-Texts = tuple[NDArray[np.int32], list[str | None]]
-"""The rows of a column as places in its distinct texts, None for what is missing."""
+from policy_engine.audits.generative.columns import BySide, ReadColumn, Texts, is_number
+from policy_engine.audits.generative.material import Material, RecordSet
+from policy_engine.errors import Problem, format_count
 
 _ORIGINALS = ("members", "holdout")
 _HARDLY = 0.05
@@ -21,51 +19,26 @@ _SCALES = 20.0
 _BYTE = 255
 
 
-def is_number(text: str) -> bool:
-    """Return whether a cell is a finite number."""
-    try:
-        return bool(np.isfinite(float(text)))
-    except ValueError:
-        return False
+def misfits(columns: Sequence[ReadColumn]) -> Iterator[Problem]:
+    """Yield the columns whose values on one side are of another code or scale (A031)."""
+    for one in columns:
+        yield from (_other_ranges if one.column.is_number else _other_codes)(one)
 
 
-def kind_of(texts: Sequence[str | None]) -> str:
-    """Return what the cells of one file are: numbers, categories, both, or none."""
-    kinds = {is_number(text) for text in texts if text is not None}
-    if not kinds:
-        return "nothing"
-    if len(kinds) > 1:
-        return "both"
-    return "numbers" if True in kinds else "texts"
+def _known(texts: Texts) -> set[str]:
+    return {text for text in texts[1] if text is not None}
 
 
-def misfits(columns: Mapping[str, Mapping[str, Texts]]) -> Iterator[Problem]:
-    """Yield the columns whose values on one side are of another kind, code or scale (A031)."""
-    for name, by_side in columns.items():
-        kinds = {side: kind_of(texts) for side, (_, texts) in by_side.items()}
-        if {"numbers", "texts"} <= {*kinds.values()}:
-            sides = join_names(side for side, kind in kinds.items() if kind == "texts")
-            message = f"{name!r} has numbers in some files, and none in the {sides}."
-            yield Problem("A031", message, "Are its cells generalised, or coded in another way?")
-        elif {*kinds.values()} <= {"numbers", "nothing"}:
-            yield from _other_ranges(name, by_side)
-        else:
-            yield from _other_codes(name, by_side)
+def _original(by_side: BySide) -> set[str]:
+    return {text for side in _ORIGINALS for text in _known(by_side[side])}
 
 
-def _known(texts: Sequence[str | None]) -> set[str]:
-    return {text for text in texts if text is not None}
-
-
-def _original(by_side: Mapping[str, Texts]) -> set[str]:
-    return {text for side in _ORIGINALS for text in _known(by_side[side][1])}
-
-
-def _other_codes(name: str, by_side: Mapping[str, Texts]) -> Iterator[Problem]:
+def _other_codes(one: ReadColumn) -> Iterator[Problem]:
+    name, by_side = one.column.name, one.texts
     if "synthetic" not in by_side:
         return
-    values, own = _original(by_side), _known(by_side["synthetic"][1])
-    if own and values and not own & values:
+    values, own = _original(by_side), _known(by_side["synthetic"])
+    if own and values and not own & values and _chance_of_none(one) < _HARDLY_CHANCE:
         message = f"No synthetic value of {name!r} is one of the members or of the holdout."
         yield Problem("A031", message, "Are its categories coded in another way?")
         return
@@ -81,29 +54,48 @@ def _other_codes(name: str, by_side: Mapping[str, Texts]) -> Iterator[Problem]:
         yield Problem("A031", message, hint, values=pair)
 
 
+def _chance_of_none(one: ReadColumn) -> float:
+    """Return how probable it is that no synthetic value is a member's, by how many of the holdout
+    are: of names, that nobody shares, none is expected to be."""
+    members, holdout, synthetic = (one.values[side] for side in (*_ORIGINALS, "synthetic"))
+    present = holdout[holdout >= 0]
+    if not len(present):
+        return 1.0
+    shared = float(np.isin(present, members).mean())
+    return float((1 - shared) ** int((synthetic >= 0).sum()))
+
+
+_HARDLY_CHANCE = 1e-3
+
+
 def _plain(text: str) -> str:
     """Return a text without what tells two ways of writing one value."""
     return text.strip().casefold().lstrip("0") or "0"
 
 
-def _numbers(texts: Texts) -> NDArray[np.float64]:
-    """Return the numbers of all rows that have one."""
-    rows, distinct = texts
-    numbers = np.array([np.nan if one is None else float(one) for one in distinct])[rows]
-    finite: NDArray[np.float64] = numbers[np.isfinite(numbers)]
+def _finite(values: NDArray[Any]) -> NDArray[np.float64]:
+    finite: NDArray[np.float64] = values[np.isfinite(values)]
     return finite
 
 
-def _other_ranges(name: str, by_side: Mapping[str, Texts]) -> Iterator[Problem]:
-    original = np.concatenate([_numbers(by_side[side]) for side in _ORIGINALS])
-    for side in by_side.keys() - {*_ORIGINALS}:
-        own = _numbers(by_side[side])
-        if not len(own) or not len(original):
-            continue
+def _ranges_by_side(
+    one: ReadColumn,
+) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """Return the numbers of members and holdout, and those of the other sides, where there are."""
+    original = _finite(np.concatenate([one.values[side] for side in _ORIGINALS]))
+    others = {
+        side: _finite(values) for side, values in one.values.items() if side not in _ORIGINALS
+    }
+    return original, {side: own for side, own in others.items() if len(own) and len(original)}
+
+
+def _other_ranges(one: ReadColumn) -> Iterator[Problem]:
+    original, others = _ranges_by_side(one)
+    for side, own in others.items():
         if _are_apart(own, original):
             message = (
-                f"No number of {name!r} in the {side} records is in the range of those of the "
-                "members and the holdout."
+                f"No number of {one.column.name!r} in the {side} records is in the range of those "
+                "of the members and the holdout."
             )
             ranges = _range(own), _range(original)
             yield Problem("A031", message, "Are they on another scale?", values=ranges)
@@ -117,19 +109,18 @@ def _range(numbers: NDArray[np.floating[Any]]) -> str:
     return f"{numbers.min():g} to {numbers.max():g}"
 
 
-def scale_warnings(columns: Mapping[str, Mapping[str, Texts]]) -> Iterator[str]:
+def scale_warnings(columns: Sequence[ReadColumn]) -> Iterator[str]:
     """Yield the columns of numbers whose range is hardly that of the members and the holdout."""
-    for name, by_side in columns.items():
-        if any(kind_of(texts) not in ("numbers", "nothing") for _, texts in by_side.values()):
+    for one in columns:
+        if not one.column.is_number:
             continue
-        original = np.concatenate([_numbers(by_side[side]) for side in _ORIGINALS])
-        for side in sorted(by_side.keys() - {*_ORIGINALS}):
-            own = _numbers(by_side[side])
-            if len(own) and len(original) and _shared_range(own, original) < _HARDLY:
+        original, others = _ranges_by_side(one)
+        for side, own in sorted(others.items()):
+            if _shared_range(own, original) < _HARDLY:
                 yield (
-                    f"The numbers of {name!r} in the {side} records are hardly in the range of "
-                    "those of the members and the holdout: if they are on another scale, attacks "
-                    "do not find what is copied."
+                    f"The numbers of {one.column.name!r} in the {side} records are hardly in the "
+                    "range of those of the members and the holdout: if they are on another scale, "
+                    "attacks do not find what is copied."
                 )
 
 
@@ -142,19 +133,16 @@ def _shared_range(one: NDArray[Any], other: NDArray[Any]) -> float:
     return min(shares)
 
 
-def new_categories(
-    columns: Sequence[AuditedColumn], texts: Mapping[str, Mapping[str, Texts]]
-) -> Iterator[str]:
+def new_categories(columns: Sequence[ReadColumn]) -> Iterator[str]:
     """Yield the columns in which the synthetic records have values that nobody has."""
-    for column in columns:
-        by_side = texts[column.name]
-        if column.is_number or "synthetic" not in by_side:
+    for one in columns:
+        if one.column.is_number or "synthetic" not in one.texts:
             continue
-        new = _known(by_side["synthetic"][1]) - _original(by_side)
+        new = _known(one.texts["synthetic"]) - _original(one.texts)
         if new:
             yield (
                 f"Neither members nor holdout have {format_count(len(new), 'synthetic value')} of "
-                f"{column.name!r}."
+                f"{one.column.name!r}."
             )
 
 

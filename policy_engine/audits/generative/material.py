@@ -22,11 +22,13 @@ _ONE_EACH = 80
 
 @dataclass(frozen=True)
 class AuditedColumn:
-    """A column of a table: numbers, or categories, whose codes are places in `texts`."""
+    """A column of a table: numbers, times as numbers, or categories, whose codes are places in
+    `texts`."""
 
     name: str
     is_number: bool
     texts: tuple[str, ...] = ()
+    is_time: bool = False
 
 
 @dataclass(frozen=True, eq=False)

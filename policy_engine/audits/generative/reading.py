@@ -10,19 +10,24 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.audits.generative.fitting import (
+from policy_engine.audits.generative.columns import (
+    BySide,
+    ReadColumn,
     Texts,
+    column_kind,
+    read_column,
+)
+from policy_engine.audits.generative.fitting import (
     array_scales,
     array_warnings,
     class_order,
     classes_without_samples,
-    kind_of,
     misfits,
     new_categories,
     scale_warnings,
     scaled_arrays,
 )
-from policy_engine.audits.generative.material import AuditedColumn, Material, RecordSet
+from policy_engine.audits.generative.material import Material, RecordSet
 from policy_engine.audits.membership.records import (
     FEATURES,
     LABELS,
@@ -82,7 +87,7 @@ def read_material(records: GivenRecords, model: Any = None, seed: int = 0) -> Re
 
     Files are tables (CSV, Parquet) or arrays (npz: `features` or `x`, and `labels` or `y`); frames
     and tables in memory are read as they are. Columns are those of the synthetic records, or else
-    of the members; a column is of numbers if every cell of every file is one.
+    of the members; a column is of numbers, dates or times if every cell of every file is one.
 
     Raises DataError where a file cannot be read, AuditError with all problems at once: for columns,
     categories, scales, classes or shapes that do not fit (A031), for records that name no person
@@ -117,21 +122,16 @@ def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
     digests = {side: _table_digest(table) for side, table in tables.items()}
     persons, tables = _told_apart(tables, records.unit)
     names, left_out = _columns_of(tables, records)
-    texts = {
-        name: {side: _texts(name, table) for side, table in tables.items()}
-        for name in (*names, *([records.label] if records.label else []))
-    }
-    label = texts.pop(records.label) if records.label else None
-    columns = {**texts, records.label: label} if label else texts
-    problems = [*misfits(columns), *(_missing_labels(label) if label else ())]
-    if problems:
+    columns = _read_columns(tables, [*names, *([records.label] if records.label else [])])
+    label = columns[-1] if records.label else None
+    if problems := [*misfits(columns), *_missing_labels(label)]:
         raise AuditError(*problems)
-    coded = [_coded(name, by_side) for name, by_side in texts.items()]
-    classes, labels = _classes(label) if label else ((), {})
+    columns = columns[: len(names)]
+    classes, labels = _classes(label.texts) if label else ((), {})
     sets = {
         side: RecordSet(
             _title(records.sides[side], side),
-            np.column_stack([values[side] for _, values in coded]),
+            np.column_stack([one.values[side] for one in columns]),
             labels.get(side),
             persons.get(side),
         )
@@ -141,8 +141,9 @@ def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
         raise AuditError(*problems)
     warnings = [
         *_left_out_warning(left_out),
-        *new_categories([one for one, _ in coded], texts),
-        *scale_warnings(texts),
+        *new_categories(columns),
+        *scale_warnings(columns),
+        *(warning for one in columns for warning in one.warnings),
     ]
     return ReadMaterial(
         Material(
@@ -150,7 +151,7 @@ def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
             holdout=sets["holdout"],
             synthetic=sets.get("synthetic"),
             reference=sets.get("reference"),
-            columns=tuple(column for column, _ in coded),
+            columns=tuple(one.column for one in columns),
             classes=classes,
             secrets=tuple(names.index(one) for one in records.secrets),
             model=model,
@@ -222,39 +223,32 @@ def without_unit(table: pa.Table, unit: str) -> pa.Table:
     return table.drop_columns([unit]) if unit in table.column_names else table
 
 
-def _texts(name: str, table: pa.Table) -> tuple[NDArray[np.int32], list[str | None]]:
+def _read_columns(tables: Mapping[str, pa.Table], names: Sequence[str]) -> list[ReadColumn]:
+    """Return columns in one code. Raises AuditError (A031) with all that are of two kinds."""
+    texts = {name: {side: _texts(name, table) for side, table in tables.items()} for name in names}
+    kinds = {name: column_kind(name, by_side) for name, by_side in texts.items()}
+    if problems := [problem for _, own in kinds.values() for problem in own]:
+        raise AuditError(*problems)
+    return [read_column(name, by_side, kinds[name][0]) for name, by_side in texts.items()]
+
+
+def _texts(name: str, table: pa.Table) -> Texts:
     rows, texts = index_texts(name, table.column(name))
-    return rows, [text or None for text in texts]
+    is_used = np.bincount(rows, minlength=len(texts)) > 0  # a dictionary may have more than cells
+    return rows, [text or None if used else None for text, used in zip(texts, is_used, strict=True)]
 
 
-def _coded(
-    name: str, by_side: Mapping[str, Texts]
-) -> tuple[AuditedColumn, dict[str, NDArray[Any]]]:
-    """Return a column, and its values on each side."""
-    if all(kind_of(texts) in ("numbers", "nothing") for _, texts in by_side.values()):
-        numbers = {
-            side: np.array([np.nan if one is None else float(one) for one in texts])[rows]
-            for side, (rows, texts) in by_side.items()
-        }
-        return AuditedColumn(name, is_number=True), numbers
-    categories = sorted({one for _, texts in by_side.values() for one in texts if one is not None})
-    places = {text: place for place, text in enumerate(categories)}
-    codes = {
-        side: np.array([-1 if one is None else places[one] for one in texts], np.float64)[rows]
-        for side, (rows, texts) in by_side.items()
-    }
-    return AuditedColumn(name, is_number=False, texts=tuple(categories)), codes
-
-
-def _missing_labels(by_side: Mapping[str, Texts]) -> Iterator[Problem]:
-    for side, (rows, texts) in by_side.items():
-        missing = np.array([text is None for text in texts], bool)[rows].sum()
+def _missing_labels(label: ReadColumn | None) -> Iterator[Problem]:
+    if label is None:
+        return
+    for side, values in label.values.items():
+        missing = int((np.isnan(values) if label.column.is_number else values < 0).sum())
         if missing:
             yield Problem("A002", f"{missing:,} of the {side} have no label.")
 
 
 def _classes(
-    by_side: Mapping[str, Texts],
+    by_side: BySide,
 ) -> tuple[tuple[str, ...], dict[str, NDArray[np.int64]]]:
     names = sorted(
         {plain_number(one) for _, texts in by_side.values() for one in texts if one is not None},

@@ -177,7 +177,7 @@ def _shares(count: int, parts: int) -> list[int]:
 def sampler_of(material: Material) -> Sampler | None:
     """Return the samples of the model where it draws some, or else those that were released."""
     if material.model is not None and hasattr(material.model, "sample"):
-        if texts := [one.name for one in material.columns if not one.is_number]:
+        if texts := [one.name for one in material.columns if not one.is_number or one.is_time]:
             message = f"The model gives no texts, and the columns {join_names(texts)} have some."
             hint = "Return a frame, a list of dicts or an array of objects from sample()."
             raise AuditError.of("A032", message, hint)

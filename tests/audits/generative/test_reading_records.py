@@ -71,7 +71,7 @@ def test_values_that_nobody_has_are_told():
             {"holdout": table(age=["1"], sick=["no"])},
             "The file of the holdout lacks the column 'job'",
         ),
-        ({"synthetic": table(job=["c1", "c2"])}, "No synthetic value of 'job' is one of"),
+        ({"synthetic": table(job=["c1", "c2"] * 5)}, "No synthetic value of 'job' is one of"),
         ({"synthetic": table(age=["[30 - 40]"])}, "'age' has numbers in some files"),
         ({"secrets": ("salary",)}, "no column 'salary'"),
         ({"label": "sick", "secrets": ("sick",)}, "and a secret, too"),

@@ -18,7 +18,8 @@ _STREAM = 4
 
 class InferenceSettings(BaseModel):
     """How many members are attacked, how far numbers may be from the true ones, as a share of
-    those, and whether every column is a secret in turn where the material names none."""
+    those (of times, of their range), and whether every column is a secret in turn where the
+    material names none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -55,12 +56,14 @@ def _risk(
 ) -> SyntheticRisk | NotApplicable:
     values = tables.synthetic[:, secret]
     column = tables.columns[secret]
-    tolerance = settings.tolerance if column.is_number else 0.0
+    share = settings.tolerance if column.is_number else 0.0
+    # A time has no natural 0 to be so far from.
+    width = float(tables.widths[secret]) if column.is_time else None
     train, control = (
-        _is_right(_guesses(records, tables, secret), records[:, secret], tolerance)
+        _is_right(_guesses(records, tables, secret), records[:, secret], share, width)
         for records in (tables.members, tables.holdout)
     )
-    naive = _is_right(random.choice(values, len(train)), tables.members[:, secret], tolerance)
+    naive = _is_right(random.choice(values, len(train)), tables.members[:, secret], share, width)
     return measure_risk("inference", train, control, naive, settings.attacks, column.name)
 
 
@@ -70,6 +73,7 @@ def _guesses(records: Floats, tables: AttackedRows, secret: int) -> Floats:
     return np.asarray(tables.synthetic[near.rows[:, 0], secret])
 
 
-def _is_right(guesses: Floats, truth: Floats, tolerance: float) -> Bools:
+def _is_right(guesses: Floats, truth: Floats, share: float, width: float | None) -> Bools:
     is_missing = np.isnan(guesses) & np.isnan(truth)
-    return np.asarray(is_missing | (np.abs(guesses - truth) <= tolerance * np.abs(truth)))
+    reach = share * (np.abs(truth) if width is None else width)
+    return np.asarray(is_missing | (np.abs(guesses - truth) <= reach))
