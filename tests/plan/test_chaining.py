@@ -65,6 +65,21 @@ def test_generalised_columns_are_not_read_as_values(people, roles, message):
 
 
 @pytest.mark.parametrize(
+    ("guiding", "message"),
+    [
+        ({"label": "city"}, "'city' of .* was generalised: .* what classes are cut for"),
+        ({"label": "disease", "guide": "age"}, "'age' of .* was generalised: .* are cut by"),
+    ],
+)
+def test_classes_are_neither_cut_for_cells_nor_by_them(people, guiding, message):
+    made = released(people, **FIRST)
+    named = {name: f"{OUTPUT}/{column}" for name, column in guiding.items()}
+    again = step(OUTPUT, AGAIN, algorithm="accuracy-guided", quasi=["phone"], **named)
+    with pytest.raises(PlanError, match=f"M015 The column {message}"):
+        plan_policy(again, {OUTPUT: made})
+
+
+@pytest.mark.parametrize(
     "roles",
     [
         {"quasi": ["disease"], "insensitive": ["age", "city"]},
