@@ -195,3 +195,29 @@ def test_an_owner_sees_another_label_and_another_guide():
     assert label == "label is 'phone', and by the owner 'disease'."
     [hard] = fallen_short({"guideLabels": "soft"}, {"guideLabels": "hard"})
     assert hard == "guideLabels is 'hard', and by the owner 'soft'."
+
+
+@pytest.mark.parametrize(
+    ("parts", "released"),
+    [
+        ({"sampleShare": 0.5, "stratifiedBy": ["disease"]}, ["age", "city", "disease"]),
+        ({"privacyUnit": "name"}, ["age", "city", "disease"]),
+        (
+            {"masked": [column("zip", masking="rounding", base=10)]},
+            ["age", "city", "disease", "zip"],
+        ),
+        (
+            {"pseudonymize": ["name"], "insensitive": ["zip"]},
+            ["name", "age", "city", "zip", "disease"],
+        ),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("guided", [{}, {"guide": f"{DATASET}/phone"}], ids=["model", "column"])
+def test_rows_may_be_sampled_and_other_columns_masked_beside(parts, released, guided):
+    method = "masking" if "masked" in parts else None
+    methods = {"method": [method, "k-anonymity"]} if method else {}
+    plan = make_plan(read_policy(written(**methods, **parts, **guided)))
+    assert sorted(plan.publish.columns) == sorted(released)
+    assert ("phone" in plan.columns) == bool(guided)
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan
