@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from policy_engine.api.disclosing import audit_disclosure
     from policy_engine.api.estimating import estimate_answers
     from policy_engine.api.exploring import explore_policy
+    from policy_engine.api.loading_generators import load_generator
     from policy_engine.api.planning import (
         check_policy,
         estimate_policy,
@@ -67,6 +68,7 @@ _HOMES = {
         ),
         "api.estimating": ("estimate_answers",),
         "api.exploring": ("explore_policy",),
+        "api.loading_generators": ("load_generator",),
         "api.planning": (
             "check_policy",
             "estimate_policy",
@@ -136,6 +138,7 @@ __all__ = [
     "explore_policy",
     "fulfil_duty",
     "list_duties",
+    "load_generator",
     "load_policies",
     "load_policy",
     "plan_all",

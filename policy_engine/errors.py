@@ -94,6 +94,7 @@ CODES = {
     "C014": "files of one table that differ in their columns",
     "C015": "a column name that can be confused with another",
     "C016": "keys of groups that cannot be read, or are not those of the columns",
+    "C017": "files that are not those of a generator",
     "T001": "a text that is not a taxonomy in its format",
     "T002": "an empty taxonomy",
     "T003": "a taxonomy that is too large or too deep",

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pyarrow as pa
-from building import OUTPUT, anonymize, permission, policy
+from building import DATASET, OUTPUT, anonymize, permission, policy, refinement
 
 AGES = tuple(range(18, 80))
 
@@ -25,6 +25,23 @@ def synthesising(
     return policy([permission(action=action, output=OUTPUT, duty=duty)])
 
 
+MODEL = "http://x.org/generator"
+
+
+def training(*columns, synthesiser="sequential-trees", duty=None, more=(), **parameters):
+    """Return a policy by which a generator of some columns is trained, and used once it is
+    attacked, by bounds and settings of the attacks in `duty`."""
+    named = [one if isinstance(one, dict) else f"{DATASET}/{one}" for one in columns]
+    parts = [refinement("pe:synthesised", named)] if columns else []
+    parts += [refinement("pe:synthesiser", synthesiser)] if synthesiser else []
+    parts += [refinement(f"pe:{name}", value) for name, value in parameters.items()]
+    action = {"rdf:value": {"@id": "pe:train"}, "refinement": [*parts, *more]}
+    bounds = {"auc": 0.9} if duty is None else duty
+    attacked = {"duty": _audit(bounds)} if bounds else {}
+    using = permission(target=MODEL, action="use", **attacked)
+    return policy([permission(action=action, output=MODEL), using])
+
+
 def attacking(
     columns,
     rows=100,
@@ -40,6 +57,13 @@ def attacking(
     more |= {"privacyUnit": unit} if unit else {}
     more |= {"identifier": [*identifier]} if identifier else {}
     facts = json.loads(synthesising(*columns, rows=rows, synthesiser=synthesiser, **more))
+    reading = permission(target=OUTPUT, action="read", duty=_audit(refinements))
+    facts["permission"] = [*facts["permission"], reading]
+    return json.dumps(facts)
+
+
+def _audit(refinements):
+    """Return the duty to attack what is made, by bounds and settings of the attacks."""
     operators = dict.fromkeys(("fpr", "holdoutShare", "shadowModels"), "eq")
     operators |= {"attack": "isAllOf", "setPValue": "gteq"}
     parts = [
@@ -50,10 +74,7 @@ def attacking(
         }
         for name, value in refinements.items()
     ]
-    duty = {"action": {"rdf:value": {"@id": "pe:membershipInference"}, "refinement": parts}}
-    reading = permission(target=OUTPUT, action="read", duty=duty)
-    facts["permission"] = [*facts["permission"], reading]
-    return json.dumps(facts)
+    return {"action": {"rdf:value": {"@id": "pe:membershipInference"}, "refinement": parts}}
 
 
 def residents(rows=600, seed=1):
@@ -72,4 +93,4 @@ def residents(rows=600, seed=1):
     )
 
 
-__all__ = ["AGES", "attacking", "residents", "synthesising"]
+__all__ = ["AGES", "MODEL", "attacking", "residents", "synthesising", "training"]

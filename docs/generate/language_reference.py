@@ -41,6 +41,7 @@ from policy_engine.methods.reference import (
     shared_parameters,
 )
 from policy_engine.plan.training import audit_parameters, training_parameters
+from policy_engine.plan.training.refining import OF_GENERATOR
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import SPENT
 from policy_engine.policy.reading.operands import operands, refining_operands
@@ -317,15 +318,20 @@ def _modelling() -> Iterator[str]:
     told |= {one.name: one for one in training_parameters()}
     method = terms.vocabulary()[f"{_MC}method"]
     by_name = Parameter("mosaicrown:method", "a method", "none", method.definition, ())
+    of_generators = {f"{_PE}{name}" for name in OF_GENERATOR}
     rows = (
         _refining(term, told.get(terms.compact(iri), by_name))
         for iri, term in refining_operands().items()
-        if iri not in operands()
+        if iri not in (*operands(), *of_generators)
     )
     names = ("operand", "of", "what it is", "takes", "default", "example")
     more = "Bounds take `lteq` or `lt`, that on a p-value `gteq` or `gt`. "
     more += "[Models and audits](#models-and-audits) tells how."
     yield _table("Refinements of trainings and audits", "audit", names, rows, more)
+    learning = (_row(told[f"pe:{name}"], synthesising(f"pe:{name}")) for name in OF_GENERATOR)
+    names = ("operand", "what it is", "takes", "default", "example")
+    more = "[synthetic-data.md](synthetic-data.md) tells how."
+    yield _table("Refinements of trainings of generators", "generator", names, learning, more)
     attacks = terms.attacks().items()
     rows_ = ((f"`{n}`", term.definition, _code(_attack(n))) for n, term in attacks)
     yield _table("Attacks", "audit", ("attack", "what it is", "example"), rows_)
@@ -334,7 +340,8 @@ def _modelling() -> Iterator[str]:
     yield _table("Attacks on tables", "audit", ("attack", "what it is", "example"), linking)
     of_rows = terms.generative_attacks().items()
     telling = ((f"`{n}`", term.definition, _code(_on_synthetic_rows(n))) for n, term in of_rows)
-    yield _table("Attacks on synthetic rows", "audit", ("attack", "what it is", "example"), telling)
+    title = "Attacks on synthetic rows and generators"
+    yield _table(title, "audit", ("attack", "what it is", "example"), telling)
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -359,6 +366,7 @@ _KINDS = {
     "release": "refinements of `anonymize` by `differential-privacy`",
     "randomised": "refinements of `anonymize` by `local-differential-privacy`",
     "synthesised": "refinements of `anonymize` by `synthetic-data`",
+    "generator": "refinements of `pe:train`",
     "query": "members of a query",
     "figure": "members of a query's `pe:aggregate`",
     "budget": "members of a policy's `pe:budget`",

@@ -127,7 +127,7 @@ def certify_output(
         permitted_makers(making, [product], launcher, inputs)
         catalog = launcher.catalog(source_policy, [product], data or {}, inputs.taxonomies)
         plan = _measurable(plan_of(source_policy, product, engine=launcher.name), location)
-        if plan.train:
+        if plan.releases_model:
             launched = Launched(launcher, catalog, inputs, key)
             files = (record, attempts)
             return certify_model(making, product, launched, location, earlier, files, renews=write)

@@ -90,6 +90,9 @@ def compare_release(
         else:
             plan = certificate.plan  # type: ignore[union-attr]
         plan.check_one_input("compared with")
+        if plan.train_generator is not None:
+            message = "A generator is released, and no rows that could be compared."
+            raise PlanError.of("M007", message, "Draw some: policy-engine generate.")
         if not (plan.makes_rows or plan.train):
             task = _Learning(target, seed, is_asked=classifier)
             return _compared_records(plan, path, Path(original), task, shareable=shareable)

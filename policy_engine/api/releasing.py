@@ -219,7 +219,7 @@ class _OutputJob:
         file = self.file
         assert file is not None  # noqa: S101 (an output in memory is not written)
         check_not_input(file, self.bound_plan.catalog)
-        if self.bound_plan.plan.train:
+        if self.bound_plan.plan.releases_model:
             check_model_folder(file, self.options.report)
         if self.history is not None:
             self.history.check_apart(file, parse_location(output))

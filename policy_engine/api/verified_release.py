@@ -123,7 +123,7 @@ class VerifiedRelease:
 
     def _check_table(self) -> None:
         """Refuse a model: its training table is in memory, but is not released."""
-        if self.plan.train:
+        if self.plan.releases_model:
             raise DataError.of("C010", "The release is a model, not a table.")
 
     def _arrow(self) -> "pa.Table":

@@ -188,9 +188,9 @@ def _load_verified(
         naming = [one for one, other in certificates.items() if other.file == certificate.file]
         _check_single(certificate.file, naming, folder)
         check_digest(certificate, _stored_output(certificate, output))
-        if certificate.plan.train:
+        if certificate.plan.releases_model:
             _check_nothing_else(file, certificate.file)
-    elif certificate.output_digest and certificate.plan.train and not is_named:
+    elif certificate.output_digest and certificate.plan.releases_model and not is_named:
         message = f"The model {certificate.file!r} is not beside its certificate."
         raise CertificateError.of("V004", message, source=str(file))
     elif certificate.output_digest and is_certificate(name):
@@ -208,7 +208,7 @@ def _check_single(output: str, names: Collection[str], folder: Location) -> None
 
 def _stored_output(certificate: Certificate, output: Location) -> StoredData:
     """Return an output with its digest: a table by its data, a model by its whole folder."""
-    if certificate.plan.train is None:
+    if not certificate.plan.releases_model:
         return StoredData.from_file(output)
     return StoredData.from_folder(output)
 

@@ -105,10 +105,12 @@ class Certificate(BaseModel):
     `label_figures` tell what accuracy-guided classes disclose of the label, and `disclosures` what
     attacks on the table reached. `uncovered` are the IRIs of other releases of the same data, of
     which the epsilon of statistics says nothing. `randomised` tells the probabilities of records
-    that were randomised, `synthetic_attacks` what attacks on made-up rows reached.
+    that were randomised, `synthetic_attacks` what attacks on made-up rows, or on their generator,
+    reached.
     `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
     output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
-    are those of the table that it was trained on.
+    are those of the table that it was trained on; for a generator, those of the rows that were
+    drawn from it to be measured and attacked.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -164,8 +166,8 @@ class Certificate(BaseModel):
     def warning(self) -> str:
         """What to know before its figures are read; empty where classes hold privacy models."""
         anonymize = self.plan.anonymize
-        if self.plan.synthesise is not None:
-            return synthetic_warning(self.plan.synthesise, self.plan.synthetic_audits)
+        if self.plan.generation is not None:
+            return synthetic_warning(self.plan.generation, self.plan.synthetic_audits)
         if anonymize is not None and anonymize.is_in_buckets:
             return _EXACT
         if anonymize is None or anonymize.models:

@@ -79,10 +79,11 @@ def certify(
 ) -> CertifiedRelease:
     """Measure every bound of the plan on the release, read back from where it was written.
 
-    For a model, on its training table. `location` is where the output will be, for the record;
-    `written` is the engine's result, if it made the output (`run_plan`). Returns the certificate
-    whether or not the bounds hold; `check_bounds` insists on them. Raises CertificateError if the
-    output has other columns than the plan releases (V002).
+    For a model, on its training table; for a generator, on rows that it makes up. `location` is
+    where the output will be, for the record; `written` is the engine's result, if it made the
+    output (`run_plan`). Returns the certificate whether or not the bounds hold; `check_bounds`
+    insists on them. Raises CertificateError if the output has other columns than the plan releases
+    (V002).
     """
     plan, anonymize = release.plan, release.plan.anonymize
     written = written or WrittenTable(release.sanitised or release.output)
@@ -93,9 +94,9 @@ def certify(
     if plan.randomise is not None:
         _check_published(release, written, plan.randomise.released, engine)
         answered = measure_answers(written, plan.randomise, engine)
-    if plan.synthesise is not None:
-        _check_published(release, written, plan.synthesise.released, engine)
-        answered = measure_synthetic(written, plan.synthesise, engine)
+    if plan.generation is not None:
+        _check_published(release, written, plan.generation.released, engine)
+        answered = measure_synthetic(written, plan.generation, engine)
     synthetic_attacks: tuple[GenerativeMeasurement, ...] = ()
     if plan.synthetic_audits:
         from policy_engine.audits.generative.bounded import measure_synthetic_audits  # noqa: PLC0415
@@ -288,7 +289,7 @@ def _versions(plan: Plan) -> dict[str, str]:
     packages = [*PACKAGES]
     packages += ["pyspark"] * (plan.engine == "spark")
     packages += ["scikit-learn", *NETWORK_PACKAGES] * bool(plan.train or plan.audits)
-    packages += ["scikit-learn"] * bool(plan.synthesise)
+    packages += ["scikit-learn"] * bool(plan.generation)
     packages += PRIVACY_PACKAGES * bool(plan.aggregate)
     versions = {name: version_of(name) for name in packages}
     installed = {name: version for name, version in versions.items() if version != NOT_INSTALLED}

@@ -70,7 +70,7 @@ def lost_rows(certificate: "Certificate", record: Record) -> Iterator[Problem]:
     """
     if certificate.plan.aggregate is not None:
         return  # a row is a group, and how many rows there were is not told even here
-    if certificate.plan.synthesise is not None:
+    if certificate.plan.generation is not None:
         return  # no row is one of the input
     expected = record.rows_used - record.held_out - record.suppressed
     sampled = certificate.sample.rows if certificate.sample else None

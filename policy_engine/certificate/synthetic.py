@@ -1,4 +1,5 @@
-"""What is measured of rows that were made up, and what a certificate says of them."""
+"""What is measured of rows that were made up, and what a certificate says of them and of their
+generator."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -6,14 +7,14 @@ from typing import TYPE_CHECKING
 from policy_engine.engines.engine import Engine, WrittenTable
 from policy_engine.errors import CertificateError, DataError, format_count
 from policy_engine.methods import Measurement
-from policy_engine.plan.steps import Synthesise, SyntheticAuditStep
+from policy_engine.plan.steps import Synthesise, SyntheticAuditStep, TrainGenerator
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
 
 
 def measure_synthetic(
-    written: WrittenTable, step: Synthesise, engine: Engine
+    written: WrittenTable, step: Synthesise | TrainGenerator, engine: Engine
 ) -> tuple[Measurement, ...]:
     """Return how many cells of each column lie outside of what the input has, as they were written.
 
@@ -24,8 +25,9 @@ def measure_synthetic(
         message = "Nothing in a table shows that its rows were made up, or how."
         raise DataError.of("V006", message, "Make it again: policy-engine apply.")
     rows, foreign = engine.foreign_cells(written, step)
-    if rows != step.rows:
-        message = f"The output has {format_count(rows, 'row')}, and {step.rows:,} are made up."
+    if rows != step.rows_measured:
+        expected = f"{step.rows_measured:,} are made up"
+        message = f"The output has {format_count(rows, 'row')}, and {expected}."
         raise CertificateError.of("V003", message, source=written.stored.location)
     return tuple(
         Measurement(
@@ -35,8 +37,10 @@ def measure_synthetic(
     )
 
 
-def synthetic_warning(step: Synthesise, audits: Sequence[SyntheticAuditStep] = ()) -> str:
-    """Return what to know of made-up rows before anything else."""
+def synthetic_warning(
+    step: Synthesise | TrainGenerator, audits: Sequence[SyntheticAuditStep] = ()
+) -> str:
+    """Return what to know of made-up rows, or of their generator, before anything else."""
     what = "nothing bounds what they show of the rows that it learnt from"
     if audits:
         share = max(one.method.holdout_share for one in audits)
@@ -48,15 +52,20 @@ def synthetic_warning(step: Synthesise, audits: Sequence[SyntheticAuditStep] = (
         )
         what += "which it never saw"
     made = f"the rows were made up by {step.synthesiser}"
+    if isinstance(step, TrainGenerator):
+        made = (
+            f"the model is a generator, {step.synthesiser}, that holds true values of its columns"
+        )
+        made += f", the attacks are on it and on {step.rows_measured:,} rows that it made up"
     return f"No formal guarantee is given: {made}, and {what}."
 
 
 def synthetic_contradictions(certificate: "Certificate") -> Iterator[str]:
-    """Yield what no release of synthetic rows has."""
-    step = certificate.plan.synthesise
+    """Yield what no release of synthetic rows, or of their generator, has."""
+    step = certificate.plan.generation
     if step is None:
         return
-    if certificate.rows_out != step.rows:
-        yield f"It has {certificate.rows_out:,} rows, and its plan makes {step.rows:,}."
+    if certificate.rows_out != step.rows_measured:
+        yield f"It has {certificate.rows_out:,} rows, and its plan makes {step.rows_measured:,}."
     if not certificate.tells_making:
         yield "It does not say how its rows were made up, which no table shows."

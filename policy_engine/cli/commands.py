@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "plan": "releasing:plan",
         "apply": "releasing:apply",
         "show": "releasing:show",
+        "generate": "making_up:generate",
         "certify": "measuring:certify",
         "compare": "measuring:compare",
         "explore": "measuring:explore",

@@ -38,7 +38,8 @@ def generative(
         list[str],
         typer.Option(
             metavar="MODEL",
-            help="The generator: package.module:object with a method sample, or a Keras file.",
+            help="The generator: package.module:object with a method sample, a Keras file, or the "
+            "folder of a released generator.",
         ),
     ] = [],  # noqa: B006
     models: Annotated[

@@ -221,8 +221,8 @@ def target_columns(plan: Plan, asset: str, targets: Sequence[str]) -> tuple[str,
     ]
     if plan.aggregate is not None:  # every figure is of the rows that the unit and groups tell
         return tuple(map(plan.iri_of, plan.aggregate.columns_used))
-    if plan.synthesise is not None:  # a column is drawn given others, and shows them as well
-        return tuple(map(plan.iri_of, plan.synthesise.columns))
+    if plan.generation is not None:  # a column is drawn given others, and shows them as well
+        return tuple(map(plan.iri_of, plan.generation.columns))
     # A weight counts rows, which all columns are of.
     released -= set(plan.added)
     if plan.train is None and all(name in released for name in wanted_columns):

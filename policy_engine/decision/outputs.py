@@ -87,7 +87,7 @@ class Output:
     def may_have(self, target: str) -> bool:
         """Return whether a target, if it is a column of the output by its name, exists."""
         name = column_name(self.asset, target)
-        if name is not None and self.plan is not None and self.plan.train:
+        if name is not None and self.plan is not None and self.plan.releases_model:
             return False  # a model has no columns
         if name is None or self.plan is None or name in self.plan.publish.columns:
             return True

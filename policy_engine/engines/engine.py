@@ -29,6 +29,7 @@ from policy_engine.plan.steps import (
     Randomise,
     Sample,
     Synthesise,
+    TrainGenerator,
 )
 
 if TYPE_CHECKING:
@@ -301,7 +302,22 @@ class Engine(Protocol):
         never sees the share of rows `held_out`."""
         ...
 
-    def foreign_cells(self, written: WrittenTable, step: Synthesise) -> tuple[int, tuple[int, ...]]:
+    def train_generator(
+        self,
+        table: Any,
+        step: TrainGenerator,
+        output: Publish,
+        seed: int,
+        held_out: float,
+        folder: Path,
+    ) -> AnonymizedTable:
+        """Write a generator that has learnt a table into a folder, and return rows drawn from what
+        was written; it never sees the share of rows `held_out`."""
+        ...
+
+    def foreign_cells(
+        self, written: WrittenTable, step: Synthesise | TrainGenerator
+    ) -> tuple[int, tuple[int, ...]]:
         """Read a table back that this run has made up, and return how many rows it has, and how
         many cells of each column lie outside of what the input has."""
         ...

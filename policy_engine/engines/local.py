@@ -59,6 +59,7 @@ from policy_engine.plan.steps import (
     Randomise,
     Sample,
     Synthesise,
+    TrainGenerator,
 )
 
 if TYPE_CHECKING:  # compiled kernels, for plans that mask columns
@@ -173,15 +174,42 @@ class LocalEngine:
         self._progress("synthesising", step.rows, step.rows)
         return made
 
-    def foreign_cells(self, written: WrittenTable, step: Synthesise) -> tuple[int, tuple[int, ...]]:
+    def train_generator(
+        self,
+        table: pa.Table,
+        step: TrainGenerator,
+        output: Publish,
+        seed: int,
+        held_out: float,
+        folder: Path,
+    ) -> AnonymizedTable:
+        """Return rows drawn from a generator that was written. Raises as `trained` does."""
+        from policy_engine.engines.synthesising.tables import trained  # noqa: PLC0415 (as used)
+
+        self._progress("training", 0, table.num_rows)
+        made = trained(table, step, output.columns, seed, held_out, folder)
+        self._progress("training", table.num_rows, table.num_rows)
+        return made
+
+    def foreign_cells(
+        self, written: WrittenTable, step: Synthesise | TrainGenerator
+    ) -> tuple[int, tuple[int, ...]]:
         """Read a table back, and return how many rows it has, and how many cells of each column
         lie outside of what the input has."""
-        from policy_engine.engines.synthesising.checking import foreign_cells  # noqa: PLC0415
+        from policy_engine.engines.synthesising.checking import (  # noqa: PLC0415 (as used)
+            foreign_cells,
+            foreign_values,
+        )
 
         self._progress("verifying", 0, written.stored.rows)
         output = self._read_stored(written)
-        source = written.made_here().engine_state.learnt
-        return output.num_rows, foreign_cells(output, source, step.columns)
+        state = written.made_here().engine_state
+        cells = foreign_cells(output, state.learnt, step.columns)
+        if state.generator is not None:
+            # Of what a generator holds, a sample has hardly all: values are rare.
+            own = foreign_values(state.generator.values, state.learnt)
+            cells = tuple(one + own[name] for one, name in zip(cells, step.columns, strict=True))
+        return output.num_rows, cells
 
     def statistics_table(self, table: pa.Table) -> AnonymizedTable:
         """Return a table of statistics as it is."""

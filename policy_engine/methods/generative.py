@@ -12,6 +12,8 @@ GenerativeMeasure = Literal["auc", "tprAtFpr", "setPValue", "excessCopies"]
 COPIES = "exact-copies"
 """The attack that excess copies are those of."""
 DEFAULT_ATTACKS = ("nearest-sample", "density-ratio", "closest-record", COPIES, "rare-values")
+OF_MODELS = ("model-density", "calibrated-model-density")
+"""The attacks by what a generator says itself: they are made by default where it is released."""
 MOST_ATTACKED = 10_000
 """How many distinct rows of a side are attacked at most."""
 LEAST_P, LEAST_SHARE = 1e-9, 0.0004

@@ -40,9 +40,9 @@ from policy_engine.plan.steps import (
     Synthesise,
     SyntheticAuditStep,
     Train,
+    TrainGenerator,
     steps_of,
 )
-from policy_engine.plan.training import Training
 from policy_engine.policy import Policy, Rule
 
 
@@ -91,7 +91,7 @@ def plan_of(
         digests |= catalog.matrix_digests(sanitised.matrices)
     with _placing_columns(policy, catalog):
         used = product.of_records.columns_used if product.of_records else ()
-        left_out = product.synthetic.left_out if product.synthetic else ()
+        left_out = product.unreleased
         reads, join, drop = inputs_of(target, joined, sanitised, training, catalog, used, left_out)
     reads = _add_generalised(reads, join, generalised)
     if sanitised is not None:
@@ -128,7 +128,7 @@ def plan_of(
         policy=policy.uid,
         policy_digest=policy.digest,
         rule=rule.label(),
-        assignees=tuple(dict.fromkeys(_readers(policy, rule, training))),
+        assignees=tuple(dict.fromkeys(_readers(policy, rule, _model_of(product)))),
         purposes=rule.purposes,
         engine=engine,
         steps=tuple(steps),
@@ -136,11 +136,14 @@ def plan_of(
 
 
 def _steps_of_records(product: Product) -> Iterator[AnyStep]:
-    """Yield the steps that randomise records, or make rows up and attack them."""
+    """Yield the steps that randomise records, or make rows up, or train a generator, and attack
+    these."""
     if product.randomised is not None:
         yield Randomise(**dict(product.randomised.randomisation))
     if product.synthetic is not None:
         yield Synthesise(**dict(product.synthetic.synthesis))
+    if product.generator is not None:
+        yield TrainGenerator(**dict(product.generator.generator))
     for audit in product.synthetic_audits:
         yield SyntheticAuditStep(**dict(audit))
 
@@ -187,10 +190,15 @@ def _add_generalised(
     )
 
 
-def _readers(policy: Policy, rule: Rule, training: Training | None) -> Iterator[str]:
+def _model_of(product: Product) -> str:
+    """Return the IRI of the model that is released, empty where a table is."""
+    return product.asset if product.training or product.generator else ""
+
+
+def _readers(policy: Policy, rule: Rule, model: str) -> Iterator[str]:
     """Yield the parties an output is made for: the rule's assignees, and all who may use a
     model."""
-    users = (one for one in policy.permissions if training and _is_on(one, training.output))
+    users = (one for one in policy.permissions if model and _is_on(one, model))
     for one in (rule, *users):
         yield from (party.iri for party in one.assignees)
 
@@ -219,7 +227,7 @@ def _check_values(product: Product, generalised: Sequence[Generalised], policy: 
     names = [one.name for one in generalised if one.name in used]
     if names:
         made = "statistics" if product.statistics else "answers"
-        made = "synthetic rows" if product.synthetic else made
+        made = "synthetic rows" if product.synthetic or product.generator else made
         message = f"An earlier release generalised {join_names(names)}: {made} are of values."
         places = [product.of_records.places.get(name) for name in names]
         problem = Problem("M015", message, "", places[0] or policy.place)
@@ -230,7 +238,8 @@ def _check_engine(policy: Policy, product: Product, engine: EngineName) -> None:
     """Raise PlanError (M009) with every method and option that the engine lacks."""
     transformation, problems = product.transformation, []
     methods = {one.method.notation for one in product.disclosures}
-    methods |= {MembershipInference.notation} if product.training or product.audits else set()
+    is_attacked = product.training or product.audits or product.generator
+    methods |= {MembershipInference.notation} if is_attacked else set()
     if product.of_records is not None:
         place = product.of_records.action.place
         for kind, term in _methods_of_records(product):

@@ -30,6 +30,7 @@ from policy_engine.plan.steps import (
     Synthesise,
     SyntheticAuditStep,
     Train,
+    TrainGenerator,
 )
 from policy_engine.plan.training import FEWEST, FileBounds
 
@@ -45,11 +46,11 @@ _OF_TABLE = "drop (rows )?(columns )*table "
 _OF_MODEL = "drop (table (model )?|model )(audit )*"
 _ORDER = re.compile(
     f"(read ({_OF_TABLE}|{_OF_MODEL})|(read ){{2,}}join {_OF_TABLE})(disclosure )*publish "
-    "|read drop (statistics |records |synthetic (generative )*)publish "
+    "|read drop (statistics |records |synthetic (generative )*|generator (generative )+)publish "
 )
 """The phases of a plan; models do not learn from samples, masked columns or joined
-inputs (M012, M016), and statistics, randomised records and synthetic rows are of one input (M018,
-M016)."""
+inputs (M012, M016), and statistics, randomised records, synthetic rows and their generators are of
+one input (M018, M016, M012)."""
 AnyStep = Annotated[
     Read
     | Join
@@ -60,6 +61,7 @@ AnyStep = Annotated[
     | AggregateStep
     | Randomise
     | Synthesise
+    | TrainGenerator
     | SyntheticAuditStep
     | Train
     | AuditStep
@@ -100,7 +102,7 @@ class Plan(_Frozen):
         once = [step.step for step in self.steps if step.phase == "columns"]
         if len(set(once)) < len(once):
             raise ValueError("a step on columns appears twice")
-        in_place_of_rows = self.aggregate or self.randomise or self.synthesise
+        in_place_of_rows = self.aggregate or self.randomise or self.generation
         if in_place_of_rows is not None:
             self._check_statistics(in_place_of_rows)
             return self
@@ -131,9 +133,11 @@ class Plan(_Frozen):
         if self.sample and anonymize and anonymize.models and self.sample.unit != self.unit:
             raise ValueError("what is sampled is not what is counted")
 
-    def _check_statistics(self, made: AggregateStep | Randomise | Synthesise) -> None:
-        """Raise ValueError where others than the columns of statistics, of answers or of synthetic
-        rows are read or published."""
+    def _check_statistics(
+        self, made: AggregateStep | Randomise | Synthesise | TrainGenerator
+    ) -> None:
+        """Raise ValueError where others than the columns of statistics, of answers, of synthetic
+        rows or of their generator are read or published."""
         is_published = sorted(self.publish.columns) == sorted(made.released)
         is_read = sorted(self.columns) == sorted(made.values_read)
         if not (is_published and is_read and self.publish.cells == "text"):
@@ -201,7 +205,7 @@ class Plan(_Frozen):
     def makes_rows(self) -> bool:
         """Whether rows of the input are released, and neither a model, nor statistics or answers
         under differential privacy, nor synthetic rows."""
-        others = self.train, self.aggregate, self.randomise, self.synthesise
+        others = self.train, self.aggregate, self.randomise, self.generation
         return all(one is None for one in others)
 
     @property
@@ -221,8 +225,29 @@ class Plan(_Frozen):
         return next((step for step in self.steps if isinstance(step, Synthesise)), None)
 
     @property
+    def train_generator(self) -> TrainGenerator | None:
+        """The step that trains a generator, None where something else is released."""
+        return next((step for step in self.steps if isinstance(step, TrainGenerator)), None)
+
+    @property
+    def generation(self) -> Synthesise | TrainGenerator | None:
+        """The step by which a generator learns, of which rows or itself are released."""
+        return self.synthesise or self.train_generator
+
+    def require_generation(self) -> Synthesise | TrainGenerator:
+        """Return the step by which a generator learns. Raises PlanError (M007) without one."""
+        if self.generation is None:
+            raise PlanError.of("M007", f"{self.rule} has no generator learn.")
+        return self.generation
+
+    @property
+    def releases_model(self) -> bool:
+        """Whether a model is released, a classifier or a generator: a folder of its files."""
+        return self.train is not None or self.train_generator is not None
+
+    @property
     def synthetic_audits(self) -> tuple[SyntheticAuditStep, ...]:
-        """The attacks on rows that are made up, in order."""
+        """The attacks on rows that are made up, or on their generator, in order."""
         return tuple(step for step in self.steps if isinstance(step, SyntheticAuditStep))
 
     @property
@@ -249,8 +274,8 @@ class Plan(_Frozen):
             return self.aggregate.unit
         if self.randomise is not None:
             return self.randomise.unit
-        if self.synthesise is not None:
-            return self.synthesise.unit
+        if self.generation is not None:
+            return self.generation.unit
         counted = self.anonymize.columns.privacy_unit if self.anonymize else ""
         return counted or (self.sample.unit if self.sample else "")
 
@@ -309,7 +334,7 @@ class Plan(_Frozen):
         if self.anonymize is None:
             made = "releases statistics" if self.aggregate else "trains a model"
             made = "randomises them" if self.randomise else made
-            made = "makes others up" if self.synthesise else made
+            made = "makes others up" if self.generation else made
             raise PlanError.of("M007", f"{self.rule} anonymises no rows: it {made}.")
         return self.anonymize
 

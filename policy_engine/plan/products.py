@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from policy_engine import terms
 from policy_engine.errors import PlanError, Problem, did_you_mean, join_names, place_order
+from policy_engine.plan.aggregates.asking import asks_for_generator
 from policy_engine.plan.aggregates.reading import Statistics
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import audit_duties
@@ -25,6 +26,7 @@ from policy_engine.policy.validation.conflicts import iri_prefixes, set_bits
 
 if TYPE_CHECKING:
     from policy_engine.plan.disclosure import Disclosure
+    from policy_engine.plan.reading_generators import GeneratorTraining
     from policy_engine.plan.reading_randomisation import RandomisedTable
     from policy_engine.plan.reading_synthesis import SyntheticTable
     from policy_engine.plan.synthetic_audits import SyntheticAudit
@@ -37,7 +39,7 @@ class Product(NamedTuple):
     A table is anonymised, by its `transformation`, has `statistics` under differential privacy,
     answers for records that were `randomised` one by one, or `synthetic` rows.
     A model is trained, by the rule of its `trainer`, on an anonymised table or, where nothing is
-    anonymised, on the data as they are.
+    anonymised, on the data as they are; or it is a `generator`.
     """
 
     transformation: Transformation | None
@@ -49,16 +51,20 @@ class Product(NamedTuple):
     randomised: "RandomisedTable | None" = None
     synthetic: "SyntheticTable | None" = None
     synthetic_audits: "tuple[SyntheticAudit, ...]" = ()
+    generator: "GeneratorTraining | None" = None
 
     @property
-    def of_records(self) -> "Statistics | RandomisedTable | SyntheticTable | None":
-        """What is released in the place of rows, None where rows or a model are."""
-        return self.statistics or self.randomised or self.synthetic
+    def of_records(
+        self,
+    ) -> "Statistics | RandomisedTable | SyntheticTable | GeneratorTraining | None":
+        """What is released in the place of rows, None where rows or a classifier are."""
+        return self.statistics or self.randomised or self.synthetic or self.generator
 
     @property
     def unreleased(self) -> tuple[str, ...]:
         """The columns that are read and not released where rows are made up."""
-        return self.synthetic.left_out if self.synthetic else ()
+        made_up = self.synthetic or self.generator
+        return made_up.left_out if made_up else ()
 
     @property
     def rule(self) -> Rule:
@@ -82,7 +88,7 @@ class Product(NamedTuple):
     def steps(self) -> Iterator[tuple[Rule, str]]:
         """The rules that are carried out, in their order, each with the action."""
         if self.of_records is not None:
-            yield self.of_records.rule, ANONYMIZE
+            yield self.of_records.rule, TRAIN if self.generator else ANONYMIZE
         if self.transformation is not None:
             yield self.transformation.rule, ANONYMIZE
         if self.trainer is not None:
@@ -131,7 +137,9 @@ def products(policy: Policy) -> tuple[Product, ...]:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     outputs = [*_outputs(policy)]
     trained = [
-        _model(policy, product_list, rule, action, outputs, problems)
+        _generator(policy, rule, action, outputs, problems)
+        if asks_for_generator(action)
+        else _model(policy, product_list, rule, action, outputs, problems)
         for rule, action in trainings(policy)
     ]
     learnt = {target.iri for rule, _ in trainings(policy) for target in rule.targets}
@@ -147,7 +155,7 @@ def products(policy: Policy) -> tuple[Product, ...]:
     order = {id(rule): place for place, rule in enumerate(policy.permissions)}
     of_statistics = (Product(None, statistics=one) for one in statistics_list)
     of_answers = (Product(None, randomised=one) for one in randomised_list)
-    every = (*tables, *of_statistics, *of_answers, *of_synthetic, *trained)
+    every = (*tables, *of_statistics, *of_answers, *of_synthetic, *filter(None, trained))
     return tuple(sorted(every, key=lambda one: order[id(one.rule)]))
 
 
@@ -169,6 +177,17 @@ def _synthetic(
         hint = "Add a duty pe:membershipInference, or leave out pe:privacyUnit."
         problems.append(Problem("M004", message, hint, table.places[unit]))
     return Product(None, synthetic=table, synthetic_audits=audits)
+
+
+def _generator(
+    policy: Policy, rule: Rule, action: Action, outputs: Collection[str], problems: list[Problem]
+) -> Product | None:
+    """Return a generator with its audits, and note what is wrong with it."""
+    from policy_engine.plan.reading_generators import read_generator  # noqa: PLC0415
+
+    training, audits, wrong = read_generator(policy, rule, action, outputs)
+    problems += wrong
+    return Product(None, generator=training, synthetic_audits=audits) if training else None
 
 
 def _gathering(

@@ -57,38 +57,25 @@ def read_synthetic(policy: Policy, rule: Rule, action: Action) -> SyntheticTable
     return SyntheticTable(rule, action, synthesis, reader.identifiers, reader.places)
 
 
-class _Reader(RecordsReader):
-    """Reads the refinements of one action, and gathers what is wrong with them."""
+class GenerationReader(RecordsReader):
+    """Reads which columns a generator learns, and which one that is."""
 
-    notation = NOTATION
-    allowed = (
-        *(SYNTHESISED, SYNTHESISER, ROWS),
-        *(name for name in map(terms.local_name, terms.methods()[NOTATION].iris("allows"))),
-    )
-    needed = (SYNTHESISED, SYNTHESISER, ROWS)
-    made = "The rows that are made up are all that is released."
     identifiers: tuple[str, ...] = ()
 
-    def read(self) -> Synthesis | None:
-        """Return what is asked for, None where something is wrong with it."""
-        self.check_alone()
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns in the order in which they are drawn, without those that are wrong."""
         columns = [one for one in map(self._synthesised, self.values(SYNTHESISED)) if one]
-        self.identifiers = tuple(filter(None, map(self.column, self.values(IDENTIFIER))))
         self._check_names(columns)
-        unit = self._unit(columns)
         columns.sort(key=lambda one: (one.position is None, one.position, one.name))
-        rows, synthesiser = self._rows(), self._synthesiser()
-        if self.problems or synthesiser is None or rows is None:
-            return None
-        names = tuple(one.name for one in columns)
-        return Synthesis(columns=names, synthesiser=synthesiser, rows=rows, unit=unit)
+        return tuple(one.name for one in columns)
 
-    def _unit(self, columns: list[SynthesisedColumn]) -> str:
-        """Return the column that tells persons apart, empty where none is named."""
+    def unit(self, names: tuple[str, ...]) -> str:
+        """Return the column that tells persons apart, empty where none is named; `names` are those
+        that are made up."""
         unit = ""
         for value in self.values(UNIT)[:1]:
             unit = self.column(value) or ""
-        if unit in [one.name for one in columns]:
+        if unit in names:
             message = f"{unit!r} is both synthesised and privacyUnit. Persons are not published."
             self.add("M005", message, UNIT)
         return unit
@@ -115,16 +102,7 @@ class _Reader(RecordsReader):
         for one in sorted({one for one in positions if positions.count(one) > 1}):
             self.add("M003", f"Several columns have the position {one}.", SYNTHESISED)
 
-    def _rows(self) -> int | None:
-        for value in self.values(ROWS)[:1]:
-            given_rows = {ROWS: to_plain(value.value)}
-            findings = parameter_findings(SyntheticData, given_rows, NOTATION)
-            for finding in findings:
-                self.problems.append(Problem(finding.code, finding.message, "", value.place))
-            return None if findings else SyntheticData(**given_rows).rows
-        return None
-
-    def _synthesiser(self) -> Synthesiser | None:
+    def synthesiser(self) -> Synthesiser | None:
         """Return the generator with its settings, None where something is wrong with it."""
         for value in self.values(SYNTHESISER)[:1]:
             notations = terms.synthesisers()
@@ -148,3 +126,34 @@ class _Reader(RecordsReader):
         for finding in findings:
             self.add(finding.code, finding.message, finding.parameter)
         return None if findings else kind(**settings)
+
+
+class _Reader(GenerationReader):
+    """Reads the refinements of one action, and gathers what is wrong with them."""
+
+    notation = NOTATION
+    allowed = (
+        *(SYNTHESISED, SYNTHESISER, ROWS),
+        *(name for name in map(terms.local_name, terms.methods()[NOTATION].iris("allows"))),
+    )
+    needed = (SYNTHESISED, SYNTHESISER, ROWS)
+    made = "The rows that are made up are all that is released."
+
+    def read(self) -> Synthesis | None:
+        """Return what is asked for, None where something is wrong with it."""
+        self.check_alone()
+        self.identifiers = tuple(filter(None, map(self.column, self.values(IDENTIFIER))))
+        names, rows, synthesiser = self.columns(), self._rows(), self.synthesiser()
+        unit = self.unit(names)
+        if self.problems or synthesiser is None or rows is None:
+            return None
+        return Synthesis(columns=names, synthesiser=synthesiser, rows=rows, unit=unit)
+
+    def _rows(self) -> int | None:
+        for value in self.values(ROWS)[:1]:
+            given_rows = {ROWS: to_plain(value.value)}
+            findings = parameter_findings(SyntheticData, given_rows, NOTATION)
+            for finding in findings:
+                self.problems.append(Problem(finding.code, finding.message, "", value.place))
+            return None if findings else SyntheticData(**given_rows).rows
+        return None

@@ -7,8 +7,10 @@ from policy_engine import terms
 from policy_engine.errors import Problem, did_you_mean, join_names
 from policy_engine.methods.audits.membership_inference import MembershipInference
 from policy_engine.methods.generative import (
+    DEFAULT_ATTACKS,
     LEAST_P,
     LEAST_SHARE,
+    OF_MODELS,
     GenerativeBound,
     SyntheticInference,
 )
@@ -30,18 +32,21 @@ _MOST_P = 0.5
 
 
 def read_synthetic_audits(
-    policy: Policy, output: str, outputs: Collection[str]
+    policy: Policy, output: str, outputs: Collection[str], of_model: Collection[str] = ()
 ) -> tuple[tuple[SyntheticAudit, ...], list[Problem]]:
-    """Return the attacks that duties ask for on made-up rows, and what is wrong with them."""
-    reader = _Reader(Refinements(policy, None, (), outputs), output)
+    """Return the attacks that duties ask for on made-up rows, and what is wrong with them.
+
+    Where their generator is what is released, the attacks `of_model` are made, too.
+    """
+    reader = _Reader(Refinements(policy, None, (), outputs), output, tuple(of_model))
     return tuple(reader.audits()), reader.refinements.problems
 
 
 class _Reader:
     """Reads what duties ask for of one output."""
 
-    def __init__(self, refinements: Refinements, output: str) -> None:
-        self.refinements, self.output = refinements, output
+    def __init__(self, refinements: Refinements, output: str, of_model: tuple[str, ...]) -> None:
+        self.refinements, self.output, self.of_model = refinements, output, of_model
         self.share: float | None = None
 
     def audits(self) -> Iterator[SyntheticAudit]:
@@ -94,7 +99,7 @@ class _Reader:
             message = f"The audit bounds nothing. It may bound {join_names(_BOUNDED)}."
             hint = "Add a refinement such as pe:auc lteq 0.6."
             self.refinements.add("M013", message, hint, action.place)
-        settings: dict[str, object] = {}
+        settings: dict[str, object] = {"attacks": (*DEFAULT_ATTACKS, *self.of_model)}
         if "attack" in parts:
             settings["attacks"] = tuple(self._attacks(parts["attack"]))
         if "holdoutShare" in parts:
@@ -144,6 +149,9 @@ class _Reader:
                 message += f"{join_names(attack_terms)}."
                 hint = did_you_mean(name, attack_terms)
                 self.refinements.add("M013", message, hint, value.place)
+            elif name in OF_MODELS and not self.of_model:
+                message = f"The attack {name!r} is on a generator, and what is released are rows."
+                self.refinements.add("M013", message, "", value.place)
             elif name in names:
                 message = f"The attack {name!r} is asked for twice."
                 self.refinements.add("M013", message, "", value.place)

@@ -32,7 +32,7 @@ from policy_engine.plan.aggregates.model import Aggregation
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.disclosure import Disclosure, Population
 from policy_engine.plan.randomisation import Randomisation
-from policy_engine.plan.synthesis import Synthesis
+from policy_engine.plan.synthesis import Synthesis, TrainedGenerator
 from policy_engine.plan.synthetic_audits import SyntheticAudit
 from policy_engine.plan.training import Audit, Training
 
@@ -47,6 +47,7 @@ Phase = Literal[
     "statistics",
     "records",
     "synthetic",
+    "generator",
     "generative",
     "model",
     "audit",
@@ -55,7 +56,8 @@ Phase = Literal[
 ]
 """The part of a plan a step belongs to: `rows` are chosen before steps on `columns`, and those come
 before the one on the `table`; `statistics` are released in the place of rows, and so are `records`
-that were randomised, and `synthetic` rows that were made up, which `generative` steps attack."""
+that were randomised, `synthetic` rows that were made up, and the `generator` of some, which
+`generative` steps attack."""
 
 
 class Step:
@@ -333,8 +335,35 @@ class Synthesise(Synthesis, Step):
         return self.cell_bounds()
 
 
+class TrainGenerator(TrainedGenerator, Step):
+    """Release a generator that has learnt a share of the rows.
+
+    What is measured, on rows drawn from it as it was written, is that no cell lies outside of what
+    its column has in the input; what it shows of the rows that it learnt is for attacks to bound.
+    """
+
+    phase: ClassVar[Phase] = "generator"
+
+    step: Literal["train-generator"] = "train-generator"
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The columns that it makes up."""
+        return self.columns
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The columns that it learns, and that of persons."""
+        return self.columns_used
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """Return a bound for each column: no cell lies outside of what the input has."""
+        return self.cell_bounds()
+
+
 class SyntheticAuditStep(SyntheticAudit, Step):
-    """Attack made-up rows as they were written, and check the results against the bounds."""
+    """Attack made-up rows, or the generator of some, as they were written, and check the results
+    against the bounds."""
 
     phase: ClassVar[Phase] = "generative"
 

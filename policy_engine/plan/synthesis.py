@@ -1,4 +1,4 @@
-"""What a policy asks of a table whose rows are made up."""
+"""What a policy asks of a generator of rows, and of a table whose rows one makes up."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
@@ -23,18 +23,17 @@ FOREIGN = "foreignCells"
 """The bound on cells that lie outside of what their column has in the input."""
 
 
-class Synthesis(BaseModel):
-    """So many `rows` that a generator makes up, of `columns` in the order in which it draws them.
+class Generation(BaseModel):
+    """A generator that learns `columns`, in the order in which it draws them.
 
-    Nothing is promised of them. The `unit` is the column that tells persons apart, empty where
-    every row counts by itself: all rows of one are learnt, or none. It is not made up.
+    Nothing is promised of what it makes up. The `unit` is the column that tells persons apart,
+    empty where every row counts by itself: all rows of one are learnt, or none. It is not made up.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     columns: Annotated[tuple[str, ...], Field(min_length=1)]
     synthesiser: SerializeAsAny[Synthesiser]
-    rows: Annotated[int, Field(ge=1, le=MOST_ROWS)]
     unit: str = ""
 
     @field_validator("synthesiser", mode="before")
@@ -64,6 +63,32 @@ class Synthesis(BaseModel):
     def cell_bounds(self) -> tuple[Bound, ...]:
         """Return one bound for each column: no cell lies outside of what the input has."""
         return tuple(Bound(FOREIGN, name, 0, "at most") for name in self.columns)
+
+
+class Synthesis(Generation):
+    """So many `rows` that a generator makes up. Of `identifiers` no value is read."""
+
+    rows: Annotated[int, Field(ge=1, le=MOST_ROWS)]
+
+    @property
+    def rows_measured(self) -> int:
+        """How many rows are measured and attacked: all that are released."""
+        return self.rows
+
+
+SAMPLE = 100_000
+"""How many rows are drawn from a generator that is released, to be measured and attacked."""
+
+
+class TrainedGenerator(Generation):
+    """A generator that is released itself, as the model `output`: whoever has it draws rows."""
+
+    output: str
+
+    @property
+    def rows_measured(self) -> int:
+        """How many rows are drawn from it, to be measured and attacked."""
+        return SAMPLE
 
 
 def _synthesiser(facts: Mapping[str, Any]) -> Synthesiser:

@@ -107,11 +107,12 @@ def run_plan(
 ) -> tuple[Release, WrittenTable]:
     """Carry out a plan: read, leave out, anonymise, train, audit and write, to a place or memory.
 
-    Returns the release, and the table to be measured, as it was written: the output, or the
-    training table of a model. The destination is a staging place, which must stay hidden until the
-    release is certified. A `seed` decides who is trained on, and everything that audits, and
-    generators of rows, draw; without one, it is drawn and kept secret. The `history` keeps every
-    attempt at a model; a refused one is repeated only if `repeats` asks for it. With `allow_pickle`
+    Returns the release, and the table to be measured, as it was written: the output, the
+    training table of a model, or rows that a generator makes up. The destination is a staging
+    place, which must stay hidden until the release is certified. A `seed` decides who is trained
+    on, and everything that audits, and generators of rows, draw; without one, it is drawn and kept
+    secret. The `history` keeps every attempt at a model; a refused one is repeated only if
+    `repeats` asks for it. With `allow_pickle`
     a scikit-learn model is written by joblib, with a warning beside it. `upstream` gives the
     releases that the inputs are: one that was changed since is refused (V013). What draws on a
     budget is charged by `charging` before it is drawn. Raises DataError if the data cannot satisfy
@@ -126,16 +127,14 @@ def run_plan(
         from policy_engine.release.answers import release_answers  # noqa: PLC0415 (imports this)
 
         return release_answers(plan, engine, destination, upstream)
-    if plan.synthesise is not None:
-        from policy_engine.release.synthetic_rows import release_synthetic  # noqa: PLC0415 (as above)
-
-        return release_synthetic(plan, engine, destination, seed, upstream)
+    if plan.generation is not None:
+        return _release_generation(plan, engine, destination, seed, upstream)
     table, sources = read_inputs(plan, engine, upstream)
     doubts = tuple(text_warnings(plan, engine, table))
     if plan.train is not None:
         from policy_engine.release.trained_model import release_model  # noqa: PLC0415 (slow to import)
 
-        folder = _folder(destination)
+        folder = model_folder(destination)
         model = release_model(
             plan,
             engine,
@@ -185,6 +184,23 @@ def run_plan(
         plan, engine, table, seed=seed, progress=progress, history=history, repeats=repeats
     )
     return release.with_audits(judged_attempts, reports), stored
+
+
+def _release_generation(
+    plan: Plan,
+    engine: Engine,
+    destination: Path | str | None,
+    seed: int | None,
+    upstream: tuple[Upstream, ...],
+) -> tuple[Release, WrittenTable]:
+    """Return the rows that a generator makes up, or the generator itself, as they were written."""
+    if plan.train_generator is not None:
+        from policy_engine.release.trained_generator import release_generator  # noqa: PLC0415 (imports this)
+
+        return release_generator(plan, engine, model_folder(destination), seed, upstream)
+    from policy_engine.release.synthetic_rows import release_synthetic  # noqa: PLC0415 (likewise)
+
+    return release_synthetic(plan, engine, destination, seed, upstream)
 
 
 def _whole_sample(plan: Plan, sample: SampleEvidence | None) -> Iterator[str]:
@@ -296,7 +312,8 @@ def with_rows(sources: tuple[StoredData, ...], rows: int) -> tuple[StoredData, .
     return (replace(sources[0], rows=rows),) if len(sources) == 1 else sources
 
 
-def _folder(destination: Path | str | None) -> Path:
+def model_folder(destination: Path | str | None) -> Path:
+    """Return the folder of a model. Raises OutputError (O002) where none is given."""
     if destination is None:
         message = "A model must be released into a folder, but no output was given."
         raise OutputError.of("O002", message, "Give an output.")

@@ -289,7 +289,7 @@ def test_methods_come_from_the_vocabulary(run):
     audits = listing["audits"]["membership-inference"]["parameters"]
     assert {one["name"]: one["default"] for one in audits}["pe:shadowModels"] == "10"
     of_training = listing["trainings"]["train"]["parameters"]
-    assert of_training[-1]["name"] == "pe:generators"
+    assert of_training[-1]["name"] == "pe:privacyUnit"
     printed = run("methods").output
     assert "pe:maxSuppression" in printed
     assert "pe:tprAtFpr" in printed

@@ -5,6 +5,7 @@ import re
 import shlex
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 import language_reference
 import pytest
@@ -17,6 +18,7 @@ from policy_engine import terms
 from policy_engine.cli import app
 from policy_engine.decision import Request, World, decide
 from policy_engine.errors import PolicyError
+from policy_engine.methods.generative import OF_MODELS as ATTACKS_OF_MODELS
 from policy_engine.methods.reference import method_parameters
 from policy_engine.plan.products import check_plannable
 from policy_engine.plan.training.refining import RISK_MEASURES
@@ -166,6 +168,9 @@ def as_audit(given):
     named = {one["leftOperand"] for one in given}
     if {f"pe:{name}" for name in (*RISK_MEASURES, "population")} & named:
         return as_risk(given)
+    attacks = [one["rightOperand"] for one in given if one["leftOperand"] == "pe:attack"]
+    if {*chain.from_iterable(attacks)} & {*ATTACKS_OF_MODELS}:
+        return as_generator([language_reference.synthesising("pe:synthesised")], given)
     if {"pe:setPValue", "pe:excessCopies", "pe:holdoutShare"} & named:
         return as_attack_on_synthetic_rows(given)
     if {"pe:inferred", "pe:learned"} & named:
@@ -203,6 +208,17 @@ def as_attack_on_synthetic_rows(given):
     made = {"target": "ex:Visits", "action": action("odrl:anonymize", parts), "output": "ex:Out"}
     duty = {"action": action("pe:membershipInference", given)}
     return as_policy({"permission": [made, {"target": "ex:Out", "action": "read", "duty": duty}]})
+
+
+def as_generator(given, attack=None):
+    """Return the permissions to train a generator, and to use it once it is attacked."""
+    every = [*map(language_reference.synthesising, ("pe:synthesised", "pe:synthesiser"))]
+    more = [one for one in every if one["leftOperand"] != given[0]["leftOperand"]]
+    trained = action("pe:train", [*given, *more])
+    made = {"target": "ex:Visits", "action": trained, "output": "ex:Model"}
+    bound = {"leftOperand": "pe:auc", "operator": "lteq", "rightOperand": 0.6}
+    duty = {"action": action("pe:membershipInference", attack or [bound])}
+    return as_policy({"permission": [made, {"target": "ex:Model", "action": "use", "duty": duty}]})
 
 
 def as_attack(given):
@@ -305,6 +321,7 @@ WRAPPED = {
     "release": as_release,
     "randomised": as_randomised,
     "synthesised": as_synthesised,
+    "generator": lambda given: as_generator([given]),
     "query": lambda query: as_policy({"pe:queries": {**TABLE, **query}}),
     "figure": lambda figure: as_policy({"pe:queries": {**TABLE, "pe:aggregate": figure}}),
     "budget": lambda budget: as_policy({"pe:budget": {**BUDGET, **budget}}),
@@ -325,7 +342,7 @@ def parents_of(text, example):
     )
 
 
-PLANNED = ("refinement", "audit", "policy", "release", "randomised", "synthesised")
+PLANNED = ("refinement", "audit", "policy", "release", "randomised", "synthesised", "generator")
 
 
 def read(example):
@@ -594,7 +611,7 @@ def test_every_parameter_has_a_row():
 
 
 def test_what_refines_trainings_and_audits_has_a_row():
-    rows = {row[0].strip("`") for _, _, row in tables(r"examples: audit")}
+    rows = {row[0].strip("`") for _, _, row in tables(r"examples: (?:audit|generator)")}
     assert {terms.compact(iri) for iri in refining_operands() if iri not in operands()} <= rows
     assert set(terms.attacks()) <= rows
 

@@ -25,6 +25,7 @@ from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS as LINKA
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
 from policy_engine.methods.disclosure import DisclosureMeasure, InferenceMeasure, RiskMeasure
 from policy_engine.methods.generative import DEFAULT_ATTACKS as GENERATIVE_ATTACKS
+from policy_engine.methods.generative import OF_MODELS as ATTACKS_ON_MODELS
 from policy_engine.methods.generative import GenerativeMeasure
 from policy_engine.methods.masking import masking_class
 from policy_engine.methods.randomiser import randomiser_class
@@ -37,6 +38,7 @@ from policy_engine.plan.plan import EngineName
 from policy_engine.plan.training import audit_parameters
 from policy_engine.plan.training.refining import (
     OF_AUDIT,
+    OF_GENERATOR,
     OF_GENERATORS,
     OF_INFERENCE,
     OF_LINKAGE,
@@ -218,7 +220,9 @@ def test_a_generator_has_its_classes_its_tests_and_its_entry(notation):
     assert kind.__module__.rpartition(".")[2] == name
     assert kind.notation == kind.model_fields["synthesiser"].default == notation
     assert local_names(term, "allows") == set(parameters(kind)) - {"synthesiser"}
-    assert callable(import_module(f"policy_engine.engines.synthesising.{name}").fit)
+    module = import_module(f"policy_engine.engines.synthesising.{name}")
+    assert callable(module.fit)
+    assert callable(module.stored)
     for folder in ("methods/synthesisers", "engines/synthesising"):
         assert any((ROOT / "tests" / folder).glob(f"test_{name}*.py"))
 
@@ -278,7 +282,7 @@ def test_a_method_of_audits_allows_what_is_read_of_it(notation):
 def test_what_is_read_of_audits_is_what_their_methods_allow():
     read = set(refining_operands()) - set(operands()) - {f"{terms.MOSAICROWN}method"}
     allowed = {iri for term in terms.audit_methods().values() for iri in term.iris("allows")}
-    assert read == {*allowed, *(f"{terms.PE}{name}" for name in OF_TRAINING)}
+    assert read == {*allowed, *(f"{terms.PE}{name}" for name in (*OF_TRAINING, *OF_GENERATOR))}
 
 
 @pytest.mark.parametrize(
@@ -294,7 +298,7 @@ def test_what_is_read_of_audits_is_what_their_methods_allow():
 )
 def test_what_refines_an_action_is_what_is_read_of_it(name):
     allowed = {
-        "train": OF_TRAINING,
+        "train": (*OF_TRAINING, *OF_GENERATOR),
         "audit": (
             *("method", *OF_AUDIT, *OF_LINKAGE, *OF_INFERENCE, *OF_RISK, *OF_MODEL),
             *OF_GENERATORS,
@@ -375,7 +379,14 @@ def test_attacks_on_synthetic_rows_are_made_and_named_by_their_entries():
         assert term.iri == f"{terms.PE}{notation}"
         assert term.definition.endswith(".")
         assert notation in ATTACKS_ON_GENERATORS
-    assert {*GENERATIVE_ATTACKS} <= {*terms.generative_attacks()}
+    assert {*GENERATIVE_ATTACKS, *ATTACKS_ON_MODELS} == {*terms.generative_attacks()}
+
+
+def test_the_training_of_a_generator_takes_the_settings_of_every_generator():
+    settings = {
+        name for one in terms.synthesisers().values() for name in local_names(one, "allows")
+    }
+    assert {*OF_GENERATOR} == {"synthesised", "synthesiser", "privacyUnit", *settings}
 
 
 def test_the_attacks_on_a_table_are_all_that_policies_can_name_unless_some_are_named():

@@ -10,7 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from policy_engine.audits.generative.attacks.calibrated import FEWEST_REFERENCES
 from policy_engine.audits.generative.auditing import audit_generator
+from policy_engine.audits.generative.drawing import drawn_model
 from policy_engine.audits.generative.material import Ints, Material, RecordSet
 from policy_engine.audits.generative.reading import ReadMaterial
 from policy_engine.audits.generative.released_material import coded_release
@@ -18,6 +20,7 @@ from policy_engine.audits.generative.result import GenerativeAttack, GenerativeA
 from policy_engine.audits.generative.settings import GenerativeSettings
 from policy_engine.data.catalog import MEMORY
 from policy_engine.engines import tables
+from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.engine import WrittenTable
 from policy_engine.engines.synthesising.equal_cells import rows_of
 from policy_engine.engines.synthesising.tables import SyntheticSource
@@ -34,11 +37,13 @@ from policy_engine.plan.plan import Plan
 
 _MOST = MOST_ATTACKED
 _MOST_ROWS = 5 * MOST_ATTACKED
-_RATIO = "density-ratio"
+_CALIBRATED = "calibrated-model-density"
+_BY_REFERENCES = {"density-ratio", _CALIBRATED}
 
 
 def measure_synthetic_audits(plan: Plan, written: WrittenTable) -> Iterator[GenerativeMeasurement]:
-    """Yield what every attack of a plan reaches on made-up rows as they were written.
+    """Yield what every attack of a plan reaches on made-up rows, or on their generator and rows
+    drawn from it, as they were written.
 
     At most 10,000 of the distinct rows that were learnt, and as many of those held out, are
     attacked, each once: equal rows are learnt or held out together. Where a column tells persons
@@ -50,8 +55,9 @@ def measure_synthetic_audits(plan: Plan, written: WrittenTable) -> Iterator[Gene
     source: SyntheticSource = written.made_here().engine_state
     for step in plan.synthetic_audits:
         attacks = step.method.attacks_run
-        unit = plan.require_synthesise().unit
-        read = _material(source, _read(written), unit, has_references=_RATIO in attacks)
+        unit, has_references = plan.unit, bool(_BY_REFERENCES & {*attacks})
+        read = _material(source, _read(written), unit, has_references=has_references)
+        _check_references(attacks, read)
         _check_breakable(step.method.bounds, read)
         rates = {one.fpr for one in step.method.bounds if one.fpr is not None}
         # Who is learnt is drawn at random: a shift that a test finds there is one of chance.
@@ -84,11 +90,16 @@ def _material(
     members = learnt.some(np.arange(learnt.size), generator)
     order = generator.permutation(others.size)
     holdout = others.some(order[:half], generator)
+    whole = pa.concat_tables([source.learnt, source.held_out])
 
     def records(name: str, side: _Attackable, first: int) -> RecordSet:
         # Numbered on, since nobody is on two sides.
         persons = side.group_of + first if unit else None
-        return replace(coded.records(name, side.rows), persons=persons)
+        densities = None
+        if source.generator is not None:
+            densities = source.generator.log_density(whole.take(from_numpy(side.rows)))
+        coded_records = coded.records(name, side.rows)
+        return replace(coded_records, persons=persons, densities=densities)
 
     reference = others.taken(order[half:]) if has_references else None
     material = Material(
@@ -97,6 +108,7 @@ def _material(
         synthetic=coded.records("the rows made up", rows),
         reference=records("the references", reference, learnt.size) if reference else None,
         columns=coded.columns,
+        model=None if source.generator is None else drawn_model(source.generator),
         seed=int(generator.integers(2**31)),
         unit=unit,
     )
@@ -155,6 +167,17 @@ def _check_breakable(bounds: Sequence[GenerativeBound], read: ReadMaterial) -> N
 
 
 _SET = GenerativeSettings().records
+
+
+def _check_references(attacks: Sequence[str], read: ReadMaterial) -> None:
+    """Raise AuditError (A031) where what is expected of rows cannot be fitted on references."""
+    references = len(read.material.reference or ())
+    if _CALIBRATED in attacks and references < FEWEST_REFERENCES:
+        message = (
+            f"{_CALIBRATED} needs {FEWEST_REFERENCES} distinct rows of reference, half of those"
+        )
+        hint = "Name other attacks, or hold out more rows: pe:attack, pe:holdoutShare."
+        raise AuditError.of("A031", f"{message} held out. There are {references:,}.", hint)
 
 
 def _check_apart(learnt: NDArray[np.void], held_out: NDArray[np.void]) -> None:

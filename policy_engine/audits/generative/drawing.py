@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from policy_engine.audits.generative.material import Ints
 from policy_engine.audits.generative.models.own_code import own_array
+from policy_engine.audits.generative.models.protocols import Densities
 from policy_engine.audits.generative.sampling import ask_samples
 from policy_engine.audits.membership.records import source_table
 from policy_engine.errors import AuditError, Problem
@@ -20,9 +23,26 @@ _FORM = "Allowed are a frame, a list of dicts, or an array, with the columns of 
 
 @dataclass(frozen=True)
 class DrawnModel:
-    """The name of a model whose rows are drawn already: it is asked for nothing more."""
+    """The name of a model whose rows are drawn already: it is asked for no more of them."""
 
     name: str
+
+
+@dataclass(frozen=True)
+class DrawnDensities(DrawnModel):
+    """A model whose rows are drawn already, and that tells how probable rows are."""
+
+    model: Densities
+
+    def log_density(self, x: Any, *, label: Ints | int | None = None) -> NDArray[Any]:
+        """Return what the model says of the rows of a table."""
+        return self.model.log_density(x, label=label)
+
+
+def drawn_model(model: Any) -> DrawnModel:
+    """Return what is left to be asked of a model once its rows are drawn."""
+    name = name_of(model)
+    return DrawnDensities(name, model) if isinstance(model, Densities) else DrawnModel(name)
 
 
 def name_of(model: Any) -> str:

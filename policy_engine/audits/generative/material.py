@@ -40,7 +40,8 @@ class RecordSet:
     (n,) count the classes, from 0; -1 is a class that no other file has. `persons` (n,) are the
     numbers of those whose records they are, the same in all files, None where every record counts
     by itself. What floats would round is told apart by `exact` (n, d), if all sides have it:
-    numbers that are equal for equal cells.
+    numbers that are equal for equal cells. `densities` (n,) are what the model says of them, where
+    it was asked already, see `Densities`.
     """
 
     name: str
@@ -48,6 +49,7 @@ class RecordSet:
     labels: Ints | None = None
     persons: Ints | None = None
     exact: Ints | None = None
+    densities: Scores | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -55,8 +57,9 @@ class RecordSet:
     def taken(self, rows: Ints) -> "RecordSet":
         """Return some of the records."""
         others = (self.labels, self.persons, self.exact)
-        columns = (None if one is None else one[rows] for one in others)
-        return RecordSet(self.name, self.values[rows], *columns)
+        labels, persons, exact = (None if one is None else one[rows] for one in others)
+        densities = None if self.densities is None else self.densities[rows]
+        return RecordSet(self.name, self.values[rows], labels, persons, exact, densities)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +133,7 @@ class Material:
             np.concatenate([one.values for one in sides]),
             _joined(*(one.labels for one in sides)),
             exact=_joined(*(one.exact for one in sides)),
+            densities=_joined(*(one.densities for one in sides)),
         )
 
     @cached_property
@@ -191,6 +195,6 @@ def _one_each(records: RecordSet, generator: np.random.Generator) -> RecordSet:
     return records.taken(np.sort(order[first]))
 
 
-def _joined(*parts: Ints | None) -> Ints | None:
+def _joined(*parts: NDArray[Any] | None) -> NDArray[Any] | None:
     present = [one for one in parts if one is not None]
     return np.concatenate(present) if len(present) == len(parts) else None

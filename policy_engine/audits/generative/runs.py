@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.generative.drawing import (
-    DrawnModel,
+    drawn_model,
     drawn_table,
     draws_tables,
-    name_of,
 )
 from policy_engine.audits.generative.material import Ints, Material, RecordSet
 from policy_engine.audits.generative.models.own_code import own_array
@@ -85,7 +84,7 @@ def _with_drawn_rows(
     made = drawn_table(model, columns, settings.samples, settings.seconds, seed)
     return (
         replace(sides, synthetic=made),
-        DrawnModel(name_of(model)),
+        drawn_model(model),
         replace(settings, seconds=None),
     )
 

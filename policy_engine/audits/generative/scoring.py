@@ -15,6 +15,10 @@ from policy_engine.audits.generative.attacks.closest_record import closest_recor
 from policy_engine.audits.generative.attacks.density_ratio import density_ratio
 from policy_engine.audits.generative.attacks.discriminator import discriminator
 from policy_engine.audits.generative.attacks.exact_copies import exact_copies
+from policy_engine.audits.generative.attacks.model_density import (
+    calibrated_model_density,
+    model_density,
+)
 from policy_engine.audits.generative.attacks.monte_carlo import NEAREST, MonteCarlo
 from policy_engine.audits.generative.attacks.rare_values import rare_values
 from policy_engine.audits.generative.attacks.reconstruction import reconstruction
@@ -42,6 +46,8 @@ _OTHERS: Mapping[str, tuple[Attack, tuple[str, ...]]] = MappingProxyType(
         "reconstruction": (reconstruction, (_MODEL,)),
         "calibrated-reconstruction": (calibrated_reconstruction, (_MODEL, _REFERENCES)),
         "discriminator": (discriminator, (_MODEL,)),
+        "model-density": (model_density, (_MODEL,)),
+        "calibrated-model-density": (calibrated_model_density, (_MODEL, _REFERENCES)),
         "auxiliary-gan": (auxiliary_gan, (_SAMPLES,)),
         "shadow-generators": (shadow_generators, (_MODEL, _REFERENCES)),
     }

@@ -22,7 +22,10 @@ OTHER_BALLS = tuple(
 """Balls with other radii, made where they are named: the best of several would be chosen on those
 who are audited."""
 OF_TABLES = ("exact-copies", "closest-record", "rare-values")
-OF_MODELS = ("reconstruction", "calibrated-reconstruction", "discriminator")
+OF_MODELS = (
+    *("reconstruction", "calibrated-reconstruction", "discriminator"),
+    *("model-density", "calibrated-model-density"),
+)
 ON_REQUEST = ("auxiliary-gan", "shadow-generators")
 """Attacks that train models of their own: they take minutes, and are made where they are named."""
 RISKS = ("singling-out", "linkability", "inference")

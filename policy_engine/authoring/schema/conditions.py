@@ -1,6 +1,6 @@
 """Constraints and refinements, single and joined (ODRL Information Model 2.2, section 2.5)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from policy_engine import terms
 from policy_engine.authoring.schema.building import (
@@ -64,10 +64,11 @@ def _logical_operators() -> list[str]:
 
 
 def _comparison(left: str, operands: Mapping[str, terms.Term], vocabulary: Vocabulary) -> Schema:
+    of_columns = [iri for iri in operands if iri in terms.settings()]
     keys = odrl_properties(
         leftOperand=left,
         operator="operator",
-        rightOperand="values",
+        rightOperand="anything" if of_columns else "values",
         rightOperandReference="names",
         dataType="oneName",
         unit="oneName",
@@ -79,10 +80,22 @@ def _comparison(left: str, operands: Mapping[str, terms.Term], vocabulary: Vocab
         requires("leftOperand", "operator"),
         when(described_object(), either),
         _single_right_operand(),
+        *_column_rules(of_columns),
         *_operand_rules(operands, vocabulary),
     )
     schema["dependentSchemas"] |= excludes("rightOperand", "rightOperandReference")
     return schema
+
+
+def _column_rules(of_columns: Sequence[str]) -> Iterator[Schema]:
+    """Yield the rules that columns with settings are those of `anonymize`, and other values have
+    none."""
+    for iri in of_columns:
+        values = {"properties": {"rightOperand": ref(f"{terms.local_name(iri)}Values")}}
+        yield where_key("leftOperand", one_of_terms(iri), values)
+    if of_columns:
+        plain = {"properties": {"rightOperand": ref("values")}}
+        yield when(has_key("leftOperand", one_of_terms(*of_columns)), {}, plain)
 
 
 def _single_right_operand() -> Schema:

@@ -89,7 +89,7 @@ def plan_destination(output: str | Path, plan: Plan) -> Location:
         message = f"The path of the output is empty. Given: {str(output)!r}."
         raise OutputError.of("O002", message, "The current folder is '.'.")
     asset, like = plan.publish.asset, plan.reads[0].format
-    if plan.train:
+    if plan.releases_model:
         return model_destination(parse_location(output), asset)
     if plan.anonymize and plan.anonymize.is_in_buckets:
         return bucket_destination(parse_location(output), asset, like)
@@ -103,7 +103,7 @@ def plan_destinations(plans: Sequence[Plan], output: str | Path) -> list[Locatio
         return files
     assets = [plan.publish.asset for plan in plans]
     names = {storage.name(file).lower() for file in files}
-    models = [plan.publish.asset for plan in plans if plan.train]
+    models = [plan.publish.asset for plan in plans if plan.releases_model]
     problem = ""
     if any(file == parse_location(output) for file in files):
         problem = f"must go into a folder. Given: {str(output)!r}"

@@ -28,7 +28,7 @@ def check_shared(folder: Location, own: Collection[Location], assets: Collection
 def _refusal(certificate: Certificate | None, assets: Collection[str]) -> str:
     if certificate is None:
         return "certifies another file, or is not a certificate"
-    if certificate.plan.train is not None:
+    if certificate.plan.releases_model:
         return f"is for {certificate.file!r}, and a released model needs a folder of its own"
     if certificate.plan.publish.asset in assets:
         return f"certifies another file of {certificate.plan.publish.asset}, {certificate.file!r}"

@@ -198,8 +198,9 @@ def _row_figures(certificate: Certificate, record: Record | None) -> Iterator[tu
     if certificate.plan.aggregate is not None:
         yield "groups", rows
         return
-    if certificate.plan.synthesise is not None:
-        yield "rows, made up", rows
+    if certificate.plan.generation is not None:
+        is_model = certificate.plan.train_generator is not None
+        yield "rows, drawn to be measured" if is_model else "rows, made up", rows
         if record:
             learnt = record.rows_in - record.held_out - record.suppressed
             left_out = f", {record.suppressed:,} of nobody" if record.suppressed else ""

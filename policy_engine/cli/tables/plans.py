@@ -9,7 +9,7 @@ from rich.table import Table
 from policy_engine import terms
 from policy_engine.cli.tables.randomised import add_randomised
 from policy_engine.cli.tables.statistics import add_statistics
-from policy_engine.cli.tables.synthetic_rows import add_synthetic
+from policy_engine.cli.tables.synthetic_rows import add_generator, add_synthetic
 from policy_engine.cli.tables.tables import new_table, printed_list
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Architecture, Estimator
@@ -68,7 +68,7 @@ def _condition(plan: Plan) -> str:
         condition = "epsilon and delta are charged to the ledger, and the noise is drawn"
     elif plan.randomise is not None:
         condition = "every cell is found to be one that may be drawn"
-    elif plan.synthesise is not None:
+    elif plan.generation is not None:
         condition = "every cell is found to lie within what its column has in the input"
     if plan.audits or plan.disclosures or plan.synthetic_audits:
         condition += ", and every attack stays below its bounds"
@@ -90,6 +90,8 @@ def _add_making(table: Table, plan: Plan) -> None:
         add_randomised(table, plan.randomise)
     if plan.synthesise is not None:
         add_synthetic(table, plan.synthesise, plan.synthetic_audits)
+    if plan.train_generator is not None:
+        add_generator(table, plan.train_generator, plan.synthetic_audits)
 
 
 def _add_anonymization(table: Table, plan: Plan, anonymize: Anonymize) -> None:

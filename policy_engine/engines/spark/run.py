@@ -178,6 +178,10 @@ class SparkRun:
         """Raise InternalError (X001): no plan makes rows up on a cluster (M009)."""
         raise InternalError.of("X001", "Rows are made up on the local engine.")
 
+    def train_generator(self, *_: Any) -> AnonymizedTable:
+        """Raise InternalError (X001), as `synthesise` does."""
+        raise InternalError.of("X001", "Generators are trained on the local engine.")
+
     def foreign_cells(self, *_: Any) -> tuple[int, tuple[int, ...]]:
         """Raise InternalError (X001), as `synthesise` does."""
         raise InternalError.of("X001", "Rows are made up on the local engine.")

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import to_numpy, unchunk
+from policy_engine.engines.synthesising.coding import ColumnValues
 from policy_engine.engines.synthesising.equal_cells import cell_numbers, rows_of
 from policy_engine.engines.tables import infer_types
 
@@ -28,6 +29,17 @@ def foreign_cells(output: pa.Table, source: pa.Table, names: Sequence[str]) -> t
         _foreign(unchunk(after.column(name)), unchunk(before.column(name)), is_known)
         for name, is_known in zip(names, among, strict=True)
     )
+
+
+def foreign_values(columns: Sequence[ColumnValues], source: pa.Table) -> dict[str, int]:
+    """Return how many of the values that a generator holds lie outside of what the input has, by
+    column."""
+    counts = {}
+    for one in columns:
+        name = one.field.name
+        own = pa.table([one.values], schema=pa.schema([one.field]))
+        counts[name] = foreign_cells(own, source, [name])[0]
+    return counts
 
 
 def exact_copies(output: pa.Table, source: pa.Table, names: Sequence[str]) -> int:

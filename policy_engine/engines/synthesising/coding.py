@@ -4,6 +4,7 @@ Every generator draws codes: a synthetic cell is a value of its column, of the s
 written alike.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,36 @@ class LearntColumn:
 
 
 @dataclass(frozen=True, eq=False)
+class ColumnValues:
+    """The `values` of a column as those of a `LearntColumn`, whatever rows had them."""
+
+    field: pa.Field
+    values: pa.Array
+    numbers: Floats | None = None
+
+    @classmethod
+    def of(cls, field: pa.Field, values: pa.Array) -> "ColumnValues":
+        """Return the values of a column that are in their order, the missing one last."""
+        present = values.drop_null()
+        numbers = _numbers(field, present)
+        if numbers is not None and len(present) < len(values):
+            numbers = np.append(numbers, _far_below(numbers))
+        return cls(field, values, numbers)
+
+
+AnyColumn = LearntColumn | ColumnValues
+
+
+def table_of(columns: Sequence[AnyColumn], codes: Codes) -> pa.Table:
+    """Return the table that has these codes, (rows, columns)."""
+    arrays = [
+        one.values.take(from_numpy(np.ascontiguousarray(codes[:, place]))).cast(one.field.type)
+        for place, one in enumerate(columns)
+    ]
+    return pa.table(arrays, schema=pa.schema([one.field for one in columns]))
+
+
+@dataclass(frozen=True, eq=False)
 class LearntTable:
     """The columns of a table as codes, in an order, and how many rows it has."""
 
@@ -59,11 +90,7 @@ class LearntTable:
 
     def table_of(self, codes: Codes) -> pa.Table:
         """Return the table that has these codes, (rows, columns)."""
-        columns = [
-            one.values.take(from_numpy(np.ascontiguousarray(codes[:, place]))).cast(one.field.type)
-            for place, one in enumerate(self.columns)
-        ]
-        return pa.table(columns, schema=pa.schema([one.field for one in self.columns]))
+        return table_of(self.columns, codes)
 
 
 def learnt_table(table: pa.Table) -> LearntTable:

@@ -1,6 +1,7 @@
 """Sequential trees: a tree a column, learnt from those before it; cells are drawn from leaves."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -8,7 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.engines.synthesising.coding import Codes, Floats, LearntColumn, LearntTable
+from policy_engine.engines.synthesising.coding import (
+    AnyColumn,
+    Codes,
+    ColumnValues,
+    Floats,
+    LearntColumn,
+    LearntTable,
+)
+from policy_engine.engines.synthesising.counted import (
+    Arrays,
+    counts_of,
+    drawn_codes,
+    log_shares,
+)
+from policy_engine.engines.synthesising.stored_trees import StoredTree
 from policy_engine.errors import DataError
 from policy_engine.methods.synthesisers.sequential_trees import SequentialTrees
 
@@ -38,6 +53,31 @@ class Leaves:
         drawn: Codes = self.codes[self.starts[nodes] + places]
         return drawn
 
+    def stored(self) -> StoredTree:
+        """Return the tree as a file holds it, with the values of each leaf counted.
+
+        Nothing is left of the order of rows, which would tell which cells are of one.
+        """
+        inner = self.tree.tree_
+        nodes = np.repeat(np.arange(len(self.sizes))[self.sizes > 0], self.sizes[self.sizes > 0])
+        pairs = np.column_stack([nodes, self._codes_by_node()])
+        entries, counts = np.unique(pairs, axis=0, return_counts=True)
+        return StoredTree(
+            left=inner.children_left.astype(np.int64),
+            right=inner.children_right.astype(np.int64),
+            feature=inner.feature.astype(np.int64),
+            threshold=inner.threshold.astype(np.float64),
+            leaf=entries[:, 0],
+            code=entries[:, 1],
+            count=counts,
+        )
+
+    def _codes_by_node(self) -> Codes:
+        """Return the codes of leaves in the order of their numbers, (rows,)."""
+        order = np.flatnonzero(self.sizes)
+        parts = [self.codes[self.starts[node] :][: self.sizes[node]] for node in order]
+        return np.concatenate(parts)
+
 
 @dataclass(frozen=True, eq=False)
 class FittedTrees:
@@ -54,12 +94,62 @@ class FittedTrees:
         starts = range(0, n, _BLOCK)
         return np.concatenate([self._block(min(_BLOCK, n - one), generator) for one in starts])
 
+    def arrays(self) -> Arrays:
+        """Return what a file holds of it: the counts of the first column's values, and a tree of
+        each other one."""
+        arrays = {"counts_0": self.columns[0].counts}
+        for place, leaves in enumerate(self.trees, start=1):
+            arrays |= leaves.stored().arrays(place)
+        return arrays
+
     def _block(self, n: int, generator: np.random.Generator) -> Codes:
         first = self.columns[0].codes
         drawn = [first[generator.integers(len(first), size=n)]]
         for leaves in self.trees:
             drawn.append(leaves.drawn(_features(self.columns, drawn), generator))
         return np.column_stack(drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTrees:
+    """Columns in the order in which they are drawn, the counts of the first one's values, and a
+    tree of each other one, as a file holds them."""
+
+    columns: tuple[ColumnValues, ...]
+    counts: Codes
+    trees: tuple[StoredTree, ...]
+
+    def rows(self, n: int, seed: int) -> Codes:
+        """Return the codes of synthetic rows, (n, columns)."""
+        generator = np.random.default_rng(seed)
+        starts = range(0, n, _BLOCK)
+        blocks = [self._block(min(_BLOCK, n - one), generator) for one in starts]
+        return np.concatenate([np.empty((0, len(self.columns)), np.int64), *blocks])
+
+    def _block(self, n: int, generator: np.random.Generator) -> Codes:
+        drawn = [drawn_codes(self.counts, n, generator)]
+        for tree in self.trees:
+            drawn.append(tree.drawn(_features(self.columns, drawn), generator))
+        return np.column_stack(drawn)
+
+    def log_density(self, codes: Codes) -> Floats:
+        """Return the logarithm of the probability of rows (n, columns), (n,); -1 is no value."""
+        columns = [*codes.T]
+        density = log_shares(self.counts, columns[0])
+        for place, tree in enumerate(self.trees, start=1):
+            features = _features(self.columns, columns[:place])
+            density += tree.log_shares(features, columns[place])
+        return density
+
+
+def stored(columns: Sequence[ColumnValues], arrays: Arrays) -> StoredTrees:
+    """Return the generator of a file. Raises ValueError where the arrays are not those of one."""
+    counts = counts_of(arrays, 0, len(columns[0].values))
+    trees = []
+    for place in range(1, len(columns)):
+        features = sum(_of_values(one).shape[1] for one in columns[:place])
+        trees.append(StoredTree.of(arrays, place, features, len(columns[place].values)))
+    return StoredTrees(tuple(columns), counts, tuple(trees))
 
 
 def fit(table: LearntTable, settings: SequentialTrees) -> FittedTrees:
@@ -106,13 +196,13 @@ def _leaves(column: LearntColumn, features: NDArray[np.float32], leaf: int) -> L
     )
 
 
-def _features(columns: tuple[LearntColumn, ...], codes: list[Codes]) -> NDArray[np.float32]:
+def _features(columns: Sequence[AnyColumn], codes: Sequence[Codes]) -> NDArray[np.float32]:
     """Return what a tree splits by, (rows, features), of the columns that have codes."""
     features = [_of_values(one)[some] for one, some in zip(columns, codes, strict=False)]
     return np.concatenate(features, axis=1)
 
 
-def _of_values(column: LearntColumn) -> NDArray[np.float32]:
+def _of_values(column: AnyColumn) -> NDArray[np.float32]:
     """Return what a tree splits by, of each value of a column, (values, features)."""
     number = len(column.values)
     if column.numbers is not None:

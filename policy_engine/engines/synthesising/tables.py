@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from policy_engine.engines.arrays import from_numpy, is_text
@@ -13,12 +15,16 @@ from policy_engine.engines.field_marks import is_untyped
 from policy_engine.engines.persons import person_numbers
 from policy_engine.engines.synthesising.checking import exact_copies
 from policy_engine.engines.synthesising.coding import Codes, LearntTable, learnt_table
+from policy_engine.engines.synthesising.counted import Arrays
+from policy_engine.engines.synthesising.generator_files import read_generator, write_generator
 from policy_engine.engines.synthesising.holding_out import Ints, split
+from policy_engine.engines.synthesising.released_generator import ReleasedGenerator
+from policy_engine.engines.tables import infer_types
 from policy_engine.engines.text_types import to_inferred_type
 from policy_engine.errors import DataError, format_count, join_names
 from policy_engine.methods.synthesiser import Synthesiser
 from policy_engine.methods.synthesisers.sequential_trees import SequentialTrees
-from policy_engine.plan.synthesis import Synthesis
+from policy_engine.plan.synthesis import Generation, Synthesis, TrainedGenerator
 
 
 class Fitted(Protocol):
@@ -26,6 +32,10 @@ class Fitted(Protocol):
 
     def rows(self, n: int, seed: int) -> Codes:
         """Return the codes of synthetic rows, (n, columns), all drawn by the seed."""
+        ...
+
+    def arrays(self) -> Arrays:
+        """Return what a file holds of it, by name."""
         ...
 
 
@@ -51,7 +61,8 @@ def synthetic_table(table: pa.Table, settings: Synthesiser, rows: int, seed: int
 class SyntheticSource:
     """The rows that a generator learnt, and those `held_out`, drawn by the seed.
 
-    The numbers of their persons are None where every row counts by itself.
+    The numbers of their persons are None where every row counts by itself. The `generator` is the
+    one that is released, as it was written, None where rows are.
     """
 
     learnt: pa.Table
@@ -59,6 +70,7 @@ class SyntheticSource:
     seed: int
     learnt_persons: Ints | None = None
     held_out_persons: Ints | None = None
+    generator: ReleasedGenerator | None = None
 
 
 def made_up(
@@ -90,7 +102,7 @@ def made_up(
             *_unsplit(synthesis.synthesiser, learnt.num_rows),
         ),
         compared=tuple(columns),
-        engine_state=SyntheticSource(learnt, others, seed, *(one.persons for one in sides)),
+        engine_state=SyntheticSource(learnt, others, seed, sides[0].persons, sides[1].persons),
     )
 
 
@@ -106,7 +118,7 @@ def _with_texts_of(table: pa.Table, made: pa.Table) -> pa.Table:
     return pa.table(made.columns, schema=pa.schema(fields))
 
 
-def _with_persons(table: pa.Table, synthesis: Synthesis) -> tuple[pa.Table, Ints | None]:
+def _with_persons(table: pa.Table, synthesis: Generation) -> tuple[pa.Table, Ints | None]:
     """Return the rows of persons, and the number of each one's person, None without a unit.
 
     Raises DataError (R001) where no row names a person.
@@ -128,6 +140,54 @@ def _nobody(rows: int, unit: str) -> Iterator[str]:
         verb = "names nobody and was" if rows == 1 else "name nobody and were"
         counted = format_count(rows, "row")
         yield f"{counted} {verb} left out: of {unit!r} they have no value."
+
+
+def trained(
+    table: pa.Table,
+    step: TrainedGenerator,
+    names: Sequence[str],
+    seed: int,
+    held_out: float,
+    folder: Path,
+) -> AnonymizedTable:
+    """Write a generator of a table into a folder, and return rows drawn from what was written.
+
+    The rows have the columns `names` in their order. Raises as `made_up` does, and as
+    `write_generator`.
+    """
+    kept, persons = _with_persons(table, step)
+    sides = split(kept.select(list(step.columns)), held_out, seed, persons)
+    learnt, others = _typed(*(one.table for one in sides))
+    coded = learnt_table(learnt)
+    write_generator(folder, coded, step.synthesiser, fit(coded, step.synthesiser))
+    generator = read_generator(folder)
+    number = int(np.random.default_rng([seed, _STREAM]).integers(2**63))
+    made = generator.sample(step.rows_measured, seed=number)
+    return AnonymizedTable(
+        made.select(list(names)),
+        rows=made.num_rows,
+        suppressed=table.num_rows - kept.num_rows,
+        doubts=(
+            *_nobody(table.num_rows - kept.num_rows, step.unit),
+            *_unlike(learnt),
+            *_unsplit(step.synthesiser, learnt.num_rows),
+        ),
+        compared=tuple(names),
+        engine_state=SyntheticSource(
+            learnt, others, seed, sides[0].persons, sides[1].persons, generator
+        ),
+    )
+
+
+def _typed(learnt: pa.Table, others: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Return two parts of a table with texts of CSV files as the numbers or times that all are: a
+    generator has types of its own."""
+    whole = infer_types(pa.concat_tables([learnt, others]))
+    return whole.slice(0, learnt.num_rows), whole.slice(learnt.num_rows)
+
+
+_STREAM = 80
+"""A stream of random numbers of its own."""
 
 
 def _copies(made: pa.Table, learnt: pa.Table) -> Iterator[str]:

@@ -1,5 +1,5 @@
 """Which permissions ask for statistics under differential privacy, for answers or for synthetic
-rows, not for rows."""
+rows, not for rows; and which for a generator, not for a classifier."""
 
 from policy_engine import terms
 from policy_engine.methods.sanitisations.differential_privacy import DifferentialPrivacy
@@ -37,6 +37,15 @@ def asks_for_rows(action: Action) -> bool:
     place."""
     others = asks_for_statistics, asks_for_answers, asks_for_synthetic_rows
     return not any(one(action) for one in others)
+
+
+def asks_for_generator(action: Action) -> bool:
+    """Tell whether an action to train asks for a generator of rows, be it wrong or right."""
+    leaves = (leaf for part in action.refinements for leaf in part.constraints())
+    return any(leaf.left_operand in _OF_GENERATORS for leaf in leaves)
+
+
+_OF_GENERATORS = {f"{terms.PE}{name}" for name in ("synthesised", "synthesiser")}
 
 
 def _names(action: Action, notation: str) -> bool:

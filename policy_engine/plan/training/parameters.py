@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from policy_engine import terms
-from policy_engine.methods import describe_allowed
+from policy_engine.methods import describe_allowed, parameters
 from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.classifier import FEW, MANY
 from policy_engine.methods.audits.membership_inference import AttackBound, MembershipInference
@@ -11,9 +11,16 @@ from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS, RecordLinkage
 from policy_engine.methods.generative import SyntheticInference
 from policy_engine.methods.reference import Parameter
+from policy_engine.methods.synthesiser import synthesiser_class
 from policy_engine.plan.training.files import FEWEST, FileBounds
 from policy_engine.plan.training.model import Modelling
-from policy_engine.plan.training.refining import DEFAULT_FPR, MEASURES, OF_TRAINING, RISK_MEASURES
+from policy_engine.plan.training.refining import (
+    DEFAULT_FPR,
+    MEASURES,
+    OF_GENERATOR,
+    OF_TRAINING,
+    RISK_MEASURES,
+)
 
 
 def audit_parameters(notation: str) -> list[Parameter]:
@@ -27,9 +34,26 @@ def audit_parameters(notation: str) -> list[Parameter]:
 
 
 def training_parameters() -> list[Parameter]:
-    """Return the parameters of a training."""
-    others = _other_parameters()
-    return [_parameter(f"{terms.PE}{name}", ("local",), others) for name in OF_TRAINING]
+    """Return the parameters of a training: those of classifiers, then those of generators."""
+    others = {**_other_parameters(), **_generator_parameters()}
+    names = (*OF_TRAINING, *OF_GENERATOR)
+    return [_parameter(f"{terms.PE}{name}", ("local",), others) for name in names]
+
+
+def _generator_parameters() -> dict[str, tuple[str, str]]:
+    """Return what the training of a generator takes by name."""
+    settings = {
+        name: (describe_allowed(field), f"{field.default}")
+        for kind in map(synthesiser_class, terms.synthesisers())
+        for name, field in parameters(kind).items()
+        if name != "synthesiser"
+    }
+    return {
+        "synthesised": ("columns", "required of a generator"),
+        "synthesiser": ("a generator", "required of a generator"),
+        **settings,
+        "privacyUnit": ("one column", "none"),
+    }
 
 
 def _parameter(

@@ -15,6 +15,9 @@ from policy_engine.policy import Action, Asset, Constraint, Policy
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 OF_MODEL = ("label", "feature", "model", "trainingShare")
 OF_TRAINING = (*OF_MODEL, "generators")
+OF_GENERATOR = ("synthesised", "synthesiser", "leafSize", "privacyUnit")
+"""What refines the training of a generator: its columns, its kind, the settings of that, and the
+column of persons."""
 OF_FILES = ("smallestLeaf", "rareValues")
 OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts", *OF_FILES)
 OF_GENERATORS = ("setPValue", "excessCopies", "holdoutShare")
@@ -36,7 +39,7 @@ _OPERATORS = {
     "setPValue": [_AT_LEAST, _ABOVE],
 }
 _BOUNDED = (*MEASURES, "excessCopies", "linked", "inferred", *RISK_MEASURES)
-_SEVERAL = ("attack", "feature", "known", "learned")
+_SEVERAL = ("attack", "feature", "known", "learned", "synthesised")
 
 
 class Refinements:

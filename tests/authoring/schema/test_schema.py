@@ -74,7 +74,7 @@ UNSEEN = {
         linkage-by-another-method linkage-of-a-model linkage-of-a-sample-as-it-is
         linkage-of-another-asset linkage-of-buckets linkage-of-images linkage-of-persons
         linkage-that-bounds-nothing linkage-wrong-in-several-ways
-        inference-of-nothing inference-that-bounds-nothing inference-wrong-in-several-ways
+        generator-attacked-as-a-classifier generator-of-a-model-that-predicts
         inference-of-nothing inference-that-bounds-nothing inference-wrong-in-several-ways
         risk-among-an-output risk-of-a-model risk-of-columns-masked-at-random
         risk-that-bounds-nothing risk-wrong-in-several-ways

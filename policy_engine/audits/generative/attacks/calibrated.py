@@ -12,7 +12,8 @@ from policy_engine.kernels.generative.nearest_samples import NearestSamples
 Floats = NDArray[np.float64]
 
 _NEIGHBOURS = (1, 5, 20)
-_FEWEST = 200
+FEWEST_REFERENCES = 200
+"""How many references expectations are fitted on at least."""
 _BATCH = 10_000
 _LEAST = 1e-6
 _LEAST_IN_TABLES = 0.01
@@ -44,9 +45,11 @@ def calibrated(
     are not finite count as the greatest.
     """
     reference, fitting = material.reference, material.fitting
-    if reference is None or fitting is None or len(reference) < _FEWEST:
+    if reference is None or fitting is None or len(reference) < FEWEST_REFERENCES:
         count = 0 if reference is None else len(reference)
-        return NotApplicable(reason=f"There are {count} reference records; {_FEWEST} are needed.")
+        return NotApplicable(
+            reason=f"There are {count} reference records; {FEWEST_REFERENCES} are needed."
+        )
     least = _LEAST_IN_TABLES if material.is_table else _LEAST
     features = _features(material, space, reference, material.audited, least)
     own = _features(material, space, reference, fitting, least)

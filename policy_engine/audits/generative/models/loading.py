@@ -1,4 +1,4 @@
-"""Generative models by their name: objects of Python, and files of Keras.
+"""Generative models by their name: objects of Python, files of Keras, and released generators.
 
 `module:object` runs code of the user's own, as importing it does. The object is a model; a class of
 models, or a function without arguments that returns one; or a function that samples,
@@ -28,6 +28,7 @@ from policy_engine.audits.generative.models.keras_generator import (
 from policy_engine.audits.generative.models.own_code import own_code
 from policy_engine.audits.generative.models.protocols import Fits, Samples
 from policy_engine.audits.membership.training.runtime import ignore_deprecations, need_keras
+from policy_engine.engines.synthesising.generator_files import DESCRIPTION, read_generator
 from policy_engine.errors import AuditError, DataError
 
 GENERATOR, ENCODER, DISCRIMINATOR = "generator.keras", "encoder.keras", "discriminator.keras"
@@ -115,11 +116,14 @@ def load_model(source: Any) -> Samples:
     """Return the model of a name or a path, or an object as a model.
 
     Raises AuditError (A014) where it is not a model that samples, or cannot be opened; DataError
-    (C002) for a file that does not exist, (C011) without Keras.
+    (C002) for a file that does not exist, (C011) without Keras, (C017) for files that are not those
+    of a generator.
     """
     if not isinstance(source, str | Path):
         return model_of(source, repr(source))
     path = Path(source)
+    if (path / DESCRIPTION).is_file():
+        return read_generator(path)
     if path.is_dir() or path.suffix == ".keras":
         return _keras_model(path)
     return model_of(_object_of(str(source)), str(source))

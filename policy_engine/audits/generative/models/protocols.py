@@ -52,6 +52,17 @@ class Reconstructs(Protocol):
 
 
 @runtime_checkable
+class Densities(Protocol):
+    """A model that says how probable records are to it."""
+
+    def log_density(self, x: Any, *, label: Ints | int | None = None) -> NDArray[Any]:
+        """Return the logarithm of the density of each record (n, *shape), (n,), or of each row of a
+        table; minus infinity is none at all. A constant that is the same for all does not
+        matter."""
+        ...
+
+
+@runtime_checkable
 class Discriminates(Protocol):
     """A model that says whether records look real."""
 

@@ -1,0 +1,45 @@
+"""The command that draws rows from a generator that was released."""
+
+import io
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from policy_engine.cli.options import OverwriteOption
+
+
+def generate(
+    generator: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="The released generator, or the folder it lies in."),
+    ],
+    rows: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many rows.")] = 1_000,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="NUMBER", help="The same seed gives the same rows. [default: drawn]"
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write CSV or Parquet to this file instead of printing CSV."
+        ),
+    ] = None,
+    overwrite: OverwriteOption = False,
+) -> None:
+    """Draw rows from a generator that was released, once its files are the certified ones."""
+    from policy_engine.api.loading_generators import load_generator  # noqa: PLC0415 (as used)
+    from policy_engine.data.atomic_file import write_file  # noqa: PLC0415
+    from policy_engine.data.table_files import file_format  # noqa: PLC0415
+    from policy_engine.engines.tables import write_to  # noqa: PLC0415
+
+    kind = "csv" if output is None else file_format(output)
+    table = load_generator(generator).sample(rows, seed=seed)
+    file = io.BytesIO()
+    write_to(file, table, kind)
+    if output is None:
+        typer.echo(file.getvalue(), nl=False)
+    else:
+        write_file(output, file.getvalue(), overwrite=overwrite)

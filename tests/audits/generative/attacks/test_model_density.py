@@ -1,0 +1,98 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+from generative_models import material
+
+from policy_engine.audits.generative.attacks.calibrated import FEWEST_REFERENCES
+from policy_engine.audits.generative.attacks.model_density import (
+    calibrated_model_density,
+    model_density,
+)
+from policy_engine.audits.generative.material import AuditedColumn, Material, RecordSet
+from policy_engine.errors import AuditError
+from policy_engine.kernels.estimates import NotApplicable
+
+MEMBERS, HOLDOUT = [[0.0, 1.0], [2.0, 0.0]], [[1.0, 1.0], [np.nan, -1.0]]
+
+
+class Answering:
+    """A model whose answer is given."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def log_density(self, x, *, label=None):
+        self.x, self.label = x, label
+        return self.answer
+
+
+def test_a_score_is_the_density_and_no_density_is_least():
+    model = Answering(np.array([-1.0, -np.inf, -3.0, 2.0]))
+    scores = model_density(material([[0.0], [1.0]], [[2.0], [3.0]], model=model))
+    assert scores.tolist() == [-1, -4, -3, 2]
+
+
+def test_rows_of_tables_are_asked_as_a_table():
+    columns = (
+        AuditedColumn("n", is_number=True),
+        AuditedColumn("c", is_number=False, texts=("x", "y")),
+    )
+    model = Answering(np.zeros(4))
+    model_density(material(MEMBERS, HOLDOUT, model=model, columns=columns))
+    expected = {"n": [0.0, 2.0, 1.0, None], "c": ["y", "x", "y", None]}
+    assert isinstance(model.x, pa.Table)
+    assert model.x.to_pydict() == expected
+
+
+def test_what_a_model_has_said_already_is_taken():
+    sides = [
+        RecordSet("", np.zeros((2, 1)), densities=np.array(one))
+        for one in ([1.0, -np.inf], [0.0, 3.0])
+    ]
+    given = Material(*sides, shape=(1,), model=Answering(None))
+    assert model_density(given).tolist() == [1, -1, 0, 3]
+
+
+@pytest.mark.parametrize("answer", [np.full(4, np.nan), np.full(4, np.inf), np.zeros(3), "x"])
+def test_densities_of_no_use_are_refused(answer):
+    with pytest.raises(AuditError) as error:
+        model_density(material(MEMBERS, [[1.0, 1.0], [0.0, 0.0]], model=Answering(answer)))
+    assert error.value.code == "A032"
+
+
+def test_what_a_model_raises_is_told_without_its_values():
+    class Failing:
+        def log_density(self, *_, **__):
+            raise ValueError("secret")
+
+    with pytest.raises(AuditError) as error:
+        model_density(material(MEMBERS, HOLDOUT, model=Failing()))
+    assert "secret" not in error.value.problems[0].message
+
+
+def test_a_model_without_densities_is_not_attacked():
+    for attack in (model_density, calibrated_model_density):
+        assert isinstance(attack(material(MEMBERS, HOLDOUT)), NotApplicable)
+    given = material(MEMBERS, HOLDOUT, model=Answering(np.zeros(4)))
+    assert isinstance(calibrated_model_density(given), NotApplicable)
+
+
+def test_the_calibrated_density_does_not_take_common_records_for_members():
+    """Records near the middle are more probable to any model, whether they are members or not."""
+    generator = np.random.default_rng(1)
+    points = generator.standard_normal((3 * FEWEST_REFERENCES, 2))
+    members, holdout, reference = np.split(points, 3)
+
+    class Model:
+        def log_density(self, x, *, label=None):  # noqa: ARG002
+            is_member = (x[:, None] == members[None]).all(axis=2).any(axis=1)
+            return -4 * np.log(0.1 + np.linalg.norm(x, axis=1)) + 0.7 * is_member
+
+    given = material(members, holdout, model=Model(), reference=RecordSet("others", reference))
+
+    def area(scores):
+        own, others = scores[given.is_member], scores[~given.is_member]
+        return (own[:, None] > others[None]).mean()
+
+    assert area(model_density(given)) < 0.75
+    assert area(calibrated_model_density(given)) > area(model_density(given)) + 0.1

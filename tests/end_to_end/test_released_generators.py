@@ -1,0 +1,236 @@
+"""Generators that are released themselves, from the policy to rows drawn by the assignee."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+from building import ANALYST, DATASET, refinement
+from synthesising import MODEL, residents, training
+from typer.testing import CliRunner
+
+from policy_engine import (
+    Request,
+    apply_policy,
+    audit_generative,
+    certify_output,
+    decide_request,
+    load_generator,
+    terms,
+)
+from policy_engine.certificate.certificate import read_certificate
+from policy_engine.cli import app
+from policy_engine.engines.local import LocalEngine
+from policy_engine.errors import AuditError, CertificateError, DataError, OutputError, PlanError
+
+COLUMNS = ("age", "wage", "town")
+BOUNDS = {"auc": 0.75, "tprAtFpr": 0.25, "fpr": 0.01, "excessCopies": 0.3}
+POLICY = training(*COLUMNS, leafSize=100, duty=BOUNDS)
+ALONE = training(*COLUMNS, leafSize=100, duty={"auc": 0.75, "attack": ["model-density"]})
+
+
+@pytest.fixture(autouse=True)
+def _few_samples(monkeypatch):
+    monkeypatch.setattr("policy_engine.plan.synthesis.SAMPLE", 2_000)
+
+
+@pytest.fixture
+def place(tmp_path):
+    table = residents(1_600)
+    wages = [round(one, -2) for one in table["wage"].to_pylist()]
+    table = table.set_column(table.column_names.index("wage"), "wage", [wages])
+    pacsv.write_csv(table, tmp_path / "people.csv")
+    return tmp_path / "people.csv"
+
+
+def test_a_generator_is_released_once_attacks_on_it_are_bounded(place, tmp_path):
+    release = apply_policy(POLICY, {DATASET: place}, tmp_path / "out", seed=1)
+    folder = tmp_path / "out" / "generator"
+    assert sorted(one.name for one in folder.iterdir()) == ["generator.json", "generator.npz"]
+    certificate = read_certificate((tmp_path / "out" / "certificate.jsonld").read_text())
+    assert certificate == release.certificate
+    assert certificate.rows_out == 2_000
+    attacks = {one.attack for one in certificate.synthetic_attacks}
+    assert {"model-density", "calibrated-model-density", "nearest-sample"} <= attacks
+    assert certificate.holds
+    assert "holds true values of its columns" in certificate.warning
+    assert "on 2,000 rows that it made up" in certificate.warning
+    assert release.record.held_out == 800
+    with pytest.raises(DataError, match="a model, not a table"):
+        _ = release.table
+
+
+def test_a_certificate_tells_nothing_of_the_input_that_one_of_rows_does_not(place, tmp_path):
+    apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=7)
+    text = (tmp_path / "out" / "certificate.jsonld").read_text()
+    assert "people.csv" not in text
+    assert "800" not in text
+    facts = json.loads(text)["pe:certificate"]
+    step = facts["plan"]["steps"][2]
+    assert set(step) == {"step", "columns", "synthesiser", "output"}
+
+
+def test_the_assignee_draws_rows_by_python_and_by_the_command(place, tmp_path):
+    apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
+    generator = load_generator(tmp_path / "out")
+    table = generator.sample(50, seed=3)
+    assert sorted(table.column_names) == ["age", "town", "wage"]
+    assert {*table["town"].to_pylist()} <= {"Rome", "Oslo", "Bern"}
+    assert load_generator(tmp_path / "out" / "generator").sample(50, seed=3).equals(table)
+    arguments = ["generate", str(tmp_path / "out"), "--rows", "50", "--seed", "3"]
+    told = CliRunner().invoke(app, arguments)
+    assert told.exit_code == 0, told.output
+    assert told.stdout.splitlines()[0] == "age,town,wage"
+    assert len(told.stdout.splitlines()) == 51
+    for name in ("rows.csv", "rows.parquet"):
+        told = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path / name)])
+        assert told.exit_code == 0, told.output
+    assert pacsv.read_csv(tmp_path / "rows.csv").to_pylist() == table.to_pylist()
+    others = [*arguments[:-1], "4", "--output", str(tmp_path / "rows.csv")]
+    assert CliRunner().invoke(app, others).exception.code == "O001"
+
+
+def test_a_generator_that_is_not_the_certified_one_is_refused(place, tmp_path):
+    apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
+    path = tmp_path / "out" / "generator" / "generator.json"
+    path.write_text(path.read_text() + " ")
+    for where in (tmp_path / "out", tmp_path / "out" / "generator"):
+        with pytest.raises(CertificateError) as caught:
+            load_generator(where)
+        assert caught.value.code == "V004"
+    told = CliRunner().invoke(app, ["generate", str(tmp_path / "out")])
+    assert told.exception.code == "V004"
+    assert told.stdout == ""
+
+
+@pytest.mark.parametrize("kind", ["independent-marginals", "gaussian-copula"])
+def test_every_generator_is_released(kind, place, tmp_path):
+    policy = training(*COLUMNS, synthesiser=kind, duty=BOUNDS)
+    release = apply_policy(policy, {DATASET: place}, tmp_path / "out", seed=1)
+    assert release.certificate.holds
+    assert load_generator(tmp_path / "out").synthesiser.notation == kind
+
+
+def test_all_rows_of_a_person_are_learnt_or_none(tmp_path):
+    table = residents(1_600)
+    persons = [f"p{row // 2}" for row in range(table.num_rows)]
+    policy = training(
+        *COLUMNS,
+        leafSize=100,
+        duty={"auc": 0.999, "attack": ["model-density"]},
+        more=[refinement("pe:privacyUnit", f"{DATASET}/name")],
+    )
+    table = table.set_column(0, "name", [persons])
+    release = apply_policy(policy, {DATASET: table}, tmp_path / "out", seed=1)
+    assert "the persons, by 'name', whose rows it learnt" in release.certificate.warning
+    assert "name" not in load_generator(tmp_path / "out").columns
+
+
+def test_a_generator_that_has_learnt_by_heart_is_not_released(place, tmp_path):
+    policy = training(*COLUMNS, leafSize=1, duty=BOUNDS)
+    with pytest.raises(CertificateError) as caught:
+        apply_policy(policy, {DATASET: place}, tmp_path / "out", seed=1)
+    messages = [one.message for one in caught.value.problems]
+    assert {one.code for one in caught.value.problems} == {"V007"}
+    assert any("model-density reaches" in one for one in messages)
+    assert [one.name for one in (tmp_path / "out").iterdir()] == ["certificate.jsonld"]
+
+
+def test_a_value_that_the_input_lacks_is_found_in_the_files(place, tmp_path, monkeypatch):
+    """Though hardly any sample has it."""
+    train = LocalEngine.train_generator
+
+    def train_on_others(self, table, *arguments):
+        field, ages = table.schema.field("age"), table["age"].to_pylist()
+        others = pa.array([*["999"] * 4, *ages[4:]]).cast(field.type)
+        made = train(
+            self, table.set_column(table.column_names.index("age"), field, others), *arguments
+        )
+        learnt = made.engine_state.learnt
+        own = [40 if one == 999 else one for one in learnt["age"].to_pylist()]
+        changed = learnt.set_column(learnt.column_names.index("age"), "age", [own])
+        object.__setattr__(made.engine_state, "learnt", changed)
+        return made
+
+    monkeypatch.setattr(LocalEngine, "train_generator", train_on_others)
+    with pytest.raises(CertificateError, match=r"of 'age' lies? outside of what the input has"):
+        apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
+    assert not (tmp_path / "out" / "generator").exists()
+
+
+def test_too_few_rows_to_calibrate_on_release_nothing(tmp_path):
+    pacsv.write_csv(residents(300), tmp_path / "few.csv")
+    with pytest.raises(AuditError) as caught:
+        apply_policy(POLICY, {DATASET: tmp_path / "few.csv"}, tmp_path / "out", seed=1)
+    assert caught.value.code == "A031"
+    assert not (tmp_path / "out" / "generator").exists()
+
+
+def test_the_generator_may_be_used_with_its_certificate_and_only_then(place, tmp_path):
+    apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
+
+    def may_use(target, proofs):
+        request = Request(
+            assignee=ANALYST,
+            action=f"{terms.ODRL}use",
+            targets=(target,),
+            purpose=f"{terms.MOSAICROWN}marketing",
+        )
+        return decide_request([ALONE], proofs, request).permitted
+
+    assert may_use(MODEL, [tmp_path / "out"])
+    assert not may_use(MODEL, [])
+    assert not may_use(f"{MODEL}/age", [tmp_path / "out"])
+    assert not may_use(DATASET, [tmp_path / "out"])
+    other = training(*COLUMNS, leafSize=99, duty={"auc": 0.75, "attack": ["model-density"]})
+    request = Request(
+        assignee=ANALYST,
+        action=f"{terms.ODRL}use",
+        targets=(MODEL,),
+        purpose=f"{terms.MOSAICROWN}marketing",
+    )
+    assert not decide_request([other], [tmp_path / "out"], request).permitted
+
+
+def test_a_generator_is_certified_again_by_training_it_again(place, tmp_path):
+    record, out = tmp_path / "record.json", tmp_path / "out"
+    released = apply_policy(ALONE, {DATASET: place}, out, seed=1, record=record)
+    again = certify_output(out, ALONE, {DATASET: place}, record=record)
+    assert again.output_digest == released.certificate.output_digest
+    assert again.synthetic_attacks == released.certificate.synthetic_attacks
+    with pytest.raises(DataError) as caught:
+        certify_output(out, ALONE)
+    assert caught.value.code == "V006"
+
+
+def test_a_generator_is_released_into_a_folder_of_its_own(place, tmp_path):
+    with pytest.raises(OutputError):
+        apply_policy(ALONE, {DATASET: place}, tmp_path / "out.csv", seed=1)
+    with pytest.raises(OutputError):
+        apply_policy(ALONE, {DATASET: place}, seed=1)
+
+
+def test_a_generator_is_not_compared_as_rows(place, tmp_path):
+    from policy_engine import compare_release
+
+    apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
+    with pytest.raises(PlanError, match="no rows that could be compared"):
+        compare_release(place, tmp_path / "out")
+
+
+def test_a_released_generator_is_audited_like_any_other(place, tmp_path):
+    apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
+    table = residents(1_600).select([*COLUMNS])
+    audit = audit_generative(
+        table.slice(0, 600),
+        table.slice(600, 600),
+        reference=table.slice(1_200),
+        model=str(tmp_path / "out" / "generator"),
+        attacks=["model-density", "calibrated-model-density", "nearest-sample"],
+        samples=1_000,
+    )
+    assert {one.attack for one in audit.attacks} == {
+        "model-density",
+        "calibrated-model-density",
+        "nearest-sample",
+    }

@@ -1,0 +1,197 @@
+"""Generators in files: what is written is what is read, and nothing else is."""
+
+import hashlib
+import io
+import json
+import zipfile
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from synthesising import residents
+
+from policy_engine import terms
+from policy_engine.engines.synthesising.coding import learnt_table
+from policy_engine.engines.synthesising.generator_files import read_generator, write_generator
+from policy_engine.engines.synthesising.tables import fit
+from policy_engine.errors import DataError
+from policy_engine.methods.synthesiser import synthesiser_class
+
+COLUMNS = ["age", "wage", "town"]
+NOTATIONS = [*terms.synthesisers()]
+
+
+def written(folder, table, notation="sequential-trees", **settings):
+    """Return the generator of a table, read from a folder where it was written."""
+    synthesiser = synthesiser_class(notation)(**settings)
+    learnt = learnt_table(table)
+    folder.mkdir(exist_ok=True)
+    write_generator(folder, learnt, synthesiser, fit(learnt, synthesiser))
+    return read_generator(folder)
+
+
+def bytes_of(folder):
+    return {one.name: one.read_bytes() for one in folder.iterdir()}
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_files_are_the_same_for_the_same_table_in_any_order(notation, tmp_path):
+    table = residents(300).select(COLUMNS)
+    order = np.random.default_rng(1).permutation(300)
+    generator = written(tmp_path / "a", table, notation)
+    written(tmp_path / "b", table, notation)
+    assert bytes_of(tmp_path / "a") == bytes_of(tmp_path / "b")
+    assert generator.columns == tuple(COLUMNS)
+    assert generator.synthesiser == synthesiser_class(notation)()
+    written(tmp_path / "c", table.take(order), "independent-marginals")
+    written(tmp_path / "d", table, "independent-marginals")
+    assert bytes_of(tmp_path / "c") == bytes_of(tmp_path / "d")
+
+
+def test_files_do_not_tell_which_cells_are_of_one_row(tmp_path):
+    """Trees that split alike have the rows of a leaf in one order, if they keep any."""
+    rows = {"a": [0, 0, 0, 0], "b": [3, 1, 2, 0], "c": [1, 3, 0, 2]}
+    order = [2, 0, 3, 1]
+    written(tmp_path / "a", pa.table(rows), leafSize=4)
+    written(tmp_path / "b", pa.table(rows).take(order), leafSize=4)
+    assert bytes_of(tmp_path / "a") == bytes_of(tmp_path / "b")
+
+
+def test_values_of_every_type_are_got_back(tmp_path):
+    rows = {
+        "number": pa.array([2, None, 1], pa.int8()),
+        "float": [0.1, float("nan"), 1e-300],
+        "truth": [True, False, None],
+        "day": [date(2020, 2, 29), None, date(1, 1, 1)],
+        "hour": [time(1, 2, 3, 4), time(0), None],
+        "stamp": pa.array([1, None, -7 * 10**10], pa.timestamp("ms")),
+        "zoned": [datetime(2020, 1, 1, 12, tzinfo=UTC), None, datetime(1999, 1, 1, tzinfo=UTC)],
+        "money": [Decimal("1.50"), Decimal("-0.05"), None],
+        "text": ["a", "", "ä\n\"'"],
+        "coded": pa.array(["x", "y", None]).dictionary_encode(),
+    }
+    table = pa.table(rows)
+    drawn = written(tmp_path, table, "independent-marginals").sample(200, seed=1)
+    for name in table.column_names:
+        own, made = ({*map(str, one.column(name).to_pylist())} for one in (table, drawn))
+        assert own == made
+        assert drawn.column(name).type in (table.column(name).type, pa.string())
+
+
+def test_columns_whose_values_no_text_tells_are_refused(tmp_path):
+    table = pa.table({"a": [1, 2], "code": [b"\xff", b"\xfe"], "other": [b"x", b"y"]})
+    with pytest.raises(DataError) as caught:
+        written(tmp_path, table, "independent-marginals")
+    assert [one.code for one in caught.value.problems] == ["C009", "C009"]
+    assert "'code'" in caught.value.problems[0].message
+
+
+def changed(folder, change, *, is_signed=True):
+    """Change the arrays of a generator, and its description so that the digest is theirs."""
+    path = folder / "generator.npz"
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    change(arrays)
+    packed = io.BytesIO()
+    np.savez(packed, **arrays)
+    path.write_bytes(packed.getvalue())
+    if is_signed:
+        described(folder, sha256=hashlib.sha256(packed.getvalue()).hexdigest())
+
+
+def described(folder, **changes):
+    path = folder / "generator.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def refused(folder):
+    with pytest.raises(DataError) as caught:
+        read_generator(folder)
+    return caught.value.code
+
+
+def replaced(name, value):
+    return lambda arrays: arrays.update({name: np.array(value)})
+
+
+def as_bytes(values):
+    return np.frombuffer(json.dumps(values).encode(), np.uint8)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        replaced("counts_0", [1.0, 2.0]),
+        replaced("counts_0", [[1], [2]]),
+        replaced("counts_0", [1, 2, 3]),
+        replaced("counts_0", [-1, 3]),
+        replaced("counts_0", [0, 0]),
+        replaced("values_0", as_bytes(["1", "1"])),
+        replaced("values_0", as_bytes([None, "1"])),
+        replaced("values_0", as_bytes(["1", "x"])),
+        replaced("values_0", as_bytes([1, 2])),
+        replaced("values_0", as_bytes([])),
+        replaced("values_0", as_bytes({"1": 2})),
+        replaced("values_0", [1, 2]),
+        replaced("values_0", b"[".ljust(9)),
+        lambda arrays: arrays.pop("counts_1"),
+        lambda arrays: arrays.pop("values_1"),
+    ],
+)
+def test_arrays_of_no_generator_are_refused(change, tmp_path):
+    table = pa.table({"a": [1, 1, 2], "b": ["x", "y", "x"]})
+    written(tmp_path, table, "independent-marginals")
+    changed(tmp_path, lambda _: None)
+    read_generator(tmp_path)
+    changed(tmp_path, change)
+    assert refused(tmp_path) == "C017"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"format": "policy-engine generator 2"},
+        {"sha256": "0" * 64},
+        {"synthesiser": {"synthesiser": "os.system"}},
+        {"synthesiser": {"synthesiser": "sequential-trees", "leaf": 0}},
+        {"synthesiser": "independent-marginals"},
+        {"columns": []},
+        {"columns": [{"name": "a", "type": "int64"}] * 2},
+        {"columns": [{"name": "a", "type": "list<item: int64>"}, {"name": "b", "type": "string"}]},
+        {"columns": [{"name": "a", "type": "decimal128(99, 1)"}, {"name": "b", "type": "string"}]},
+        {"columns": 7},
+    ],
+)
+def test_descriptions_of_no_generator_are_refused(changes, tmp_path):
+    written(tmp_path, pa.table({"a": [1, 1, 2], "b": ["x", "y", "x"]}), "independent-marginals")
+    described(tmp_path, **changes)
+    assert refused(tmp_path) == "C017"
+
+
+@pytest.mark.parametrize("name", ["generator.json", "generator.npz"])
+def test_files_that_are_missing_or_something_else_are_refused(name, tmp_path):
+    written(tmp_path, pa.table({"a": [1, 2]}), "independent-marginals")
+    (tmp_path / name).write_bytes(b"\x80\x04cposix\nsystem\n")
+    assert refused(tmp_path) == "C017"
+    (tmp_path / name).unlink()
+    assert refused(tmp_path) == "C002"
+
+
+def test_objects_are_never_unpickled(tmp_path):
+    written(tmp_path, pa.table({"a": [1, 2]}), "independent-marginals")
+    changed(tmp_path, lambda arrays: arrays.update(counts_0=np.array([{}, {}], dtype=object)))
+    assert refused(tmp_path) == "C017"
+
+
+def test_arrays_that_are_cut_off_are_refused(tmp_path):
+    written(tmp_path, pa.table({"a": [1, 2]}), "independent-marginals")
+    path = tmp_path / "generator.npz"
+    path.write_bytes(path.read_bytes()[:-30])
+    described(tmp_path, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    assert refused(tmp_path) == "C017"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("counts_0.npy", b"x")
+    described(tmp_path, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    assert refused(tmp_path) == "C017"
