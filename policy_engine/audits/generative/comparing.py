@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from policy_engine.audits.generative.attacks.monte_carlo import MonteCarlo, compare_samples
 from policy_engine.audits.generative.fitting import sample_misfits
@@ -43,14 +42,11 @@ def compared_samples(
         return None
     space = _space(material, settings.space)
     model_key = "" if sampler.is_limited else _model_key(sampler, material)
-    key = json.dumps([dict(read.digests), space.notation, material.seed, model_key])
-    before = _known(state, key) if not sampler.is_limited else None
-    compared = (
-        MonteCarlo.from_arrays(material, space, before)
-        if before
-        else MonteCarlo(material, space, with_references=_calibrates(settings))
-    )
+    parts = [_FORM, dict(read.digests), space.notation, material.seed, model_key]
+    key = json.dumps(parts)
+    before = None if sampler.is_limited else _known(state, key, material, space)
     wanted = len(material.synthetic or ()) if sampler.is_limited else settings.samples
+    compared = _continued(before, material, space, settings, wanted)
     progress("samples", compared.samples, wanted)
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
 
@@ -59,7 +55,8 @@ def compared_samples(
     with threadpool_limits(1 if narrow else None):
         compare_samples(compared, sampler, wanted, settings.seconds)
     progress("samples", compared.samples, wanted)
-    if state is not None and not sampler.is_limited:
+    is_more = before is None or compared.samples >= before.samples
+    if state is not None and not sampler.is_limited and is_more:
         buffer = io.BytesIO()
         arrays: dict[str, Any] = {**compared.arrays(), _KEY: np.array(key)}
         np.savez_compressed(buffer, **arrays)
@@ -99,12 +96,36 @@ def _model_key(sampler: Sampler, material: Material) -> str:
     return digest_of(first.values)
 
 
-def _known(state: Path | None, key: str) -> dict[str, NDArray[Any]] | None:
+_FORM = 2
+"""Of what is kept, and of how records are compared: what is of another form is not gone on from."""
+
+
+def _known(
+    state: Path | None, key: str, material: Material, space: RecordSpace
+) -> MonteCarlo | None:
     """Return what was compared before, None if that was of another audit or cannot be read."""
     if state is None or not state.is_file():
         return None
     try:
         arrays = read_npz(state)
-    except PolicyEngineError:
+        if str(arrays.pop(_KEY, "")) != key or "radii" not in arrays:
+            return None
+        return MonteCarlo.from_arrays(material, space, arrays)
+    except (PolicyEngineError, KeyError, ValueError):
         return None
-    return arrays if str(arrays.pop(_KEY, "")) == key else None
+
+
+def _continued(
+    before: MonteCarlo | None,
+    material: Material,
+    space: RecordSpace,
+    settings: GenerativeSettings,
+    wanted: int,
+) -> MonteCarlo:
+    """Return what was compared before, or nothing yet: where that was of more samples than are
+    wanted, or without the references that an attack needs."""
+    calibrates = _calibrates(settings) and material.fitting is not None
+    lacks = calibrates and before is not None and before.reference_distances is None
+    if before is None or lacks or before.samples > wanted:
+        return MonteCarlo(material, space, with_references=_calibrates(settings))
+    return before

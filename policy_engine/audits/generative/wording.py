@@ -82,9 +82,17 @@ def strength(one: GenerativeAttack, among: int) -> float:
 
 
 def strongest_of(attacks: Sequence[GenerativeAttack]) -> str:
-    """Return the name of the strongest attack, empty where none was made."""
+    """Return the name of the strongest attack, empty where none was made.
+
+    One that is shown to tell members, or to rank them below the holdout, is stronger than any that
+    is not.
+    """
     among = len(attacks)
-    return max(attacks, key=lambda one: strength(one, among)).attack if attacks else ""
+
+    def rank(one: GenerativeAttack) -> tuple[bool, float]:
+        return tells_members(one, among) or is_inverted(one, among), strength(one, among)
+
+    return max(attacks, key=rank).attack if attacks else ""
 
 
 def beats_naive(one: SyntheticRisk) -> bool:
@@ -180,8 +188,10 @@ def _verdict(
     others = [*_copies_sentences(copies), *map(_risk_sentence, telling_risks(risks))]
     best = next((one for one in attacks if one.attack == strongest), None)
     among = len(attacks)
-    if best is not None and is_inverted(best, among):
-        return True, " ".join([*_inverted_sentences(best), *others])
+    if inverted := [one for one in attacks if is_inverted(one, among)]:
+        worst = max(inverted, key=lambda one: strength(one, among))
+        telling = [one for one in attacks if tells_members(one, among) and one not in inverted]
+        return True, " ".join([*_inverted_sentences(worst), *_telling_sentences(telling), *others])
     if best is not None and any(tells_members(one, among) for one in attacks):
         return True, " ".join([*_attack_sentences(best), *others])
     if best is not None:
@@ -215,6 +225,16 @@ def _risk_sentence(one: SyntheticRisk) -> str:
         f"{_RISKS[one.risk]}{f' of {one.column!r}' if one.column else ''}: "
         f"{interval(one.value)} beyond what holds for persons of the holdout."
     )
+
+
+def _telling_sentences(telling: Sequence[GenerativeAttack]) -> Iterator[str]:
+    """Yield what the best of the attacks reaches that tell members the right way round."""
+    if telling:
+        best = max(telling, key=lambda one: one.auc.value)
+        yield (
+            f"But by the attack {best.attack}, a member ranks above a record of the holdout in "
+            f"{interval(best.auc)} of all pairs."
+        )
 
 
 def _inverted_sentences(best: GenerativeAttack) -> Iterator[str]:

@@ -153,6 +153,41 @@ def test_copies_that_no_score_tells_are_disclosed_all_the_same():
     )
 
 
+def ranked(**scores):
+    """Attacks by the scores of members and of the holdout, and what is said of them."""
+    from policy_engine.audits.generative.auditing import _figures
+    from policy_engine.audits.generative.scoring import Scored
+    from policy_engine.audits.generative.wording import strongest_of, verdict
+
+    material = Material(RecordSet("m", MEMBERS), RecordSet("h", HOLDOUT), columns=COLUMNS)
+    scored = [Scored(name.replace("_", "-"), scores=one) for name, one in scores.items()]
+    attacks = [_figures(one, material, SETTINGS) for one in scored]
+    none = NotApplicable(reason="no")
+    return strongest_of(attacks), verdict(attacks, none, [], strongest_of(attacks), none)[1]
+
+
+NOISE = np.random.default_rng(3).random((2, 600))
+
+
+def test_the_strongest_attack_is_one_that_is_shown():
+    """Few members are found for sure; more pairs are ranked well by chance."""
+    few, half = np.zeros(600), np.linspace(0, 1, 600) % 0.5
+    few[:40] = 1
+    half[:300] += 0.03
+    strongest, told = ranked(exact_copies=few, rare_values=half)
+    assert strongest == "exact-copies"
+    assert told.startswith("Members are told from others. The strongest attack, exact-copies")
+
+
+def test_an_attack_the_other_way_round_is_told_first_whatever_others_reach():
+    near, far = NOISE + np.where(np.arange(600) < 300, [[0.8], [-0.1]], 0)
+    strongest, told = ranked(nearest_sample=near, exact_copies=far)
+    assert strongest == "nearest-sample"
+    assert told.startswith("Members and holdout are told apart, the other way round. By the attack")
+    assert "exact-copies" in told
+    assert "But by the attack nearest-sample, a member ranks above" in told
+
+
 def test_an_attack_the_other_way_round_is_the_strongest():
     audit, _ = audited(HOLDOUT, reference=OTHERS)
     assert audit.discloses

@@ -1,0 +1,66 @@
+"""What samples of a model were compared with is gone on from where it is what is wanted."""
+
+import numpy as np
+import pytest
+
+from policy_engine.audits.generative.comparing import compared_samples
+from policy_engine.audits.generative.material import Material, RecordSet
+from policy_engine.audits.generative.reading import ReadMaterial
+from policy_engine.audits.generative.settings import GenerativeSettings
+from policy_engine.engines.engine import silent
+
+ROWS = np.random.default_rng(0).normal(size=(3, 60, 5))
+
+
+class Noise:
+    def __init__(self):
+        self.drawn = 0
+
+    def sample(self, n, *, label, seed):  # noqa: ARG002
+        self.drawn += n
+        return np.random.default_rng(seed).normal(size=(n, 5))
+
+
+@pytest.fixture
+def compare(tmp_path):
+    def run(samples, *attacks):
+        model = Noise()
+        sets = [RecordSet(str(place), one) for place, one in enumerate(ROWS)]
+        material = Material(sets[0], sets[1], reference=sets[2], shape=(5,), model=model)
+        settings = GenerativeSettings(attacks=attacks, samples=samples)
+        read = ReadMaterial(material, {}, ())
+        compared = compared_samples(read, material, settings, silent, tmp_path / "samples.npz")
+        return compared, model.drawn
+
+    return run
+
+
+def test_a_second_run_goes_on(compare):
+    compare(3_000)
+    compared, drawn = compare(6_000)
+    assert compared.samples == 6_000
+    assert drawn == 1_000 + 3_000  # the first thousand tell the model
+    once, _ = compare(6_000)
+    np.testing.assert_array_equal(compared.scores(), once.scores())
+
+
+def test_an_attack_that_needs_more_begins_anew(compare):
+    compare(2_000, "nearest-sample")
+    compared, drawn = compare(2_000)
+    assert compared.reference_distances is not None
+    assert drawn == 3_000
+    assert compare(2_000, "nearest-sample")[1] == 1_000
+
+
+def test_fewer_samples_are_compared_anew_and_the_others_kept(compare):
+    compare(6_000)
+    assert compare(1_000)[0].samples == 1_000
+    assert compare(6_000)[1] == 1_000
+
+
+@pytest.mark.parametrize("lack", ["growth_scores", "squares", "radii"])
+def test_what_is_damaged_is_compared_anew(compare, tmp_path, lack):
+    compare(1_000)
+    arrays = dict(np.load(tmp_path / "samples.npz"))
+    np.savez(tmp_path / "samples.npz", **{k: v for k, v in arrays.items() if k != lack})
+    assert compare(1_000)[1] == 2_000
