@@ -38,6 +38,7 @@ from policy_engine.errors import (
 )
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
+from policy_engine.methods.audits.classifier import Network
 from policy_engine.methods.buckets import ADDED
 from policy_engine.methods.generative import GenerativeMeasurement
 from policy_engine.plan.inputs import Read
@@ -289,7 +290,10 @@ def _versions(plan: Plan) -> dict[str, str]:
     packages = [*PACKAGES]
     packages += ["pyspark"] * (plan.engine == "spark")
     packages += ["scikit-learn", *NETWORK_PACKAGES] * bool(plan.train or plan.audits)
-    packages += ["scikit-learn"] * bool(plan.generation)
+    guide = plan.anonymize.recoding.guide if plan.anonymize else None
+    is_trained = guide is not None and guide.is_trained
+    packages += ["scikit-learn"] * bool(plan.generation or is_trained)
+    packages += NETWORK_PACKAGES * bool(guide and isinstance(guide.architecture, Network))
     packages += PRIVACY_PACKAGES * bool(plan.aggregate)
     versions = {name: version_of(name) for name in packages}
     installed = {name: version for name, version in versions.items() if version != NOT_INSTALLED}

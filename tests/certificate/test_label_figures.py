@@ -64,6 +64,19 @@ def test_certificates_of_other_classes_are_as_before(output):
     assert "label_figures" not in json.loads(made.to_jsonld())["pe:certificate"]
 
 
+@pytest.mark.parametrize(
+    ("parts", "are_named"),
+    [
+        ({}, {"scikit-learn"}),
+        ({"guide": "network"}, {"scikit-learn", "keras"}),
+        ({"guide": f"{DATASET}/score"}, set()),
+    ],
+)
+def test_the_libraries_of_a_guide_that_is_trained_are_named(output, parts, are_named):
+    versions = certify_output(output, asking(**GUIDED, **parts)).versions
+    assert {"scikit-learn", "keras"} & {*versions} == are_named
+
+
 def printed(table):
     console = Console(width=200)
     with console.capture() as capture:
