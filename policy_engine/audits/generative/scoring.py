@@ -27,6 +27,7 @@ from policy_engine.audits.generative.material import Floats, Material, Scores, S
 from policy_engine.audits.generative.settings import ON_REQUEST, OTHER_BALLS, GenerativeSettings
 from policy_engine.audits.generative.wording import in_clause
 from policy_engine.engines.engine import Progress
+from policy_engine.errors import AuditError, format_count
 from policy_engine.kernels.estimates import NotApplicable
 
 Attack = Callable[[Material], Floats | NotApplicable]
@@ -123,4 +124,9 @@ def _scored(
 ) -> Scored:
     if isinstance(scores, NotApplicable):
         return Scored(name, needs, reason=in_clause(scores.reason))
-    return Scored(name, needs, space, np.asarray(scores, np.float64))
+    numbers = np.asarray(scores, np.float64)
+    if not np.isfinite(numbers).all():
+        bad = format_count(int((~np.isfinite(numbers)).sum()), "record")
+        message = f"The attack {name} has no finite score of {bad}: values are too large or small."
+        raise AuditError.of("A031", message, "Give them on a scale near 1.")
+    return Scored(name, needs, space, numbers)

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled
-from policy_engine.kernels.generative.nearest_samples import ComparedRecords, Floats, Ints
+from policy_engine.kernels.generative.folded_categories import hidden_square, hidden_squares
+from policy_engine.kernels.generative.nearest_samples import SLACK, ComparedRecords, Floats, Ints
 
 _NEAREST = 1e-6
 """The least squared distance that is told from 0, as a share of the smallest squared radius."""
@@ -16,12 +17,15 @@ _PAIRS = 4_000_000
 class BallCounts:
     """The samples within each radius of each record, in a stream of samples.
 
-    `radii` (r,) are positive and ascending. These are the Monte Carlo attacks of MOSAICrOWN D5.2,
-    section 4.4.2, for several radii at once; memory does not grow with the number of samples.
+    `radii` (r,) are positive and ascending; what is a radius away but for rounding is within. These
+    are the Monte Carlo attacks of MOSAICrOWN D5.2, section 4.4.2, for several radii at once; memory
+    does not grow with the number of samples.
     """
 
-    def __init__(self, points: NDArray[Any], groups: Ints | None, radii: Floats) -> None:
-        self._records = ComparedRecords(points, groups)
+    def __init__(
+        self, points: NDArray[Any], groups: Ints | None, radii: Floats, *, ranks: int = 0
+    ) -> None:
+        self._records = ComparedRecords(points, groups, ranks=ranks)
         self.radii = radii
         shape = len(self._records), len(radii)
         self.rings = np.zeros(shape, np.int64)
@@ -33,9 +37,10 @@ class BallCounts:
         squares = self.radii**2
         for block in self._records.blocks(samples, groups):
             self.compared[block.records] += len(block.samples)
-            limits = squares[-1] - block.lengths
-            arrays = block.parts, block.lengths, limits, block.records
-            _count(*arrays, squares, squares[0] * _NEAREST, self.rings, self.logarithms)
+            slack = SLACK * (block.lengths + self._records.mean_square)
+            arrays = block.parts, block.lengths, slack, block.records
+            ranks = block.ranks, block.sample_ranks
+            _count(*arrays, *ranks, squares, squares[0] * _NEAREST, self.rings, self.logarithms)
 
     def merge(self, rings: Ints, logarithms: Floats, compared: Ints) -> None:
         """Take in what other samples gave for the same records and radii."""
@@ -61,18 +66,24 @@ class BallCounts:
 
 
 @compiled
-def _count(parts, lengths, limits, places, squares, least, rings, logarithms):  # type: ignore[no-untyped-def]
+def _count(  # type: ignore[no-untyped-def]
+    parts, lengths, slack, places, ranks, others, squares, least, rings, logarithms
+):
     """Add each pair to the ring between two radii that it lies in."""
+    last = len(squares) - 1
     for row in range(parts.shape[0]):
-        limit, place = limits[row], places[row]
+        place, room = places[row], slack[row]
+        limit = squares[last] + room - lengths[row]
         for sample in range(parts.shape[1]):
-            if parts[row, sample] < limit:
-                square = max(np.float64(parts[row, sample]) + lengths[row], least)
+            if parts[row, sample] <= limit:
+                square = np.float64(parts[row, sample]) + lengths[row]
+                square = max(square + hidden_square(ranks[row], others[sample]), least)
                 ring = 0
-                while ring < len(squares) - 1 and square >= squares[ring]:
+                while ring <= last and square > squares[ring] + room:
                     ring += 1
-                rings[place, ring] += 1
-                logarithms[place, ring] += 0.5 * np.log(square)
+                if ring <= last:
+                    rings[place, ring] += 1
+                    logarithms[place, ring] += 0.5 * np.log(square)
 
 
 def pooled_quantiles(
@@ -81,19 +92,23 @@ def pooled_quantiles(
     samples: NDArray[Any],
     sample_groups: Ints | None,
     shares: Floats,
+    *,
+    ranks: int = 0,
 ) -> Floats:
     """Return quantiles of the distances of all pairs of a record and a sample of its group, (r,).
 
     The percentile heuristic of MOSAICrOWN D5.2, section 4.4.2. Of many samples only the first
     are used, enough for four million pairs. Raises ValueError where there is no pair.
     """
-    records = ComparedRecords(points, groups)
+    records = ComparedRecords(points, groups, ranks=ranks)
     distances, pairs, step = [], 0, max(_PAIRS // (4 * len(records)), 1)
     for start in range(0, len(samples), step):
         part = slice(start, start + step)
         own = None if sample_groups is None else sample_groups[part]
         for block in records.blocks(samples[part], own):
             squares = (block.parts + block.lengths[:, None]).ravel()
+            if ranks:
+                squares += hidden_squares(block.ranks, block.sample_ranks).ravel()
             distances.append(np.sqrt(np.maximum(squares, 0)))
             pairs += len(squares)
         if pairs >= _PAIRS:

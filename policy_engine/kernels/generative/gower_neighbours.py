@@ -48,8 +48,7 @@ def nearest_samples(
     places = [_placed(one, other, width) for one, other, width in sides]
     record_places, sample_places = (np.array(side) for side in zip(*places, strict=True))
     targets = np.ascontiguousarray(record_places.T)
-    # Differences are scaled, and not values, so that equal ones stay equal.
-    scales = np.minimum(1 / np.where(widths > 0, widths, 1.0), _FAR)
+    scales = 1 / np.where(widths > 0, np.frexp(widths)[0], 1.0)
     _find(sample_places, targets, scales, np.empty(_BLOCK), distances, rows)
     return GowerNeighbours(rows, distances / len(widths))
 
@@ -58,7 +57,11 @@ def _placed(records: Floats, samples: Floats, width: float) -> tuple[Floats, Flo
     """Return numbers of which missing ones are far away, or numbers for the values of a column."""
     values = np.concatenate([records, samples])
     if width > 0:
-        places = np.where(np.isnan(values), _MISSING, np.clip(values, -_FAR, _FAR))
+        # By a power of two, so that equal values alone stay equal; differences are scaled by the
+        # rest.
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(values, -int(np.frexp(width)[1]))
+        places = np.where(np.isnan(values), _MISSING, np.clip(scaled, -_FAR, _FAR))
     else:
         places = np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.float64)
     return places[: len(records)], places[len(records) :]

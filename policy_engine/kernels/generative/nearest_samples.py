@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled
+from policy_engine.kernels.generative.folded_categories import hidden_square
 
 Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
@@ -22,7 +23,8 @@ class Block(NamedTuple):
 
     `records` (r,) are places, `points` (r, d) and `samples` (s, d) what lies there, and `parts`
     (r, s) the squared distances less the squared lengths of the records, `lengths` (r,), from
-    their middle, in single precision.
+    their middle, in single precision. `ranks` (r, k) and `sample_ranks` (s, k) are of categories
+    that share features, by which pairs are farther apart than `parts` say.
     """
 
     records: Ints
@@ -30,17 +32,22 @@ class Block(NamedTuple):
     lengths: Floats32
     samples: Floats32
     parts: Floats32
+    ranks: Floats32
+    sample_ranks: Floats32
 
 
 class ComparedRecords:
     """Records that samples are compared with, by class where there are groups.
 
     `points` (n, d) are finite. A sample is compared with the records of its group; group -1 is
-    compared with none. Without `groups` (n,) each is compared with all.
+    compared with none. Without `groups` (n,) each is compared with all. The last columns of points,
+    so many as there are `ranks`, are ranks of categories (see `folded_categories`).
     """
 
-    def __init__(self, points: NDArray[Any], groups: Ints | None = None) -> None:
-        self._points = np.asarray(points, np.float32)
+    def __init__(self, points: NDArray[Any], groups: Ints | None = None, *, ranks: int = 0) -> None:
+        points = np.asarray(points, np.float32)
+        self._columns, self._width = points.shape[1:], points.shape[1] - ranks
+        self._points, self._ranks = points[:, : self._width], points[:, self._width :]
         # Lengths, and so the errors of their differences, are small around the middle.
         self._middle = self._points.mean(axis=0, dtype=np.float64).astype(np.float32)
         lengths = _lengths(self._points - self._middle)
@@ -68,8 +75,8 @@ class ComparedRecords:
         records and none of samples, or another number of columns.
         """
         samples = np.asarray(samples, np.float32)
-        if samples.shape[1:] != self._points.shape[1:]:
-            raise ValueError(f"samples of {samples.shape}, records of {self._points.shape}")
+        if samples.shape[1:] != self._columns:
+            raise ValueError(f"samples of {samples.shape}, records of {self._columns} columns")
         if self._groups is not None and groups is None:
             raise ValueError("records have groups, and samples have none")
         for group, places in self._places.items():
@@ -77,7 +84,8 @@ class ComparedRecords:
             if len(own):
                 yield from self._group_blocks(places, own)
 
-    def _group_blocks(self, places: Ints, samples: Floats32) -> Iterator[Block]:
+    def _group_blocks(self, places: Ints, all_columns: Floats32) -> Iterator[Block]:
+        samples, ranks = np.split(all_columns, [self._width], axis=1)
         # [x, 1] · [-2 g, |g|²] is the squared distance less |x|², in one product.
         augmented = np.empty((len(samples), samples.shape[1] + 1), np.float32)
         np.subtract(samples, self._middle, out=augmented[:, :-1])
@@ -93,7 +101,10 @@ class ComparedRecords:
                 end = min(start + SAMPLES, len(samples))
                 parts = self._buffer[: len(records) * (end - start)].reshape(len(records), -1)
                 np.matmul(sides, augmented[start:end].T, out=parts)
-                yield Block(records, points, lengths, samples[start:end], parts)
+                yield Block(
+                    *(records, points, lengths, samples[start:end], parts),
+                    *(self._ranks[records], ranks[start:end]),
+                )
 
 
 def _lengths(points: Floats32) -> Floats32:
@@ -109,8 +120,15 @@ class NearestSamples:
     Memory does not grow with the number of samples.
     """
 
-    def __init__(self, points: NDArray[Any], groups: Ints | None = None, nearest: int = 1) -> None:
-        self._records = ComparedRecords(points, groups)
+    def __init__(
+        self,
+        points: NDArray[Any],
+        groups: Ints | None = None,
+        nearest: int = 1,
+        *,
+        ranks: int = 0,
+    ) -> None:
+        self._records = ComparedRecords(points, groups, ranks=ranks)
         self._squares = np.full((len(self._records), nearest), np.inf)
 
     @property
@@ -122,7 +140,7 @@ class NearestSamples:
         """Compare samples (m, d) with the records of their groups (m,)."""
         for block in self._records.blocks(samples, groups):
             least = block.parts.min(axis=1) + block.lengths
-            slack = _SLACK * (block.lengths + self._records.mean_square)
+            slack = SLACK * (block.lengths + self._records.mean_square)
             rows = np.flatnonzero(least - slack < self._squares[block.records, -1])
             _insert(
                 rows,
@@ -131,6 +149,8 @@ class NearestSamples:
                 block.points,
                 block.samples,
                 block.parts,
+                block.ranks,
+                block.sample_ranks,
                 self._squares,
             )
 
@@ -145,12 +165,12 @@ class NearestSamples:
         self._squares = np.sort(np.concatenate([self._squares, squares], axis=1), axis=1)[:, :width]
 
 
-_SLACK = np.float32(4e-6)
+SLACK = np.float32(4e-6)
 """The error of squared distances in single precision, as a share of the squared lengths."""
 
 
 @compiled
-def _insert(rows, places, shifts, points, samples, parts, squares):  # type: ignore[no-untyped-def]
+def _insert(rows, places, shifts, points, samples, parts, ranks, others, squares):  # type: ignore[no-untyped-def]
     """Measure the samples that may be among the nearest, and put them in their place."""
     last = squares.shape[1] - 1
     for row in rows:
@@ -163,6 +183,7 @@ def _insert(rows, places, shifts, points, samples, parts, squares):  # type: ign
             for column in range(points.shape[1]):
                 away = np.float64(points[row, column]) - np.float64(samples[sample, column])
                 total += away * away
+            total += hidden_square(ranks[row], others[sample])
             if total < best[last]:
                 place = last
                 while place > 0 and best[place - 1] > total:

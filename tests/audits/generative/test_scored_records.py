@@ -6,6 +6,7 @@ import pytest
 from policy_engine.audits.generative.measuring import attack_figures, set_evidence, single_share
 from policy_engine.audits.generative.settings import GenerativeSettings
 from policy_engine.audits.membership.curves import curve
+from policy_engine.errors import AuditError
 
 SETTINGS = GenerativeSettings(draws=100)
 
@@ -77,3 +78,12 @@ def test_scores_that_tell_all_reach_everything():
     result = attack_figures("all", is_member.astype(float), is_member, SETTINGS, 0)
     assert result.auc.value == result.games.single.value == result.games.set.value == 1
     assert result.set_evidence.found == 100
+
+
+@pytest.mark.parametrize("score", [np.nan, np.inf])
+def test_scores_that_are_no_numbers_are_refused(score):
+    from policy_engine.audits.generative.scoring import _scored
+
+    with pytest.raises(AuditError, match="no finite score of 1 record") as refusal:
+        _scored("nearest-sample", np.array([0.5, score]), ())
+    assert refusal.value.code == "A031"

@@ -67,3 +67,14 @@ def test_quantiles_are_over_the_pairs_of_one_class():
     assert within.tolist() == [1.0, 4.0, 7.0]
     with pytest.raises(ValueError, match="no record"):
         pooled_quantiles(points, groups, samples, np.array([2, 2, 2]), np.array([0.5]))
+
+
+def test_what_is_a_radius_away_is_within_whatever_is_rounded():
+    """Points at a distance of a third, in many columns, which no float has."""
+    random = np.random.default_rng(0)
+    points = random.normal(size=(40, 30)) * 10
+    away = np.zeros(30)
+    away[:9] = 1 / 9
+    balls = BallCounts(points, None, np.array([1 / 3]))
+    balls.update(points + away)
+    assert balls.shares()[:, 0].tolist() == [1 / 40] * 40

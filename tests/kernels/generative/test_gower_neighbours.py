@@ -76,3 +76,10 @@ def test_the_nearest_are_those_of_looking_at_all(count, columns, k, seed):
         expected = np.argsort(away, kind="stable")[:k]
         assert distances == pytest.approx(away[expected])
         assert rows.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e200, 1e300])
+def test_distances_are_the_same_on_any_scale(scale):
+    one, other, width = np.array([[1.0], [7.0]]), np.array([[2.0], [9.0]]), np.array([10.0])
+    near = nearest_samples(one * scale, other * scale, width * scale)
+    assert np.allclose(near.distances.ravel(), [0.1, 0.2])

@@ -69,12 +69,16 @@ def _features(
     material: Material, space: RecordSpace, reference: RecordSet, records: RecordSet, least: float
 ) -> Floats:
     """Return what the error of records should follow from, (n, features)."""
-    points = space.apply(records.values)
-    middle = space.apply(reference.values).mean(axis=0)
+    points, others = (
+        one[:, : one.shape[1] - space.ranks]
+        for one in (space.apply(records.values), space.apply(reference.values))
+    )
+    middle = others.mean(axis=0)
     columns = [np.ones(len(records)), np.linalg.norm(points - middle, axis=1)]
     if not material.is_table:
-        away = records.values - reference.values.mean(axis=0)
-        columns += [np.linalg.norm(away, axis=1), np.abs(records.values).mean(axis=1)]
+        values = records.values.astype(np.float64)
+        away = values - reference.values.mean(axis=0, dtype=np.float64)
+        columns += [np.linalg.norm(away, axis=1), np.abs(values).mean(axis=1)]
     logarithms = np.log(np.maximum(np.column_stack(columns), least))
     classes = (
         np.eye(len(material.classes))[records.labels] * (records.labels >= 0)[:, None]
@@ -90,7 +94,8 @@ def _neighbour_distances(
     space: RecordSpace, reference: RecordSet, records: RecordSet, skipped: int
 ) -> Floats:
     """Return the distances to the 1st, 5th and 20th reference of the class, after those skipped."""
-    near = NearestSamples(space.apply(records.values), records.labels, _NEIGHBOURS[-1] + skipped)
+    points, most = space.apply(records.values), _NEIGHBOURS[-1] + skipped
+    near = NearestSamples(points, records.labels, most, ranks=space.ranks)
     for start in range(0, len(reference), _BATCH):
         rows = slice(start, start + _BATCH)
         near.update(space.apply(reference.values[rows]), _part(reference.labels, rows))

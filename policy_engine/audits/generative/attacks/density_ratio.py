@@ -64,7 +64,8 @@ def reference_distances(
         return NotApplicable(reason="There are no reference records.")
     audited, reference = material.audited, material.reference
     count = neighbours or (NEIGHBOURS_IN_TABLES if material.is_table else NEIGHBOURS)
-    near = NearestSamples(space.apply(audited.values), audited.labels, min(count, len(reference)))
+    points, most = space.apply(audited.values), min(count, len(reference))
+    near = NearestSamples(points, audited.labels, most, ranks=space.ranks)
     for start in range(0, len(reference), _BATCH):
         rows = slice(start, start + _BATCH)
         labels = None if reference.labels is None else reference.labels[rows]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.generative.material import Material, RecordSet
+from policy_engine.audits.generative.record_marks import record_marks
 from policy_engine.audits.generative.sampling import Sampler, marks
 from policy_engine.audits.generative.spaces.space import RecordSpace
 from policy_engine.errors import AuditError
@@ -64,20 +65,31 @@ class MonteCarlo:
         self.growth: list[Snapshot] = []
         self._with_balls = with_balls
         self._points = space.apply(material.audited.values)
-        self._nearest = NearestSamples(self._points, material.audited.labels)
+        self._nearest = NearestSamples(self._points, material.audited.labels, ranks=space.ranks)
+        self._marks = record_marks(material.audited) if material.is_table else None
+        self._is_copied = np.zeros(len(material.audited), np.bool_)
         self._balls = None if radii is None else self._with_radii(radii)
         reference = material.fitting if with_references else None
         self._references = (
-            NearestSamples(space.apply(reference.values), reference.labels) if reference else None
+            NearestSamples(space.apply(reference.values), reference.labels, ranks=space.ranks)
+            if reference
+            else None
         )
 
     def _with_radii(self, radii: Floats) -> BallCounts:
-        return BallCounts(self._points, self.material.audited.labels, radii)
+        labels = self.material.audited.labels
+        return BallCounts(self._points, labels, radii, ranks=self.space.ranks)
 
     @property
     def distances(self) -> Floats:
-        """The distance of each record to the nearest sample of its class, (n,), or inf."""
-        return np.sqrt(self._nearest.squares[:, 0])
+        """The distance of each record to the nearest sample of its class, (n,), or inf.
+
+        Of rows of tables, 0 is that of equal ones alone, whatever is rounded in a space.
+        """
+        distances = np.sqrt(self._nearest.squares[:, 0])
+        if self._marks is None:
+            return distances
+        return np.where(self._is_copied, 0.0, np.maximum(distances, _LEAST))
 
     @property
     def reference_distances(self) -> Floats | None:
@@ -95,6 +107,8 @@ class MonteCarlo:
         if self._with_balls and self._balls is None:
             self._balls = self._with_radii(self._quantiles(points, batch))
         self._nearest.update(points, batch.labels)
+        if self._marks is not None:
+            self._is_copied |= np.isin(self._marks, record_marks(batch))
         if self._references is not None:
             self._references.update(points, batch.labels)
         if self._balls is not None:
@@ -107,7 +121,8 @@ class MonteCarlo:
         pooled = self.space.apply(pool.values[rows])
         labels = None if pool.labels is None else pool.labels[rows]
         shares = np.array(PERCENTILES) / 100
-        radii = pooled_quantiles(pooled, labels, points, batch.labels, shares)
+        arrays = pooled, labels, points, batch.labels
+        radii = pooled_quantiles(*arrays, shares, ranks=self.space.ranks)
         return np.maximum(radii, _LEAST)
 
     def snapshot(self) -> None:
@@ -127,6 +142,7 @@ class MonteCarlo:
                 raise ValueError("the radii of the balls differ: start both with the same")
             self._balls.merge(arrays["rings"], arrays["logarithms"], arrays["compared"])
         self._nearest.merge(arrays["squares"])
+        self._is_copied |= arrays["copied"]
         if self._references is not None:
             self._references.merge(arrays["reference_squares"])
         self.samples += int(arrays["samples"])
@@ -136,6 +152,7 @@ class MonteCarlo:
         arrays: dict[str, NDArray[Any]] = {
             "samples": np.array(self.samples),
             "squares": self._nearest.squares,
+            "copied": self._is_copied,
             "growth_samples": np.array([one.samples for one in self.growth], np.int64),
             "growth_scores": np.array([one.scores for one in self.growth]),
         }

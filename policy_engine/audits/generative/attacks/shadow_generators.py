@@ -106,7 +106,8 @@ def _squares(material: Material, samples: int) -> tuple[NDArray[np.float64], int
     space, audited, sampler = spaces_of(material)[0], material.audited, sampler_of(material)
     if sampler is None:
         raise ValueError("there are no samples")
-    nearest, count = NearestSamples(space.apply(audited.values), audited.labels), 0
+    points = space.apply(audited.values)
+    nearest, count = NearestSamples(points, audited.labels, ranks=space.ranks), 0
     for batch in sampler.batches(samples, material.seed):
         nearest.update(space.apply(batch.values), batch.labels)
         count += len(batch)

@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.generative.material import AuditedColumn, Floats, Ints, Material
+from policy_engine.kernels.generative.folded_categories import FEATURES, feature_of
 
-_MOST = 128
-"""A column has no more features: its commonest categories have one each, others share the rest."""
 _FAR = 50.0
-"""In deviations: farther out all numbers are alike, so that one column cannot swamp the others."""
+"""In deviations: farther out numbers are hardly farther apart, so that one column cannot swamp the
+others."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Categories:
-    """The feature of each code, (texts + 1,): the last is of what is missing."""
+    """The rank of each code, (texts + 1,), the commonest first: the last is of what is missing."""
 
-    places: Ints
+    ranks: Ints
     width: int
 
     @classmethod
@@ -27,18 +27,27 @@ class _Categories:
         counts = np.bincount(values.astype(np.int64) % codes, minlength=codes)
         ranks = np.empty(codes, np.int64)
         ranks[np.argsort(-counts, kind="stable")] = np.arange(codes)
-        half = _MOST // 2
-        folded = ranks if codes <= _MOST else np.where(ranks < half, ranks, half + ranks % half)
-        return cls(folded, min(codes, _MOST))
+        return cls(ranks, min(codes, FEATURES))
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether some share a feature, and are told apart by their ranks."""
+        return len(self.ranks) > FEATURES
+
+    def ranks_of(self, values: Floats) -> Ints:
+        return self.ranks[values.astype(np.int64)]
 
     def write(self, values: Floats, features: NDArray[np.float32]) -> None:
         # Two categories are then 1 apart.
-        places = self.places[values.astype(np.int64)]
+        ranks = self.ranks_of(values)
+        places = feature_of(ranks) if self.is_wide else ranks
         features[np.arange(len(values)), places] = np.sqrt(0.5)
 
 
 @dataclass(frozen=True)
 class _Numbers:
+    """Halves of the mean and of the deviation: those of large numbers do not overflow."""
+
     mean: float
     deviation: float
     width: int = 2
@@ -47,18 +56,27 @@ class _Numbers:
     def fit(cls, values: Floats) -> "_Numbers":
         finite = values[np.isfinite(values)].astype(np.float64)
         if not len(finite):
-            return cls(0.0, 1.0)
-        inner = without_outliers(finite)
-        return cls(float(inner.mean()), float(inner.std()) or 1.0)
+            return cls(0.0, 0.5)
+        halves = without_outliers(finite) / 2
+        middle = float(np.median(halves))
+        away = halves - middle
+        # Of small numbers the squares would be 0, of large ones infinite.
+        reach = float(np.abs(away).max())
+        if not reach:
+            return cls(middle, 0.5)
+        shares = away / reach
+        return cls(middle + reach * float(shares.mean()), reach * float(shares.std()))
 
     def write(self, values: Floats, features: NDArray[np.float32]) -> None:
         is_missing = ~np.isfinite(values)
-        reach = _FAR * self.deviation
-        near = np.clip(
-            np.where(is_missing, self.mean, values), self.mean - reach, self.mean + reach
-        )
+        halves = np.where(is_missing, self.mean, values.astype(np.float64) / 2)
+        with np.errstate(over="ignore"):
+            deviations = (halves - self.mean) / self.deviation
+        size = np.abs(deviations)
+        beyond = _FAR + 1 - _FAR / np.maximum(size, _FAR)
+        near = np.where(size > _FAR, np.copysign(beyond, deviations), deviations)
         # Two deviations are 1 apart, as two categories are.
-        features[:, 0] = (near - self.mean) / self.deviation / 2
+        features[:, 0] = near / 2
         features[:, 1] = is_missing
 
 
@@ -88,7 +106,7 @@ class EncodedRows:
     whose outliers are drawn in.
 
     A missing number is the mean of its column and 1 apart from all others, a missing category is
-    one of its own.
+    one of its own. The ranks of categories that share features are the last columns of points.
     """
 
     columns: tuple[_Categories | _Numbers, ...]
@@ -109,9 +127,18 @@ class EncodedRows:
 
     def apply(self, values: NDArray[Any]) -> NDArray[np.float32]:
         """Return the points of rows (n, columns)."""
-        points = np.zeros((len(values), sum(one.width for one in self.columns)), np.float32)
-        start = 0
+        width = sum(one.width for one in self.columns)
+        points = np.zeros((len(values), width + self.ranks), np.float32)
+        start, rank = 0, width
         for place, column in enumerate(self.columns):
             column.write(values[:, place], points[:, start : start + column.width])
             start += column.width
+            if isinstance(column, _Categories) and column.is_wide:
+                points[:, rank] = column.ranks_of(values[:, place])
+                rank += 1
         return points
+
+    @property
+    def ranks(self) -> int:
+        """How many columns have so many categories that some share features."""
+        return sum(isinstance(one, _Categories) and one.is_wide for one in self.columns)

@@ -27,6 +27,7 @@ class Pixels:
     """Records as they are."""
 
     notation: str = "pixels"
+    ranks: int = 0
 
     def apply(self, values: NDArray[Any]) -> NDArray[np.float32]:
         """Return the points of records (n, d)."""
@@ -39,6 +40,7 @@ class PrincipalComponents:
 
     components: Components
     notation: str = "pca-40"
+    ranks: int = 0
 
     @classmethod
     def fit(cls, material: Material) -> "PrincipalComponents":
@@ -63,6 +65,7 @@ class OrientedGradients:
 
     shape: tuple[int, ...]
     notation: str = "hog"
+    ranks: int = 0
 
     def apply(self, values: NDArray[Any]) -> NDArray[np.float32]:
         """Return the points of images (n, d)."""
@@ -80,6 +83,7 @@ class ColourHistogram:
 
     shape: tuple[int, ...]
     notation: str = "colour-histogram"
+    ranks: int = 0
 
     def apply(self, values: NDArray[Any]) -> NDArray[np.float32]:
         """Return the points of images (n, d)."""

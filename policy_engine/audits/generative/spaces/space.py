@@ -14,6 +14,11 @@ class RecordSpace(Protocol):
         """The name of the space in settings and reports."""
         ...
 
+    @property
+    def ranks(self) -> int:
+        """How many of the last columns of points are ranks of categories (`folded_categories`)."""
+        ...
+
     def apply(self, values: NDArray[Any]) -> NDArray[np.float32]:
         """Return the points (n, e) of the values (n, d) of records: finite."""
         ...

@@ -11,8 +11,9 @@ from policy_engine.audits.generative.attacks.monte_carlo import (
     compare_samples,
     last_tripling,
 )
-from policy_engine.audits.generative.material import Material, RecordSet
+from policy_engine.audits.generative.material import AuditedColumn, Material, RecordSet
 from policy_engine.audits.generative.sampling import ReleasedSamples
+from policy_engine.audits.generative.spaces.encoded_rows import EncodedRows
 from policy_engine.audits.generative.spaces.images import Pixels
 from policy_engine.errors import AuditError
 
@@ -148,3 +149,27 @@ def test_radii_are_those_of_the_reference_where_there_is_one():
     )
     swapped.update(own.synthetic)
     assert np.array_equal(swapped.radii, states[1].radii)
+
+
+def rows_of(*values):
+    return RecordSet("rows", np.array(values, float))
+
+
+def test_an_exact_copy_precedes_whatever_a_space_rounds():
+    """Numbers far out, and nearer to one another than its points are, and many categories."""
+    members, holdout = rows_of([1e6, 3], [1e9, 700]), rows_of([1e6 + 1e-9, 3], [2e9, 700])
+    public = rows_of(*([number, number] for number in range(800)))
+    texts = tuple(f"{one:04}" for one in range(800))
+    columns = (
+        AuditedColumn("x", is_number=True),
+        AuditedColumn("y", is_number=False, texts=texts),
+    )
+    own = Material(members, holdout, members, reference=public, columns=columns)
+    state = compare_samples(
+        MonteCarlo(own, EncodedRows.fit(own)), ReleasedSamples(own.synthetic), 2
+    )
+    scores = state.scores()
+    assert scores[:2].tolist() == [0, 0]
+    assert scores[2:].max() < 0
+    again = MonteCarlo.from_arrays(own, state.space, state.arrays())
+    assert np.array_equal(again.scores(), scores)

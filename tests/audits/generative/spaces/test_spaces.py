@@ -65,6 +65,24 @@ def test_an_outlier_does_not_decide_the_scale(wild):
     assert np.isfinite(spaces[1].apply(np.array([[wild, 0.0]]))).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1.0, 1e160, 1e304])
+def test_no_scale_is_too_large_or_too_small(scale):
+    ages = np.random.default_rng(0).integers(18, 90, (200, 1))
+    rows = np.column_stack([ages, ages % 2]).astype(float)
+    space = EncodedRows.fit(table(rows * [scale, 1]))
+    one, other = ([age * scale, 0] for age in (20, 60))
+    assert np.isclose(
+        distance(space, one, other), distance(EncodedRows.fit(table(rows)), [20, 0], [60, 0])
+    )
+
+
+def test_a_number_far_out_is_another_than_one_farther_out():
+    space = EncodedRows.fit(table([[20, 0], [40, 0]]))
+    near, far, farther = space.apply(np.array([[25.0, 0], [2_000, 0], [20_000, 0]]))[:, 0]
+    assert near < far < farther < 51 / 2
+
+
 def test_a_column_of_hardly_more_than_one_number_has_a_scale():
     space = EncodedRows.fit(table([[0, 0]] * 20 + [[10, 0], [12, 0]]))
     assert distance(space, [0, 0], [10, 0]) > 1
@@ -78,6 +96,9 @@ def test_many_categories_share_the_features_of_rare_ones():
     column = AuditedColumn("code", is_number=False, texts=texts)
     space = EncodedRows.fit(Material(public, public, reference=public, columns=(column,)))
     points = space.apply(np.arange(-1, 1000.0)[:, None])
+    assert space.ranks == 1
+    assert sorted(points[:, -1]) == [*range(1001)]
+    points = points[:, :-1]
     assert points.shape == (1001, 128)
     assert np.isclose(points.sum(axis=1), np.sqrt(0.5)).all()
     # The commonest have a feature each.
