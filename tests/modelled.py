@@ -1,6 +1,7 @@
 """A policy that releases a model, and the table that it is trained on."""
 
 import csv
+import json
 import random
 
 from building import ANALYST, DATASET, OUTPUT, anonymize, permission, policy, refinement
@@ -89,6 +90,24 @@ def of_table(**audited):
     """Return the policy that releases a table, once a model of it is audited."""
     given = {"label": f"{OUTPUT}/disease", "model": "GaussianNB", **audited}
     return policy([anonymised(), use(OUTPUT, **given)])
+
+
+def with_secrets(text, *parts, action="pe:attributeInference"):
+    """Return a policy that asks for attacks on columns of its model, too."""
+    document = json.loads(text)
+    for rule in document["permission"]:
+        if "duty" in rule:
+            secrets = {"rdf:value": {"@id": action}, "refinement": list(parts)}
+            duty = {"uid": "http://x.org/policy#secrets", "action": secrets}
+            rule["duty"] = [rule["duty"], duty]
+    return json.dumps(document)
+
+
+def learned(*names):
+    return refinement("pe:learned", [f"{DATASET}/{name}" for name in names])
+
+
+CITY = learned("city")
 
 
 def decision_on(text, folder, assignee, target=MODEL):

@@ -242,6 +242,7 @@ OF_AUDITS: Mapping[str, tuple[str, Any]] = {
     "pe:attack": ("isAllOf", ["loss", "lira-offline"]),
     "pe:linked": ("lteq", 0.05),
     "pe:inferred": ("lteq", 0.1),
+    "pe:advantage": ("lteq", 0.1),
     "pe:learned": ("isAllOf", ["http://example.com/Visits/Diagnosis"]),
     "pe:uniques": ("lteq", 0),
     "pe:meanRisk": ("lteq", 0.02),

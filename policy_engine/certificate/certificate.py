@@ -39,6 +39,7 @@ from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.disclosure import Measured
 from policy_engine.methods.generative import GenerativeMeasurement
+from policy_engine.methods.model_secrets import SecretMeasurement
 from policy_engine.plan.lineage import MadeBy, Maker, Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured
@@ -106,7 +107,7 @@ class Certificate(BaseModel):
     attacks on the table reached. `uncovered` are the IRIs of other releases of the same data, of
     which the epsilon of statistics says nothing. `randomised` tells the probabilities of records
     that were randomised, `synthetic_attacks` what attacks on made-up rows, or on their generator,
-    reached.
+    reached, `secret_attacks` what those on columns of a model did.
     `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
     output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
     are those of the table that it was trained on; for a generator, those of the rows that were
@@ -137,6 +138,7 @@ class Certificate(BaseModel):
     files: FilesMeasured | None = None
     randomised: tuple[RandomisedColumn, ...] = ()
     synthetic_attacks: tuple[GenerativeMeasurement, ...] = ()
+    secret_attacks: tuple[SecretMeasurement, ...] = ()
     utility: Utility | NotApplicable
     upstream: tuple[Upstream, ...] = ()
     uncovered: tuple[str, ...] = ()
@@ -149,11 +151,12 @@ class Certificate(BaseModel):
         """Omit `maskings` where no column is masked, `sample` where all rows are used, `tables`
         where there is one, `class_figures` without classes by microaggregation, `label_figures`
         without accuracy-guided ones, `disclosures` where the table is not attacked, `uncovered`
-        where nothing else of the data is released, `randomised` where no records are, and
-        `synthetic_attacks` without attacks on made-up rows."""
+        where nothing else of the data is released, `randomised` where no records are,
+        `synthetic_attacks` without attacks on made-up rows, and `secret_attacks` without those on
+        columns of a model."""
         values: dict[str, Any] = serialize(self)
         optional = ["sample", "maskings", "tables", "class_figures", "disclosures", "uncovered"]
-        optional += ["randomised", "synthetic_attacks", "label_figures"]
+        optional += ["randomised", "synthetic_attacks", "label_figures", "secret_attacks"]
         absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 

@@ -153,6 +153,7 @@ def certify(
         files=release.files,
         randomised=randomised_columns(plan.randomise) if plan.randomise else (),
         synthetic_attacks=synthetic_attacks,
+        secret_attacks=release.secret_attacks,
         utility=public_utility,
         upstream=release.upstream,
         made_by=release.made_by,

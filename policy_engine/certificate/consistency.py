@@ -12,6 +12,7 @@ from policy_engine.certificate.label_figures import label_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
 from policy_engine.certificate.randomised import randomised_contradictions
 from policy_engine.certificate.risk_arithmetic import impossible_figures
+from policy_engine.certificate.secret_figures import secret_contradictions
 from policy_engine.certificate.statistics_consistency import statistics_contradictions
 from policy_engine.certificate.suppressed_shares import cap_contradictions
 from policy_engine.certificate.synthetic import (
@@ -65,6 +66,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     yield from _attempt_contradictions(certificate)
     yield from _file_contradictions(certificate)
     yield from synthetic_attack_contradictions(certificate)
+    yield from secret_contradictions(certificate)
     yield from wording_contradictions(certificate)
     if not certificate.output_digest:
         if certificate != certificate.as_refusal():

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from policy_engine.audits.attribute.gate import format_secret
 from policy_engine.audits.disclosure.gate import format_disclosure
 from policy_engine.audits.gate import format_measurement
 from policy_engine.audits.generative.gate import format_synthetic
@@ -29,6 +30,8 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
         yield disclosure.name, str(disclosure.bound), format_disclosure(disclosure)
     for reached in certificate.synthetic_attacks:
         yield reached.attack, str(reached.bound), format_synthetic(reached)
+    for secret in certificate.secret_attacks:
+        yield secret.name, str(secret.bound), format_secret(secret)
     for name, limit, achieved, _ in file_figures(certificate):
         yield name, limit, achieved
     label = certificate.label_figures

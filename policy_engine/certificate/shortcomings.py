@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policy_engine import terms
+from policy_engine.audits.attribute.gate import format_secret, secret_shortfalls
 from policy_engine.audits.disclosure.gate import disclosure_shortfalls, format_disclosure
 from policy_engine.audits.gate import format_measurement, shortfalls
 from policy_engine.audits.generative.gate import format_synthetic, synthetic_shortfalls
@@ -118,6 +119,9 @@ def _attack_shortcomings(certificate: "Certificate") -> Iterator[Problem]:
     synthetic = certificate.synthetic_attacks
     for sentence in synthetic_shortfalls(certificate.plan.synthetic_audits, synthetic):
         yield Problem("V007", sentence)
+    secrets = certificate.secret_attacks
+    for sentence in secret_shortfalls(certificate.plan.secret_audits, secrets):
+        yield Problem("V007", sentence)
     allowed = min((method.attempts for method in methods if method.attempts), default=None)
     if allowed is not None and certificate.attempts > allowed:
         message = f"It took {certificate.attempts} attempts, but the policy allows {allowed}."
@@ -150,10 +154,15 @@ def proven(certificate: "Certificate") -> str:
         f"{one.attack} {format_synthetic(one)} ({one.bound})"
         for one in certificate.synthetic_attacks
     )
+    secrets = (
+        f"{one.name} {format_secret(one)} ({one.bound})"
+        for one in certificate.secret_attacks
+        if not isinstance(one.reached, NotApplicable)
+    )
     files = (
         f"{name} {figure} ({required})" for name, required, figure, _ in file_figures(certificate)
     )
-    return ", ".join((*measurements, *attacks, *disclosures, *synthetic, *files))
+    return ", ".join((*measurements, *attacks, *disclosures, *synthetic, *secrets, *files))
 
 
 def _format_measurement(one: Measurement) -> str:

@@ -14,7 +14,7 @@ from policy_engine.plan.audit_duties import certified_duties
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import products
-from policy_engine.plan.steps import AuditStep, DisclosureStep, SyntheticAuditStep
+from policy_engine.plan.steps import AuditStep, DisclosureStep, SecretAuditStep, SyntheticAuditStep
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.attestable import attestable
 
@@ -188,8 +188,8 @@ def _comparable_plan(plan: Plan) -> Plan:
     attacking = ("audit", "disclosure", "generative")
     steps = [step.policy_part() for step in plan.public().steps if step.phase not in attacking]
     audits = sorted(plan.audits, key=AuditStep.model_dump_json)
-    some: tuple[DisclosureStep | SyntheticAuditStep, ...]
-    some = (*plan.disclosures, *plan.synthetic_audits)
+    some: tuple[DisclosureStep | SyntheticAuditStep | SecretAuditStep, ...]
+    some = (*plan.disclosures, *plan.synthetic_audits, *plan.secret_audits)
     disclosures = sorted((s.policy_part() for s in some), key=_json)
     sorted_lists = {name: tuple(sorted(getattr(plan, name))) for name in ("assignees", "purposes")}
     rule = plan.rule if _is_uid(plan.rule) else ""
@@ -199,7 +199,7 @@ def _comparable_plan(plan: Plan) -> Plan:
     return plan.model_copy(update=changes)
 
 
-def _json(step: DisclosureStep | SyntheticAuditStep) -> str:
+def _json(step: DisclosureStep | SyntheticAuditStep | SecretAuditStep) -> str:
     return step.model_dump_json()
 
 

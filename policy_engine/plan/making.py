@@ -37,6 +37,7 @@ from policy_engine.plan.steps import (
     DisclosureStep,
     Publish,
     Randomise,
+    SecretAuditStep,
     Synthesise,
     SyntheticAuditStep,
     Train,
@@ -115,6 +116,7 @@ def plan_of(
     if training is not None:
         steps.append(Train(**dict(training)))
     steps += [AuditStep(**dict(audit)) for audit in audits]
+    steps += [SecretAuditStep(**dict(audit)) for audit in product.secret_audits]
     steps += _disclosure_steps(product, catalog)
     _check_known(product, generalised, policy)
     unreleased = anonymization.unreleased if anonymization else product.unreleased

@@ -27,6 +27,7 @@ from policy_engine.plan.steps import (
     Publish,
     Randomise,
     Sample,
+    SecretAuditStep,
     Synthesise,
     SyntheticAuditStep,
     Train,
@@ -65,6 +66,7 @@ AnyStep = Annotated[
     | SyntheticAuditStep
     | Train
     | AuditStep
+    | SecretAuditStep
     | DisclosureStep
     | Publish,
     Field(discriminator="step"),
@@ -128,6 +130,9 @@ class Plan(_Frozen):
             raise ValueError("persons are counted for privacy models alone")
         if self.disclosures and (self.train or not anonymize):
             raise ValueError("rows of a table are linked, and a model is made")
+        secrets = {name for one in self.secret_audits for name in one.method.learned}
+        if secrets and not (self.train and self.audits and secrets <= {*self.train.features}):
+            raise ValueError("secrets are features of a model whose members are attacked")
         if not {*self.compared_by_audits} <= {*self.columns}:
             raise ValueError("columns are known that are not read")
         if self.sample and anonymize and anonymize.models and self.sample.unit != self.unit:
@@ -354,6 +359,11 @@ class Plan(_Frozen):
     def audits(self) -> tuple[AuditStep, ...]:
         """The audits, in order."""
         return tuple(step for step in self.steps if isinstance(step, AuditStep))
+
+    @property
+    def secret_audits(self) -> tuple[SecretAuditStep, ...]:
+        """The attacks on columns of the model that is released, in order."""
+        return tuple(step for step in self.steps if isinstance(step, SecretAuditStep))
 
     @property
     def disclosures(self) -> tuple[DisclosureStep, ...]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from policy_engine.plan.reading_generators import GeneratorTraining
     from policy_engine.plan.reading_randomisation import RandomisedTable
     from policy_engine.plan.reading_synthesis import SyntheticTable
+    from policy_engine.plan.secret_audits import SecretAudit
     from policy_engine.plan.synthetic_audits import SyntheticAudit
     from policy_engine.plan.training import Audit, Training
 
@@ -52,6 +53,7 @@ class Product(NamedTuple):
     synthetic: "SyntheticTable | None" = None
     synthetic_audits: "tuple[SyntheticAudit, ...]" = ()
     generator: "GeneratorTraining | None" = None
+    secret_audits: "tuple[SecretAudit, ...]" = ()
 
     @property
     def of_records(
@@ -257,6 +259,7 @@ def _model(
 ) -> Product:
     """Return a model with its audits, and note what is wrong with it."""
     from policy_engine.plan.reading_disclosure import model_requirements  # noqa: PLC0415 (as below)
+    from policy_engine.plan.reading_secret_audits import read_secret_audits  # noqa: PLC0415 (as below)
     from policy_engine.plan.training.reading import read_model  # noqa: PLC0415 (slow to import)
 
     targets = [target.iri for target in rule.targets]
@@ -266,8 +269,10 @@ def _model(
     training, audits, wrong = read_model(
         policy, rule, action, transformation, transformations_, outputs
     )
-    problems += [*wrong, *model_requirements(policy, rule.output)]
-    return Product(transformation, rule, training, audits)
+    own = (transformation,) if transformation else ()
+    secret_audits, more = read_secret_audits(policy, training, rule.output, own, outputs)
+    problems += [*wrong, *more, *model_requirements(policy, rule.output)]
+    return Product(transformation, rule, training, audits, secret_audits=secret_audits)
 
 
 def _table(

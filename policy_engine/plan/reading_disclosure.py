@@ -41,6 +41,8 @@ def table_disclosures(
 def model_requirements(policy: Policy, output: str) -> Iterator[Problem]:
     """Yield what is asked for of a model and is about tables."""
     for _, action in _asked(policy, output):
+        if method_of(action) == AttributeInference.notation:
+            continue  # that of a model is about its features (see reading_secret_audits)
         message = f"{_ABOUT[method_of(action)]} a table, and {output} is a model."
         yield Problem("M013", message, "Ask for membership inference.", action.place)
 

@@ -32,6 +32,7 @@ from policy_engine.plan.aggregates.model import Aggregation
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.disclosure import Disclosure, Population
 from policy_engine.plan.randomisation import Randomisation
+from policy_engine.plan.secret_audits import SecretAudit
 from policy_engine.plan.synthesis import Synthesis, TrainedGenerator
 from policy_engine.plan.synthetic_audits import SyntheticAudit
 from policy_engine.plan.training import Audit, Training
@@ -417,6 +418,23 @@ class AuditStep(Audit, Step):
     def values_read(self) -> tuple[str, ...]:
         """The label and the features of the model that is attacked."""
         return (self.modelling.label, *self.modelling.features)
+
+
+class SecretAuditStep(SecretAudit, Step):
+    """Attack what the released model gives away about columns, and check that against the bound."""
+
+    phase: ClassVar[Phase] = "audit"
+
+    step: Literal["secret-audit"] = "secret-audit"
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The columns that are secret."""
+        return self.method.learned
+
+    def policy_part(self) -> Self:
+        """Return it with its columns in one order."""
+        return self.model_copy(update={"method": self.method.sorted_copy()})
 
 
 class DisclosureStep(Disclosure, Step):

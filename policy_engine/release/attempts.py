@@ -87,6 +87,11 @@ class JudgedAttempts:
     attacks: tuple[AttackMeasurement, ...]
     attempts: tuple[Attempt, ...]
 
+    @property
+    def number(self) -> int:
+        """The number of this attempt, from 1 on: a model counts once, however often judged."""
+        return max(len({one.made for one in self.attempts}), 1)
+
 
 def allow_any(_number: int) -> None:
     """Allow an attempt of any number to begin."""

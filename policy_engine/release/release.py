@@ -22,6 +22,7 @@ from policy_engine.engines.origins import rows_at, with_origins
 from policy_engine.engines.samples import SampleEvidence, SampleFigures
 from policy_engine.errors import DataError, OutputError, Problem
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
+from policy_engine.methods.model_secrets import SecretMeasurement
 from policy_engine.plan.lineage import MadeBy, Upstream, check_read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured
@@ -45,7 +46,8 @@ class Release(BaseModel):
     For a model, `sanitised` is its training table, and `held_out` the number of rows kept for its
     audit. `attacks` are the measurements of the plan's audits, `reports` their full results,
     `models` the public facts about the attacked models, `attempts` the attempts on the same data in
-    the same way, this one last; `files` are the figures of the model's files; `seed` is the given
+    the same way, this one last; `files` are the figures of the model's files,
+    `secret_attacks` those of attacks on its columns; `seed` is the given
     one, or what synthetic rows were drawn by; `salt` is the release's own salt for pseudonyms, None
     if it has none or shares them with others. `upstream` is the certified release that the input
     is, if it is one, `made_by` the party that made it; `doubts` are warnings for the owner.
@@ -70,6 +72,7 @@ class Release(BaseModel):
     models: tuple[ModelFigures, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     files: FilesMeasured | None = None
+    secret_attacks: tuple[SecretMeasurement, ...] = ()
     seed: int | None = None
     salt: Annotated[str | None, Field(repr=False)] = None
     upstream: tuple[Upstream, ...] = ()
@@ -338,6 +341,7 @@ def _model_release(
         sanitised=model.sanitised.stored,
         held_out=model.held_out,
         files=model.files,
+        secret_attacks=model.secret_attacks,
         seed=seed,
         upstream=upstream,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from policy_engine.audits.membership.learners import Trained
 from policy_engine.audits.membership.records import FittedFeatures
 from policy_engine.audits.membership.released.files import PICKLE, need_skops
 from policy_engine.audits.membership.releases import (
@@ -18,10 +19,12 @@ from policy_engine.engines.engine import Engine, Progress, WrittenTable, silent
 from policy_engine.errors import OutputError
 from policy_engine.methods.audits.classifier import Estimator, Network
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
+from policy_engine.methods.model_secrets import SecretMeasurement
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured, Modelling
 from policy_engine.release.attack_measurements import attempted_model, check_showable, measurements
 from policy_engine.release.attempts import AttemptedModel, AttemptHistory, JudgedAttempts
+from policy_engine.release.model_secrets import SecretsOfModel, pooled_secrets
 from policy_engine.release.training_table import TrainingTable, group_audits
 
 _SECRET_BITS = 128
@@ -34,7 +37,8 @@ class AuditedModel:
 
     `held_out` rows were kept for the audit; `suppressed` and
     `suppressed_cells` are those of the table. `judged_attempts`
-    are the attack figures for every bound, judged with earlier attempts.
+    are the attack figures for every bound, judged with earlier attempts; `secret_attacks` those of
+    attacks on columns.
     """
 
     sanitised: WrittenTable
@@ -44,6 +48,7 @@ class AuditedModel:
     judged_attempts: JudgedAttempts
     reports: tuple[MembershipAudit, ...]
     files: FilesMeasured
+    secret_attacks: tuple[SecretMeasurement, ...] = ()
 
 
 def release_model(
@@ -73,14 +78,19 @@ def release_model(
     training_table = TrainingTable(plan, plan.train, engine, table, _given_or_drawn_seed(seed))
     attempt = attempted_model(plan, table, training_table.seed, repeats=repeats)
     share, members = plan.train.share, len(training_table.members)
+    secrets_of_model = SecretsOfModel(training_table, plan)
 
     def check(number: int) -> None:
         check_showable(plan.audits, members, share, number)
         training_table.check_sides(plan.audits)
+        secrets_of_model.check()
 
     _begin_attempt(attempt, history, check)
-    sanitised = training_table.sanitised
-    reports = (training_table.audit(plan.audits, folder / f"model{suffix}", progress),)
+    sanitised, saved_models = training_table.sanitised, list[Trained]()
+    file, on_saved = folder / f"model{suffix}", saved_models.append
+    reports = (training_table.audit(plan.audits, file, progress, on_saved),)
+    secret_attacks = secrets_of_model.measure(saved_models, progress)
+    judged = _judge(attempt, tuple(measurements(plan.audits, reports[0])), history)
     _write_descriptions(folder, training_table.fitted, plan.train)
     files = training_table.files(folder, allow_pickle=suffix == PICKLE)
     return AuditedModel(
@@ -88,9 +98,10 @@ def release_model(
         held_out=table.num_rows - len(training_table.members),
         suppressed=sanitised.anonymized.suppressed if sanitised.anonymized else 0,
         suppressed_cells=sanitised.anonymized.suppressed_cells if sanitised.anonymized else {},
-        judged_attempts=_judge(attempt, tuple(measurements(plan.audits, reports[0])), history),
+        judged_attempts=judged,
         reports=reports,
         files=files,
+        secret_attacks=tuple(pooled_secrets(secret_attacks, judged.number)),
     )
 
 

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from policy_engine.audits.files.auditing import TrainingInputs, audit_files
 from policy_engine.audits.membership.audit_splits import audit_splits
 from policy_engine.audits.membership.auditing import audit
 from policy_engine.audits.membership.figures import ACCURACY, StrengthMeasure
-from policy_engine.audits.membership.learners import Learner, learner_of
+from policy_engine.audits.membership.learners import Learner, Trained, learner_of
 from policy_engine.audits.membership.records import FittedFeatures, Records, plain_number
 from policy_engine.audits.membership.releases import (
     CoveredValues,
@@ -30,7 +30,7 @@ from policy_engine.audits.membership.releases import (
 from policy_engine.audits.membership.repeats import codes_of, draw_groups, quota_of
 from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.audits.membership.settings import Settings, attacks_of_model
-from policy_engine.audits.membership.shadows import Sanitiser
+from policy_engine.audits.membership.shadows import Sanitiser, ignore_model
 from policy_engine.audits.membership.soundness import (
     accuracy_warning,
     check_informative,
@@ -155,9 +155,9 @@ class TrainingTable:
     def fitted(self) -> FittedFeatures:
         """How columns become features, using only data that the model may know."""
         if self.is_released:
-            released = self._shown_table().take(pa.array(self.members))
+            released = self.shown_table().take(pa.array(self.members))
             return fit_for_release(self._as_values(released), self.modelling.label, self.fewest)
-        return fit_on_release(self._released_table(), self.modelling.label, self._covered)
+        return fit_on_release(self._released_table(), self.modelling.label, self.covered)
 
     @property
     def _fewest_per_class(self) -> int:
@@ -181,12 +181,19 @@ class TrainingTable:
         return architecture.epochs if isinstance(architecture, Network) else 1
 
     def audit(
-        self, steps: Sequence[AuditStep], model: Path | None, progress: Progress
+        self,
+        steps: Sequence[AuditStep],
+        model: Path | None,
+        progress: Progress,
+        on_saved: Callable[[Trained], None] = ignore_model,
     ) -> MembershipAudit:
-        """Train the model and attack it in all ways that the steps ask for, together."""
+        """Train the model and attack it in all ways that the steps ask for, together.
+
+        `on_saved` is called with the model that is written, as its file has it.
+        """
         report = audit(
-            self._audited_records,
-            self._learner,
+            self.audited_records,
+            self.learner,
             self._settings(steps),
             architecture=self.modelling.architecture,
             members=self.members,
@@ -195,11 +202,12 @@ class TrainingTable:
             model=model,
             sanitiser=self._sanitiser(),
             progress=progress,
+            on_saved=on_saved,
         )
         on_others = report.target_test
         warnings = (
             *constant_feature_warning(self._training_records),
-            *accuracy_warning(self._audited_records, on_others),
+            *accuracy_warning(self.audited_records, on_others),
         )
         warnings = (*report.warnings, *warnings)
         return report.model_copy(update={"warnings": warnings})
@@ -212,8 +220,8 @@ class TrainingTable:
         """
         check_informative(self._training_records)
         settings, groups = self._settings(steps), self.groups
-        attacks = attacks_of_model(settings, self._learner.gives)
-        audit_splits(self._audited_records, attacks, settings, self.members, groups=groups)
+        attacks = attacks_of_model(settings, self.learner.gives)
+        audit_splits(self.audited_records, attacks, settings, self.members, groups=groups)
 
     def _settings(self, steps: Sequence[AuditStep]) -> Settings:
         attacks = dict.fromkeys(name for step in steps for name in step.method.attacks_run)
@@ -228,19 +236,20 @@ class TrainingTable:
         )
 
     @cached_property
-    def _audited_records(self) -> Records:
+    def audited_records(self) -> Records:
         """The records as an attacker shows them to the model."""
-        return self._records(self._shown_table(), "the input")
+        return self._records(self.shown_table(), "the input")
 
     @cached_property
-    def _learner(self) -> Learner:
+    def learner(self) -> Learner:
+        """What trains the model."""
         return learner_of(self.modelling.architecture, self.fewest if self.is_released else 0)
 
     def files(self, folder: Path, *, allow_pickle: bool) -> FilesMeasured:
         """Return what the files of the model reveal about its training records."""
         bounds, members = self.plan.file_bounds, pa.array(self.members)
         assert bounds is not None  # noqa: S101 (a model is released)
-        shown_table = self._as_values(self._shown_table().take(members))
+        shown_table = self._as_values(self.shown_table().take(members))
         inputs = TrainingInputs(
             tables=(self._as_values(self.table.take(members)), shown_table, self._released_table()),
             records=self._training_records,
@@ -275,12 +284,12 @@ class TrainingTable:
     def _released_table(self) -> pa.Table:
         return _select_columns(self.sanitised.table, self._columns)
 
-    def _shown_table(self) -> pa.Table:
+    def shown_table(self) -> pa.Table:
         """Return the original records as they are shown to the model."""
         original = self.table.select(self._columns)
         if self.plan.anonymize is None:
             return original
-        return mask_like_release(original, self.sanitised.table, self._covered)
+        return mask_like_release(original, self.sanitised.table, self.covered)
 
     @cached_property
     def _training_records(self) -> Records:
@@ -289,10 +298,10 @@ class TrainingTable:
 
     def _as_values(self, table: pa.Table) -> pa.Table:
         """Return records by values where an earlier release holds cells: nobody has them here."""
-        return spread_cells(table, self._generalised, self._covered)
+        return spread_cells(table, self._generalised, self.covered)
 
     def _records(self, table: pa.Table, name: str) -> Records:
-        return self.fitted.records(table, name, self._covered.leaves)
+        return self.fitted.records(table, name, self.covered.leaves)
 
     def _anonymized(self, rows: NDArray[np.int64]) -> AnonymizedTable:
         part = self.table.take(pa.array(rows))
@@ -318,7 +327,8 @@ class TrainingTable:
         return [one for one in generalised if one.name in self.modelling.features]
 
     @cached_property
-    def _covered(self) -> CoveredValues:
+    def covered(self) -> CoveredValues:
+        """The original values that generalised cells cover."""
         columns = self.plan.anonymize.columns.quasi_identifier if self.plan.anonymize else ()
         taxonomy_of_column = {one.name: one.taxonomy for one in columns if one.taxonomy}
         taxonomy_of_column |= {one.name: one.taxonomy for one in self._generalised if one.taxonomy}

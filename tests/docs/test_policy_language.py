@@ -178,7 +178,8 @@ def as_audit(given):
     if {"pe:linked", "pe:known"} & named:
         return as_attack(given)
     trained = [one for one in given if one["leftOperand"] in OF_MODEL]
-    audited = [one for one in given if one not in trained]
+    secrets = [one for one in given if one["leftOperand"] == "pe:advantage"]
+    audited = [one for one in given if one not in (*trained, *secrets)]
     label = refinement("pe:label", DISEASE)
     trained += [] if any(one["leftOperand"] == "pe:label" for one in trained) else [label]
     bounded = {one["leftOperand"] for one in audited if one["operator"][0] == "l"}
@@ -188,13 +189,16 @@ def as_audit(given):
     kept = [refinement("mosaicrown:quasi-identifier", [AGE, f"{VISITS}/Zip"])]
     kept.append(refinement("mosaicrown:sensitive", [DISEASE, f"{VISITS}/Diagnosis"]))
     train, audit = action("pe:train", trained), action("pe:membershipInference", audited)
+    zips = refinement("pe:learned", [f"{VISITS}/Zip"])
+    guesses = [action("pe:attributeInference", [*secrets, zips])] if secrets else []
+    duties = [{"action": one} for one in (audit, *guesses)]
     made = {"target": "ex:Visits", "action": action("odrl:anonymize", method + kept)}
     return as_policy(
         {
             "permission": [
                 {**made, "output": "ex:Out"},
                 {"target": "ex:Out", "action": train, "output": "ex:Model"},
-                {"target": "ex:Model", "action": "use", "duty": {"action": audit}},
+                {"target": "ex:Model", "action": "use", "duty": duties},
             ]
         }
     )

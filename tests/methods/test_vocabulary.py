@@ -28,6 +28,7 @@ from policy_engine.methods.generative import DEFAULT_ATTACKS as GENERATIVE_ATTAC
 from policy_engine.methods.generative import OF_MODELS as ATTACKS_ON_MODELS
 from policy_engine.methods.generative import GenerativeMeasure
 from policy_engine.methods.masking import masking_class
+from policy_engine.methods.model_secrets import SecretMeasure
 from policy_engine.methods.randomiser import randomiser_class
 from policy_engine.methods.recoding import option_fields
 from policy_engine.methods.reference import SETTINGS
@@ -44,6 +45,7 @@ from policy_engine.plan.training.refining import (
     OF_LINKAGE,
     OF_MODEL,
     OF_RISK,
+    OF_SECRETS,
     OF_TRAINING,
 )
 from policy_engine.policy.reading.operands import operands, refining_operands
@@ -268,7 +270,7 @@ READ_OF = {
     "membership-inference": (*OF_AUDIT, *OF_MODEL, *OF_GENERATORS),
     "record-linkage": OF_LINKAGE,
     "population-risk": OF_RISK,
-    "attribute-inference": OF_INFERENCE,
+    "attribute-inference": (*OF_INFERENCE, *OF_SECRETS),
 }
 
 
@@ -300,7 +302,7 @@ def test_what_refines_an_action_is_what_is_read_of_it(name):
     allowed = {
         "train": (*OF_TRAINING, *OF_GENERATOR),
         "audit": (
-            *("method", *OF_AUDIT, *OF_LINKAGE, *OF_INFERENCE, *OF_RISK, *OF_MODEL),
+            *("method", *OF_AUDIT, *OF_LINKAGE, *OF_INFERENCE, *OF_SECRETS, *OF_RISK, *OF_MODEL),
             *OF_GENERATORS,
         ),
     }
@@ -318,6 +320,7 @@ def test_every_measure_that_is_bounded_is_a_number():
         *get_args(RiskMeasure),
         *get_args(InferenceMeasure),
         *get_args(GenerativeMeasure),
+        *get_args(SecretMeasure),
         *("fpr", "holdoutShare"),
         "trainingShare",
     ):

@@ -91,13 +91,19 @@ class SecretMaterial:
 
     @classmethod
     def of(
-        cls, columns: pa.Table, labels: Codes, classes: tuple[str, ...], secret: Secret
+        cls,
+        columns: pa.Table,
+        labels: Codes,
+        classes: tuple[str, ...],
+        secret: Secret,
+        original: pa.Table | None = None,
     ) -> "SecretMaterial":
         """Return the material of a table without its label.
 
-        Raises AuditError (A003) where columns cannot be features.
+        Attackers know the `original` columns where a model is shown others. Raises AuditError
+        (A003) where columns cannot be features.
         """
-        others = columns.drop_columns([secret.name])
+        others = (columns if original is None else original).drop_columns([secret.name])
         parts = [np.eye(len(classes), dtype=np.float32)[labels]]
         if others.num_columns:
             parts.append(Encoding.fit(others).apply(others).astype(np.float32))

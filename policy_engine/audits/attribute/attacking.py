@@ -1,6 +1,6 @@
 """All attacks on the secrets of one model's members, and of others."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +13,8 @@ from policy_engine.audits.attribute.evidence import (
     PublishedFigures,
     SecretEvidence,
 )
-from policy_engine.audits.attribute.imputing import IMPUTERS
-from policy_engine.audits.attribute.measuring import Truths, attack_result, share_right
+from policy_engine.audits.attribute.imputing import IMPUTERS, Imputer
+from policy_engine.audits.attribute.measuring import AttackNames, Truths, attack_result, share_right
 from policy_engine.audits.attribute.result import (
     ImputationResult,
     OmittedSecretAttack,
@@ -28,9 +28,8 @@ from policy_engine.kernels.estimates import Estimate, clopper_pearson
 
 MOST_ATTACKED = 20_000
 """So many members, and as many others, are attacked at most."""
-_MOST_TRIED = 10_000
 _FEWEST = 20
-_DRAW, _FOLD, _ATTACK, _IMPUTE = range(4)
+_DRAW, _FOLD, _ATTACK, _IMPUTE, _POPULATION = range(5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,6 @@ class SecretAttacks:
 
     attacks: tuple[SecretAttackResult, ...]
     imputations: tuple[ImputationResult, ...]
-    best: str
     not_run: tuple[OmittedSecretAttack, ...]
     known_records: int
     imputed_from: int
@@ -67,35 +65,33 @@ def attack_model(
     """Attack the secrets of members and of others, and impute them without the model.
 
     Whoever attacks knows the secrets of one half of the members while those of the other half are
-    attacked. An imputation learns from as many of the rest, whom the model has not seen, as the
-    model learnt from: so much anybody could know without it. Raises
-    AuditError (A035) where there are too few records for that, or of a value.
+    attacked. An imputation learns from the same secrets, or from as many records of all kinds as
+    the model learnt from: so much anybody could know without it. Raises AuditError (A035) where
+    there are too few records for that, or of a value.
     """
-    drawn = _drawn(sides, seed)
+    drawn = drawn_sides(sides, seed)
     check_secret_counts(material.secret, drawn.members, drawn.others)
-    learnt, folds = _learnt(drawn), _Folds.of(drawn, seed)
+    folds = _Folds.of(drawn, seed)
     rows = np.concatenate([drawn.members, drawn.others])
     evidence = material.evidence(model, rows)
     secrets = material.secret.codes
     truths = Truths(secrets[rows], folds.is_member)
-    stages = len(attacks) + len(IMPUTERS)
-    imputed, tried = {}, {}
+    possible = [one for one in attacks if one.needs <= model.gives]
+    stages = len(possible) + len(IMPUTERS)
+    imputed = {}
     for place, name in enumerate(IMPUTERS):
         progress("attacks", place, stages)
-        imputed[name], tried[name] = _impute(name, material, drawn, learnt, seed)
-    best = max(IMPUTERS, key=lambda name: tried[name].value)
-    possible = [one for one in attacks if one.needs <= model.gives]
+        imputed[name] = _impute(IMPUTERS[name], material, drawn, folds, seed)
     published = _published(evidence.take(folds.is_member), truths, len(material.secret.values))
     results = []
     for place, attack in enumerate(possible):
         progress("attacks", len(IMPUTERS) + place, stages)
         guesses = _attack(attack, evidence, truths, folds, published, seed)
-        compared = guesses, imputed[best], imputed[attack.imputation]
-        results.append(
-            attack_result(
-                attack.notation, attack.imputation, compared, truths, material.secret.values
-            )
-        )
+        best = _choose(imputed, attack, truths, folds)
+        compared = np.choose(folds.fold, [imputed[name] for name in best])
+        three = guesses, compared, imputed[attack.imputation]
+        names = AttackNames(attack.notation, " and ".join(dict.fromkeys(best)), attack.imputation)
+        results.append(attack_result(names, three, truths, material.secret.values))
     progress("attacks", stages, stages)
     is_right = evidence.answers.argmax(axis=1) == evidence.labels
     return SecretAttacks(
@@ -105,14 +101,12 @@ def attack_model(
                 imputation=name,
                 members=share_right(one[truths.is_member], truths.secrets[truths.is_member]),
                 others=share_right(one[~truths.is_member], truths.secrets[~truths.is_member]),
-                tried=tried[name],
             )
             for name, one in imputed.items()
         ),
-        best=best,
         not_run=tuple(_omitted(attacks, model)),
         known_records=len(drawn.members) // 2,
-        imputed_from=learnt,
+        imputed_from=len(_population(drawn, folds, 0)),
         train=_share(is_right[truths.is_member]),
         test=_share(is_right[~truths.is_member]),
     )
@@ -120,9 +114,9 @@ def attack_model(
 
 def check_attackable(material: SecretMaterial, sides: SecretSides, seed: int) -> None:
     """Raise AuditError (A035) where there are too few records to attack, or of a value."""
-    drawn = _drawn(sides, seed)
+    drawn = drawn_sides(sides, seed)
     check_secret_counts(material.secret, drawn.members, drawn.others)
-    _learnt(drawn)
+    _check_members(drawn)
 
 
 def _share(is_right: Bools) -> Estimate:
@@ -136,7 +130,7 @@ def _omitted(attacks: Sequence[SecretAttack], model: AskedModel) -> Iterator[Omi
             yield OmittedSecretAttack(attack=one.notation, reason=reason)
 
 
-def _drawn(sides: SecretSides, seed: int) -> SecretSides:
+def drawn_sides(sides: SecretSides, seed: int) -> SecretSides:
     """Return at most so many records of each side, by lot."""
     random = np.random.default_rng([seed, _DRAW])
     size = min(len(sides.members), len(sides.others), MOST_ATTACKED)
@@ -165,19 +159,24 @@ class _Folds:
         return np.flatnonzero(self.is_member & (self.fold != fold))
 
 
-def _learnt(sides: SecretSides) -> int:
-    """Return how many records an imputation learns from: as many as the model at most.
+def _check_members(sides: SecretSides) -> None:
+    """Raise AuditError (A035) where there are too few members to learn from."""
+    members = len(sides.members)
+    if members < 2 * _FEWEST:
+        message = f"{members:,} members, or others, are too few to learn from and to attack: "
+        raise AuditError.of("A035", f"{message}{2 * _FEWEST} are needed.", "Give more records.")
 
-    A third of what is not attacked is left to find out which imputation is best. Raises AuditError
-    (A035) where there are too few.
+
+def _population(sides: SecretSides, folds: _Folds, fold: int) -> Codes:
+    """Return records of all kinds, in the shares that they have, of none in a fold.
+
+    As many as the model learnt from. The rest was put in a random order.
     """
-    members, rest = len(sides.members), len(sides.rest)
-    learnt = min(members, 2 * rest // 3)
-    if min(members // 2, learnt) < _FEWEST:
-        message = f"{members:,} members and {rest:,} records that are not attacked are too few to "
-        message += f"learn from: {2 * _FEWEST} and {3 * _FEWEST // 2} are needed."
-        raise AuditError.of("A035", message, "Give more records that are not members.")
-    return learnt
+    rows = np.concatenate([sides.members, sides.others])[folds.fold != fold]
+    half = len(sides.rest) // 2
+    pool = np.concatenate([rows, sides.rest[fold * half : (fold + 1) * half]])
+    random = np.random.default_rng([len(pool), fold, _POPULATION])
+    return random.permutation(np.sort(pool))[: len(sides.members)]
 
 
 def _seed(seed: int, *path: int) -> int:
@@ -211,14 +210,40 @@ def _attack(
 
 
 def _impute(
-    name: str, material: SecretMaterial, sides: SecretSides, learnt: int, seed: int
-) -> tuple[Codes, Estimate]:
-    """Return guesses that know nothing of the model, and how many of other records are right."""
-    lesson, tried = sides.rest[:learnt], sides.rest[learnt:][:_MOST_TRIED]
-    questions = np.concatenate([sides.members, sides.others, tried])
-    secrets = material.secret.codes
-    guesses = IMPUTERS[name](
-        material.known[lesson], secrets[lesson], material.known[questions], _seed(seed, _IMPUTE)
-    )
-    attacked = len(questions) - len(tried)
-    return guesses[:attacked], share_right(guesses[attacked:], secrets[tried])
+    imputer: Imputer, material: SecretMaterial, sides: SecretSides, folds: _Folds, seed: int
+) -> Codes:
+    """Return guesses at all records by somebody who never saw the model.
+
+    From records of all kinds or, as some attackers, from members whose secrets are known.
+    """
+    rows, secrets = np.concatenate([sides.members, sides.others]), material.secret.codes
+    guesses = np.zeros(len(rows), dtype=np.int64)
+    for fold in (0, 1):
+        is_attacked = folds.fold == fold
+        lesson = rows[folds.known(fold)]
+        if not imputer.knows_members:
+            lesson = _population(sides, folds, fold)
+        guesses[is_attacked] = imputer.guess(
+            material.known[lesson],
+            secrets[lesson],
+            material.known[rows[is_attacked]],
+            _seed(seed, _IMPUTE, fold),
+        )
+    return guesses
+
+
+def _choose(
+    imputed: Mapping[str, Codes], attack: SecretAttack, truths: Truths, folds: _Folds
+) -> list[str]:
+    """Return the best imputation for each half of the records: by the members of the other half.
+
+    That it is best by chance of those that are attacked would hide what a model tells. None knows
+    more than the attack.
+    """
+    names = [name for name, one in IMPUTERS.items() if attack.knows_members >= one.knows_members]
+    best = []
+    for fold in (0, 1):
+        rows = folds.known(fold)
+        right = {name: int((imputed[name][rows] == truths.secrets[rows]).sum()) for name in names}
+        best.append(max(right, key=lambda name: right[name]))
+    return best

@@ -231,9 +231,7 @@ def _report(
         reasons = join_names(dict.fromkeys(one.reason for one in first.not_run))
         raise AuditError.of("A005", f"None of the attacks can be made: {reasons}.")
     shares = tuple(_shares(secret))
-    advantage, excess, words = attribute_verdict(
-        secret.name, first.attacks, first.imputations, shares, first.best
-    )
+    advantage, excess, words = attribute_verdict(secret.name, first.attacks, shares)
     return AttributeAudit(
         data=data,
         data_digest=data_digest,
@@ -249,7 +247,6 @@ def _report(
         test=first.test,
         known_records=first.known_records,
         imputed_from=first.imputed_from,
-        best=first.best,
         imputations=first.imputations,
         attacks=first.attacks,
         not_run=first.not_run,

@@ -1,14 +1,25 @@
 """Guesses at a secret by somebody who never saw the model: what is statistics, and no leak."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from policy_engine.audits.attribute.evidence import Codes
 from policy_engine.audits.attribute.learning import Features, guess_by_forest, guess_by_network
 
-Imputer = Callable[[Features, Codes, Features, int], Codes]
-MARGINALS = "marginals"
+
+@dataclass(frozen=True)
+class Imputer:
+    """A way to guess secrets from the other columns and the label.
+
+    It learns from as many records of all kinds as the model learnt from or, if it `knows_members`,
+    from the members whose secrets an attacker knows. `guess` takes features (n, d), secrets (n,),
+    features (m, d) and a seed, and returns the guesses at the latter, (m,).
+    """
+
+    guess: Callable[[Features, Codes, Features, int], Codes]
+    knows_members: bool = False
 
 
 def guess_commonest(
@@ -22,9 +33,12 @@ def guess_commonest(
 
 
 IMPUTERS: Mapping[str, Imputer] = {
-    MARGINALS: guess_commonest,
-    "forest": guess_by_forest,
-    "network": guess_by_network,
+    "marginals": Imputer(guess_commonest),
+    "population": Imputer(guess_by_forest),
+    "forest": Imputer(guess_by_forest, knows_members=True),
+    "network": Imputer(guess_by_network, knows_members=True),
 }
-"""Each guesses by the other columns and the label, the first by neither. The black-box attacks are
-the other two with the model's answers added."""
+"""The black-box attacks are `forest` and `network` with the model's answers added: they learn from
+the same records. Who knows some members may know of others: where equal records are trained on
+together, these are alike, and others are not. So an attack that knows no member is compared with
+the first two alone."""

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,17 +64,25 @@ def apart(one: Estimate, other: Estimate, most: float) -> Estimate:
     return Estimate(value=value, low=max(value - fall, -most), high=min(value + rise, most))
 
 
+class AttackNames(NamedTuple):
+    """The names of an attack, of the best imputation, and of who guesses in the same way without
+    the model."""
+
+    attack: str
+    best: str
+    imputation: str
+
+
 def attack_result(
-    name: str,
-    imputation: str,
+    names: AttackNames,
     guesses: tuple[Codes, Codes, Codes],
     truths: Truths,
     values: tuple[str, ...],
 ) -> SecretAttackResult:
     """Return the figures of an attack.
 
-    The guesses, each (n,), are those of the attack, of the best imputation, and of the `imputation`
-    that is the attack without the model.
+    The guesses, each (n,), are those of the attack, of the best imputation, and of the attack
+    without the model.
     """
     attack, best, own = guesses
     members, others = truths.is_member, ~truths.is_member
@@ -81,8 +90,9 @@ def attack_result(
     of_others = _reach(attack[others], best[others], truths.secrets[others])
     is_right, own_is_right = (one[members] == truths.secrets[members] for one in (attack, own))
     return SecretAttackResult(
-        attack=name,
-        imputation=imputation,
+        attack=names.attack,
+        best=names.best,
+        imputation=names.imputation,
         members=of_members,
         others=of_others,
         excess=apart(of_members.advantage, of_others.advantage, 2.0),

@@ -51,11 +51,14 @@ class SecretValueReach(_Frozen):
 class SecretAttackResult(_Frozen):
     """What one attack reaches on members and on others, and by how much more on members.
 
+    `best` is the imputation that it is compared with: for each half of the records, the one that
+    guesses most of the members in the other half, of those that know no more than the attack.
     `imputation` is who guesses in the same way without the model, and `added` how much more often
     members are guessed than by that one.
     """
 
     attack: str
+    best: str
     imputation: str
     members: SecretReach
     others: SecretReach
@@ -65,15 +68,11 @@ class SecretAttackResult(_Frozen):
 
 
 class ImputationResult(_Frozen):
-    """How often secrets are guessed by somebody who never saw the model.
-
-    `tried` is the share of records guessed that are not attacked, by which the best was chosen.
-    """
+    """How often secrets are guessed by somebody who never saw the model."""
 
     imputation: str
     members: Estimate
     others: Estimate
-    tried: Estimate
 
 
 class SecretOverTargets(_Frozen):
@@ -103,12 +102,11 @@ class AttributeAudit(_Frozen):
     """A whole audit: of what, with what, and all that was found.
 
     `says` tells how the secret is read. Whoever attacks knows the secrets of `known_records`
-    members; an imputation learns from `imputed_from` records that the model has not seen. `train`
-    and `test` are how often the model is right about members and others. `best` is the imputation
-    that every attack is compared with: the one of `imputations` that guesses most of records that
-    are not attacked. `shows_advantage` says whether the strongest attack is shown to gain over it
-    on members, `shows_excess` whether any is shown to gain more on members than on others. The
-    verdict is a few sentences; warnings are others.
+    members; an imputation learns from the same, or from `imputed_from` records of all kinds.
+    `train` and `test` are how often the model is right about members and others. `shows_advantage`
+    says whether the strongest attack is shown to gain over the best imputation on members,
+    `shows_excess` whether any is shown to gain more on members than on others. The verdict is a few
+    sentences; warnings are others.
     """
 
     data: str
@@ -125,7 +123,6 @@ class AttributeAudit(_Frozen):
     test: Estimate
     known_records: int
     imputed_from: int
-    best: str
     imputations: tuple[ImputationResult, ...]
     attacks: tuple[SecretAttackResult, ...]
     not_run: tuple[OmittedSecretAttack, ...]

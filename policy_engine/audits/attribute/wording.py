@@ -4,9 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from policy_engine.audits.attribute.result import (
     AttributeAudit,
-    ImputationResult,
     SecretAttackResult,
-    SecretReach,
     SecretShare,
     SecretValueReach,
 )
@@ -63,9 +61,7 @@ def greatest_advantage(attacks: Sequence[SecretAttackResult]) -> float:
 def attribute_verdict(
     secret: str,
     attacks: Sequence[SecretAttackResult],
-    imputations: Sequence[ImputationResult],
     shares: Sequence[SecretShare],
-    best: str,
 ) -> tuple[bool, bool, str]:
     """Return whether an advantage is shown, whether it is shown to be greater on members, and the
     sentences that say so."""
@@ -74,7 +70,7 @@ def attribute_verdict(
     excess = shown_excess(attacks)
     sentences = [
         _first_sentence(secret, strongest, advantage, bool(excess)),
-        _raw_sentence(strongest.members, strongest.attack, shares, best, imputations),
+        _raw_sentence(strongest, shares),
         _others_sentence(strongest, excess),
         *_value_sentences(attacks),
     ]
@@ -107,20 +103,14 @@ def _first_sentence(
 
 
 def _raw_sentence(
-    reach: SecretReach,
-    attack: str,
+    one: SecretAttackResult,
     shares: Sequence[SecretShare],
-    best: str,
-    imputations: Sequence[ImputationResult],
 ) -> str:
-    commonest = max(shares, key=lambda one: one.share)
-    imputed = next(one for one in imputations if one.imputation == best)
-    words = f"{attack} is right about {share_text(reach.accuracy.value)} of the members"
-    words += f", an imputation that never saw the model ({best}) about "
-    return (
-        f"{words}{share_text(imputed.members.value)}; always answering {commonest.value!r} about "
-        f"{share_text(commonest.share)}."
-    )
+    commonest = max(shares, key=lambda value: value.share)
+    words = f"{one.attack} is right about {share_text(one.members.accuracy.value)} of the members"
+    words += f", an imputation that never saw the model ({one.best}) about "
+    words += f"{share_text(one.members.imputed.value)}; always answering {commonest.value!r} about "
+    return f"{words}{share_text(commonest.share)}."
 
 
 def _others_sentence(strongest: SecretAttackResult, excess: Sequence[SecretAttackResult]) -> str:

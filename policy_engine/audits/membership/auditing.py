@@ -19,7 +19,7 @@ from policy_engine.audits.membership.caveats import (
     uncalibrated_caveats,
 )
 from policy_engine.audits.membership.gathering import gather
-from policy_engine.audits.membership.learners.learner import Learner
+from policy_engine.audits.membership.learners.learner import Learner, Trained
 from policy_engine.audits.membership.member_differences import (
     LabelClasses,
     answer_differences,
@@ -51,7 +51,13 @@ from policy_engine.audits.membership.settings import (
     attacks_of_model,
     attacks_of_predictions,
 )
-from policy_engine.audits.membership.shadows import Chunk, ModelTrainer, Sanitiser, ignore_chunk
+from policy_engine.audits.membership.shadows import (
+    Chunk,
+    ModelTrainer,
+    Sanitiser,
+    ignore_chunk,
+    ignore_model,
+)
 from policy_engine.audits.membership.slices import record_slices
 from policy_engine.audits.membership.soundness import data_warnings
 from policy_engine.audits.membership.splits import Splits
@@ -101,6 +107,7 @@ def examine(
     progress: Progress = silent,
     available: Callable[[], int] = available_memory,
     on_chunk: Callable[[Chunk], None] = ignore_chunk,
+    on_saved: Callable[[Trained], None] = ignore_model,
 ) -> ScoredAudit:
     """Train a target and its shadows on parts of the records, and attack the target.
 
@@ -110,7 +117,7 @@ def examine(
     they count as chosen, and no epsilon follows. Answers are kept in the folder `cache` and reused;
     the target is written to the file `model`. A `sanitiser` turns the rows that a model would learn
     from into those that it does learn from; it answers about the records as they are. `on_chunk` is
-    called with each chunk of models.
+    called with each chunk of models, `on_saved` with the target as its file has it.
 
     Nothing is trained before all has been checked: raises AuditError for attacks that the model
     does not support (A005), classes too small (A001), too little memory (A008), and whatever the
@@ -129,6 +136,7 @@ def examine(
         sanitiser,
         available,
         on_chunk=on_chunk,
+        on_saved=on_saved,
     )
     needed = frozenset[str]().union(*(attack.needs for attack in attacks))
     other_targets = settings.targets - 1

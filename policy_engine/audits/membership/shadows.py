@@ -71,12 +71,17 @@ def ignore_chunk(_chunk: Chunk) -> None:
     """Do nothing with a chunk."""
 
 
+def ignore_model(_model: Trained) -> None:
+    """Do nothing with a model that was written."""
+
+
 @dataclass(frozen=True, eq=False)
 class ModelTrainer:
     """Trains models and stores their answers.
 
     Models learn from `records`, or from the sanitised ones; they answer about the rows of
-    `features` (n, d). `available` returns the free bytes of memory, `clock` the seconds that have
+    `features` (n, d). `on_saved` is called with the model that is written, as its file has it.
+    `available` returns the free bytes of memory, `clock` the seconds that have
     passed; `on_chunk` is called with each chunk once it is stored. With `disturbed_views`,
     models also answer about the records disturbed from that seed.
     """
@@ -90,6 +95,7 @@ class ModelTrainer:
     clock: Callable[[], float] = time.monotonic
     on_chunk: Callable[[Chunk], None] = ignore_chunk
     views: int | None = None
+    on_saved: Callable[[Trained], None] = ignore_model
 
     def check(self, jobs: Sequence[ShadowJob]) -> None:
         """Raise AuditError (A008) where memory would not do for these models."""
@@ -129,6 +135,7 @@ class ModelTrainer:
             trained = self._train(learners[chunk[0]], [jobs[n] for n in chunk], report)
             if save and chunk[0] == 0:
                 trained = trained.save(save, 0)
+                self.on_saved(trained)
             for n, answer in zip(chunk, self._ask(trained, [jobs[n] for n in chunk]), strict=True):
                 self.cache.keep(keys[n], answer)
                 answers[n] = answer

@@ -32,7 +32,7 @@ def attribute_page(audit: AttributeAudit) -> str:
         "attribute.html",
         title=f"What the model tells of {audit.secret!r}",
         audit=audit,
-        totals=_totals(audit, strongest),
+        totals=_totals(strongest),
         attacks=_attacks(audit),
         values=_values(strongest),
         pictures=[*_pictures(audit, strongest)],
@@ -44,12 +44,12 @@ def attribute_page(audit: AttributeAudit) -> str:
     )
 
 
-def _totals(audit: AttributeAudit, strongest: SecretAttackResult) -> dict[str, str]:
+def _totals(strongest: SecretAttackResult) -> dict[str, str]:
     return {
         "advantage": f"{points(strongest.members.advantage.value)} points",
         "more on members": f"{points(strongest.excess.value)} points",
         "strongest attack": strongest.attack,
-        "imputation": audit.best,
+        "imputation": strongest.best,
         "members": f"{strongest.members.records:,}",
         "others": f"{strongest.others.records:,}",
     }
@@ -71,15 +71,14 @@ def _attacks(audit: AttributeAudit) -> Table:
         (
             one.attack,
             _share(one.members.accuracy),
-            _difference(one.members.advantage),
+            f"{_difference(one.members.advantage)} ({one.best})",
             _difference(one.others.advantage),
             _difference(one.excess),
             f"{_difference(one.added)} ({one.imputation})",
         )
         for one in ordered
     ]
-    caption = f"Against the imputation by {audit.best}, right about "
-    caption += f"{percent(ordered[0].members.imputed.value)} of the members; differences in points"
+    caption = "Differences in points; in brackets the imputation that an attack is compared with"
     columns = ("members right", "advantage", "on others", "more on members", "model adds")
     return Table(caption, ("attack", *columns), rows, marked=(0,))
 
@@ -130,14 +129,13 @@ def _pictures(audit: AttributeAudit, strongest: SecretAttackResult) -> Iterator[
 
 
 def _imputations(audit: AttributeAudit) -> Table:
-    rows = [
-        (one.imputation, _share(one.members), _share(one.others), percent(one.tried.value))
-        for one in audit.imputations
-    ]
-    places = [one.imputation for one in audit.imputations]
-    caption = f"Learnt from {audit.imputed_from:,} records that the model has not seen"
-    head = ("imputation", "members right", "others right", "right when tried")
-    return Table(caption, head, rows, marked=(places.index(audit.best),))
+    rows = [(one.imputation, _share(one.members), _share(one.others)) for one in audit.imputations]
+    best = audit.attack(audit.strongest).best.split(" and ")
+    marked = [n for n, one in enumerate(audit.imputations) if one.imputation in best]
+    caption = f"Forest and network learn from about {audit.known_records:,} members, others from "
+    caption += f"{audit.imputed_from:,} records of all kinds"
+    head = ("imputation", "members right", "others right")
+    return Table(caption, head, rows, marked=marked)
 
 
 def _over_targets(audit: AttributeAudit) -> Table | None:

@@ -31,6 +31,7 @@ def print_attribute(audit: AttributeAudit) -> None:
 
 def _attacks_table(audit: AttributeAudit) -> Table:
     titles = ("attack", "members right", "advantage", "on others", "more on members")
+    best = audit.attack(audit.strongest).best.split(" and ")
     table = new_table(f"guesses at {escape(audit.secret)}, in points over the imputation", *titles)
     for one in sorted(audit.attacks, key=lambda one: -one.members.advantage.value):
         table.add_row(
@@ -41,7 +42,7 @@ def _attacks_table(audit: AttributeAudit) -> Table:
             _difference(one.excess),
         )
     for imputation in audit.imputations:
-        is_best = imputation.imputation == audit.best
+        is_best = imputation.imputation in best
         name = f"without the model: {imputation.imputation}"
         table.add_row(name, _share(imputation.members), "compared with" if is_best else "", "", "")
     return table

@@ -7,6 +7,7 @@ from decimal import Decimal
 from rich.markup import escape
 from rich.table import Table
 
+from policy_engine.audits.attribute.gate import format_secret
 from policy_engine.audits.disclosure.gate import format_disclosure
 from policy_engine.audits.gate import format_measurement, measurement_state
 from policy_engine.audits.generative.gate import format_synthetic
@@ -64,6 +65,15 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
             escape(f"{str(attack.bound).split(f' {attack.bound.sense}')[0]} of {attack.attack}"),
             f"{attack.bound.sense} {attack.bound.asked:g}",
             escape(format_synthetic(attack)),
+            _STATES["no evidence" if is_none else state],
+        )
+    for secret in certificate.secret_attacks:
+        state = "holds" if secret.holds else "broken"
+        is_none = isinstance(secret.reached, NotApplicable)
+        table.add_row(
+            escape(f"{secret.bound.measure} of {secret.name}"),
+            f"{secret.bound.sense} {secret.bound.asked:g}",
+            escape(format_secret(secret)),
             _STATES["no evidence" if is_none else state],
         )
     for name, bound, achieved, holds in file_figures(certificate):

@@ -12,11 +12,13 @@ from policy_engine.cli.tables.statistics import add_statistics
 from policy_engine.cli.tables.synthetic_rows import add_generator, add_synthetic
 from policy_engine.cli.tables.tables import new_table, printed_list
 from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.classifier import Architecture, Estimator
 from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.columns import QuasiIdentifier
 from policy_engine.methods.conflicts import default_generalization
 from policy_engine.methods.guide import Guide
+from policy_engine.methods.model_secrets import SECRET_ATTACK_NAMES
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize, AuditStep, DisclosureStep
 from policy_engine.plan.training import Modelling
@@ -47,6 +49,11 @@ def plan_table(plan: Plan) -> Table:
         table.add_row("train", *_training(plan.train))
     for audit in plan.audits:
         _add_audit(table, audit, plan)
+    for secrets in plan.secret_audits:
+        names = ", ".join(SECRET_ATTACK_NAMES)
+        bound = f"{AttributeInference.notation}: {secrets.method.bound}"
+        table.add_row("audit", escape(bound), names)
+        table.add_row("", "of each value of", printed_list(secrets.method.learned))
     for one in plan.disclosures:
         table.add_row(*_attacking(one))
     table.add_row("publish", escape(plan.publish.asset), f"once {_condition(plan)}")

@@ -95,9 +95,10 @@ def _risk_parameters() -> dict[str, tuple[str, str]]:
 def _inference_parameters() -> dict[str, tuple[str, str]]:
     """Return what attribute inference takes by name."""
     return {
-        "inferred": ("a bound above 0 and below 1", "required"),
+        "inferred": ("a bound above 0 and below 1", "required of a table"),
         "known": ("columns", "all others that are generalised or masked"),
-        "learned": ("columns", "those that are sensitive"),
+        "learned": ("columns", "those that are sensitive; of a model, its sensitive features"),
+        "advantage": ("a bound above 0 and below 1", "required of a model"),
     }
 
 

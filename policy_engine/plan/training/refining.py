@@ -25,6 +25,7 @@ OF_SYNTHETIC = ("auc", "tprAtFpr", "fpr", "attack", *OF_GENERATORS)
 OF_LINKAGE = ("linked", "known", "attack")
 RISK_MEASURES: tuple[RiskMeasure, ...] = get_args(RiskMeasure)
 OF_INFERENCE = ("inferred", "known", "learned")
+OF_SECRETS = ("advantage", "learned")
 OF_RISK = (*RISK_MEASURES, "known", "population")
 BELOW = f"{terms.ODRL}lt"
 DEFAULT_FPR = 0.001
@@ -38,7 +39,7 @@ _OPERATORS = {
     "rareValues": [_AT_MOST],
     "setPValue": [_AT_LEAST, _ABOVE],
 }
-_BOUNDED = (*MEASURES, "excessCopies", "linked", "inferred", *RISK_MEASURES)
+_BOUNDED = (*MEASURES, "excessCopies", "linked", "inferred", "advantage", *RISK_MEASURES)
 _SEVERAL = ("attack", "feature", "known", "learned", "synthesised")
 
 

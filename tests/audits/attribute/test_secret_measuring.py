@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from policy_engine.audits.attribute.measuring import (
+    AttackNames,
     Truths,
     apart,
     attack_result,
@@ -15,7 +16,7 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable
 def result(attack, imputed, secrets, is_member, values=("a", "b")):
     guesses = np.array(attack), np.array(imputed), np.array(imputed)
     truths = Truths(np.array(secrets), np.array(is_member, dtype=bool))
-    return attack_result("attack", "marginals", guesses, truths, values)
+    return attack_result(AttackNames("attack", "population", "marginals"), guesses, truths, values)
 
 
 def test_an_attack_that_guesses_as_the_imputation_has_no_advantage():

@@ -32,6 +32,11 @@ class SecretAttack(Protocol):
         """Who guesses in the same way without the model."""
         ...
 
+    @property
+    def knows_members(self) -> bool:
+        """Whether it uses the secrets of known members."""
+        ...
+
     def guess(
         self,
         evidence: SecretEvidence,

@@ -23,6 +23,7 @@ class BlackBoxForest:
     notation = "black-box-forest"
     needs: Terms = LABEL_ANSWERS
     imputation = "forest"
+    knows_members = True
 
     def guess(
         self,
@@ -44,6 +45,7 @@ class BlackBoxNetwork:
     notation = "black-box-network"
     needs: Terms = LABEL_ANSWERS
     imputation = "network"
+    knows_members = True
 
     def guess(
         self,
@@ -67,6 +69,7 @@ class TriedForest:
     notation = "tried-forest"
     needs: Terms = LABEL_ANSWERS
     imputation = "forest"
+    knows_members = True
 
     def guess(
         self,

@@ -22,6 +22,7 @@ class ConfidenceAttack:
     notation = "confidence"
     needs: Terms = frozenset({LABELS, CONFIDENCES})
     imputation = "marginals"
+    knows_members = False
 
     def guess(
         self,

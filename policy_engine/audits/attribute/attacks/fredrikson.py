@@ -24,6 +24,7 @@ class FredriksonAttack:
     notation = "fredrikson"
     needs: Terms = LABEL_ANSWERS
     imputation = "marginals"
+    knows_members = False
 
     def guess(
         self,

@@ -23,6 +23,7 @@ class TriedLabelsAttack:
     notation = "tried-labels"
     needs: Terms = LABEL_ANSWERS
     imputation = "marginals"
+    knows_members = False
 
     def guess(
         self,
