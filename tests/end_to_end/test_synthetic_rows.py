@@ -211,6 +211,16 @@ def test_rows_that_leak_are_not_released_and_a_certificate_says_so(place, tmp_pa
         apply_policy(LEAKING, {DATASET: place}, seed=1)
 
 
+def test_rows_with_numbers_beyond_floats_are_not_released_as_they_are(tmp_path):
+    lines = [f"{8_939_010_000_000_000_000 + row},{'abcde'[row % 5]}" for row in range(400)]
+    (tmp_path / "in.csv").write_text("\n".join(["account,illness", *lines]) + "\n")
+    policy = attacking(("account", "illness"), rows=800, leaf=1, auc=0.65, excessCopies=0.1)
+    with pytest.raises(CertificateError) as caught:
+        apply_policy(policy, {DATASET: tmp_path / "in.csv"}, tmp_path / "out.csv", seed=5)
+    assert {one.code for one in caught.value.problems} == {"V007"}
+    assert any("exact-copies" in one.message for one in caught.value.problems)
+
+
 def test_the_generator_learns_nothing_of_what_is_held_out(place, monkeypatch):
     from policy_engine.engines.synthesising import tables
 
