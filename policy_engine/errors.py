@@ -202,7 +202,7 @@ CODES = {
     "A017": "a model that no file holds safely",
     "A018": "an audit that was cancelled",
     "A019": "attempts whose record cannot be relied on",
-    "A020": "more attempts at a model than the policy allows",
+    "A020": "more attempts at a model, or at made-up rows, than the policy allows",
     "A021": "too few records for a bound on attacks to be shown",
     "A022": "features that are the same in all records",
     "A023": "rows of a release that cannot be matched with those of its original",

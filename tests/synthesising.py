@@ -64,7 +64,7 @@ def attacking(
 
 def _audit(refinements):
     """Return the duty to attack what is made, by bounds and settings of the attacks."""
-    operators = dict.fromkeys(("fpr", "holdoutShare", "shadowModels"), "eq")
+    operators = dict.fromkeys(("fpr", "holdoutShare", "shadowModels", "attempts"), "eq")
     operators |= {"attack": "isAllOf", "setPValue": "gteq"}
     parts = [
         {

@@ -201,7 +201,8 @@ class _OutputJob:
     @property
     def history(self) -> Ledger | None:
         """Where attempts are kept, None if nothing is attacked."""
-        return Ledger(self.options.attempts) if self.bound_plan.plan.audits else None
+        plan = self.bound_plan.plan
+        return Ledger(self.options.attempts) if plan.audits or plan.synthetic_audits else None
 
     @property
     def receipt(self) -> Receipt | None:

@@ -98,9 +98,10 @@ class Certificate(BaseModel):
     to search for their first cuts everywhere, so these are at quantiles. `ended` says that a time
     limit ended a search, and what was not searched: every bound holds, but less information might
     have been lost. `attacks` are the bounds of the plan's audits with what the attacks reached,
-    `models` describes each attacked model, and `attempts` counts how many times such models were
-    made of the same data, including this one, until the bounds held. `upstream` is the certified
-    release that this one was made from, with all before it; empty if the input has no certificate.
+    `models` describes each attacked model, and `attempts` counts how many times such models, or
+    rows, were made of the same data and attacked, including this one, until the bounds held.
+    `upstream` is the certified release that this one was made from, with all before it; empty if
+    the input has no certificate.
     `sample` says how large the sample of rows is that was released, if one was: the number of rows
     of the input follows from it. `class_figures` are those of classes by microaggregation,
     `label_figures` tell what accuracy-guided classes disclose of the label, and `disclosures` what

@@ -40,7 +40,6 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.classifier import Network
 from policy_engine.methods.buckets import ADDED
-from policy_engine.methods.generative import GenerativeMeasurement
 from policy_engine.plan.inputs import Read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
@@ -98,11 +97,6 @@ def certify(
     if plan.generation is not None:
         _check_published(release, written, plan.generation.released, engine)
         answered = measure_synthetic(written, plan.generation, engine)
-    synthetic_attacks: tuple[GenerativeMeasurement, ...] = ()
-    if plan.synthetic_audits:
-        from policy_engine.audits.generative.bounded import measure_synthetic_audits  # noqa: PLC0415
-
-        synthetic_attacks = tuple(measure_synthetic_audits(plan, written))
     if anonymize is not None:
         _check_columns(release, written, anonymize, engine)
         measured = engine.measure(written, anonymize)
@@ -148,11 +142,14 @@ def certify(
         label_figures=label,
         disclosures=disclosures,
         attacks=release.attacks,
-        attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
+        attempts=max(
+            len({one.made for one in release.attempts}),
+            bool(release.attacks or release.synthetic_attacks),
+        ),
         models=release.models,
         files=release.files,
         randomised=randomised_columns(plan.randomise) if plan.randomise else (),
-        synthetic_attacks=synthetic_attacks,
+        synthetic_attacks=release.synthetic_attacks,
         secret_attacks=release.secret_attacks,
         utility=public_utility,
         upstream=release.upstream,

@@ -37,6 +37,7 @@ from policy_engine.methods.disclosure import (
     DisclosureMeasurement,
     InferenceMeasurement,
 )
+from policy_engine.methods.generative import GenerativeMeasurement
 from policy_engine.plan.steps import Sample
 
 if TYPE_CHECKING:
@@ -194,10 +195,13 @@ def _risk_contradictions(certificate: "Certificate") -> Iterator[str]:
 
 
 def _attempt_contradictions(certificate: "Certificate") -> Iterator[str]:
-    """Yield contradictions between the number of attempts and the figures of models."""
-    has_audits, attacks = bool(certificate.plan.audits), certificate.attacks
-    if has_audits != bool(certificate.attempts) or has_audits < bool(certificate.models):
-        yield "It gives no number of attempts, or gives one although no model is attacked."
+    """Yield contradictions between the number of attempts and the figures of attacks."""
+    has_audits = bool(certificate.plan.audits)
+    is_attacked = has_audits or bool(certificate.plan.synthetic_audits)
+    attacks: list[AttackMeasurement | GenerativeMeasurement] = [*certificate.attacks]
+    attacks += certificate.synthetic_attacks
+    if is_attacked != bool(certificate.attempts) or has_audits < bool(certificate.models):
+        yield "It gives no number of attempts, or gives one although nothing is attacked."
     if has_audits and certificate.output_digest and not certificate.models:
         yield "It does not give the accuracy of the attacked model."
     is_pooled = certificate.attempts > 1
@@ -205,7 +209,7 @@ def _attempt_contradictions(certificate: "Certificate") -> Iterator[str]:
         yield "Its figures do not match its number of attempts."
 
 
-def _is_figure(one: AttackMeasurement) -> bool:
+def _is_figure(one: AttackMeasurement | GenerativeMeasurement) -> bool:
     return isinstance(one.reached, Estimate)
 
 

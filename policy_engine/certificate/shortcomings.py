@@ -117,12 +117,14 @@ def _attack_shortcomings(certificate: "Certificate") -> Iterator[Problem]:
     for sentence in shortfalls(methods, certificate.attacks):
         yield Problem("V007", sentence)
     synthetic = certificate.synthetic_attacks
-    for sentence in synthetic_shortfalls(certificate.plan.synthetic_audits, synthetic):
+    of_rows = [step.method for step in certificate.plan.synthetic_audits]
+    for sentence in synthetic_shortfalls(of_rows, synthetic):
         yield Problem("V007", sentence)
     secrets = certificate.secret_attacks
     for sentence in secret_shortfalls(certificate.plan.secret_audits, secrets):
         yield Problem("V007", sentence)
-    allowed = min((method.attempts for method in methods if method.attempts), default=None)
+    limits = [*(one.attempts for one in methods), *(one.attempts for one in of_rows)]
+    allowed = min(filter(None, limits), default=None)
     if allowed is not None and certificate.attempts > allowed:
         message = f"It took {certificate.attempts} attempts, but the policy allows {allowed}."
         yield Problem("V007", message)

@@ -209,7 +209,8 @@ AttemptsOption = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Where every model that was tried is kept, released or not, for the owner only. "
+        help="Where every model and table of made-up rows that was tried is kept, released or not, "
+        "for the owner only. "
         "Default: policy-engine/attempts in $XDG_STATE_HOME or ~/.local/state.",
     ),
 ]

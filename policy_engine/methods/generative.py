@@ -57,12 +57,16 @@ class GenerativeBound(_Frozen):
 
         An area below .5 is that of an attack turned round, which tells as much.
         """
-        if self.sense == "at least":
-            return reached.low >= self.asked
-        if self.sense == "above":
-            return reached.low > self.asked
+        if self.measure == "setPValue":
+            return self.is_within(reached.low)
         high = max(reached.high, turned_round(reached)) if self.measure == "auc" else reached.high
-        return high < self.asked or (self.sense == "at most" and high == self.asked)
+        return self.is_within(high)
+
+    def is_within(self, end: float) -> bool:
+        """Tell whether the end that counts is within the bound."""
+        if self.measure == "setPValue":
+            return end > self.asked or (self.sense == "at least" and end == self.asked)
+        return end < self.asked or (self.sense == "at most" and end == self.asked)
 
     def __str__(self) -> str:
         name = self.measure if self.fpr is None else f"{self.measure} {self.fpr!r}"
@@ -86,12 +90,14 @@ class GenerativeMeasurement(_Frozen):
     """What an attack on synthetic rows reached, of one bound.
 
     `reached` has its 95% interval, rounded, its ends outwards, or the reason for having none. A
-    p-value has none: it is its own interval.
+    p-value has none: it is its own interval. Where rows were made up of the same records before,
+    `pooled` is what has to keep the bound besides: see `release.attempts.pool_attempts`.
     """
 
     attack: str
     bound: GenerativeBound
     reached: Estimate | NotApplicable
+    pooled: Annotated[float, Field(ge=-1, le=1)] | None = None
 
     @field_validator("reached")
     @classmethod
@@ -119,9 +125,22 @@ class GenerativeMeasurement(_Frozen):
     def holds(self) -> bool:
         """Whether the end of the interval is within the bound.
 
-        An attack that cannot be made breaks no bound.
+        So is what is pooled, if anything is. An attack that cannot be made breaks no bound.
         """
-        return not isinstance(self.reached, Estimate) or self.bound.allows(self.reached)
+        if not isinstance(self.reached, Estimate):
+            return True
+        is_pooled_within = self.pooled is None or self.bound.is_within(self.pooled)
+        return is_pooled_within and self.bound.allows(self.reached)
+
+    @property
+    def figure(self) -> Estimate | NotApplicable:
+        """What was reached, an area the way round in which its interval ends higher."""
+        reached = self.reached
+        if self.bound.measure != "auc" or not isinstance(reached, Estimate):
+            return reached
+        if turned_round(reached) <= reached.high:
+            return reached
+        return Estimate(value=1 - reached.value, low=1 - reached.high, high=turned_round(reached))
 
 
 class SyntheticInference(_Frozen):
@@ -130,12 +149,14 @@ class SyntheticInference(_Frozen):
     A random share of the rows is held out, and the generator never sees it: the attacks are to tell
     the rows that it learnt from those. Every bound is about every attack, the one on excess copies
     about that of exact copies; at least one attack must have a figure. A bound holds where the end
-    of the figure's 95% interval does.
+    of the figure's 95% interval does. `attempts` is how many times rows may be made up of one table
+    and attacked, None where any number.
     """
 
     bounds: Annotated[tuple[GenerativeBound, ...], Field(min_length=1)]
     attacks: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_ATTACKS
     holdout_share: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    attempts: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
     @property
     def keys(self) -> tuple[GenerativeKey, ...]:

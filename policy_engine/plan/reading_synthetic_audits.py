@@ -29,6 +29,7 @@ _Sense = Literal["at most", "below", "at least", "above"]
 _BOUNDED = ("auc", "tprAtFpr", "setPValue", "excessCopies")
 _ABOVE = f"{terms.ODRL}gt"
 _MOST_P = 0.5
+_MOST_ATTEMPTS = 10_000
 
 
 def read_synthetic_audits(
@@ -104,6 +105,8 @@ class _Reader:
             settings["attacks"] = tuple(self._attacks(parts["attack"]))
         if "holdoutShare" in parts:
             settings["holdout_share"] = self._share(parts["holdoutShare"])
+        if "attempts" in parts:
+            settings["attempts"] = self._attempts(parts["attempts"])
         known_bounds = tuple(filter(None, bounds))
         if len(known_bounds) < len(bounds) or not bounds or self.refinements.problems:
             return None
@@ -118,6 +121,13 @@ class _Reader:
             message = f"{name} is above 0 and below 1. Given: {number:g}."
             self.refinements.add("M013", message, "", part.place)
         return None
+
+    def _attempts(self, part: Constraint) -> int | None:
+        number = self.refinements.number(part)
+        if number is not None and not 1 <= number <= _MOST_ATTEMPTS:
+            message = f"attempts is an integer from 1 to {_MOST_ATTEMPTS}. Given: {number:g}."
+            self.refinements.add("M013", message, "", part.place)
+        return int(number) if number is not None else None
 
     def _bound(self, name: str, part: Constraint, fpr: float) -> GenerativeBound | None:
         """Return a bound, None where nothing could break it, or nothing show it."""

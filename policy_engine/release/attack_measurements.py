@@ -27,7 +27,7 @@ from policy_engine.methods.audits.membership_inference import AttackBound, Attac
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import AuditStep
 from policy_engine.plan.training import Modelling
-from policy_engine.release.attempts import AttemptedModel, attempt_upper_end
+from policy_engine.release.attempts import AttemptedRelease, attempt_upper_end
 
 _DECIMALS = 3
 _MOST = 500_000
@@ -178,7 +178,7 @@ def _round(number: float) -> int:
 # -- attempts -------------------------------------------------------------------------------------
 
 
-def attempted_model(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> AttemptedModel:
+def attempted_model(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> AttemptedRelease:
     """Return everything that decides the figures of a plan's audits: training, data, seed.
 
     Bounds, attacks and the number of shadow models are not part of the training: changing them
@@ -199,7 +199,7 @@ def attempted_model(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) ->
     training_columns = table.select(
         sorted({*labels, *(name for one in modellings for name in one.features)})
     )
-    return AttemptedModel(
+    return AttemptedRelease(
         way="\n".join(
             [
                 _describe_sanitisation(public),

@@ -1,4 +1,4 @@
-"""The ledger of an owner's attempts: every attacked model, released or not."""
+"""The ledger of an owner's attempts: all models and made-up rows attacked, released or not."""
 
 import hashlib
 import hmac
@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from policy_engine.audits.gate import shortfalls
 from policy_engine.data import storage
 from policy_engine.data.commitment import Hexadecimal
 from policy_engine.data.storage import Location
@@ -24,12 +23,13 @@ from policy_engine.errors import (
     PolicyEngineError,
     Problem,
 )
-from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.release.attempts import (
     DIGITS,
+    AttackFigure,
     Attempt,
-    AttemptedModel,
+    AttemptedRelease,
     JudgedAttempts,
+    OwnFigure,
     allow_any,
     number_after,
     pool_attempts,
@@ -74,7 +74,7 @@ class Ledger:
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else _default_folder()
 
-    def begin(self, model: AttemptedModel, check: Callable[[int], None] = allow_any) -> int:
+    def begin(self, model: AttemptedRelease, check: Callable[[int], None] = allow_any) -> int:
         """Record that an attempt began, and return its number; errors as in `AttemptHistory.begin`.
 
         It counts from now on, whether or not it completes.
@@ -94,7 +94,9 @@ class Ledger:
                 self._write((*attempts, names.attempt()), key)
         return number
 
-    def judge(self, model: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> JudgedAttempts:
+    def judge(
+        self, model: AttemptedRelease, attacks: Sequence[OwnFigure]
+    ) -> JudgedAttempts[OwnFigure]:
         """Record the figures of an attempt, and judge it with those begun before it.
 
         Nobody else can add an attempt while its bounds are judged, and it is on the disk before
@@ -103,20 +105,20 @@ class Ledger:
         """
         with self._locked() as key:
             names = _ledger_names(model, key)
-            attempts = names.renewed(self._read(key))
-            earlier = _earlier_attempts(
-                [one for one in attempts if names.has_same_records(one)], names
-            )
+            attempts: list[Attempt] = names.renewed(self._read(key))
+            same_records = [one for one in attempts if names.has_same_records(one)]
+            earlier: tuple[Attempt, ...] = _earlier_attempts(same_records, names)
             repeats = [one for one in attempts if names.has_same_model(one)]
             for one in repeats:
                 if one.attacks and _without_pooled(one.attacks) == tuple(attacks):
-                    return JudgedAttempts(one.attacks, _without_sketches((*earlier, one)))
+                    return JudgedAttempts(
+                        cast("tuple[OwnFigure, ...]", one.attacks),
+                        _without_sketches((*earlier, one)),
+                    )
             judged_attacks = pool_attempts(attacks, earlier, names.way)
-            attempt = names.attempt(
-                judged_attacks, held=not any(shortfalls(model.audits, judged_attacks))
-            )
+            attempt = names.attempt(judged_attacks, held=not any(model.shortfalls(judged_attacks)))
             unfinished = next((one for one in repeats if not one.attacks), None)
-            index = len(attempts) if unfinished is None else attempts.index(unfinished)
+            index: int = len(attempts) if unfinished is None else attempts.index(unfinished)
             self._write((*attempts[:index], attempt, *attempts[index + 1 :]), key)
         return JudgedAttempts(judged_attacks, _without_sketches((*earlier, attempt)))
 
@@ -312,16 +314,14 @@ class _Names(BaseModel):
         """Return whether an attempt is of the same model, attacked and bounded in the same way."""
         return (self.made, self.asked) == (one.made, one.asked)
 
-    def attempt(
-        self, attacks: tuple[AttackMeasurement, ...] = (), *, held: bool = False
-    ) -> Attempt:
+    def attempt(self, attacks: Sequence[AttackFigure] = (), *, held: bool = False) -> Attempt:
         """Return the current attempt, without figures if it has just begun."""
         now = datetime.now(UTC).replace(microsecond=0)
         names = self.model_dump(exclude={"former"})
-        return Attempt(**names, time=now, held=held, attacks=attacks)
+        return Attempt(**names, time=now, held=held, attacks=tuple(attacks))
 
 
-def _ledger_names(model: AttemptedModel, key: bytes) -> _Names:
+def _ledger_names(model: AttemptedRelease, key: bytes) -> _Names:
     data = _mac(key, b"data", model.data.encode())
     way = _mac(key, b"way", model.way.encode())
     seed = _mac(key, b"seed", str(model.seed).encode())
@@ -337,7 +337,7 @@ def _ledger_names(model: AttemptedModel, key: bytes) -> _Names:
     )
 
 
-def _former_names(model: AttemptedModel, seed: str, key: bytes) -> _Former:
+def _former_names(model: AttemptedRelease, seed: str, key: bytes) -> _Former:
     data = _mac(key, b"data", model.former.encode())
     way = _mac(key, b"way", data.encode(), model.way.encode())
     model_name = _mac(key, b"made", way.encode(), seed.encode(), model.exactly.encode())
@@ -360,25 +360,28 @@ def _earlier_attempts(attempts: Sequence[Attempt], names: _Names) -> tuple[Attem
     return tuple(attempts[:end])
 
 
-def _without_pooled(attacks: Sequence[AttackMeasurement]) -> tuple[AttackMeasurement, ...]:
+def _without_pooled(attacks: Sequence[AttackFigure]) -> tuple[AttackFigure, ...]:
     """Return attack figures without those of earlier attempts."""
     return tuple(one.model_copy(update={"pooled": None}) for one in attacks)
 
 
-def _check_limit(model: AttemptedModel, before: int) -> None:
+def _check_limit(model: AttemptedRelease, before: int) -> None:
     """Raise AuditError (A020) if a policy allows no more attempts on its data."""
     allowed = min((one.attempts for one in model.audits if one.attempts), default=None)
     if allowed is not None and before >= allowed:
         times = "once" if before == 1 else f"{before} times"
-        message = f"A model of these records, or of most of them, was made and attacked {times}. "
+        made = "A model of these records, or of most of them, was made"
+        hint = "Train on other records: another model of these counts too."
+        if model.is_of_rows:
+            made = "Rows, or their generator, were made of these records, or of most of them,"
+            hint = "Give other records: whatever is made up of these counts too."
+        message = f"{made} and attacked {times}. "
         message += f"The policy allows {allowed} {'attempt' if allowed == 1 else 'attempts'}."
-        raise AuditError.of(
-            "A020", message, "Train on other records: another model of these counts too."
-        )
+        raise AuditError.of("A020", message, hint)
 
 
-def _refusal(stored: Attempt, model: AttemptedModel) -> PolicyEngineError:
+def _refusal(stored: Attempt, model: AttemptedRelease) -> PolicyEngineError:
     """Return the error that an attempt got before: the same bounds fall short."""
     when = f"It was already made from this seed, and refused, at {stored.time.isoformat()}."
-    sentences = shortfalls(model.audits, stored.attacks)
+    sentences = model.shortfalls(stored.attacks)
     return CertificateError(*(Problem("V007", sentence, when) for sentence in sentences))

@@ -22,6 +22,7 @@ from policy_engine.engines.origins import rows_at, with_origins
 from policy_engine.engines.samples import SampleEvidence, SampleFigures
 from policy_engine.errors import DataError, OutputError, Problem
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
+from policy_engine.methods.generative import GenerativeMeasurement
 from policy_engine.methods.model_secrets import SecretMeasurement
 from policy_engine.plan.lineage import MadeBy, Upstream, check_read
 from policy_engine.plan.plan import Plan
@@ -44,10 +45,10 @@ class Release(BaseModel):
     were left out, `suppressed_cells` nulled, by column, where single ones are; `approximated`
     columns were first cut at quantiles; `ended` describes the search if its time limit ended it.
     For a model, `sanitised` is its training table, and `held_out` the number of rows kept for its
-    audit. `attacks` are the measurements of the plan's audits, `reports` their full results,
-    `models` the public facts about the attacked models, `attempts` the attempts on the same data in
-    the same way, this one last; `files` are the figures of the model's files,
-    `secret_attacks` those of attacks on its columns; `seed` is the given
+    audit. `attacks` are the measurements of the plan's audits, `synthetic_attacks` those of attacks
+    on made-up rows, `secret_attacks` those of attacks on the columns of a model, `reports` the full
+    results of audits, `models` the public facts about the attacked models, `attempts` the attempts
+    on the same data, this one last; `files` are figures of the model's files; `seed` is the given
     one, or what synthetic rows were drawn by; `salt` is the release's own salt for pseudonyms, None
     if it has none or shares them with others. `upstream` is the certified release that the input
     is, if it is one, `made_by` the party that made it; `doubts` are warnings for the owner.
@@ -68,6 +69,7 @@ class Release(BaseModel):
     sanitised: StoredData | None = None
     held_out: int = 0
     attacks: tuple[AttackMeasurement, ...] = ()
+    synthetic_attacks: tuple[GenerativeMeasurement, ...] = ()
     reports: tuple[MembershipAudit, ...] = ()
     models: tuple[ModelFigures, ...] = ()
     attempts: tuple[Attempt, ...] = ()
@@ -81,7 +83,9 @@ class Release(BaseModel):
     uncovered: tuple[str, ...] = ()
 
     def with_audits(
-        self, judged_attempts: JudgedAttempts, reports: tuple[MembershipAudit, ...]
+        self,
+        judged_attempts: JudgedAttempts[AttackMeasurement],
+        reports: tuple[MembershipAudit, ...],
     ) -> "Release":
         """Return the release with the measurements of its plan's audits."""
         from policy_engine.release.attack_measurements import model_figures  # noqa: PLC0415 (slow to import)
@@ -131,7 +135,9 @@ def run_plan(
 
         return release_answers(plan, engine, destination, upstream)
     if plan.generation is not None:
-        return _release_generation(plan, engine, destination, seed, upstream)
+        return _release_generation(
+            plan, engine, destination, seed, upstream, history=history, repeats=repeats
+        )
     table, sources = read_inputs(plan, engine, upstream)
     doubts = tuple(text_warnings(plan, engine, table))
     if plan.train is not None:
@@ -195,15 +201,28 @@ def _release_generation(
     destination: Path | str | None,
     seed: int | None,
     upstream: tuple[Upstream, ...],
+    *,
+    history: AttemptHistory | None,
+    repeats: bool,
 ) -> tuple[Release, WrittenTable]:
     """Return the rows that a generator makes up, or the generator itself, as they were written."""
     if plan.train_generator is not None:
         from policy_engine.release.trained_generator import release_generator  # noqa: PLC0415 (imports this)
 
-        return release_generator(plan, engine, model_folder(destination), seed, upstream)
+        return release_generator(
+            plan,
+            engine,
+            model_folder(destination),
+            seed,
+            upstream,
+            history=history,
+            repeats=repeats,
+        )
     from policy_engine.release.synthetic_rows import release_synthetic  # noqa: PLC0415 (likewise)
 
-    return release_synthetic(plan, engine, destination, seed, upstream)
+    return release_synthetic(
+        plan, engine, destination, seed, upstream, history=history, repeats=repeats
+    )
 
 
 def _whole_sample(plan: Plan, sample: SampleEvidence | None) -> Iterator[str]:

@@ -23,7 +23,7 @@ from policy_engine.methods.model_secrets import SecretMeasurement
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured, Modelling
 from policy_engine.release.attack_measurements import attempted_model, check_showable, measurements
-from policy_engine.release.attempts import AttemptedModel, AttemptHistory, JudgedAttempts
+from policy_engine.release.attempts import AttemptedRelease, AttemptHistory, JudgedAttempts
 from policy_engine.release.model_secrets import SecretsOfModel, pooled_secrets
 from policy_engine.release.training_table import TrainingTable, group_audits
 
@@ -45,7 +45,7 @@ class AuditedModel:
     held_out: int
     suppressed: int
     suppressed_cells: Mapping[str, int]
-    judged_attempts: JudgedAttempts
+    judged_attempts: JudgedAttempts[AttackMeasurement]
     reports: tuple[MembershipAudit, ...]
     files: FilesMeasured
     secret_attacks: tuple[SecretMeasurement, ...] = ()
@@ -114,7 +114,7 @@ def audit_table(
     progress: Progress = silent,
     history: AttemptHistory | None = None,
     repeats: bool = False,
-) -> tuple[JudgedAttempts, tuple[MembershipAudit, ...]]:
+) -> tuple[JudgedAttempts[AttackMeasurement], tuple[MembershipAudit, ...]]:
     """Audit what models of a plan's table would reveal.
 
     The plan's sanitisation is repeated on a share of the records, a model is trained on the result,
@@ -147,7 +147,7 @@ def audit_table(
 
 
 def _begin_attempt(
-    attempt: AttemptedModel, history: AttemptHistory | None, check: Callable[[int], None]
+    attempt: AttemptedRelease, history: AttemptHistory | None, check: Callable[[int], None]
 ) -> None:
     """Begin an attempt that can show its bounds; raises what `check` raises for its number."""
     if history and attempt.audits:
@@ -157,8 +157,10 @@ def _begin_attempt(
 
 
 def _judge(
-    attempt: AttemptedModel, attacks: tuple[AttackMeasurement, ...], history: AttemptHistory | None
-) -> JudgedAttempts:
+    attempt: AttemptedRelease,
+    attacks: tuple[AttackMeasurement, ...],
+    history: AttemptHistory | None,
+) -> JudgedAttempts[AttackMeasurement]:
     return history.judge(attempt, attacks) if history and attacks else JudgedAttempts(attacks, ())
 
 

@@ -149,7 +149,7 @@ def sooner(**before):
 
 
 FEW = "Its figures do not match its number of attempts."
-NO_MODELS = "It gives no number of attempts, or gives one although no model is attacked."
+NO_MODELS = "It gives no number of attempts, or gives one although nothing is attacked."
 SPEAKS = "It has no output, but has measurements of one."
 NO_QUASI = "It lists approximated columns that are not quasi-identifiers."
 REASON = "It gives another reason than there is for not telling how much was lost."

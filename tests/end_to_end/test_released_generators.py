@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
 from building import ANALYST, DATASET, refinement
-from synthesising import MODEL, residents, training
+from synthesising import MODEL, attacking, residents, training
 from typer.testing import CliRunner
 
 from policy_engine import (
@@ -32,6 +32,11 @@ ALONE = training(*COLUMNS, leafSize=100, duty={"auc": 0.75, "attack": ["model-de
 @pytest.fixture(autouse=True)
 def _few_samples(monkeypatch):
     monkeypatch.setattr("policy_engine.plan.synthesis.SAMPLE", 2_000)
+
+
+@pytest.fixture(autouse=True)
+def _own_attempts(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 @pytest.fixture
@@ -234,3 +239,13 @@ def test_a_released_generator_is_audited_like_any_other(place, tmp_path):
         "calibrated-model-density",
         "nearest-sample",
     }
+
+
+def test_attempts_at_a_generator_and_at_rows_of_it_are_counted_together(place, tmp_path):
+    first = apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
+    assert first.certificate.attempts == 1
+    rows = attacking(COLUMNS, leaf=100, auc=0.75, attack=["nearest-sample"])
+    assert apply_policy(rows, {DATASET: place}, seed=1).certificate.attempts == 2
+    third = apply_policy(ALONE, {DATASET: place}, tmp_path / "other", seed=3)
+    assert third.certificate.attempts == len(third.record.attempts) == 3
+    assert all(one.pooled > one.reached.high for one in third.certificate.synthetic_attacks)

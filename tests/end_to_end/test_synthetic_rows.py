@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
@@ -13,11 +14,22 @@ from policy_engine import Request, apply_policy, certify_output, decide_request,
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.certificate.record import load_record
 from policy_engine.cli import app
+from policy_engine.data.catalog import make_catalog
 from policy_engine.engines.local import LocalEngine
-from policy_engine.errors import CertificateError, DataError, OutputError, PlanError
+from policy_engine.errors import AuditError, CertificateError, DataError, OutputError, PlanError
+from policy_engine.plan.making import make_plan
+from policy_engine.policy import read_policy
+from policy_engine.release.release import run_plan
 
 COLUMNS = ("age", "wage", "town")
 POLICY = synthesising(*COLUMNS, leafSize=20, rows=500, identifier=["name"])
+
+
+@pytest.fixture(autouse=True)
+def attempts(tmp_path, monkeypatch):
+    """Attempts of one test are none of another."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "policy-engine" / "attempts" / "attempts.json"
 
 
 @pytest.fixture
@@ -333,3 +345,119 @@ def test_rows_that_name_nobody_are_left_out_and_told():
     with pytest.raises(DataError, match="No row of the table names a person") as caught:
         apply_policy(policy, {DATASET: table}, seed=1)
     assert caught.value.code == "R001"
+
+
+# -- attempts -------------------------------------------------------------------------------------
+
+
+def kept(attempts):
+    return json.loads(attempts.read_text())["attempts"]
+
+
+def test_attempts_are_counted_and_judged_together(place, attempts):
+    first = apply_policy(GOOD, {DATASET: place}, seed=1)
+    assert first.certificate.attempts == 1
+    assert {one.pooled for one in first.certificate.synthetic_attacks} == {None}
+    second = apply_policy(GOOD, {DATASET: place}, seed=2)
+    assert second.certificate.attempts == len(second.record.attempts) == 2
+    areas = [one for one in second.certificate.synthetic_attacks if one.bound.measure == "auc"]
+    assert all(one.pooled > one.reached.high for one in areas)
+    again = apply_policy(GOOD, {DATASET: place}, seed=1)
+    assert again.certificate.attempts == 1  # the same answer
+    assert again.certificate.synthetic_attacks == first.certificate.synthetic_attacks
+    assert len(kept(attempts)) == 2
+
+
+def other_files(place):
+    """Yield the same persons written otherwise: in another order, twice, with a column renamed,
+    changed, or left out of what is made up."""
+    table = pacsv.read_csv(place)
+    order = np.random.default_rng(3).permutation(table.num_rows)
+    yield table.take(order), COLUMNS
+    yield pa.concat_tables([table, table]), COLUMNS
+    yield table.slice(30), COLUMNS
+    names = ["salary" if one == "wage" else one for one in table.column_names]
+    yield table.rename_columns(names), ("age", "salary", "town")
+    wage = table.column_names.index("wage")
+    raised = [one + 7 for one in table["wage"].to_pylist()]
+    yield table.set_column(wage, "wage", [raised]), COLUMNS
+
+
+def test_no_other_file_seed_share_or_setting_begins_anew(place):
+    # Columns that tell persons apart: sketches are of those.
+    table = pacsv.read_csv(place).to_pydict()
+    generator = np.random.default_rng(1)
+    table |= {name: (generator.random(600) * 1e6).round().tolist() for name in ("x", "y")}
+    pacsv.write_csv(pa.table(table), place)
+    columns = (*COLUMNS, "x", "y")
+    more = {"leaf": 40, "attack": ["nearest-sample"], "auc": 0.95}
+    plans = [(place, attacking(columns, **more))]
+    for data, names in other_files(place):
+        plans.append((data, attacking((*names, "x", "y"), **more)))
+    plans.append((place, attacking(columns, **{**more, "leaf": 41})))
+    plans.append((place, attacking(columns, holdoutShare=0.4, **more)))
+    plans.append((place, attacking(columns, rows=150, **more)))
+    plans.append((place, attacking(("age", "town", "x", "y"), **more)))
+    plans.append((place, attacking(columns, unit="name", **more)))
+    plans.append((place, attacking(columns, synthesiser="gaussian-copula", **{**more, "leaf": 5})))
+    counts = [
+        apply_policy(policy, {DATASET: data}, seed=seed).certificate.attempts
+        for seed, (data, policy) in enumerate(plans)
+    ]
+    assert counts == [*range(1, len(plans) + 1)]
+
+
+def test_other_persons_begin_anew(place):
+    apply_policy(GOOD, {DATASET: place}, seed=1)
+    people = residents(600, seed=77)
+    wages = [round(one, -2) for one in people["wage"].to_pylist()]
+    people = people.set_column(people.column_names.index("wage"), "wage", [wages])
+    other = apply_policy(GOOD, {DATASET: people}, seed=1)
+    assert other.certificate.attempts == 1
+
+
+def test_what_was_refused_is_not_made_again_and_is_told_with_the_earlier_attempts(place, tmp_path):
+    def refused(seed, **more):
+        with pytest.raises(CertificateError) as caught:
+            apply_policy(LEAKING, {DATASET: place}, seed=seed, **more)
+        return caught.value
+
+    assert "It was already made" not in refused(1).problems[0].hint
+    assert "It was already made from this seed, and refused" in refused(1).problems[0].hint
+    with pytest.raises(CertificateError, match="with the earlier attempts"):
+        apply_policy(LEAKING, {DATASET: place}, tmp_path / "out.csv", seed=2)
+    refusal = read_certificate((tmp_path / "certificate.jsonld").read_text())
+    assert refusal.attempts == 2
+    assert "It was already made" not in refused(1, report=tmp_path / "why").problems[0].hint
+
+
+def test_a_policy_may_allow_so_many_attempts(place):
+    once = attacking(COLUMNS, rows=200, leaf=40, attempts=1, **BOUNDS)
+    apply_policy(once, {DATASET: place}, seed=1)
+    with pytest.raises(AuditError, match="Rows, or their generator, were made of") as caught:
+        apply_policy(once, {DATASET: place}, seed=2)
+    assert caught.value.code == "A020"
+
+
+def test_what_has_too_few_rows_for_attacks_is_no_attempt(attempts):
+    with pytest.raises(AuditError, match="A031"):
+        apply_policy(GOOD, {DATASET: residents(30)}, seed=1)
+    assert not attempts.exists()
+
+
+def test_attempts_contradict_a_certificate_that_does_not_count_them(place):
+    release = apply_policy(GOOD, {DATASET: place}, seed=1)
+    other = release.certificate.model_copy(update={"attempts": 3})
+    with pytest.raises(CertificateError, match="do not match its number of attempts"):
+        read_certificate(other.to_jsonld())
+    none = release.certificate.model_copy(update={"attempts": 0})
+    with pytest.raises(CertificateError, match="gives no number of attempts"):
+        read_certificate(none.to_jsonld())
+
+
+def test_without_a_history_rows_are_judged_alone(place):
+    plan = make_plan(read_policy(GOOD), make_catalog({DATASET: place}))
+    for _ in range(2):
+        release, _ = run_plan(plan, LocalEngine(), seed=1)
+        assert release.attempts == ()
+        assert {one.pooled for one in release.synthetic_attacks} == {None}

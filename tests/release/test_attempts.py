@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from policy_engine.kernels.estimates import Estimate, NotApplicable, ceiling, clopper_pearson, floor
 from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
+from policy_engine.methods.generative import GenerativeBound, GenerativeMeasurement
 from policy_engine.release.attempts import Attempt, attempt_upper_end, pool_attempts
 
 AUC = AttackBound(measure="auc", asked=0.6)
@@ -93,3 +94,68 @@ def test_figures_are_rounded_and_their_intervals_outwards():
     assert exact.rounded(3) == Estimate(value=0.512, low=0.5, high=0.524)
     assert exact.rounded(2) == Estimate(value=0.51, low=0.5, high=0.53)
     assert (floor(0.6, 3), ceiling(0.6, 3), ceiling(0.1 + 0.2, 1)) == (0.6, 0.6, 0.3)
+
+
+# -- rows that are made up ------------------------------------------------------------------------
+
+ROWS_AUC = GenerativeBound(measure="auc", asked=0.6)
+P = GenerativeBound(measure="setPValue", asked=0.0001, sense="at least")
+
+
+def of_rows(bound, value, low=None, high=None):
+    low, high = (value if end is None else end for end in (low, high))
+    reached = Estimate(value=value, low=low, high=high)
+    return GenerativeMeasurement(attack="nearest-sample", bound=bound, reached=reached)
+
+
+def test_an_area_of_rows_is_pooled_the_way_round_that_reaches_more():
+    below = of_rows(ROWS_AUC, 0.46, 0.42, 0.5)  # turned round: .54, from .5 to .58
+    [one] = pool_attempts((of_rows(ROWS_AUC, 0.5, 0.45, 0.55),), [attempt(1, below)])
+    widened = attempt_upper_end(Estimate(value=0.5, low=0.45, high=0.55), 2)
+    assert one.pooled == max(widened, 0.565)  # the mean of .58 and .55
+    [one] = pool_attempts((below,), [attempt(1, of_rows(ROWS_AUC, 0.5, 0.45, 0.55))])
+    assert one.pooled > 0.58
+
+
+@pytest.mark.parametrize(
+    ("p", "past", "pooled"),
+    [
+        (0.02, [0.3], 0.01),  # of attempt 2, a half
+        (0.3, [0.00001], 0.00002),  # the evidence of the first does not go away
+        (0.3, [0.00001, 0.4], 0.00003),
+        (0.06, [0.3, 0.3], 0.01),  # of attempt 3, a sixth
+        (0.6, [0.7], 0.6),
+    ],
+)
+def test_p_values_are_spent_over_attempts(p, past, pooled):
+    earlier = [attempt(number, of_rows(P, one)) for number, one in enumerate(past)]
+    [one] = pool_attempts((of_rows(P, p),), earlier)
+    assert one.pooled == pytest.approx(pooled)
+    assert one.holds == (pooled >= P.asked)
+    assert one.reached.value == p
+
+
+def test_p_values_of_rows_made_up_in_another_way_are_looks_alone():
+    [one] = pool_attempts((of_rows(P, 0.3),), [attempt(1, of_rows(P, 1e-9))], "1" * 64)
+    assert one.pooled == 0.15
+
+
+def test_whoever_tries_on_falls_short_by_chance_seldom():
+    """Of generators that show nothing, hardly more are refused at a later attempt than once in
+    10,000 at the first."""
+    draw = Random(7)
+    refused = 0
+    for _ in range(300):
+        past = []
+        for number in range(5):
+            one = of_rows(P, draw.random())
+            [judged] = pool_attempts((one,), past)
+            refused += not judged.holds
+            past.append(attempt(number, judged))
+    assert refused / 1500 <= 0.01
+
+
+def test_figures_of_models_and_of_rows_are_read_back_as_they_are():
+    for one in (measured(0.55), of_rows(ROWS_AUC, 0.5, 0.45, 0.55), of_rows(P, 0.3)):
+        kept = attempt(1, one)
+        assert Attempt.model_validate_json(kept.model_dump_json()) == kept

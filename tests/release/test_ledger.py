@@ -15,12 +15,12 @@ from policy_engine.methods.audits.membership_inference import (
     AttackMeasurement,
     MembershipInference,
 )
-from policy_engine.release.attempts import AttemptedModel, attempt_upper_end
+from policy_engine.release.attempts import AttemptedRelease, attempt_upper_end
 from policy_engine.release.ledger import Ledger
 
 AUC = AttackBound(measure="auc", asked=0.6)
 ASKED = MembershipInference(bounds=(AUC,), attacks=("rmia",))
-MAKING = AttemptedModel("a forest", "the data", "its rows", 1, (ASKED,), repeats=False)
+MAKING = AttemptedRelease("a forest", "the data", "its rows", 1, (ASKED,), repeats=False)
 
 
 def attacks(high=0.55):

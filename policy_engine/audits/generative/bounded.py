@@ -1,6 +1,6 @@
 """What a policy bounds of made-up rows, measured on those that were written."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from pathlib import Path
@@ -34,6 +34,7 @@ from policy_engine.methods.generative import (
     GenerativeMeasurement,
 )
 from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import SyntheticAuditStep
 
 _MOST = MOST_ATTACKED
 _MOST_ROWS = 5 * MOST_ATTACKED
@@ -41,7 +42,13 @@ _CALIBRATED = "calibrated-model-density"
 _BY_REFERENCES = {"density-ratio", _CALIBRATED}
 
 
-def measure_synthetic_audits(plan: Plan, written: WrittenTable) -> Iterator[GenerativeMeasurement]:
+def begin_nothing() -> None:
+    """Begin without anybody to be told."""
+
+
+def measure_synthetic_audits(
+    plan: Plan, written: WrittenTable, begin: Callable[[], object] = begin_nothing
+) -> Iterator[GenerativeMeasurement]:
     """Yield what every attack of a plan reaches on made-up rows, or on their generator and rows
     drawn from it, as they were written.
 
@@ -50,21 +57,29 @@ def measure_synthetic_audits(plan: Plan, written: WrittenTable) -> Iterator[Gene
     apart, it is so many persons, with all their rows, of whom those with an equal row count as one:
     they are on one side together, and their score is the greatest of their rows'. Half of those
     held out are references where an attack uses some. Raises AuditError where there are too few
-    (A021, A031), where one is on both sides (A030), or as `audit_generator` does.
+    (A021, A031), where one is on both sides (A030), and then calls `begin`; raises after it as
+    `audit_generator` does.
     """
-    source: SyntheticSource = written.made_here().engine_state
-    for step in plan.synthetic_audits:
+    reads = [_attacked(plan, step, written) for step in plan.synthetic_audits]
+    begin()
+    for step, read in zip(plan.synthetic_audits, reads, strict=True):
         attacks = step.method.attacks_run
-        unit, has_references = plan.unit, bool(_BY_REFERENCES & {*attacks})
-        read = _material(source, _read(written), unit, has_references=has_references)
-        _check_references(attacks, read)
-        _check_breakable(step.method.bounds, read)
         rates = {one.fpr for one in step.method.bounds if one.fpr is not None}
         # Who is learnt is drawn at random: a shift that a test finds there is one of chance.
         settings = GenerativeSettings(attacks=attacks, fprs=sorted(rates), allow_shift=True)
         audit, _ = audit_generator(read, settings)
         for key in step.method.keys:
             yield GenerativeMeasurement.of(key, _reached(audit, key))
+
+
+def _attacked(plan: Plan, step: SyntheticAuditStep, written: WrittenTable) -> ReadMaterial:
+    source: SyntheticSource = written.made_here().engine_state
+    attacks, unit = step.method.attacks_run, plan.unit
+    has_references = bool(_BY_REFERENCES & {*attacks})
+    read = _material(source, _read(written), unit, has_references=has_references)
+    _check_references(attacks, read)
+    _check_breakable(step.method.bounds, read)
+    return read
 
 
 def _read(written: WrittenTable) -> pa.Table:

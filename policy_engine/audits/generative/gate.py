@@ -1,14 +1,13 @@
 """The gate: what attacks on made-up rows must have shown before these are released."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.methods.generative import GenerativeMeasurement, turned_round
-from policy_engine.plan.steps import SyntheticAuditStep
+from policy_engine.methods.generative import GenerativeMeasurement, SyntheticInference, turned_round
 
 
 def synthetic_shortfalls(
-    steps: Sequence[SyntheticAuditStep], measured: Sequence[GenerativeMeasurement]
+    methods: Iterable[SyntheticInference], measured: Sequence[GenerativeMeasurement]
 ) -> Iterator[str]:
     """Yield, in a sentence each, why the bounds on made-up rows have not been shown to hold.
 
@@ -16,11 +15,11 @@ def synthetic_shortfalls(
     bound.
     """
     by_key = {one.key: one for one in measured}
-    for step in steps:
-        for key in step.method.keys:
+    for method in methods:
+        for key in method.keys:
             if key not in by_key:
                 yield f"Whether {key.bound} holds for the attack {key.attack} was not measured."
-        for bound in step.method.bounds:
+        for bound in method.bounds:
             own = [one for key, one in by_key.items() if key.bound == bound]
             if own and all(isinstance(one.reached, NotApplicable) for one in own):
                 yield f"Whether {bound} holds is not shown by any attack: none applies."
@@ -35,9 +34,10 @@ def format_synthetic(one: GenerativeMeasurement) -> str:
     reached = one.reached
     if isinstance(reached, NotApplicable):
         return f"no figure, since {reached.reason}"
+    pooled = "" if one.pooled is None else f", {one.pooled:.4g} with the earlier attempts"
     if one.bound.measure == "setPValue":
-        return f"{reached.value:.4g}"
+        return f"{reached.value:.4g}{pooled}"
     figure = f"{reached.value:.4g} (95% interval {reached.low:.4g} to {reached.high:.4g}"
     if one.bound.measure == "auc" and turned_round(reached) > reached.high:
         figure += f"; up to {turned_round(reached):.4g} turned round"
-    return f"{figure})"
+    return f"{figure}){pooled}"

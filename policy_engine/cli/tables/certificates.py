@@ -244,7 +244,8 @@ def _model_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
     """Yield what is known of the attacked models, and with what they were attacked."""
     if not certificate.attempts:
         return
-    yield "attempts at a model", f"{certificate.attempts:,}"
+    what = "a model" if certificate.plan.audits else "rows that pass"
+    yield f"attempts at {what}", f"{certificate.attempts:,}"
     for one in certificate.models:
         yield "right about its members", format_percent(one.on_members)
         yield "right about other records", format_percent(one.on_others)

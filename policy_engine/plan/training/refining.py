@@ -21,7 +21,7 @@ column of persons."""
 OF_FILES = ("smallestLeaf", "rareValues")
 OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts", *OF_FILES)
 OF_GENERATORS = ("setPValue", "excessCopies", "holdoutShare")
-OF_SYNTHETIC = ("auc", "tprAtFpr", "fpr", "attack", *OF_GENERATORS)
+OF_SYNTHETIC = ("auc", "tprAtFpr", "fpr", "attack", "attempts", *OF_GENERATORS)
 OF_LINKAGE = ("linked", "known", "attack")
 RISK_MEASURES: tuple[RiskMeasure, ...] = get_args(RiskMeasure)
 OF_INFERENCE = ("inferred", "known", "learned")

@@ -56,14 +56,14 @@ def test_copies_break_every_bound():
     assert reached["nearest-sample", "setPValue"] < 1e-5
     broken = {one.key for one in found.values() if not one.holds}
     assert broken == {*found}
-    sentences = [*synthetic_shortfalls(steps, [*found.values()])]
+    sentences = [*synthetic_shortfalls([one.method for one in steps], [*found.values()])]
     assert len(sentences) == len(found) == 7
     assert sentences[0].startswith("auc at most 0.75 is required, but the attack nearest-sample")
 
 
 def test_rows_of_others_keep_every_bound():
     found, steps = measured(others, **BOUNDS)
-    assert [*synthetic_shortfalls(steps, [*found.values()])] == []
+    assert [*synthetic_shortfalls([one.method for one in steps], [*found.values()])] == []
     assert found
     assert all(one.holds for one in found.values())
 
@@ -85,7 +85,7 @@ def test_half_of_the_rows_held_out_are_references_where_an_attack_needs_some():
 def test_bounds_that_were_not_measured_do_not_hold():
     found, steps = measured(others, **BOUNDS)
     left = [one for one in found.values() if one.bound.measure != "setPValue"]
-    sentences = [*synthetic_shortfalls(steps, left)]
+    sentences = [*synthetic_shortfalls([one.method for one in steps], left)]
     assert len(sentences) == 2
     assert "setPValue at least 0.001 holds for the attack nearest-sample was not" in sentences[0]
 
@@ -94,9 +94,11 @@ def test_attacks_that_do_not_apply_show_nothing():
     found, steps = measured(others, auc=0.75)
     reason = NotApplicable(reason="there are none")
     none = [one.model_copy(update={"reached": reason}) for one in found.values()]
-    [sentence] = synthetic_shortfalls(steps, none)
+    [sentence] = synthetic_shortfalls([one.method for one in steps], none)
     assert sentence == "Whether auc at most 0.75 holds is not shown by any attack: none applies."
-    assert [*synthetic_shortfalls(steps, [none[0], [*found.values()][1]])] == []
+    assert [
+        *synthetic_shortfalls([one.method for one in steps], [none[0], [*found.values()][1]])
+    ] == []
     assert format_synthetic(none[0]) == "no figure, since there are none"
 
 
