@@ -182,6 +182,46 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
             ),
         ),
     ),
+    "R017": (
+        (
+            "Some rows have no label, or no prediction in the column that `pe:guide` names.",
+            "Fill them in, or leave these rows out: every row is classed by its prediction.",
+        ),
+        (
+            "The label, or the column of predicted classes, has more than 50 classes.",
+            "Group them, name another column, or give predictions as numbers.",
+        ),
+        ("A label or a prediction is infinite.", "Give finite numbers."),
+    ),
+    "R018": (
+        (
+            (
+                "A class of the label has so few rows that no model can learn it from some of them "
+                "and predict the others."
+            ),
+            (
+                "Merge rare classes, leave their rows out, ask for `pe:guideLabels` eq `hard`, or "
+                "give predictions in a column."
+            ),
+        ),
+        (
+            "The label holds quantities, and `pe:guide` names a classifier.",
+            "Leave `pe:guide` out: the default is a regression then.",
+        ),
+        (
+            "Nothing but the label is released that a model could learn from.",
+            "Name quasi-identifiers, or a column of predictions as `pe:guide`.",
+        ),
+    ),
+    "R019": (
+        (
+            (
+                "Rows were to be classed by a tree that was cut for other rows, as the published "
+                "40/40 protocol does: classes of k rows there have fewer here."
+            ),
+            "Cut the tree for the rows that it divides.",
+        ),
+    ),
     "W005": (
         (
             (

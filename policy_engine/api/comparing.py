@@ -31,6 +31,7 @@ from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Sample, Synthesise
 from policy_engine.policy import Reading, ReadingOptions, Source
+from policy_engine.release.guiding import guide_rows
 
 if TYPE_CHECKING:
     from policy_engine.audits.utility.estimating import EstimatedRelease
@@ -117,7 +118,8 @@ def compare_release(
         output = plan.publish.model_copy(update={"columns": anonymize.columns.released})
 
         def anonymized(part: Any) -> Any:
-            return engine.anonymize(part, anonymize, output).table
+            guided = guide_rows(anonymize, output, engine, part)
+            return engine.anonymize(guided, anonymize, output).table
 
         settings = ComparisonSettings(
             queries=queries,

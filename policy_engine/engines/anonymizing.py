@@ -14,7 +14,7 @@ from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.preparation import PreparedTable
 from policy_engine.engines.reading_back import range_end
 from policy_engine.engines.suppressing import null_cells
-from policy_engine.errors import DataError, PlanError
+from policy_engine.errors import DataError
 from policy_engine.kernels import full_domain, grid, mondrian, polish
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.diversity import histogram
@@ -72,8 +72,7 @@ def form_classes(
     if not step.models:
         return Grouping(Partition(np.arange(prepared.rows), np.array([0, prepared.rows])), {})
     if step.recoding.guide is not None:
-        message = "The engine cannot cut classes by the predictions of a model yet."
-        raise PlanError.of("M009", message, "Ask for another pe:algorithm.")
+        return _guide(prepared, step, progress, style, is_over)
     if step.recoding.algorithm == "local-suppression":
         return _suppress_cells(prepared, step, progress, words)
     if step.recoding.algorithm == "microaggregation":
@@ -131,6 +130,39 @@ def _microaggregate(
         doubts=doubts,
         evidence=evidence,
     )
+
+
+def _guide(
+    prepared: PreparedTable, step: Anonymize, progress: Progress, style: CellStyle, is_over: IsOver
+) -> Grouping:
+    from policy_engine.engines import guided_classes  # noqa: PLC0415 (compiled)
+
+    if guided_classes.needs_compiling():
+        progress("compiling the partitioner (once per installation)", 0, 0)
+    progress("partitioning", 0, prepared.rows)
+    made = guided_classes.guided_classes(
+        prepared,
+        step,
+        lambda rows: progress("partitioning", rows, prepared.rows),
+        is_over,
+    )
+    grouping = Grouping(
+        made.near.rows,
+        made.near.cells,
+        open=made.open,
+        numeric=tuple(made.near.means),
+        typed=made.typed,
+        doubts=made.doubts,
+        evidence=made.evidence,
+    )
+    if style != "bounds" or step.is_kept_by_union:
+        return grouping
+    # Where ranges are written as two columns, a missing value and any value are the same.
+    if not _breaks_merged(prepared, step, grouping, style):
+        return grouping
+    whole = Partition(np.arange(prepared.rows), np.array([0, prepared.rows]))
+    column_cells = {name: one.cells(whole) for name, one in prepared.quasi.items()}
+    return replace(grouping, classes=whole, cells=column_cells, evidence=None)
 
 
 def _suppress_cells(

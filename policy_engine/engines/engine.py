@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from policy_engine.data.group_keys import GroupKeys
     from policy_engine.data.taxonomy import Taxonomy
     from policy_engine.engines.class_evidence import ClassEvidence
+    from policy_engine.engines.guiding import GuideFitting
     from policy_engine.engines.masking.columns import ColumnJudgement
     from policy_engine.engines.masking.evidence import MaskingEvidence
     from policy_engine.engines.statistics.tallies import Key, Tallies
@@ -392,6 +393,11 @@ class Engine(Protocol):
     def released_rows(self, table: Any, step: Anonymize, output: Publish) -> tuple[Any, int]:
         """Return the rows of a table that are not suppressed when classes are formed, and how many
         are."""
+        ...
+
+    def guide(self, table: Any, fitting: "GuideFitting") -> Any:
+        """Return a table with the targets of its rows in hidden columns, by which their classes are
+        cut: what `fitting` learns from its rows."""
         ...
 
     def anonymize(self, table: Any, step: Anonymize, output: Publish) -> AnonymizedTable:

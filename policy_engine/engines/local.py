@@ -31,6 +31,7 @@ from policy_engine.engines.engine import (
     deadline,
     silent,
 )
+from policy_engine.engines.guiding import GuideFitting, with_targets
 from policy_engine.engines.identifiers import (
     check_hidden,
     check_unlinked,
@@ -339,6 +340,14 @@ class LocalEngine:
         is_over = deadline(self._time_limit) or never
         return form_classes(prepared, step, self._progress, words, output.cells, is_over)
 
+    def guide(self, table: pa.Table, fitting: GuideFitting) -> pa.Table:
+        """Return a table with the targets of its rows in hidden columns. Raises as `fit` does."""
+        self._progress("training the guide", 0, table.num_rows)
+        guiding = fitting.fit(table.select(list(fitting.columns)))
+        targets = guiding.targets(table)
+        self._progress("training the guide", table.num_rows, table.num_rows)
+        return with_targets(table, targets)
+
     def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> AnonymizedTable:
         """Generalise the quasi-identifiers, and put the rows in a new order.
 
@@ -502,7 +511,8 @@ class LocalEngine:
         Both are kept for calls that differ in nothing that they depend on: the table itself, the
         columns with their roles, and which are published.
         """
-        prepared_for, last = f"{step.columns.model_dump_json()} {output.columns}", self._prepared
+        guide, last = step.recoding.guide, self._prepared
+        prepared_for = f"{step.columns.model_dump_json()} {output.columns} {guide!r}"
         if last is None or last[0] is not table or last[1] != prepared_for:
             self._progress("encoding", 0, table.num_rows)
             hidden = with_pseudonyms(table, step.columns, self._key, self._salt)

@@ -190,8 +190,14 @@ class NearFormation:
                 return groups, cells
             groups = class_of[groups]
             if not self.bounds.step.is_kept_by_union:
-                codes = np.column_stack([one.column.codes for one in quasi.values()])
-                groups = merge_all(codes, self.space, groups, self._check(personal))
+                groups = self.merged(groups, quasi, personal)
+
+    def merged(
+        self, groups: Ints, quasi: Mapping[str, Generalizer], personal: PersonalRows
+    ) -> Ints:
+        """Return the classes of rows where those that do not hold are merged with the nearest."""
+        codes = np.column_stack([one.column.codes for one in quasi.values()])
+        return merge_all(codes, self.space, groups, self._check(personal))
 
     def _check(self, personal: PersonalRows) -> Holds:
         if self.bounds.is_about_rows:
@@ -209,6 +215,17 @@ def near_classes(
     Random `words`, (rows,), decide which of the rows with equal quasi-identifiers is in which
     class. Classes with equal cells are one, as in the output.
     """
+    bounds, personal = bounds_of_classes(prepared, step)
+    formation = NearFormation.of(bounds, prepared.quasi, prepared.rows)
+    order = prepared.content_order(words)
+    codes = np.column_stack([one.column.codes for one in prepared.quasi.values()])
+    groups = np.empty(prepared.rows, dtype=np.int64)
+    groups[order] = formation.groups(codes[order], personal.select(order))
+    return sorted_classes(*formation.settled(groups, prepared.quasi, personal), prepared.quasi)
+
+
+def bounds_of_classes(prepared: PreparedTable, step: Anonymize) -> tuple[ClassBounds, PersonalRows]:
+    """Return the bounds on the classes of a table, and what of its rows they are about."""
     names = [name for name in prepared.sensitive if step.models_about(name)]
     sensitive = {name: prepared.sensitive[name].values() for name in names}
     persons = None if prepared.persons is None else prepared.persons.astype(np.int64)
@@ -216,14 +233,7 @@ def near_classes(
     overall = {
         name: histogram(one_class, 1, codes, persons).overall for name, codes in sensitive.items()
     }
-    bounds = ClassBounds(step, prepared.ancestries, overall)
-    formation = NearFormation.of(bounds, prepared.quasi, prepared.rows)
-    personal = PersonalRows(sensitive, persons)
-    order = prepared.content_order(words)
-    codes = np.column_stack([one.column.codes for one in prepared.quasi.values()])
-    groups = np.empty(prepared.rows, dtype=np.int64)
-    groups[order] = formation.groups(codes[order], personal.select(order))
-    return _sorted(*formation.settled(groups, prepared.quasi, personal), prepared.quasi)
+    return ClassBounds(step, prepared.ancestries, overall), PersonalRows(sensitive, persons)
 
 
 def _attribute(generalizer: Generalizer, weight: float) -> Attribute:
@@ -239,7 +249,7 @@ def partition_of(groups: Ints) -> Partition:
     return Partition(np.argsort(groups, kind="stable"), starts)
 
 
-def _sorted(groups: Ints, cells: Cells, quasi: Mapping[str, Generalizer]) -> NearClasses:
+def sorted_classes(groups: Ints, cells: Cells, quasi: Mapping[str, Generalizer]) -> NearClasses:
     """Return classes in the order of their cells, so that it tells nothing else."""
     turn = np.lexsort([_ranks(texts)[cell] for cell, texts in reversed(list(cells.values()))])
     place = np.empty(len(turn), dtype=np.int64)

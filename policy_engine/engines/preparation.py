@@ -15,6 +15,7 @@ from policy_engine.engines.contents import array_marks, content_order, row_marks
 from policy_engine.engines.distinct_values import text_ranks
 from policy_engine.engines.encoding import ColumnCodes, ancestry, encode
 from policy_engine.engines.generalizations import Generalizer, encode_quasi_identifier, generalizer
+from policy_engine.engines.guiding import targets_in
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.text_types import infer_column_type
@@ -33,7 +34,9 @@ class PreparedTable:
     """A table with its columns encoded.
 
     `kept` holds the codes of the columns that are released unchanged; `texts`, by which rows are
-    ordered, are those columns and the person of each row.
+    ordered, are those columns and the person of each row. `targets` (rows, targets) are those by
+    which classes are cut, and `label` is what a row is to have most often in its class in order to
+    stand for it, where rows do.
     """
 
     rows: int
@@ -43,6 +46,8 @@ class PreparedTable:
     ancestries: Mapping[str, Ancestry]
     persons: Codes | None
     texts: list[pa.ChunkedArray]
+    targets: NDArray[np.int64] | None = None
+    label: ColumnCodes | None = None
 
     def content_order(self, words: NDArray[np.uint64] | None = None) -> NDArray[np.int64]:
         """Return the rows in an order that depends on their content only, (rows,).
@@ -120,6 +125,8 @@ def prepare(
         },
         persons=_persons(table, columns.privacy_unit) if columns.privacy_unit else None,
         texts=[*map(table.column, released_codes), *_person_texts(table, columns.privacy_unit)],
+        targets=targets_in(table),
+        label=_label(table, step),
     )
 
 
@@ -154,6 +161,12 @@ def unbounded_columns(step: Anonymize, released: Sequence[str]) -> tuple[str, ..
 def _persons(table: pa.Table, name: str) -> Codes:
     """Return the number of each row's person, (rows,); all rows without one are of person 0."""
     return _encode_column(table, name).values() + np.int32(1)
+
+
+def _label(table: pa.Table, step: Anonymize) -> ColumnCodes | None:
+    guide = step.recoding.guide
+    is_needed = guide is not None and guide.representative == "nearest"
+    return _encode_column(table, guide.label) if guide is not None and is_needed else None
 
 
 def _person_texts(table: pa.Table, name: str) -> Iterator[pa.ChunkedArray]:

@@ -65,7 +65,7 @@ def null_cells(
     return SuppressedTable(
         Partition(np.argsort(class_of_row, kind="stable"), starts),
         {
-            name: _cells(one, codes)
+            name: value_cells(one, codes)
             for (name, one), codes in zip(columns.items(), visible_codes.T, strict=True)
         },
         dict(zip(columns, suppression.suppressed.tolist(), strict=True)),
@@ -139,8 +139,11 @@ def _present(column: ColumnCodes) -> Codes:
     return column.codes - np.int32(column.has_missing)
 
 
-def _cells(column: ColumnCodes, codes: Codes) -> Cells:
-    """Return the number of each class's cell, (classes,), and the distinct cells."""
+def value_cells(column: ColumnCodes, codes: Codes) -> Cells:
+    """Return the number of each class's cell, (classes,), and the distinct cells.
+
+    `codes` (classes,) are counted from the first value, -1 for missing.
+    """
     distinct_codes, cell = np.unique(codes, return_inverse=True)
     texts = cell_texts(column)
     return cell, [None if code < 0 else texts[code] for code in distinct_codes.tolist()]

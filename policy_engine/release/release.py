@@ -28,6 +28,7 @@ from policy_engine.plan.lineage import MadeBy, Upstream, check_read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured
 from policy_engine.release.attempts import Attempt, AttemptHistory, JudgedAttempts
+from policy_engine.release.guiding import guide_rows
 from policy_engine.release.text_warnings import text_warnings
 
 if TYPE_CHECKING:
@@ -324,7 +325,8 @@ def anonymize_rows(plan: Plan, engine: Engine, masked: MaskedTable) -> Anonymize
     """Return the release of a table whose columns are masked."""
     step, suppressed = plan.require_anonymize(), masked.suppressed
     step = step.keeping_rows() if suppressed else step
-    anonymous = engine.anonymize(masked.table, step, plan.publish)
+    table = guide_rows(step, plan.publish, engine, masked.table)
+    anonymous = engine.anonymize(table, step, plan.publish)
     rows, left_out = anonymous.rows + suppressed, anonymous.suppressed + suppressed
     return replace(anonymous, masked=masked.evidence, rows=rows, suppressed=left_out)
 

@@ -53,6 +53,7 @@ from policy_engine.plan.lineage import Generalised
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import AuditStep
 from policy_engine.plan.training import FEWEST, FilesMeasured, Modelling
+from policy_engine.release.guiding import guide_rows
 
 _MEMBERS = 77
 
@@ -304,8 +305,10 @@ class TrainingTable:
         return self.fitted.records(table, name, self.covered.leaves)
 
     def _anonymized(self, rows: NDArray[np.int64]) -> AnonymizedTable:
-        part = self.table.take(pa.array(rows))
-        return self.engine.anonymize(part, self.plan.require_anonymize(), self.plan.publish)
+        # A guide learns from these rows alone, since its classes are made of them.
+        step, output = self.plan.require_anonymize(), self.plan.publish
+        part = guide_rows(step, output, self.engine, self.table.take(pa.array(rows)))
+        return self.engine.anonymize(part, step, output)
 
     def _sanitised_records(self, rows: NDArray[np.int64]) -> Records:
         if self.plan.anonymize is None:

@@ -79,12 +79,12 @@ class Medians(Generalizer):
 
     def _class_bodies(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         """Return the number of each class's text, and the texts: None without a value."""
-        codes, number = np.unique(self._codes(classes), return_inverse=True)
+        codes, number = np.unique(self.central_codes(classes), return_inverse=True)
         bodies = [write_value(label) for label in self.column.labels[codes]]
         empty = self.column.has_missing and codes[0] == 0
         return number, [None, *bodies[1:]] if empty else list(bodies)
 
-    def _codes(self, classes: Partition) -> Ints:
+    def central_codes(self, classes: Partition) -> Ints:
         """Return the code of each class's representative, (classes,)."""
         codes, starts = _sort_codes(self.column, classes), classes.starts[:-1]
         missing = _count_missing(self.column, codes, starts)
@@ -100,7 +100,8 @@ class Modes(Medians):
     def _check(cls, name: str, column: ColumnCodes) -> None:
         """Accept any column."""
 
-    def _codes(self, classes: Partition) -> Ints:
+    def central_codes(self, classes: Partition) -> Ints:
+        """Return the code of each class's mode, (classes,)."""
         codes, starts = _sort_codes(self.column, classes), classes.starts[:-1]
         owner = np.repeat(np.arange(len(starts)), np.diff(classes.starts))
         first = np.ones(len(codes), dtype=np.bool_)

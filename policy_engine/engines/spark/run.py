@@ -24,6 +24,7 @@ from policy_engine.engines.engine import (
     WrittenTable,
     silent,
 )
+from policy_engine.engines.guiding import GuideFitting
 from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import MaskingEvidence
@@ -67,7 +68,7 @@ from policy_engine.engines.spark.values import arrow_schema, distinct_values
 from policy_engine.engines.statistics.row_cells import check_types
 from policy_engine.engines.statistics.tallies import Key, Tallies
 from policy_engine.engines.strata import SampledOutput
-from policy_engine.errors import DataError, InternalError
+from policy_engine.errors import DataError, InternalError, PlanError
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import (
@@ -349,6 +350,11 @@ class SparkRun:
     ) -> tuple[InputFrame, int]:
         """Return all rows: only full-domain generalisation suppresses some, on the local engine."""
         return table, 0
+
+    def guide(self, table: InputFrame, fitting: GuideFitting) -> InputFrame:  # noqa: ARG002
+        """Raise PlanError (M009): classes are guided on the local engine."""
+        message = "The Spark engine cannot cut classes by the predictions of a model yet."
+        raise PlanError.of("M009", message, "Use the local engine.")
 
     def anonymize(self, table: InputFrame, step: Anonymize, output: Publish) -> AnonymizedTable:
         """Return the frame of the release, whose classes are formed when it is used.

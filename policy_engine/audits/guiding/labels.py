@@ -1,0 +1,71 @@
+"""A column of labels, or of predictions: classes, or numbers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.engines.encoding import ColumnCodes, encode
+from policy_engine.engines.field_marks import is_untyped
+from policy_engine.engines.guiding import is_quantity
+from policy_engine.errors import DataError, did_you_mean
+
+MOST_CLASSES = 50
+"""How many classes a label may have: there is a target for each."""
+_UNUSABLE = "R017"
+
+
+@dataclass(frozen=True)
+class ReadLabels:
+    """Labels or predictions of rows, none of which is missing.
+
+    `numbers` (rows,) count the `classes` from 0, in their order; without classes they are
+    quantities.
+    """
+
+    numbers: NDArray[np.float64]
+    classes: tuple[str, ...] = ()
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all rows have one label."""
+        return bool((self.numbers == self.numbers[:1]).all())
+
+
+def read_labels(table: pa.Table, name: str) -> ReadLabels:
+    """Return the labels of a table. Raises DataError (R017) where they are not classes, nor
+    quantities, or some are missing."""
+    column = encode_labels(table, name, "label")
+    if is_quantity(column):
+        return ReadLabels(values_of(column, name)[column.codes])
+    classes = column.labels.tolist()
+    if len(classes) > MOST_CLASSES:
+        message = f"The label {name!r} has {len(classes):,} classes. Allowed are {MOST_CLASSES}."
+        raise DataError.of(_UNUSABLE, message, "Group them, or name another column as the label.")
+    return ReadLabels(column.codes.astype(np.float64), tuple(classes))
+
+
+def encode_labels(table: pa.Table, name: str, what: str) -> ColumnCodes:
+    """Return a column in which no value is missing, as codes. Raises DataError (R017)."""
+    if name not in table.column_names:
+        message = f"There is no column {name!r}, the {what}."
+        raise DataError.of(_UNUSABLE, message, did_you_mean(name, table.column_names))
+    field = table.schema.field(name)
+    column = encode(name, table.column(name), numbers=is_untyped(field), is_generalised=False)
+    missing = int(column.counts()[column.labels == ""].sum())
+    if missing:
+        message = f"{missing:,} of {table.num_rows:,} rows have nothing in {name!r}, the {what}."
+        hint = "Fill it in, or leave these rows out: every row is classed by it."
+        raise DataError.of(_UNUSABLE, message, hint)
+    return column
+
+
+def values_of(column: ColumnCodes, name: str) -> NDArray[np.float64]:
+    """Return the number that each code stands for, (codes,). Raises DataError (R017)."""
+    values = np.array([float(label) for label in column.labels])
+    infinite = int(column.counts()[~np.isfinite(values)].sum())
+    if infinite:
+        message = f"{infinite:,} numbers in {name!r} are infinite."
+        raise DataError.of(_UNUSABLE, message, "Predictions and labels are finite.")
+    return values

@@ -1,0 +1,205 @@
+"""Classes cut by the predictions of a model, and what stands for each of them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.engines.class_evidence import ClassEvidence
+from policy_engine.engines.generalizations import Generalizer
+from policy_engine.engines.generalizations.decimals import is_number
+from policy_engine.engines.generalizations.generalizer import value_labels
+from policy_engine.engines.generalizations.representatives import Means
+from policy_engine.engines.microaggregating import (
+    Cells,
+    ClassBounds,
+    NearClasses,
+    NearFormation,
+    PersonalRows,
+    bounds_of_classes,
+    partition_of,
+    sorted_classes,
+)
+from policy_engine.engines.nearest_rows import nearest_rows
+from policy_engine.engines.preparation import PreparedTable
+from policy_engine.engines.suppressing import value_cells
+from policy_engine.errors import InternalError
+from policy_engine.kernels.grouping import classes_of
+from policy_engine.kernels.guided_tree import guided_partition, needs_compiling
+from policy_engine.kernels.mondrian import Partition, never
+from policy_engine.methods.columns import PERTURBATIVE
+from policy_engine.plan.steps import Anonymize
+
+__all__ = ["GuidedClasses", "guided_classes", "needs_compiling"]
+
+Ints = NDArray[np.int64]
+
+ALREADY = (
+    "The quasi-identifiers satisfy every bound as they are: nothing was changed, and no model "
+    "guided anything."
+)
+_ONE_CLASS = (
+    "All rows are one class, so each quasi-identifier has the same in every row: no two classes "
+    "satisfy every bound. A smaller k would leave something to learn from."
+)
+_CONSTANT = (
+    "The guide predicts the same of every row, so it guided nothing: classes are those that lose "
+    "least."
+)
+_COARSE = (
+    "In every class, the guide predicts the same of all rows, as if it had learnt from cells that "
+    "were generalised before: smaller classes cannot serve it better. Was it trained on the values "
+    "of this table?"
+)
+
+
+@dataclass(frozen=True)
+class GuidedClasses:
+    """Classes in the order of their cells, and the cells of each column.
+
+    The cells of the `typed` columns are values of the input. `doubts` are warnings for the owner,
+    and `open` counts the classes that could perhaps be cut further, had there been more time.
+    `has_evidence` tells whether what the cells replace can be told by columns.
+    """
+
+    near: NearClasses
+    typed: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    open: int = 0
+    has_evidence: bool = True
+
+    @cached_property
+    def evidence(self) -> ClassEvidence | None:
+        """What is known of the classes, where one value stands for each."""
+        return self.near.evidence() if self.has_evidence else None
+
+
+def guided_classes(
+    prepared: PreparedTable,
+    step: Anonymize,
+    on_settled: Callable[[int], object] = int,
+    is_over: Callable[[], bool] = never,
+) -> GuidedClasses:
+    """Return the classes of a table with targets, each of which satisfies every bound.
+
+    Where the rows with equal quasi-identifiers do so already, those are the classes.
+    """
+    guide = step.recoding.guide
+    if guide is None:
+        raise InternalError.of("X001", "No guide says how classes are cut.")
+    forming = _Forming(prepared, step, *bounds_of_classes(prepared, step))
+    has_evidence = guide.representative != "cell"
+    if forming.is_exact:
+        near = forming.settled(forming.exact_groups)
+        typed = tuple(filter(forming.is_typed, prepared.quasi))
+        return GuidedClasses(near, typed, (ALREADY,), 0, has_evidence)
+    if prepared.targets is None:
+        raise InternalError.of("X001", "No targets say where classes are cut.")
+    constraint = step.constraint(prepared.ancestries)
+    classes = guided_partition(
+        prepared.axes(step),
+        prepared.sensitive_rows(),
+        constraint,
+        prepared.targets,
+        on_settled,
+        is_over=is_over,
+    )
+    near = forming.settled(_groups_of(classes))
+    doubts = tuple(_doubts(prepared.targets, near.rows))
+    return GuidedClasses(near, forming.typed, doubts, classes.open, has_evidence)
+
+
+def _groups_of(classes: Partition) -> Ints:
+    """Return the class of every row, (rows,)."""
+    groups = np.empty(len(classes.order), dtype=np.int64)
+    groups[classes.order] = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
+    return groups
+
+
+def _doubts(targets: Ints, classes: Partition) -> Iterator[str]:
+    if len(classes.starts) == 2:
+        yield _ONE_CLASS
+    if (targets == targets[:1]).all():
+        yield _CONSTANT
+        return
+    own, starts = targets[classes.order], classes.starts[:-1]
+    if (np.maximum.reduceat(own, starts) == np.minimum.reduceat(own, starts)).all():
+        yield _COARSE
+
+
+@dataclass(frozen=True)
+class _Forming:
+    """How classes are settled, and what stands for them."""
+
+    prepared: PreparedTable
+    step: Anonymize
+    bounds: ClassBounds
+    personal: PersonalRows
+
+    @property
+    def quasi(self) -> dict[str, Generalizer]:
+        return dict(self.prepared.quasi)
+
+    @cached_property
+    def exact_groups(self) -> Ints:
+        """For every row, which of the rows with equal quasi-identifiers it is one of."""
+        groups, _ = classes_of([one.column.codes for one in self.quasi.values()])
+        return groups.astype(np.int64)
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether rows with equal quasi-identifiers satisfy every bound."""
+        return self._hold(self.exact_groups)
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """The columns of which one value stands for a class, and has the type of the input."""
+        columns = self.step.columns.quasi_identifier
+        names = [one.name for one in columns if one.generalization in PERTURBATIVE]
+        return tuple(filter(self.is_typed, names))
+
+    def is_typed(self, name: str) -> bool:
+        """Return whether values of a column have one text, whatever their type: not points in time,
+        nor means, which have more digits."""
+        one = self.quasi[name]
+        labels = value_labels(one.column)
+        is_plain = not one.column.is_ordered or all(map(is_number, labels[:1]))
+        return is_plain and not isinstance(one, Means)
+
+    def _hold(self, groups: Ints) -> bool:
+        count = int(groups.max(initial=-1)) + 1
+        return bool(self.bounds.hold_by_class(self.personal, groups, count).all())
+
+    def settled(self, groups: Ints) -> NearClasses:
+        """Return the classes of rows, those with equal cells being one, as in the output.
+
+        A median, a mode and a cell of two classes with equal ones is that of both together. Where
+        some satisfy every bound apart but not as one, they are merged with the nearest.
+        """
+        while True:
+            cells = self._cells(partition_of(groups))
+            class_of, count = classes_of([cell.astype(np.int32) for cell, _ in cells.values()])
+            if count == len(class_of):
+                return sorted_classes(groups, cells, self.quasi)
+            groups = class_of[groups].astype(np.int64)
+            if self.step.is_kept_by_union or self._hold(groups):
+                first = np.zeros(count, dtype=np.int64)
+                first[class_of] = np.arange(len(class_of))
+                merged = {name: (cell[first], texts) for name, (cell, texts) in cells.items()}
+                return sorted_classes(groups, merged, self.quasi)
+            formation = NearFormation.of(self.bounds, self.quasi, self.prepared.rows)
+            groups = formation.merged(groups, self.quasi, self.personal)
+
+    def _cells(self, classes: Partition) -> Cells:
+        guide = self.step.recoding.guide
+        if guide is None or guide.representative != "nearest":
+            return {name: one.cells(classes) for name, one in self.quasi.items()}
+        weights = [one.weight for one in self.step.columns.quasi_identifier]
+        rows = nearest_rows(list(self.quasi.values()), weights, classes, self.prepared.label)
+        columns = {name: one.column for name, one in self.quasi.items()}
+        return {
+            name: value_cells(one, one.codes[rows] - np.int32(one.has_missing))
+            for name, one in columns.items()
+        }
