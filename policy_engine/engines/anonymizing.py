@@ -153,7 +153,6 @@ def _guide(
         numeric=tuple(made.near.means),
         typed=made.typed,
         doubts=made.doubts,
-        evidence=made.evidence,
     )
     if style != "bounds" or step.is_kept_by_union:
         return grouping
@@ -162,7 +161,7 @@ def _guide(
         return grouping
     whole = Partition(np.arange(prepared.rows), np.array([0, prepared.rows]))
     column_cells = {name: one.cells(whole) for name, one in prepared.quasi.items()}
-    return replace(grouping, classes=whole, cells=column_cells, evidence=None)
+    return replace(grouping, classes=whole, cells=column_cells)
 
 
 def _suppress_cells(

@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.engines.class_evidence import ClassEvidence
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.decimals import is_number
 from policy_engine.engines.generalizations.generalizer import value_labels
@@ -61,19 +60,12 @@ class GuidedClasses:
 
     The cells of the `typed` columns are values of the input. `doubts` are warnings for the owner,
     and `open` counts the classes that could perhaps be cut further, had there been more time.
-    `has_evidence` tells whether what the cells replace can be told by columns.
     """
 
     near: NearClasses
     typed: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     open: int = 0
-    has_evidence: bool = True
-
-    @cached_property
-    def evidence(self) -> ClassEvidence | None:
-        """What is known of the classes, where one value stands for each."""
-        return self.near.evidence() if self.has_evidence else None
 
 
 def guided_classes(
@@ -90,11 +82,10 @@ def guided_classes(
     if guide is None:
         raise InternalError.of("X001", "No guide says how classes are cut.")
     forming = _Forming(prepared, step, *bounds_of_classes(prepared, step))
-    has_evidence = guide.representative != "cell"
     if forming.is_exact:
         near = forming.settled(forming.exact_groups)
         typed = tuple(filter(forming.is_typed, prepared.quasi))
-        return GuidedClasses(near, typed, (ALREADY,), 0, has_evidence)
+        return GuidedClasses(near, typed, (ALREADY,))
     if prepared.targets is None:
         raise InternalError.of("X001", "No targets say where classes are cut.")
     constraint = step.constraint(prepared.ancestries)
@@ -108,7 +99,7 @@ def guided_classes(
     )
     near = forming.settled(_groups_of(classes))
     doubts = tuple(_doubts(prepared.targets, near.rows))
-    return GuidedClasses(near, forming.typed, doubts, classes.open, has_evidence)
+    return GuidedClasses(near, forming.typed, doubts, classes.open)
 
 
 def _groups_of(classes: Partition) -> Ints:

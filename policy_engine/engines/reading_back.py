@@ -94,14 +94,12 @@ def class_mark(
     first: NDArray[np.int64],
     sizes: NDArray[np.int64],
 ) -> int | None:
-    """Return the mark of classes for each of which one value of every column stands, of which the
-    `first` rows are given; None for other classes.
+    """Return the mark of classes by microaggregation, of which the `first` rows are given; None for
+    other classes.
 
     `indexed` are the cells of every quasi-identifier, as from `index_texts`.
     """
-    guide = step.recoding.guide
-    is_guided = guide is not None and guide.representative != "cell"
-    if step.recoding.algorithm != "microaggregation" and not is_guided:
+    if step.recoding.algorithm != "microaggregation":
         return None
     columns = ((codes[first].astype(np.int64), texts) for codes, texts in indexed)
     from policy_engine.engines.class_evidence import cells_mark  # noqa: PLC0415 (loads numba)
