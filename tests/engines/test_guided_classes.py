@@ -51,7 +51,7 @@ def test_cells_are_those_of_other_algorithms():
 
 
 def test_the_nearest_row_has_the_usual_label_of_its_class():
-    # Of Rome, 23 is the median; it buys, as most do. Where it does not, the nearest that does is 21.
+    # Of Rome, 23 is the median; it buys, as most do. If it does not, 21 is the nearest that does.
     release = guided(representative="nearest")
     assert {row[:2] for row in rows_of(release)} == {(22, "Oslo"), (23, "Rome")}
     buys = ["no", "yes", "no", "no", "no", "yes", "no", "yes"]
