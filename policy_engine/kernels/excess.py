@@ -25,7 +25,18 @@ def excess(attacked: Floats, control: Floats) -> Estimate | NotApplicable:
     """
     if not len(attacked) or not len(control):
         return NotApplicable(reason="There is no excess without persons of the original or others.")
-    ours, others = _Misses.of(attacked), _Misses.of(control)
+    # Exact, so that no order of persons matters.
+    first, second = (
+        (min(math.fsum(one.tolist()) / len(one), 1.0), len(one)) for one in (attacked, control)
+    )
+    return excess_of_shares(first, second)
+
+
+def excess_of_shares(
+    attacked: tuple[float, float], control: tuple[float, float]
+) -> Estimate | NotApplicable:
+    """Return the same of shares of success, each with the number of independent attacks."""
+    ours, others = _Misses.of(*attacked), _Misses.of(*control)
     if others.share <= 0:
         return NotApplicable(
             reason="The attack always succeeds on persons who are not in the original."
@@ -44,11 +55,9 @@ class _Misses:
     high: float
 
     @classmethod
-    def of(cls, successes: Floats) -> "_Misses":
-        """Return what success with such probabilities leaves, by Wilson (1927)."""
-        count = len(successes)
-        # Exact, so that no order of persons matters.
-        share = 1 - min(math.fsum(successes.tolist()) / count, 1.0)
+    def of(cls, success: float, count: float) -> "_Misses":
+        """Return what a share of success of so many attacks leaves, by Wilson (1927)."""
+        share = 1 - success
         square = _DEVIATIONS**2
         centre = (share + square / (2 * count)) / (1 + square / count)
         width = _DEVIATIONS / (1 + square / count)

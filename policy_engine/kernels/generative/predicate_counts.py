@@ -46,6 +46,15 @@ def count_rows(rows: Floats, predicates: Predicates, most: int = 2) -> Ints:
     return counts
 
 
+def weighted_rows(rows: Floats, predicates: Predicates, weights: Floats) -> Floats:
+    """Return the sum of the `weights` (predicates,) of all that each row satisfies, (rows,)."""
+    chosen = np.flatnonzero(weights)
+    some, sums = predicates[chosen], np.zeros(len(rows))
+    columns = np.ascontiguousarray(rows.T)
+    _weigh(columns, some.columns, some.operators, some.values, weights[chosen], sums)
+    return sums
+
+
 @compiled
 def _count(rows, columns, operators, values, most, counts):  # type: ignore[no-untyped-def]
     for predicate in range(len(columns)):
@@ -60,6 +69,20 @@ def _count(rows, columns, operators, values, most, counts):  # type: ignore[no-u
                 counts[predicate] += 1
                 if counts[predicate] == most:
                     break
+
+
+@compiled
+def _weigh(rows, columns, operators, values, weights, sums):  # type: ignore[no-untyped-def]
+    for predicate in range(len(columns)):
+        for row in range(rows.shape[1]):
+            holds = True
+            for part in range(columns.shape[1]):
+                own, other = rows[columns[predicate, part], row], values[predicate, part]
+                if not _holds(own, operators[predicate, part], other):
+                    holds = False
+                    break
+            if holds:
+                sums[row] += weights[predicate]
 
 
 @compiled

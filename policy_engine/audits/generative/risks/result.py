@@ -1,5 +1,6 @@
 """How much more often an attack succeeds on members than on others."""
 
+from collections.abc import Sequence
 from math import sqrt
 from statistics import NormalDist
 from typing import Literal
@@ -8,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from policy_engine.audits.generative.risks.successes import Successes
 from policy_engine.audits.membership.intervals import difference
 from policy_engine.kernels.estimates import CONFIDENCE, Estimate, NotApplicable
-from policy_engine.kernels.excess import excess
+from policy_engine.kernels.excess import excess_of_shares
 
 Bools = NDArray[np.bool_]
 RiskName = Literal[
@@ -27,7 +29,8 @@ class SyntheticRisk(BaseModel):
 
     `train` is the share of the `attacks` on members that succeed, `control` that of as many on the
     holdout, and `baseline` that of as many naive ones on members, which do not use the synthetic
-    records, or only their values: with Wilson's intervals. The `value` is (train - control) /
+    records, or only their values: with Wilson's intervals, of as many independent attacks as say as
+    much (`successes`). The `value` is (train - control) /
     (1 - control), 0 for no gain and 1 for sure success (Giomi, Boenisch, Wehmeyer and Tasnádi: A
     unified framework for quantifying privacy risk in synthetic data, PoPETs 2023(2), section 4.1);
     it is below 0, and no less than -1, where attacks on members succeed less often. `attacks` were
@@ -58,35 +61,50 @@ def measure_risk(
 
     It is not applicable if there is no attack, or if all those on the holdout succeed.
     """
-    value = excess(train.astype(np.float64), control.astype(np.float64))
+    if not len(train):
+        return NotApplicable(reason=_nothing_measured(0))
+    shares = [Successes(float(one.mean()), len(one)) for one in (train, control, baseline)]
+    return risk_of_shares(risk, shares, len(train), wanted, column)
+
+
+def risk_of_shares(
+    risk: RiskName, shares: Sequence[Successes], attacks: int, wanted: int, column: str = ""
+) -> SyntheticRisk | NotApplicable:
+    """Return a risk by how often so many attacks on members, on the holdout, and naive ones
+    succeed.
+
+    It is not applicable if all those on the holdout do.
+    """
+    train, control, _ = shares
+    value = excess_of_shares((train.share, train.size), (control.share, control.size))
     if isinstance(value, NotApplicable):
-        return NotApplicable(reason=_nothing_measured(len(control)))
-    train_share, control_share, naive_share = map(success_share, (train, control, baseline))
-    reason = _weakness(train_share, naive_share)
+        return NotApplicable(reason=_nothing_measured(attacks))
+    reached = [success_share(one.share, one.size) for one in shares]
+    reason = _weakness(reached[0], reached[2])
     if value.low <= 0:
         # What leaks leaves members to tell apart, however few of the others.
-        reason = reason or _lack_of_room(control)
+        reason = reason or _lack_of_room(round((1 - control.share) * attacks), attacks)
     return SyntheticRisk(
         risk=risk,
         column=column,
-        attacks=len(train),
+        attacks=attacks,
         asked=wanted,
-        train=train_share,
-        control=control_share,
-        baseline=naive_share,
+        train=reached[0],
+        control=reached[1],
+        baseline=reached[2],
         value=_bounded(value),
         is_evidence=not reason,
         reason=reason,
     )
 
 
-def success_share(successes: Bools) -> Estimate:
-    """Return the share of attacks that succeed, with Wilson's interval.
+def success_share(share: float, trials: float) -> Estimate:
+    """Return a share of so many independent attacks that succeed, with Wilson's interval.
 
     E. B. Wilson: Probable inference, the law of succession, and statistical inference, Journal of
     the American Statistical Association 22, 1927.
     """
-    trials, share, square = len(successes), float(successes.mean()), _Z**2
+    square = _Z**2
     centre = (share + square / (2 * trials)) / (1 + square / trials)
     width = _Z * sqrt(share * (1 - share) / trials + square / (4 * trials**2))
     width /= 1 + square / trials
@@ -115,11 +133,10 @@ def _weakness(train: Estimate, baseline: Estimate) -> str:
     )
 
 
-def _lack_of_room(control: Bools) -> str:
-    failures = int((~control).sum())
+def _lack_of_room(failures: int, attacks: int) -> str:
     if failures >= _FEWEST_FAILURES:
         return ""
     return (
-        f"Only {failures} of {len(control):,} attacks on the holdout fail: too few to tell how "
+        f"Only {failures} of {attacks:,} attacks on the holdout fail: too few to tell how "
         "much more often they succeed on members."
     )

@@ -8,8 +8,9 @@ singling out, PNAS 117(15), 2020.
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.audits.generative.material import Bools, Ints, Material
-from policy_engine.audits.generative.risks.result import RiskName, SyntheticRisk, measure_risk
+from policy_engine.audits.generative.material import Ints, Material
+from policy_engine.audits.generative.risks.result import RiskName, SyntheticRisk, risk_of_shares
+from policy_engine.audits.generative.risks.successes import naive_successes, singled_out
 from policy_engine.audits.generative.risks.tables import AttackedRows, Floats, draw_tables
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.generative.predicate_counts import (
@@ -48,7 +49,7 @@ def single_out_by_one_column(
     are more than wanted. Not applicable if there is none, or no synthetic table.
     """
     random = np.random.default_rng((material.seed, _UNIVARIATE))
-    tables = draw_tables(material, random)
+    tables = draw_tables(material, random, is_whole=True)
     if isinstance(tables, NotApplicable):
         return tables
     predicates = univariate_predicates(tables)
@@ -65,7 +66,7 @@ def single_out_by_several_columns(
     are judged. Not applicable if there is none, and to tables with one column.
     """
     random = np.random.default_rng((material.seed, _MULTIVARIATE))
-    tables = draw_tables(material, random)
+    tables = draw_tables(material, random, is_whole=True)
     if isinstance(tables, NotApplicable):
         return tables
     if len(tables.columns) < 2:
@@ -175,17 +176,8 @@ def _judged(
         return NotApplicable(reason="No predicate was found that one synthetic record satisfies.")
     breadth = predicates.columns.shape[1]
     naive = _random_predicates(tables, breadth, len(predicates), random)
-    return measure_risk(
-        name,
-        _single_out(tables.members, predicates),
-        _single_out(tables.holdout, predicates),
-        _single_out(tables.members, naive),
-        settings.attacks,
-    )
-
-
-def _single_out(rows: Floats, predicates: Predicates) -> Bools:
-    return np.asarray(count_rows(rows, predicates) == 1)
+    shares = (*singled_out(tables, predicates), naive_successes(tables, naive))
+    return risk_of_shares(name, shares, len(predicates), settings.attacks)
 
 
 def _no_predicates(breadth: int) -> Predicates:

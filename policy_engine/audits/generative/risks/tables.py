@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class AttackedRows:
-    """Rows (rows, columns) of `members`, of as many of the `holdout`, and `synthetic` ones.
+    """Rows (rows, columns) of `members`, of the `holdout`, as many or all, and `synthetic` ones.
 
     The labels are the last of the columns if all three have some. All rows are in random order, so
     that no order of a file decides which of equally near ones is taken. The `widths` (columns,)
@@ -30,9 +30,14 @@ class AttackedRows:
 
 
 def draw_tables(
-    material: Material, random: np.random.Generator, most: int | None = None
+    material: Material,
+    random: np.random.Generator,
+    most: int | None = None,
+    *,
+    is_whole: bool = False,
 ) -> AttackedRows | NotApplicable:
-    """Return tables with `most` members at most, drawn at random as those of the holdout are.
+    """Return tables with `most` members at most, drawn at random as so many of the holdout are; or
+    all of both where it `is_whole`.
 
     They are not applicable without rows of a table, or where a file is empty.
     """
@@ -46,14 +51,15 @@ def draw_tables(
     files = (*sides, material.synthetic)
     has_labels = all(one.labels is not None for one in files)
     size = min(*map(len, sides), *(() if most is None else (most,)))
+    sizes = [len(one) if is_whole else size for one in sides]
     labels = (
         (AuditedColumn("label", is_number=False, texts=material.classes),) if has_labels else ()
     )
     members, holdout, synthetic = (_rows(one, has_labels=has_labels) for one in files)
     return AttackedRows(
         columns=(*material.columns, *labels),
-        members=random.permutation(members)[:size],
-        holdout=random.permutation(holdout)[:size],
+        members=random.permutation(members)[: sizes[0]],
+        holdout=random.permutation(holdout)[: sizes[1]],
         synthetic=random.permutation(synthetic),
         widths=_widths(material, labels),
         secrets=material.secrets,

@@ -24,7 +24,7 @@ def risk(train, control, baseline, trials=100):
     [(20, 100, 0.1334, 0.2888), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0)],
 )
 def test_interval_of_wilson(successes, trials, low, high):
-    share = success_share(attacks(successes, trials))
+    share = success_share(attacks(successes, trials).mean(), trials)
     assert share.value == successes / trials
     assert (share.low, share.high) == pytest.approx((low, high), abs=5e-5)
 
@@ -49,7 +49,7 @@ def test_risk_is_the_excess_over_the_control(train, control, value):
 def test_interval_is_near_the_propagated_errors_of_the_paper(train, control):
     (a, error_a), (c, error_c) = (
         ((one.low + one.high) / 2, (one.high - one.low) / 2)
-        for one in (success_share(attacks(n, 500)) for n in (train, control))
+        for one in (success_share(attacks(n, 500).mean(), 500) for n in (train, control))
     )
     value = (a - c) / (1 - c)
     error = sqrt((error_a / (1 - c)) ** 2 + (error_c * (a - 1) / (1 - c) ** 2) ** 2)
