@@ -245,4 +245,6 @@ def _figure(attack: GenerativeAttack, key: GenerativeKey) -> Estimate:
     if key.bound.measure == "setPValue":
         p = attack.set_evidence.p
         return Estimate(value=p, low=p, high=p)
-    return next(one.tpr for one in attack.tpr_at_fpr if one.fpr == key.bound.fpr)
+    # A generator that keeps away from the rows that it learnt tells of them, too.
+    rates = (*attack.tpr_at_fpr, *attack.tpr_turned_round)
+    return max((one.tpr for one in rates if one.fpr == key.bound.fpr), key=lambda one: one.high)

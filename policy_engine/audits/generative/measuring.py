@@ -32,26 +32,35 @@ def attack_figures(
     Equal scores count as half in the area under the curve, and are put in a random order where the
     records with the highest scores are taken.
     """
-    order = falling_order(scores)
-    points = curve(scores[order], is_member[order])
+    points = _curve_of(scores, is_member)
     return GenerativeAttack(
         attack=name,
         needs=tuple(needs),
         space=space,
         auc=area_under(points),
-        tpr_at_fpr=tuple(
-            TprAtFpr(
-                fpr=fpr,
-                tpr=rate_at(points, fpr),
-                randomised=points.needs_coin(fpr, most_false_positives(fpr, points.non_members)),
-            )
-            for fpr in settings.fprs
-        ),
+        tpr_at_fpr=_rates(points, settings.fprs),
+        tpr_turned_round=_rates(_curve_of(-scores, is_member), settings.fprs),
         games=play_games(name, [(scores, is_member)], seed, settings.records, settings.draws),
         set_evidence=set_evidence(scores, is_member, settings.records, seed),
         roc=points.thin(),
         histogram=histogram(scores, is_member),
         notes=tuple(notes),
+    )
+
+
+def _curve_of(scores: Scores, is_member: Bools) -> Curve:
+    order = falling_order(scores)
+    return curve(scores[order], is_member[order])
+
+
+def _rates(points: Curve, fprs: Sequence[float]) -> tuple[TprAtFpr, ...]:
+    return tuple(
+        TprAtFpr(
+            fpr=fpr,
+            tpr=rate_at(points, fpr),
+            randomised=points.needs_coin(fpr, most_false_positives(fpr, points.non_members)),
+        )
+        for fpr in fprs
     )
 
 

@@ -76,9 +76,10 @@ class GenerativeAttack(_Frozen):
     """What one attack reaches on the audited records, or persons where a column tells them apart.
 
     `space` is where distances are taken, and `needs` is what the attacker must have. `games` are
-    single and set inference of D5.2; the `auc` and the rates are over all thresholds. `notes` are
-    sentences on how the attack went. With several models these figures are those `over_models`, and
-    the rest is of the first model: the pair of sets was chosen before any of them.
+    single and set inference of D5.2; the `auc` and the rates are over all thresholds, those of
+    `tpr_turned_round` for who takes the lowest scores for those of members. `notes` are sentences
+    on how the attack went. With several models these figures are those `over_models`, and the rest
+    is of the first model: the pair of sets was chosen before any of them.
     """
 
     attack: str
@@ -86,6 +87,7 @@ class GenerativeAttack(_Frozen):
     space: str = ""
     auc: Estimate
     tpr_at_fpr: tuple[TprAtFpr, ...]
+    tpr_turned_round: tuple[TprAtFpr, ...]
     games: SingleAndSet
     set_evidence: SetEvidence
     roc: Roc

@@ -61,6 +61,17 @@ def test_copies_break_every_bound():
     assert sentences[0].startswith("auc at most 0.75 is required, but the attack nearest-sample")
 
 
+def test_rows_that_keep_away_from_those_learnt_break_a_bound_on_the_rate():
+    table = residents(400).select(list(COLUMNS))
+    held_out = split(table, 0.5, 3)[1].table
+    found, _ = measured(
+        lambda _: held_out, table=table, attack=["exact-copies"], tprAtFpr=0.5, fpr=0.05
+    )
+    [rate] = found.values()
+    assert rate.reached.value > 0.9
+    assert not rate.holds
+
+
 def test_rows_of_others_keep_every_bound():
     found, steps = measured(others, **BOUNDS)
     assert [*synthetic_shortfalls([one.method for one in steps], [*found.values()])] == []
