@@ -382,7 +382,7 @@ def test_a_model_is_told_of_where_one_was_attacked_and_no_attack_twice(made):
     table = load_certificate(made / "release")
     for change in ({"models": found.models}, {"attempts": 1}):
         [wrong] = contradictions(table.model_copy(update=change))
-        assert "although no model is attacked" in wrong
+        assert "although nothing is attacked" in wrong
     bounds = FileBounds(smallest_leaf=99)
     files = FilesMeasured(asked=bounds, smallest_leaf=99, rare_values=0)
     [other] = contradictions(found.model_copy(update={"files": files}))
