@@ -12,7 +12,6 @@ from policy_engine.audits.generative.reading import GivenRecords
 from policy_engine.audits.generative.result import GenerativeAudit
 from policy_engine.audits.generative.settings import SAMPLES, read_settings
 from policy_engine.audits.reports.audit_folder import check_output
-from policy_engine.audits.reports.generative import write_generative
 from policy_engine.certificate.beside import find_certificate
 from policy_engine.data.atomic_file import write_file
 from policy_engine.engines.engine import Progress, silent
@@ -106,6 +105,10 @@ def audit_generative(
         runs = planned_runs(plan, sides, settings, samples, seed)
         audit, evidence = audit_runs(runs, plan.count, progress, None if out is None else Path(out))
         if out is not None:
+            from policy_engine.audits.reports.generative import (  # noqa: PLC0415 (for pages alone)
+                write_generative,
+            )
+
             write_generative(audit, evidence, Path(out), *files)
         if records is not None:
             write_file(Path(records), evidence.scores.as_csv(), *files, private=True)

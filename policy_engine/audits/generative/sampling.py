@@ -1,13 +1,13 @@
 """Samples of a generator in batches: those that were released, or those that a model draws."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.generative.material import Ints, Material, RecordSet
+from policy_engine.audits.generative.material import Floats, Ints, Material, RecordSet
 from policy_engine.audits.generative.models.own_code import own_array, own_code
 from policy_engine.errors import AuditError, join_names
 
@@ -19,6 +19,14 @@ _ENOUGH = 20
 """Fewer samples may all be the same by chance, where they have few values."""
 
 
+Apply = Callable[[Floats], Floats]
+
+
+def unchanged(values: Floats) -> Floats:
+    """Return samples as they are."""
+    return values
+
+
 class Sampler(Protocol):
     """Where samples come from."""
 
@@ -27,10 +35,13 @@ class Sampler(Protocol):
         """Whether there are no more samples than those released."""
         ...
 
-    def batches(self, count: int, seed: int, start: int = 0) -> Iterator[RecordSet]:
+    def batches(
+        self, count: int, seed: int, start: int = 0, apply: Apply = unchanged
+    ) -> Iterator[RecordSet]:
         """Yield `count` samples, or all where there are fewer, but for the first `start` of them.
 
-        A batch ends at each of `marks(count)`.
+        A batch ends at each of `marks(count)`. Its values are what `apply` makes of the samples
+        (n, d), such as their points in a space: it is made while they are in the cache.
         """
         ...
 
@@ -57,14 +68,16 @@ class ReleasedSamples:
     record_set: RecordSet
     is_limited: bool = True
 
-    def batches(self, count: int, seed: int, start: int = 0) -> Iterator[RecordSet]:
+    def batches(
+        self, count: int, seed: int, start: int = 0, apply: Apply = unchanged
+    ) -> Iterator[RecordSet]:
         """Yield records of the file."""
         records = self.record_set
         order = np.random.default_rng([seed, len(records)]).permutation(len(records))
         for first, end in _batches(start, min(count, len(records)), 10 * _BATCH):
             rows = order[first:end]
             labels = None if records.labels is None else records.labels[rows]
-            yield RecordSet(records.name, records.values[rows], labels)
+            yield RecordSet(records.name, apply(records.values[rows]), labels)
 
 
 @dataclass(frozen=True)
@@ -82,7 +95,9 @@ class ModelSamples:
     are_shares: bool = False
     is_limited: bool = False
 
-    def batches(self, count: int, seed: int, start: int = 0) -> Iterator[RecordSet]:
+    def batches(
+        self, count: int, seed: int, start: int = 0, apply: Apply = unchanged
+    ) -> Iterator[RecordSet]:
         """Yield samples of the model.
 
         Raises AuditError (A032) where they are not numbers of the shape, where some are missing or
@@ -93,20 +108,20 @@ class ModelSamples:
         for first, end in _batches(start, count, _BATCH * len(labels)):
             # What is left over goes to other classes each time.
             turned = [labels[(one + first) % len(labels)] for one in range(len(labels))]
-            parts = [
-                (label, self._draw(rows, label, [seed, first, label or 0]))
-                for label, rows in zip(turned, _shares(end - first, len(labels)), strict=True)
-                if rows
-            ]
-            for label, samples in parts:
+            parts: list[tuple[int | None, Floats]] = []
+            for label, rows in zip(turned, _shares(end - first, len(labels)), strict=True):
+                if not rows:
+                    continue
+                samples = self._draw(rows, label, [seed, first, label or 0])
                 if label in before and _are_repeated(before[label], samples):
                     message = f"{self.name} gives the same samples for other seeds."
                     raise AuditError.of("A032", message, "It is to use its seed.")
                 before[label] = samples[:_COMPARED].copy()
+                parts.append((label, apply(samples)))
             values = np.concatenate([samples for _, samples in parts])
             yield RecordSet(self.name, values, self._labels(parts))
 
-    def _labels(self, parts: Sequence[tuple[int | None, Floats32]]) -> Ints | None:
+    def _labels(self, parts: Sequence[tuple[int | None, Floats]]) -> Ints | None:
         if not self.classes:
             return None
         labels = [np.full(len(samples), label or 0, np.int64) for label, samples in parts]

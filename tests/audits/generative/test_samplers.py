@@ -36,6 +36,15 @@ def file_of(count):
     return RecordSet("file", np.arange(count, dtype=float)[:, None], np.arange(count) % 3)
 
 
+def test_samples_are_points_as_they_are_drawn():
+    samplers = ReleasedSamples(file_of(3000)), ModelSamples(Noise(), (2, 3), classes=3)
+    for sampler in samplers:
+        whole = [one.values[:, :1] * 2 for one in sampler.batches(3000, 1)]
+        batches = sampler.batches(3000, 1, apply=lambda values: values[:, :1] * 2)
+        points = [one.values for one in batches]
+        assert np.array_equal(np.concatenate(points), np.concatenate(whole))
+
+
 def test_there_are_marks_after_each_tripling():
     assert marks(30_000) == (1000, 3000, 10_000, 30_000)
     assert marks(20_000) == (1000, 3000, 10_000, 20_000)

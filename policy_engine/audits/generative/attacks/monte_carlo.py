@@ -1,8 +1,9 @@
 """Members are near to samples: the Monte Carlo attacks, in one pass over the samples."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
@@ -103,12 +104,28 @@ class MonteCarlo:
 
     def update(self, batch: RecordSet) -> None:
         """Compare samples with the records."""
-        points = self.space.apply(batch.values)
+        if self._marks is not None:
+            self._is_copied |= np.isin(self._marks, record_marks(batch))
+        self._update_points(self.space.apply(batch.values), batch)
+
+    def updates(self, sampler: Sampler, samples: int) -> Iterator[Callable[[], None]]:
+        """Yield what compares the next batch of so many samples, after those compared already.
+
+        Where points are all that is needed of samples, these are made of each class as it is drawn,
+        while it is in the cache.
+        """
+        seed, start = self.material.seed, self.samples
+        if self._marks is not None:
+            for batch in sampler.batches(samples, seed, start):
+                yield partial(self.update, batch)
+            return
+        for batch in sampler.batches(samples, seed, start, self.space.apply):
+            yield partial(self._update_points, batch.values, batch)
+
+    def _update_points(self, points: NDArray[Any], batch: RecordSet) -> None:
         if self._with_balls and self._balls is None:
             self._balls = self._with_radii(self._quantiles(points, batch))
         self._nearest.update(points, batch.labels)
-        if self._marks is not None:
-            self._is_copied |= np.isin(self._marks, record_marks(batch))
         if self._references is not None:
             self._references.update(points, batch.labels)
         if self._balls is not None:
@@ -217,13 +234,13 @@ def compare_samples(
     """
     end = time.monotonic() + seconds if seconds is not None else np.inf
     stops = {*marks(samples)}
-    for batch in sampler.batches(samples, state.material.seed, state.samples):
+    for update in state.updates(sampler, samples):
         if time.monotonic() > end and (sampler.is_limited or not state.growth):
             message = f"{seconds:g} s ended after {state.samples:,} of {samples:,} samples."
             raise AuditError.of("A033", message, "Allow more time.")
         if time.monotonic() > end:
             break
-        state.update(batch)
+        update()
         if state.samples in stops:
             state.snapshot()
     if not state.growth or state.growth[-1].samples != state.samples:

@@ -108,8 +108,8 @@ def _squares(material: Material, samples: int) -> tuple[NDArray[np.float64], int
         raise ValueError("there are no samples")
     points = space.apply(audited.values)
     nearest, count = NearestSamples(points, audited.labels, ranks=space.ranks), 0
-    for batch in sampler.batches(samples, material.seed):
-        nearest.update(space.apply(batch.values), batch.labels)
+    for batch in sampler.batches(samples, material.seed, apply=space.apply):
+        nearest.update(batch.values, batch.labels)
         count += len(batch)
     return nearest.squares[:, 0], count
 

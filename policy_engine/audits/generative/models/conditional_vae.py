@@ -147,7 +147,7 @@ def fit_vae(
 def _design(features: int, classes: int, settings: VaeSettings) -> VaeDesign:
     return VaeDesign(
         features=features,
-        classes=classes,
+        classes=classes if classes > 1 else 0,  # one class has no codes
         encoder=settings.encoder,
         decoder=settings.decoder,
         latent=settings.latent,

@@ -112,8 +112,20 @@ def compiled_passes(design: VaeDesign) -> tuple[Callable[..., Any], Callable[...
     tf = need_tensorflow()
     vae = _Graph(tf, design)
     encode: Callable[..., Any] = tf.function(vae.encode, autograph=False, reduce_retracing=True)
-    decode: Callable[..., Any] = tf.function(vae.values, autograph=False, reduce_retracing=True)
-    return encode, decode
+    return encode, _traced_decoder(tf, vae, design)
+
+
+def _traced_decoder(tf: Any, vae: "_Graph", design: VaeDesign) -> Callable[..., Any]:
+    """Return the decoder for any number of codes: it is called thousands of times, and to find out
+    whether a trace fits takes as long as a tenth of its work."""
+    weights = [tf.TensorSpec(one) for shape in design.shapes() for one in (shape, shape[1:])]
+    inputs = [tf.TensorSpec((None, width)) for width in (design.latent, design.classes)]
+    traced = tf.function(vae.values, autograph=False).get_concrete_function(tuple(weights), *inputs)
+
+    def decode(parameters: tuple[Tensor, ...], latent: Any, codes: Any) -> Tensor:
+        return traced(parameters, tf.constant(latent), tf.constant(codes))
+
+    return decode
 
 
 class _Graph:

@@ -130,6 +130,18 @@ def test_records_without_classes_make_a_model_without_labels():
     assert model.reconstruct(VALUES[:2], passes=0, seed=0).shape == (2, 4, 4)
 
 
+def test_one_class_has_no_codes():
+    records = np.random.default_rng(0).random((30, 6))
+    one = fit_vae(
+        *(records, np.zeros(30, np.int64)),
+        shape=(6,),
+        classes=1,
+        settings=VaeSettings(epochs=1),
+        seed=0,
+    )
+    assert one.sample(3, label=0, seed=1).shape == (3, 6)
+
+
 def test_fewer_records_than_a_batch_are_one_batch():
     model = fit(values=VALUES[:5], labels=LABELS[:5])
     assert all(np.isfinite(one).all() for one in model.parameters)
