@@ -100,6 +100,7 @@ def compare_release(
         if plan.sample and not (certificate and certificate.sample):
             raise _unknown_sample_error("Put its certificate beside the release.")
         anonymize, table = plan.require_anonymize(), path
+        _check_classes(anonymize)
         apart: tuple[str, ...] = ()
         if anonymize.is_in_buckets:
             table, apart = _compared_table(plan, path), anonymize.columns.sensitive_names
@@ -216,6 +217,15 @@ def _task(step: Synthesise, learning: _Learning) -> Task:
         return synthetic_table(part.select(names), step.synthesiser, step.rows, seed)
 
     return Task(made_up if is_asked else None, target=target, seed=seed)
+
+
+def _check_classes(step: Anonymize) -> None:
+    """Raise PlanError (M004) for classes that a release does not show."""
+    if step.is_permuted:
+        message = "Values are permuted within classes that the release does not show: each column "
+        message += "is as it was, and how far columns still go together is not compared."
+        hint = "Train a model on both tables, or explore: it tells how many classes there are."
+        raise PlanError.of("M004", message, hint)
 
 
 def _compared_table(plan: Plan, release: Path) -> Path:

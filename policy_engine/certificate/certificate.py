@@ -168,12 +168,15 @@ class Certificate(BaseModel):
 
     @property
     def warning(self) -> str:
-        """What to know before its figures are read; empty where classes hold privacy models."""
+        """What to know before its figures are read; empty where classes of rows that are alike
+        hold privacy models."""
         anonymize = self.plan.anonymize
         if self.plan.generation is not None:
             return synthetic_warning(self.plan.generation, self.plan.synthetic_audits)
         if anonymize is not None and anonymize.is_in_buckets:
             return _EXACT
+        if anonymize is not None and anonymize.is_permuted:
+            return _PERMUTED
         if anonymize is None or anonymize.models:
             return ""
         done = ["rows are sampled"] if self.plan.sample else []
@@ -206,6 +209,10 @@ class Certificate(BaseModel):
 _EXACT = (
     "Quasi-identifiers are released as they are: they show who is in the table. What is bounded is "
     "what the buckets tell of the sensitive values."
+)
+_PERMUTED = (
+    "Values of quasi-identifiers are as they were, and show who may be in the table. What is "
+    "bounded is how surely a row is linked to them: this is not k-anonymity."
 )
 _ATTACKED = "No syntactic guarantee was asked for: {}. What is bounded is {}, knowing some columns."
 _BOUNDED: Mapping[type, str] = {

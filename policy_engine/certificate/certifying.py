@@ -13,7 +13,7 @@ from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import ClassFigures, have_figures
 from policy_engine.certificate.label_figures import LabelFigures
 from policy_engine.certificate.randomised import measure_answers, randomised_columns
-from policy_engine.certificate.record import Input, Record, absolute_name
+from policy_engine.certificate.record import Input, Moves, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
 from policy_engine.certificate.suppressed_shares import measure_caps
 from policy_engine.certificate.synthetic import measure_synthetic
@@ -47,6 +47,7 @@ from policy_engine.release.release import Release
 
 if TYPE_CHECKING:
     from policy_engine.engines.masking.columns import ColumnJudgement
+    from policy_engine.kernels.class_permutations import Unmoved
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ def certify(
     label = _label_figures(anonymize, measured)
     if release.sanitised and anonymize:
         figures, label, public_utility = None, None, NOT_RELEASED
-    record = _record(release, full_utility, location) if release.sources else None
+    moves = measured.moves if measured else None
+    record = _record(release, full_utility, location, moves) if release.sources else None
     certificate = Certificate(
         plan=plan.public(),
         file=Path(release.output.location).name if _is_file(release) else "",
@@ -205,7 +207,12 @@ def _published_sample(release: Release) -> SampleFigures | None:
     return sample.published(is_whole=not plan.most_suppressed, shows_strata=plan.shows_strata)
 
 
-def _record(release: Release, full_utility: Utility | NotApplicable, location: str) -> Record:
+def _record(
+    release: Release,
+    full_utility: Utility | NotApplicable,
+    location: str,
+    moves: "Unmoved | None",
+) -> Record:
     plan, anonymize = release.plan, release.plan.anonymize
     first, *joined = (
         _input(plan, step, source) for step, source in zip(plan.reads, release.sources, strict=True)
@@ -222,6 +229,7 @@ def _record(release: Release, full_utility: Utility | NotApplicable, location: s
         suppressed=release.suppressed,
         suppressed_cells=release.suppressed_cells,
         held_out=release.held_out,
+        moves=Moves(unmoved=moves.unmoved, expected=moves.expected) if moves else None,
         taxonomies=anonymize.taxonomies if anonymize else {},
         utility=full_utility,
         seed=release.seed,

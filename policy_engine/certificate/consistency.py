@@ -38,6 +38,7 @@ from policy_engine.methods.disclosure import (
     InferenceMeasurement,
 )
 from policy_engine.methods.generative import GenerativeMeasurement
+from policy_engine.methods.permutation import LINK_PROBABILITY
 from policy_engine.plan.steps import Sample
 
 if TYPE_CHECKING:
@@ -329,6 +330,9 @@ def _is_possible(measured: Measurement, rows: int) -> bool:
     is_count = measured.bound in (*_COUNTS, *of_cells)
     if measured.bound in (*_WHOLE, *of_cells) and measured.achieved % 1:
         return False
+    if measured.bound == LINK_PROBABILITY:
+        least = _fewest_rows(measured)
+        return 1 <= round(min(least, rows + 1)) <= rows and _is_close(least, round(least))
     most = rows * (1 + _ROUNDING) if is_count else math.inf
     return -_ROUNDING <= measured.achieved <= most
 
@@ -343,7 +347,7 @@ def _utility_contradictions(utility: Utility, certificate: "Certificate") -> Ite
         yield f"{rows} rows cannot form {utility.classes} classes."
         return
     # The smallest class has at least as many rows as it has persons, or values.
-    least = max((m.achieved for m in certificate.measurements if m.bound in _COUNTS), default=1)
+    least = max(map(_fewest_rows, certificate.measurements), default=1)
     is_apart = not anonymize.recoding.has_overlapping_classes
     if is_apart and utility.classes * least > rows * (1 + _ROUNDING):
         yield f"{rows} rows cannot form {utility.classes} classes of {least:g} or more."
@@ -355,6 +359,13 @@ def _utility_contradictions(utility: Utility, certificate: "Certificate") -> Ite
     if not rows * size * (1 - _ROUNDING) <= utility.discernability <= rows * rows:
         yield f"The discernability of {utility.classes} classes cannot be {utility.discernability}."
     yield from _penalty_contradictions(utility, anonymize.columns.quasi_names)
+
+
+def _fewest_rows(measured: Measurement) -> float:
+    """Return how many rows every class has at least, by what was measured of it."""
+    if measured.bound == LINK_PROBABILITY:
+        return 1 / measured.achieved if measured.achieved else math.inf
+    return measured.achieved if measured.bound in _COUNTS else 1
 
 
 def _penalty_contradictions(utility: Utility, quasi: tuple[str, ...]) -> Iterator[str]:

@@ -37,13 +37,28 @@ class Input(BaseModel):
     unmentioned: tuple[str, ...] = ()
 
 
+class Moves(BaseModel):
+    """Of rows whose quasi-identifiers were permuted, how many have all of them as before, and how
+    many chance lets expect.
+
+    It is for the owner alone: in a class of two, to know that no row is unmoved is to know whose
+    each is.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    unmoved: Count
+    expected: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class Record(BaseModel):
     """The facts that a certificate commits to, with the nonce that opens the commitment.
 
     `release` is the digest of the output, `place` where it was written, empty for a table in
     memory. `sampled` rows are those of the sample, None if all were used. Of those, `suppressed`
     rows were left out, `held_out` rows kept for the audit of a model; `suppressed_cells` were
-    nulled, by column, where single cells are. `taxonomies` has their digests, by name; `utility`
+    nulled, by column, where single cells are. `moves` tells how many rows have kept their values,
+    where these were permuted. `taxonomies` has their digests, by name; `utility`
     includes suppressed rows and, for a model, is that of its training table. If several inputs
     were joined, `input` is the first, `joined` are the others, and `rows_joined` is the number of
     rows of the join. `seed` is the given seed, or the one that synthetic rows were
@@ -68,6 +83,7 @@ class Record(BaseModel):
     suppressed: Count = 0
     suppressed_cells: Mapping[str, Count] = Field(default_factory=dict)
     held_out: Count = 0
+    moves: Moves | None = None
     taxonomies: Mapping[str, Hexadecimal] = Field(default_factory=dict)
     utility: Utility | NotApplicable
     seed: int | None = None
@@ -116,6 +132,7 @@ class Record(BaseModel):
         absent = {"joined", "rows_joined"} if self.rows_joined is None else set()
         absent |= {"sampled"} if self.sampled is None else set()
         absent |= set() if self.suppressed_cells else {"suppressed_cells"}
+        absent |= set() if self.moves else {"moves"}
         return self.model_dump(mode="json", exclude={"nonce", "earlier", *absent})
 
 

@@ -13,13 +13,15 @@ _HINT = "Give the data that it was made from, and the key, if it was made with o
 
 
 def is_made_again(plan: Plan, *, has_key: bool, is_matched: bool = False) -> bool:
-    """Tell whether a release is made again: to count persons, or since the owner's key draws rows,
-    masked columns, buckets and cells to suppress as they were drawn; or to know whose row each is,
-    unless the rows are matched by what is published as it is.
+    """Tell whether a release is made again: to count persons, to know within which classes values
+    were permuted, or since the owner's key draws rows, masked columns, buckets and cells to
+    suppress as they were drawn; or to know whose row each is, unless the rows are matched by what
+    is published as it is.
 
     Raises DataError (V006) for a sample whose rows have to be known, without the key.
     """
     counted = bool(plan.anonymize and plan.anonymize.columns.privacy_unit)
+    counted |= bool(plan.anonymize and plan.anonymize.is_permuted)
     counted |= bool(plan.disclosures and not is_matched)
     perturbed = bool(plan.mask and plan.mask.needs_input)
     if plan.sample and not has_key and (counted or perturbed):
@@ -100,6 +102,8 @@ def drawn_by_key(plan: Plan) -> str:
     if plan.mask and plan.mask.groups:
         names = [one.name for group in plan.mask.groups for one in group]
         return f"How {join_names(names)} {'was' if len(names) == 1 else 'were'} masked"
+    if plan.require_anonymize().is_permuted:
+        return "How quasi-identifiers were permuted"
     if plan.require_anonymize().recoding.algorithm == "microaggregation":
         return "Which of the rows with equal quasi-identifiers are in which class"
     return ""

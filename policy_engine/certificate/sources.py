@@ -101,7 +101,8 @@ def _generalised_columns(certificate: Certificate) -> Iterator[Generalised]:
     range in two columns for its ends has three names, none of which is a column of values.
     """
     plan = certificate.plan
-    quasi_identifiers = plan.anonymize.columns.quasi_identifier if plan.anonymize else ()
+    step = plan.anonymize
+    quasi_identifiers = step.columns.quasi_identifier if step and not step.is_permuted else ()
     generalised = {
         one.name: _generalisation(one)
         for one in quasi_identifiers

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from policy_engine.engines.masking.evidence import MaskingEvidence
     from policy_engine.engines.statistics.tallies import Key, Tallies
     from policy_engine.engines.strata import SampledOutput
+    from policy_engine.kernels.class_permutations import Unmoved
     from policy_engine.kernels.estimates import NotApplicable
     from policy_engine.kernels.grouping import ClassTotals
     from policy_engine.kernels.label_disclosure import LabelDisclosure
@@ -141,7 +142,7 @@ class TableMeasurements:
     `mark` is that of the cells of classes by microaggregation (`cells_mark`). A release by buckets
     has no classes: it has `rows_in_buckets`, and the sha-256 of each of its `tables`, by the name
     of its file or, in memory, of the table. `label` is what accuracy-guided classes disclose of the
-    label, None for others.
+    label, None for others; `moves` tells how many rows are as they were where values are permuted.
     """
 
     measurements: tuple[Measurement, ...]
@@ -150,6 +151,7 @@ class TableMeasurements:
     rows_in_buckets: int = 0
     tables: Mapping[str, str] = field(default_factory=dict)
     label: "LabelDisclosure | NotApplicable | None" = None
+    moves: "Unmoved | None" = None
 
     @property
     def rows(self) -> int:

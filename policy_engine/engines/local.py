@@ -50,7 +50,7 @@ from policy_engine.engines.samples import SampleEvidence
 from policy_engine.engines.stored_buckets import measure_stored, sensitive_rows, write_buckets
 from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import Groups
-from policy_engine.kernels.mondrian import never
+from policy_engine.kernels.mondrian import Partition, never
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.steps import (
     AggregateStep,
@@ -68,6 +68,7 @@ if TYPE_CHECKING:  # compiled kernels, for plans that mask columns
     from policy_engine.engines.masking.evidence import MaskingEvidence
     from policy_engine.engines.statistics.tallies import Key, Tallies
     from policy_engine.engines.strata import SampledOutput
+    from policy_engine.kernels.class_permutations import Unmoved
     from policy_engine.plan.plan import Plan
 
 
@@ -361,6 +362,8 @@ class LocalEngine:
         original = table
         table, prepared = self._prepare(table, step, output)
         grouping = self._classes(original, prepared, step, output)
+        if step.is_permuted:
+            return self._permute(table, prepared, grouping, step, output)
         classes = sort_within_classes(prepared, grouping.classes)
         released_table = output_table(table, step, grouping, classes, output)
         self._progress("generalising", prepared.rows, prepared.rows)
@@ -387,6 +390,34 @@ class LocalEngine:
 
         secret = tie_secret(self._key, step.recoding.algorithm)
         return row_words(table.select(list(output.columns)), secret)
+
+    def _permute(
+        self,
+        table: pa.Table,
+        prepared: PreparedTable,
+        grouping: Grouping,
+        step: Anonymize,
+        output: Publish,
+    ) -> AnonymizedTable:
+        from policy_engine.engines.permuting import (  # noqa: PLC0415 (compiled)
+            doubts_of_extremes,
+            permute,
+        )
+
+        self._progress("permuting", 0, prepared.rows)
+        made = permute(table, step, grouping.classes, output.columns, self._key)
+        one_class = Partition(made.order, np.array([0, prepared.rows]))
+        as_it_is = replace(grouping, cells={}, numeric=(), typed=())
+        self._progress("permuting", prepared.rows, prepared.rows)
+        return AnonymizedTable(
+            output_table(made.table, step, as_it_is, one_class, output),
+            rows=prepared.rows,
+            early_stop=self._early_stop(grouping),
+            doubts=(*grouping.doubts, *doubts_of_extremes(prepared.quasi, step.k)),
+            origins=origins_of(table, made.order),
+            compared=tuple(made.source.before.column_names),
+            engine_state=made.source,
+        )
 
     def _bucketize(self, table: pa.Table, step: Anonymize, output: Publish) -> AnonymizedTable:
         from policy_engine.engines.bucketizing import bucketize  # noqa: PLC0415 (compiled)
@@ -443,12 +474,13 @@ class LocalEngine:
         if step.is_in_buckets:
             self._progress("verifying", 0, written.stored.rows)
             return measure_stored(written, step)
-        grouped, table = self._group(written, step)
+        grouped, table, moves = self._group(written, step)
         return TableMeasurements(
             tuple(step.measure(grouped, grouped.ancestries)),
             grouped.class_totals(),
             grouped.mark,
             label=measure_label(table, step, grouped.class_of, grouped.count),
+            moves=moves,
         )
 
     def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple["ColumnJudgement", ...]:
@@ -479,19 +511,28 @@ class LocalEngine:
         """
         return self._group(written, step)[0]
 
-    def _group(self, written: WrittenTable, step: Anonymize) -> tuple[Groups, pa.Table]:
+    def _group(
+        self, written: WrittenTable, step: Anonymize
+    ) -> "tuple[Groups, pa.Table, Unmoved | None]":
         stored = written.stored
         self._progress("verifying", 0, stored.rows)
         table = self._read_stored(written)
         if table.num_rows == 0:
             raise DataError.of("R001", "The output has no rows.", source=stored.location)
-        grouped = groups(table, step, self.taxonomies, _require_persons(written, table, step))
+        moves = None
+        if step.is_permuted:
+            from policy_engine.engines.permuting import permuted_groups  # noqa: PLC0415 (compiled)
+
+            grouped, moves = permuted_groups(table, step, written)
+        else:
+            persons = _require_persons(written, table, step)
+            grouped = groups(table, step, self.taxonomies, persons)
         for name in step.columns.hidden:
             check_hidden(name, table.column(name), is_redacted=name in step.columns.redact)
         for name in step.columns.pseudonymize:
             check_unlinked(name, table.column(name), grouped, step.k)
         self._progress("verifying", table.num_rows, table.num_rows)
-        return grouped, table
+        return grouped, table, moves
 
     def output(self, written: WrittenTable) -> pa.Table:
         """Return a table that was written, its cells as text and all other columns typed."""

@@ -18,14 +18,16 @@ _ABOUT: Mapping[str, bytes] = MappingProxyType(
     {
         "local-suppression": b"policy-engine cells 1",
         "microaggregation": b"policy-engine classes 1",
+        "probabilistic-k-anonymity": b"policy-engine permuted 1",
     }
 )
-"""What tells the secrets of algorithms from each other, and from those of maskings and samples."""
+"""What tells the secrets of algorithms, and of permuted values, from each other, and from those of
+maskings and samples."""
 
 
 def tie_secret(key: bytes | None, algorithm: str) -> bytes:
-    """Return the secret by which an algorithm orders tied rows, 16 bytes: from the owner's `key`,
-    or one that is kept nowhere."""
+    """Return the secret by which an algorithm orders tied rows, or a method permutes values, 16
+    bytes: from the owner's `key`, or one that is kept nowhere."""
     about = _ABOUT[algorithm]
     return hashlib.blake2b(about, key=masking_key(key), digest_size=KEY_BYTES).digest()
 

@@ -29,7 +29,9 @@ from policy_engine.methods.columns import (
 from policy_engine.methods.conflicts import cell_conflicts
 from policy_engine.methods.guide import ACCURACY_GUIDED, guide_conflicts
 from policy_engine.methods.masking import ColumnMasking
+from policy_engine.methods.permutation import permutation_conflicts, permuted_conflicts
 from policy_engine.methods.privacy_model import merge_bounds
+from policy_engine.methods.privacy_models.probabilistic_k_anonymity import ProbabilisticKAnonymity
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.sampling import Sampling
 from policy_engine.methods.sanitisations.masking import Masking
@@ -79,6 +81,8 @@ class Anonymization(BaseModel):
             raise ValueError("bucketization publishes one sensitive column beside exact columns")
         if self.recoding.guide is not None and not self._fits_guide():
             raise ValueError("accuracy-guided classes have a label that is released as it is")
+        if self.is_permuted and not self._fits_permutation():
+            raise ValueError("values are permuted within classes that are cut by them alone")
         return self
 
     def _check_cells(self) -> None:
@@ -124,6 +128,14 @@ class Anonymization(BaseModel):
         is_exact = all(one == QuasiIdentifier(name=one.name) for one in columns.quasi_identifier)
         return is_exact and len(columns.sensitive) == 1 and not any(conflicts)
 
+    def _fits_permutation(self) -> bool:
+        columns, options = self.columns, self.recoding.model_dump()
+        roles, unit = self._names_by_role(), columns.privacy_unit
+        conflicts = [*permutation_conflicts(options, [*self.methods], roles, unit)]
+        for one in columns.quasi_identifier:
+            conflicts += permuted_conflicts(one.model_dump(exclude_defaults=True, exclude={"name"}))
+        return not conflicts
+
     def keeping_rows(self) -> Self:
         """Return it without leave to suppress rows."""
         recoding = self.recoding.model_copy(update={"max_suppression": 0.0})
@@ -142,6 +154,11 @@ class Anonymization(BaseModel):
     def is_in_buckets(self) -> bool:
         """Whether the sensitive values are published by bucket, in a table of their own."""
         return self.recoding.algorithm == "bucketization"
+
+    @property
+    def is_permuted(self) -> bool:
+        """Whether quasi-identifiers are permuted within classes, and released as they are."""
+        return any(isinstance(one, ProbabilisticKAnonymity) for one in self.models)
 
     @property
     def guide_column(self) -> str:
@@ -215,6 +232,9 @@ class Anonymization(BaseModel):
         )
 
     def _bounds_of_k(self) -> tuple[Bound, ...]:
+        permuting = [one for one in self.models if isinstance(one, ProbabilisticKAnonymity)]
+        if permuting:
+            return tuple(one.link_bound() for one in permuting)
         return (Bound("k", "", self.k),) if self.models else ()
 
     def constraint(self, ancestries: Mapping[str, Ancestry]) -> ClassConstraint:
@@ -225,7 +245,8 @@ class Anonymization(BaseModel):
 
     def measure(self, groups: "Groups", ancestries: Mapping[str, Ancestry]) -> list[Measurement]:
         """Measure every bound of classes on those of a table."""
-        measurements = [Measurement.of(one, groups.units()) for one in self._bounds_of_k()]
+        sizes = 1 / groups.units() if self.is_permuted else groups.units()
+        measurements = [Measurement.of(one, sizes) for one in self._bounds_of_k()]
         for method, column in self._model_columns():
             histogram, tree = groups.histogram(column.name), ancestries.get(column.name)
             bound = method.bound(column)

@@ -99,6 +99,11 @@ class _Reader:
             about = _ABOUT[method_of(action)]
             message = f"{about} one table, and values are released by bucket."
             self._add(message, "Ask for classes: another pe:algorithm.", action.place)
+        is_risk = method_of(action) == PopulationRisk.notation
+        if is_risk and self.transformation.anonymization.is_permuted:
+            message = "Population risk counts rows that are alike, and where values are permuted "
+            message += "within classes rows are not what persons have."
+            self._add(message, "Ask for pe:recordLinkage, or for classes.", action.place)
         if self.columns.privacy_unit:
             name = method_of(action).replace("-", " ").capitalize()
             message = f"{name} counts rows, and the policy counts persons who have several."

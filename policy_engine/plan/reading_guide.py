@@ -70,15 +70,16 @@ class ReadGuide(NamedTuple):
             message += f"{self.column_name!r}: its numbers are soft labels, its texts hard ones."
             yield Finding("M003", GUIDE_LABELS, message)
 
-    def guide(self) -> Guide:
-        """Return the guide, once nothing is wrong with it."""
+    def guide(self, *, is_permuted: bool) -> Guide:
+        """Return the guide, once nothing is wrong with it; of classes in which values are permuted,
+        nothing represents one."""
         written = GuideParameters(**self.values)
         return Guide(
             label=written.label,
             column=self.column_name,
             architecture=self.model,
             labels=written.guide_labels,
-            representative=written.representative,
+            representative="cell" if is_permuted else written.representative,
         )
 
 

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 from policy_engine import terms
 from policy_engine.errors import Place, PlanError, Problem, did_you_mean, join_names, place_order
 from policy_engine.methods import Finding, PrivacyModel, method_class, parameters
-from policy_engine.methods.buckets import bucket_conflicts, exact_conflicts
+from policy_engine.methods.buckets import bucket_conflicts
 from policy_engine.methods.columns import IDENTIFIERS, Column, QuasiIdentifier, Sensitive
 from policy_engine.methods.conflicts import (
-    cell_conflicts,
     default_generalization,
     option_conflicts,
     parameter_findings,
@@ -21,10 +20,11 @@ from policy_engine.methods.conflicts import (
 from policy_engine.methods.findings import missing_parameter
 from policy_engine.methods.guide import GUIDE, REPRESENTATIVE
 from policy_engine.methods.masking import ColumnMasking, is_known, masking_class, settings
+from policy_engine.methods.permutation import PERMUTING, permutation_conflicts
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.sampling import Sampling
 from policy_engine.plan.anonymization import Anonymization, Transformation
-from policy_engine.plan.column_settings import read_settings, to_plain
+from policy_engine.plan.column_settings import CellKind, read_settings, to_plain
 from policy_engine.plan.joins import (
     JOIN_ON,
     MASKED,
@@ -120,7 +120,8 @@ def read_sanitisation(
         parts["columns"]["pseudonymScope"] = scope
         problem_list += [(one, None) for one in _scope_problems(scope, roles)]
     representative = guide.values.get(REPRESENTATIVE)
-    problem_list += _column_problems(roles, datasets, values.get("algorithm"), representative)
+    cells = CellKind(values.get("algorithm"), representative, PERMUTING in notations)
+    problem_list += _column_problems(roles, datasets, cells)
     wrong = {problem.place for problem in problems}
     for finding, value in problem_list:
         part = parameters_.get(finding.parameter)
@@ -131,7 +132,7 @@ def read_sanitisation(
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     if guide.is_of_classes:
-        parts["recoding"]["guide"] = guide.guide()
+        parts["recoding"]["guide"] = guide.guide(is_permuted=PERMUTING in notations)
     maskings = (_masking(name, value, datasets) for name, value in roles.get(MASKED, ()))
     sampling = Sampling(**sample) if sample else None
     return Sanitisation(columns_by_role, Anonymization(**parts), tuple(maskings), sampling)
@@ -172,7 +173,8 @@ def _parts(
         problem_list += kind.lacking([*(role for role in roles if roles[role]), *sample])
     options = {name: values[name] for name in remaining & set(parameters(RecodingOptions))}
     representative = guide.values.get(REPRESENTATIVE)
-    if generalization := default_generalization(options.get("algorithm"), representative):
+    generalization = default_generalization(options.get("algorithm"), representative)
+    if generalization and PERMUTING not in notations:
         # So that whoever reads the plan knows what every cell is.
         for one in columns.get("quasi-identifier", []):
             one.setdefault("generalization", generalization)
@@ -184,6 +186,7 @@ def _parts(
     added = [sample["weightColumn"]] if sample.get("weightColumn") else []
     problem_list += guide.findings(options.get("algorithm"), names, unit)
     problem_list += bucket_conflicts(options.get("algorithm"), notations, names, unit, added)
+    problem_list += permutation_conflicts({**options, **guide.values}, notations, names, unit)
     problem_list += [_unowned(name, notations) for name in sorted(remaining - set(options))]
     of_models = [name for name, kind in kinds.items() if issubclass(kind, PrivacyModel)]
     problem_list += suppression_conflicts(options, of_models, roles, unit)
@@ -317,10 +320,7 @@ def _given_problems(
 
 
 def _column_problems(
-    roles: Mapping[str, Sequence[tuple[str, Value]]],
-    datasets: Datasets,
-    algorithm: object,
-    representative: object,
+    roles: Mapping[str, Sequence[tuple[str, Value]]], datasets: Datasets, cells: CellKind
 ) -> Located:
     """Return what is wrong with the settings of single columns, each with its place."""
     problem_list = _given_problems(roles, datasets)
@@ -332,12 +332,7 @@ def _column_problems(
                 *parameter_findings(kind, {"name": name, **settings_}, subject),
                 *setting_conflicts(role, settings_),
             ]
-            if role == "quasi-identifier":
-                wrong += (
-                    exact_conflicts(settings_)
-                    if algorithm == "bucketization"
-                    else cell_conflicts(algorithm or "mondrian", settings_, representative)
-                )
+            wrong += cells.conflicts(settings_) if role == "quasi-identifier" else ()
             for finding in wrong:
                 message = f"{name!r}: {as_settings(finding)}"
                 place = value.settings.get(finding.parameter, value)

@@ -222,6 +222,9 @@ def _row_figures(certificate: Certificate, record: Record | None) -> Iterator[tu
         rows += f", {record.suppressed:,} suppressed" if record.suppressed else ""
         rows += f", {record.held_out:,} kept for the audit" if record.held_out else ""
     yield "rows", rows
+    if record and record.moves:
+        chance = f"{record.moves.expected:,.1f} expected by chance"
+        yield "rows with all values as before", f"{record.moves.unmoved:,}, {chance}"
     if record and record.suppressed_cells:
         cells = (f"{cells:,} of {escape(name)}" for name, cells in record.suppressed_cells.items())
         yield "cells suppressed", ", ".join(cells)

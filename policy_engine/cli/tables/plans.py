@@ -135,16 +135,17 @@ def _add_classes(table: Table, plan: Plan, anonymize: Anonymize) -> None:
     algorithm = _how(anonymize, plan.engine)
     table.add_row("anonymize", f"{', '.join(anonymize.methods)}: {', '.join(bounds)}", algorithm)
     doing = "release as they are" if anonymize.is_in_buckets else "generalise"
+    doing = "permute in classes" if anonymize.is_permuted else doing
     guide = anonymize.recoding.guide
     usual = default_generalization(anonymize.recoding.algorithm, guide and guide.representative)
     quasi = anonymize.columns.quasi_identifier
     columns = (_format_column(one, usual if guide else None) for one in quasi)
     table.add_row("", doing, escape(", ".join(columns)))
-    for heading, text in _guiding(guide) if guide else ():
+    for heading, text in _guiding(guide, is_permuted=anonymize.is_permuted) if guide else ():
         table.add_row("", heading, escape(text))
 
 
-def _guiding(guide: Guide) -> Iterator[tuple[str, str]]:
+def _guiding(guide: Guide, *, is_permuted: bool) -> Iterator[tuple[str, str]]:
     """Yield for which label classes are formed, by which predictions, and what stands for one."""
     yield "for models of", f"{guide.label}, which is released as it is"
     if guide.column:
@@ -152,6 +153,8 @@ def _guiding(guide: Guide) -> Iterator[tuple[str, str]]:
     else:
         model = described(guide.architecture) if guide.architecture else "boosted trees"
         yield "cut by", f"{_PREDICTIONS[guide.labels]} {model}, trained on the same rows"
+    if is_permuted:
+        return
     yield "released as", _REPRESENTATIVES[guide.representative]
     yield "or as they are", "if rows that agree in all quasi-identifiers keep every bound already"
 
@@ -233,7 +236,8 @@ def _how(anonymize: Anonymize, engine: str) -> str:
     elif options.algorithm == "bucketization":
         parts = [options.buckets]
     elif options.guide is not None:
-        parts = [f"for {options.guide.label}", options.guide.representative]
+        parts = [f"for {options.guide.label}"]
+        parts += [] if anonymize.is_permuted else [options.guide.representative]
     else:
         parts = [options.partitioning, f"{options.dimensionality}-dimensional"]
         parts += [f"score {options.score}", *(["polished"] if options.polish else [])]
