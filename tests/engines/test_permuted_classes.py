@@ -165,9 +165,7 @@ def test_values_that_moved_to_another_class_are_found():
     def between_classes(made):
         class_of, ages = made.engine_state.class_of, made.table["age"].to_pylist()
         one = next(
-            row
-            for row in range(60)
-            if class_of[row] != class_of[0] and ages[row] not in {ages[0]}
+            row for row in range(60) if class_of[row] != class_of[0] and ages[row] != ages[0]
         )
         return changed(changed(made.table, 0, "age", ages[one]), one, "age", ages[0])
 

@@ -153,9 +153,8 @@ def _guiding(guide: Guide, *, is_permuted: bool) -> Iterator[tuple[str, str]]:
     else:
         model = described(guide.architecture) if guide.architecture else "boosted trees"
         yield "cut by", f"{_PREDICTIONS[guide.labels]} {model}, trained on the same rows"
-    if is_permuted:
-        return
-    yield "released as", _REPRESENTATIVES[guide.representative]
+    if not is_permuted:
+        yield "released as", _REPRESENTATIVES[guide.representative]
     yield "or as they are", "if rows that agree in all quasi-identifiers keep every bound already"
 
 

@@ -83,7 +83,9 @@ def test_only_weights_are_said_of_a_column():
 def test_problems_have_their_place_in_the_policy():
     [message] = refused_by(quasi=[column("age", generalization="range"), "job"])
     assert message.startswith("'age': generalization is about generalising.")
-    [message] = refused_by(method=["probabilistic-k-anonymity", "l-diversity"], l=2, sensitive=["x"])
+    [message] = refused_by(
+        method=["probabilistic-k-anonymity", "l-diversity"], l=2, sensitive=["x"]
+    )
     assert "'l-diversity' is about classes that a release shows" in message
 
 
