@@ -177,10 +177,11 @@ def _released(made: Any, members: RecordSet, shape: tuple[int, ...]) -> RecordSe
     if is_labelled and (labels is None or np.shape(labels) != (len(values),)):
         message = "The generator gives records without labels, and members have labels."
         raise AuditError.of("A032", message, "Allowed are records and their labels, as a pair.")
-    flat = values.reshape(len(values), -1).astype(np.float32)
+    kind = members.values.dtype.type
+    flat = values.reshape(len(values), -1).astype(kind)
     return RecordSet(
         "what the generator gives",
-        flat / np.float32(_BYTE if values.dtype == np.uint8 and members.values.max() <= 1 else 1),
+        flat / kind(_BYTE if values.dtype == np.uint8 and members.values.max() <= 1 else 1),
         np.asarray(labels, np.int64) if is_labelled else None,
     )
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.generative.columns import BySide, ReadColumn, Texts, is_number
 from policy_engine.audits.generative.material import Material, RecordSet
-from policy_engine.errors import Problem, format_count
+from policy_engine.audits.generative.record_marks import record_marks
+from policy_engine.errors import Problem, format_count, join_names
 
 _ORIGINALS = ("members", "holdout")
 _HARDLY = 0.05
@@ -178,20 +179,60 @@ def classes_without_samples(
 # -- arrays ----------------------------------------------------------------------------------------
 
 
-def scaled_arrays(features: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:
-    """Return flat features, (n, d), bytes as shares of 255.
+def precision_problems(features: Mapping[str, NDArray[Any]]) -> Iterator[Problem]:
+    """Yield the sides whose numbers no float of 64 bits has, or that are as good as infinite, and
+    that some are rounded so that records of others would be equal (A031)."""
+    for side, one in features.items():
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_exact = bool((one.astype(np.float64).astype(one.dtype) == one).all())
+        if not is_exact:
+            message = f"Some numbers of the {side} have more digits than floats of 64 bits."
+            yield Problem("A031", message, "Subtract the same number from all, or divide them.")
+        elif max(abs(float(one.min())), abs(float(one.max()))) > _LARGEST:
+            message = f"Some values of the {side} are beyond {_LARGEST:g}."
+            yield Problem("A031", message, "Give all on a scale near 1.")
+    single = [side for side, one in features.items() if one.dtype in _SINGLE]
+    for side, one in features.items():
+        if single and one.dtype == np.float64:
+            plain = RecordSet(side, one.reshape(len(one), -1))
+            rounded = replace(plain, values=plain.values.astype(np.float32))
+            if len({*record_marks(rounded).tolist()}) < len({*record_marks(plain).tolist()}):
+                message = (
+                    f"The {join_names(single)} are rounded to 32 bits, by which different records "
+                    f"of the {side} are equal."
+                )
+                yield Problem("A031", message, "Save all with 64 bits.")
 
-    They are so where all sides are bytes, and where the others are floats from 0 to 1.
+
+_LARGEST = 1e150
+"""Squares of larger numbers are infinite."""
+_SINGLE = (np.float16, np.float32)
+
+
+def scaled_arrays(features: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.floating[Any]]]:
+    """Return flat features, (n, d), bytes as shares of 255, all of 32 bits or all of 64.
+
+    Bytes are shares where all sides are bytes, and where the others are floats from 0 to 1. What 32
+    bits would round has 64, unless others are rounded already.
     """
     are_bytes = {side: one.dtype == np.uint8 for side, one in features.items()}
     others = [one for side, one in features.items() if not are_bytes[side]]
     are_shares = all(one.dtype.kind == "f" and one.min() >= 0 and one.max() <= 1 for one in others)
     wide = any(features[side].max() > 1 for side, is_bytes in are_bytes.items() if is_bytes)
+    is_scaled = any(are_bytes.values()) and are_shares and wide
+    is_rounded = is_scaled or any(one.dtype in _SINGLE for one in others)
+    is_plain = is_rounded or all(map(_are_single, features.values()))
+    kind: type[np.floating[Any]] = np.float32 if is_plain else np.float64
     return {
-        side: one.reshape(len(one), -1).astype(np.float32)
-        / np.float32(_BYTE if are_bytes[side] and are_shares and wide else 1)
+        side: one.reshape(len(one), -1).astype(kind)
+        / kind(_BYTE if are_bytes[side] and is_scaled else 1)
         for side, one in features.items()
     }
+
+
+def _are_single(values: NDArray[Any]) -> bool:
+    with np.errstate(over="ignore"):
+        return bool((values.astype(np.float32) == values).all())
 
 
 def array_scales(features: Mapping[str, NDArray[np.floating[Any]]]) -> Iterator[Problem]:
@@ -239,7 +280,7 @@ def sample_misfits(material: Material, samples: RecordSet) -> Iterator[Problem]:
             yield Problem("A032", message, "Are they on another scale?", values=ranges)
 
 
-def array_warnings(features: Mapping[str, NDArray[np.float32]]) -> Iterator[str]:
+def array_warnings(features: Mapping[str, NDArray[np.floating[Any]]]) -> Iterator[str]:
     """Yield the sides of which many values are outside the range of the members."""
     members = features["members"]
     for side, one in features.items():

@@ -24,6 +24,7 @@ from policy_engine.audits.generative.fitting import (
     classes_without_samples,
     misfits,
     new_categories,
+    precision_problems,
     scale_warnings,
     scaled_arrays,
 )
@@ -292,6 +293,8 @@ def _read_arrays(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
     if problems:
         raise AuditError(*problems)
     arrays_by_side = {side: one for side, one in features.items() if one is not None}
+    if problems := [*precision_problems(arrays_by_side)]:
+        raise AuditError(*problems)
     classes, numbered = _numbered({side: one for side, one in labels.items() if one is not None})
     scaled = scaled_arrays(arrays_by_side)
     sets = {

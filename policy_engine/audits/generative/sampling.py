@@ -11,8 +11,6 @@ from policy_engine.audits.generative.material import Floats, Ints, Material, Rec
 from policy_engine.audits.generative.models.own_code import own_array, own_code
 from policy_engine.errors import AuditError, join_names
 
-Floats32 = NDArray[np.float32]
-
 _BATCH = 1_000
 """Samples of a class that are drawn at once: of more, what a network computes leaves the cache."""
 _ENOUGH = 20
@@ -85,7 +83,7 @@ class ModelSamples:
     """What a model draws: `classes` in equal numbers, or without a label where there are none.
 
     `shape` is that of one record; `name` stands for the model in messages. Bytes are shares of 255
-    where those of the records `are_shares`.
+    where those of the records `are_shares`; the `precision` is that of the records.
     """
 
     model: Any
@@ -93,6 +91,7 @@ class ModelSamples:
     classes: int = 0
     name: str = "the model"
     are_shares: bool = False
+    precision: Any = np.float32
     is_limited: bool = False
 
     def batches(
@@ -104,7 +103,7 @@ class ModelSamples:
         infinite, where all of one class are alike, and where other seeds give the same.
         """
         labels = range(self.classes) if self.classes else (None,)
-        before: dict[int | None, Floats32] = {}
+        before: dict[int | None, Floats] = {}
         for first, end in _batches(start, count, _BATCH * len(labels)):
             # What is left over goes to other classes each time.
             turned = [labels[(one + first) % len(labels)] for one in range(len(labels))]
@@ -127,13 +126,14 @@ class ModelSamples:
         labels = [np.full(len(samples), label or 0, np.int64) for label, samples in parts]
         return np.concatenate(labels)
 
-    def _draw(self, count: int, label: int | None, seed: list[int]) -> Floats32:
+    def _draw(self, count: int, label: int | None, seed: list[int]) -> Floats:
         number = int(np.random.SeedSequence(seed).generate_state(1)[0] >> 1)
         samples = own_array(ask_samples(self.model, count, label, number), self.name)
         self._check(samples, count, label)
         if self.are_shares and samples.dtype == np.uint8:
             samples = samples / np.float32(255)
-        return samples.reshape(count, -1).astype(np.float32, copy=False)
+        # In a precision of its own a sample would be equal to no record.
+        return samples.reshape(count, -1).astype(self.precision, copy=False)
 
     def _check(self, samples: NDArray[Any], count: int, label: int | None) -> None:
         shape = (count, *self.shape)
@@ -161,7 +161,7 @@ def ask_samples(model: Any, count: int, label: int | None, seed: int) -> Any:
 _COMPARED = 200
 
 
-def _are_repeated(before: Floats32, samples: Floats32) -> bool:
+def _are_repeated(before: Floats, samples: Floats) -> bool:
     """Return whether samples begin as those before, and hardly by chance."""
     count = min(len(before), len(samples))
     if count < _ENOUGH or not np.array_equal(before[:count], samples[:count]):
@@ -200,7 +200,13 @@ def sampler_of(material: Material) -> Sampler | None:
         values = material.members.values
         are_shares = not material.is_table and values.min() >= 0 and values.max() <= 1
         classes = len(material.classes)
-        return ModelSamples(material.model, shape, classes, are_shares=bool(are_shares))
+        return ModelSamples(
+            material.model,
+            shape,
+            classes,
+            are_shares=bool(are_shares),
+            precision=values.dtype.type,
+        )
     return ReleasedSamples(material.synthetic) if material.synthetic is not None else None
 
 

@@ -104,7 +104,7 @@ def _scores(values: Floats, is_member: Bools, generator: np.random.Generator) ->
     from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415 (slow to import, an extra)
 
     folds = generator.permutation(len(values)) % _FOLDS
-    filled = np.clip(np.nan_to_num(values, nan=_MISSING), -_LARGEST, _LARGEST)
+    filled = np.column_stack([*map(_for_trees, values.T)])
     scores = np.zeros(len(values))
     for fold in range(_FOLDS):
         inside = folds == fold
@@ -118,7 +118,16 @@ def _scores(values: Floats, is_member: Bools, generator: np.random.Generator) ->
 
 _TREES, _MISSING = 40, -1e9
 _LARGEST = 1e30
-"""Trees compare numbers of 32 bits."""
+
+
+def _for_trees(values: Floats) -> Floats:
+    """Return a column for trees, which compare numbers of 32 bits: as it is, or the ranks of its
+    numbers where these are too large, too small or too near for that."""
+    plain = np.clip(np.nan_to_num(values, nan=_MISSING), -_LARGEST, _LARGEST)
+    distinct, ranks = np.unique(values, return_inverse=True)
+    if len(np.unique(plain.astype(np.float32))) < len(distinct):
+        return np.where(np.isnan(values), -1.0, ranks)
+    return plain
 
 
 def overlaps(material: Material) -> Iterator[Problem]:

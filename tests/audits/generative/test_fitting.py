@@ -138,3 +138,40 @@ def test_whole_numbers_are_the_same_classes_as_floats(tmp_path):
     material = read_material(sides).material
     assert material.classes == ("0", "9", "10")
     assert material.holdout.labels.tolist() == [2, 1]
+
+
+def both(tmp_path, own, made):
+    sides = arrays(tmp_path, members=own, holdout=own[::-1], synthetic=made)
+    material = read_material(sides).material
+    return material.members.values, material.synthetic.values
+
+
+def test_what_32_bits_would_round_has_64(tmp_path):
+    stamps = 1.7e9 + np.random.default_rng(0).random((50, 2))
+    own, made = both(tmp_path, stamps, stamps + 1e-6)
+    assert own.dtype == made.dtype == np.float64
+    assert (own != made).all()
+    assert both(tmp_path, stamps.round(), stamps)[0].dtype == np.float64
+    halves = np.arange(100.0).reshape(50, 2) / 2
+    assert both(tmp_path, halves, halves)[0].dtype == np.float32
+
+
+def test_records_that_one_side_rounds_are_rounded_on_all_or_refused(tmp_path):
+    own = np.random.default_rng(0).random((50, 2))
+    one, other = both(tmp_path, own, own.astype(np.float32))
+    assert np.array_equal(one, other)
+    with pytest.raises(AuditError, match="by which different records of the members are equal"):
+        both(tmp_path, own + 1.7e9, (own + 1.7e9).astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (np.arange(100).reshape(50, 2) + 10**18 + 1, "more digits than floats of 64 bits"),
+        (np.arange(1.0, 101).reshape(50, 2) * 1e160, "are beyond 1e\\+150"),
+    ],
+)
+def test_numbers_that_floats_do_not_hold_are_refused(tmp_path, values, told):
+    with pytest.raises(AuditError, match=told) as refusal:
+        both(tmp_path, values, values)
+    assert refusal.value.code == "A031"

@@ -118,7 +118,7 @@ def test_a_model_that_samples_is_preferred_to_what_was_released():
     assert sampler_of(Material(*sides, shape=(1,))) is None
     assert isinstance(sampler_of(Material(*sides, file_of(5), shape=(1,))), ReleasedSamples)
     own = Material(*sides, file_of(5), shape=(1,), classes=("a", "b"), model=Noise())
-    assert sampler_of(own) == ModelSamples(own.model, (1,), 2, are_shares=False)
+    assert sampler_of(own) == ModelSamples(own.model, (1,), 2, precision=np.float64)
     assert isinstance(
         sampler_of(Material(*sides, file_of(5), shape=(1,), model=object())), ReleasedSamples
     )

@@ -159,3 +159,9 @@ def test_large_images_are_compared_by_few_components():
     images = np.random.default_rng(0).random((120, 12_288)).astype(np.float32)
     sides = RecordSet("m", images[:60]), RecordSet("h", images[60:] ** 4)
     assert measured_shift(Material(*sides, shape=(64, 64, 3))).low > MOST_SHIFT
+
+
+@pytest.mark.parametrize(("factor", "offset"), [(1e200, 0), (1e-200, 0), (1e-6, 1.7e9)])
+def test_two_distributions_are_told_apart_on_any_scale(factor, offset):
+    sides = (records(seed, shift) * factor + offset for seed, shift in ((1, 0.0), (2, 0.5)))
+    assert measured_shift(material(*sides)).low > MOST_SHIFT

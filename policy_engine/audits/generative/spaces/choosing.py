@@ -27,4 +27,4 @@ def spaces_of(material: Material) -> tuple[RecordSpace, ...]:
         spaces.append(OrientedGradients(material.shape))
     if len(material.shape) == 3 and material.shape[2] > 1:
         spaces.append(ColourHistogram(material.shape))
-    return (*spaces, Pixels())
+    return (*spaces, Pixels.fit(material))

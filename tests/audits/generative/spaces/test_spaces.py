@@ -156,3 +156,20 @@ def test_spaces_are_fitted_on_the_reference_or_else_on_the_samples():
     assert np.array_equal(*(spaces_of(one)[0].apply(point) for one in (material, other)))
     alone = replace(material, reference=None), replace(other, reference=None)
     assert not np.allclose(*(spaces_of(one)[0].apply(point) for one in alone))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("factor", "shift"), [(1, 0), (1e-6, 1.7e9), (1e30, 0), (1e-30, 0), (1, 1e7)]
+)
+@pytest.mark.parametrize("width", [3, 60])
+def test_distances_of_arrays_are_the_same_on_any_scale(factor, shift, width):
+    random = np.random.default_rng(0)
+    plain = [random.integers(0, 1000, (50, width)).astype(float) for _ in "mhs"]
+    distances = []
+    for sides in (plain, [one * factor + shift for one in plain]):
+        material = Material(*(RecordSet("s", one) for one in sides), shape=(width,))
+        points = spaces_of(material)[0].apply(sides[0])
+        away = np.linalg.norm(points[:, None] - points, axis=2)
+        distances.append(away / away.max())
+    assert np.allclose(*distances, atol=1e-3)
