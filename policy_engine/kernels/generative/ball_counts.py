@@ -12,6 +12,9 @@ from policy_engine.kernels.generative.nearest_samples import SLACK, ComparedReco
 _NEAREST = 1e-6
 """The least squared distance that is told from 0, as a share of the smallest squared radius."""
 _PAIRS = 4_000_000
+_DIGITS = 12
+_NARROW = 256
+"""Points with fewer columns are measured exactly, as rows of tables are, which tie."""
 
 
 class BallCounts:
@@ -39,8 +42,8 @@ class BallCounts:
             self.compared[block.records] += len(block.samples)
             slack = SLACK * (block.lengths + self._records.mean_square)
             arrays = block.parts, block.lengths, slack, block.records
-            ranks = block.ranks, block.sample_ranks
-            _count(*arrays, *ranks, squares, squares[0] * _NEAREST, self.rings, self.logarithms)
+            sides = block.points, block.samples, block.ranks, block.sample_ranks
+            _count(*arrays, *sides, squares, squares[0] * _NEAREST, self.rings, self.logarithms)
 
     def merge(self, rings: Ints, logarithms: Floats, compared: Ints) -> None:
         """Take in what other samples gave for the same records and radii."""
@@ -62,12 +65,13 @@ class BallCounts:
         counts, logarithms = self.rings.cumsum(axis=1), self.logarithms.cumsum(axis=1)
         sums = counts * np.log(self.radii) - logarithms
         means: Floats = np.maximum(sums, 0) / np.maximum(self.compared, 1)[:, None]
-        return means
+        # What is equal but for the order of sums is equal.
+        return means.round(_DIGITS)
 
 
 @compiled
 def _count(  # type: ignore[no-untyped-def]
-    parts, lengths, slack, places, ranks, others, squares, least, rings, logarithms
+    parts, lengths, slack, places, points, samples, ranks, others, squares, least, rings, logarithms
 ):
     """Add each pair to the ring between two radii that it lies in."""
     last = len(squares) - 1
@@ -77,6 +81,11 @@ def _count(  # type: ignore[no-untyped-def]
         for sample in range(parts.shape[1]):
             if parts[row, sample] <= limit:
                 square = np.float64(parts[row, sample]) + lengths[row]
+                if points.shape[1] < _NARROW:
+                    square = 0.0
+                    for column in range(points.shape[1]):
+                        away = np.float64(points[row, column]) - np.float64(samples[sample, column])
+                        square += away * away
                 square = max(square + hidden_square(ranks[row], others[sample]), least)
                 ring = 0
                 while ring <= last and square > squares[ring] + room:

@@ -78,3 +78,15 @@ def test_what_is_a_radius_away_is_within_whatever_is_rounded():
     balls = BallCounts(points, None, np.array([1 / 3]))
     balls.update(points + away)
     assert balls.shares()[:, 0].tolist() == [1 / 40] * 40
+
+
+def test_the_order_of_columns_decides_nothing():
+    """Points of few values, whose distances tie."""
+    points, samples = np.random.default_rng(0).integers(0, 3, (2, 200, 6)) / 3
+    first, second = (
+        BallCounts(one, None, np.array([2 / 3, 1.0])) for one in (points, points[:, ::-1])
+    )
+    first.update(samples)
+    second.update(samples[:, ::-1])
+    assert np.array_equal(first.shares(), second.shares())
+    assert np.array_equal(first.weights(), second.weights())
