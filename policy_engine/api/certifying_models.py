@@ -55,14 +55,17 @@ def certify_model(
 
     `files` are the record and the folder of attempts. The record has the seed that decides who was
     trained on; attacks are made again, and the attempt is counted once. Raises DataError (V006)
-    without the data, the record or its seed, of a model with noise that follows from no seed, and
-    if the certificate is to be renewed.
+    without the data, the record or its seed, or the key where values were permuted, of a model with
+    noise that follows from no seed, and if the certificate is to be renewed.
     CertificateError as `certify_output`, V004 if another model results.
     """
     launcher, catalog, inputs, key = launched
     upstream = earlier.upstream if earlier else ()
     bound = catalog if inputs.data else None
     plan = plan_of(making.policy, product, bound, launcher.name, "text", upstream)
+    if key is None and plan.anonymize is not None and plan.anonymize.is_permuted:
+        message = "How values were permuted for this model follows from the key of its release."
+        raise DataError.of("V006", message, "Give the key, if it was made with one.")
     taxonomies = add_learnt_taxonomies(catalog, making.policy, plan, inputs.taxonomies)
     return _certify(
         _ModelOutput(Path(str(location)), earlier, *files),

@@ -217,3 +217,29 @@ def test_classes_that_are_not_shown_are_not_compared(tmp_path):
     applied(people(40), tmp_path / "out" / "o.csv", **ASKED)
     with pytest.raises(PlanError, match="does not show"):
         compare_release(data, tmp_path / "out" / "o.csv")
+
+
+LABEL = {"algorithm": "accuracy-guided", "label": f"{DATASET}/income"}
+
+
+def test_accuracy_guided_classes_are_permuted():
+    table = people(300)
+    table["income"] = ["high" if age > 50 else "low" for age in table["age"]]
+    made = applied(table, key=KEY, **{**ASKED, **LABEL, "k": 10})
+    assert measured(made)["linkProbability", ""] <= 0.1
+    rows = dict(zip(made.table["x"].to_pylist(), made.table["age"].to_pylist(), strict=True))
+    income = dict(zip(table["x"], table["income"], strict=True))
+    # Classes are cut where a model's predictions change, so ages still go with incomes.
+    agree = [("high" if rows[x] > 50 else "low") == income[x] for x in rows]
+    assert sum(agree) > 0.9 * 300
+    assert sorted(rows.values()) == sorted(table["age"])
+    assert made.certificate.label_figures.label == "income"
+
+
+def test_a_table_that_hides_everybody_stays_as_it_is():
+    table = {"age": [1] * 10 + [2] * 10, "x": [*map(str, range(20))], "income": ["a", "b"] * 10}
+    made = applied(table, **{**ASKED, **LABEL, "k": 10, "quasi": ["age"]})
+    assert measured(made) == {("linkProbability", ""): 0.1}
+    before = sorted(zip(table["age"], table["x"], strict=True))
+    shown = made.table.to_pydict()
+    assert sorted(zip(shown["age"], shown["x"], strict=True)) == before
