@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.engines.generalizations import Generalizer
-from policy_engine.engines.generalizations.decimals import is_number
-from policy_engine.engines.generalizations.generalizer import value_labels
 from policy_engine.engines.generalizations.representatives import Means
 from policy_engine.engines.microaggregating import (
     Cells,
@@ -84,8 +82,7 @@ def guided_classes(
     forming = _Forming(prepared, step, *bounds_of_classes(prepared, step))
     if forming.is_exact:
         near = forming.settled(forming.exact_groups)
-        typed = tuple(filter(forming.is_typed, prepared.quasi))
-        return GuidedClasses(near, typed, (ALREADY,))
+        return GuidedClasses(near, tuple(prepared.quasi), (ALREADY,))
     if prepared.targets is None:
         raise InternalError.of("X001", "No targets say where classes are cut.")
     constraint = step.constraint(prepared.ancestries)
@@ -146,18 +143,10 @@ class _Forming:
 
     @property
     def typed(self) -> tuple[str, ...]:
-        """The columns of which one value stands for a class, and has the type of the input."""
+        """The columns of which a value of the input stands for each class."""
         columns = self.step.columns.quasi_identifier
         names = [one.name for one in columns if one.generalization in PERTURBATIVE]
-        return tuple(filter(self.is_typed, names))
-
-    def is_typed(self, name: str) -> bool:
-        """Return whether values of a column have one text, whatever their type: not points in time,
-        nor means, which have more digits."""
-        one = self.quasi[name]
-        labels = value_labels(one.column)
-        is_plain = not one.column.is_ordered or all(map(is_number, labels[:1]))
-        return is_plain and not isinstance(one, Means)
+        return tuple(name for name in names if not isinstance(self.quasi[name], Means))
 
     def _hold(self, groups: Ints) -> bool:
         count = int(groups.max(initial=-1)) + 1

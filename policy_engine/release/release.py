@@ -158,6 +158,8 @@ def run_plan(
         )
         source_of_rows = replace(sources[0], rows=table.num_rows)
         release = _model_release(model, plan, source_of_rows, folder, seed, upstream)
+        made = model.sanitised.anonymized
+        doubts += made.doubts if made else ()
         return release.model_copy(update={"doubts": doubts}), model.sanitised
     table = with_origins(table) if plan.disclosures else table
     sampled, sample = sample_rows(plan, engine, table)

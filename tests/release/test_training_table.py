@@ -3,8 +3,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from building import DATASET
+from building import DATASET, policy
 from modelled import (
+    anonymised,
     bound,
     file_names,
     of_raw,
@@ -12,13 +13,16 @@ from modelled import (
     people_spelt_in_ways,
     people_table,
     repeated_people,
+    train,
     training_table,
+    use,
 )
 
 from policy_engine import apply_policy
 from policy_engine.api.planning import plan_policy
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.engines.engine import silent
+from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import AuditError, CertificateError
 
 
@@ -128,3 +132,22 @@ def test_a_model_learns_from_quasi_identifiers_unless_the_policy_names_more():
     both = [f"{DATASET}/age", f"{DATASET}/city"]
     trained["action"]["refinement"].append(bound("feature", both, "isAllOf"))
     assert plan_policy(json.dumps(text)).train.features == ("age", "city")
+
+
+def test_classes_of_a_share_of_the_records_are_guided_by_what_those_alone_teach(
+    table, tmp_path, monkeypatch
+):
+    # By a guide of all records, the classes of the members would tell of the others.
+    taught, guide = [], LocalEngine.guide
+
+    def noted(engine, part, fitting):
+        taught.append(part.num_rows)
+        return guide(engine, part, fitting)
+
+    monkeypatch.setattr(LocalEngine, "guide", noted)
+    classes = anonymised(algorithm="accuracy-guided", label=f"{DATASET}/disease")
+    asked = policy([classes, train(), use(attacks=("rmia",), bounds={"auc": 0.999})])
+    release = apply_policy(asked, {DATASET: table}, tmp_path / "out", seed=3)
+    assert max(taught) < 480
+    assert len(taught) > 4  # the model's table, and those of its shadows
+    assert release.release.sanitised.rows in taught
