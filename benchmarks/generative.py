@@ -225,7 +225,7 @@ def attack_images(size):
     trained = list(autoencoders(size))
     for place, material in enumerate(trained):
         other = trained[(place + 1) % len(trained)]
-        state = MonteCarlo(material, space, with_balls=False, with_references=True)
+        state = MonteCarlo(material, space, percentiles=(), with_references=True)
         compare_samples(state, sampler(material), size.samples * len(CLASSES))
         for name, one in image_scores(material, state, size).items():
             scores.setdefault(name, []).append((one, material.is_member))
@@ -270,7 +270,7 @@ def null_scores(material, other, space, size):
         for side in (other.members, other.holdout)
     )
     control = replace(other, members=members, holdout=holdout, model=material.model)
-    state = MonteCarlo(control, space, with_balls=False)
+    state = MonteCarlo(control, space, percentiles=())
     # Nothing comes of more samples: the records are none that the model has seen.
     compare_samples(state, sampler(control), min(size.samples, 10_000) * len(CLASSES))
     return {
@@ -293,7 +293,7 @@ def less_kept(size):
     space = space_of_tests()
     for keep in (0.7, 0.5):
         (material,) = autoencoders(replace(size, models=1), keep)
-        state = MonteCarlo(material, space, with_balls=False, with_references=True)
+        state = MonteCarlo(material, space, percentiles=(), with_references=True)
         compare_samples(state, sampler(material), min(size.samples, 100_000) * len(CLASSES))
         scores = image_scores(material, state, size)
         scored = {name: [(one, material.is_member)] for name, one in scores.items()}
@@ -304,7 +304,7 @@ def gan(size):
     """Small GANs of 250 images: the discriminator, and the Monte Carlo attack."""
     space, scores = space_of_tests(), {}
     for material in gans(min(size.models, GAN_MODELS)):
-        state = MonteCarlo(material, space, with_balls=False)
+        state = MonteCarlo(material, space, percentiles=())
         compare_samples(state, sampler(material), GAN_SAMPLES * len(CLASSES))
         for name, one in (
             ("GAN, discriminator", discriminator(material)),

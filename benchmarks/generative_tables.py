@@ -39,7 +39,7 @@ def attacked_tables(path, score, sizes=(2_000, 20_000)):
 
 def _attacked(given, score):
     material = read_material(given).material
-    state = MonteCarlo(material, spaces_of(material)[0], with_balls=False)
+    state = MonteCarlo(material, spaces_of(material)[0], percentiles=())
     compare_samples(state, sampler_of(material), len(material.synthetic))
     figures = {}
     for attack, scores in (

@@ -2,12 +2,18 @@
 
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from policy_engine.audits.generative.attacks.monte_carlo import MonteCarlo, compare_samples
+from policy_engine.audits.generative.attacks.monte_carlo import (
+    BALLS,
+    PERCENTILES,
+    MonteCarlo,
+    compare_samples,
+)
 from policy_engine.audits.generative.fitting import sample_misfits
 from policy_engine.audits.generative.material import Material
 from policy_engine.audits.generative.reading import ReadMaterial
@@ -108,7 +114,7 @@ def _known(
         return None
     try:
         arrays = read_npz(state)
-        if str(arrays.pop(_KEY, "")) != key or "radii" not in arrays:
+        if str(arrays.pop(_KEY, "")) != key:
             return None
         return MonteCarlo.from_arrays(material, space, arrays)
     except (PolicyEngineError, KeyError, ValueError):
@@ -123,9 +129,18 @@ def _continued(
     wanted: int,
 ) -> MonteCarlo:
     """Return what was compared before, or nothing yet: where that was of more samples than are
-    wanted, or without the references that an attack needs."""
-    calibrates = _calibrates(settings) and material.fitting is not None
-    lacks = calibrates and before is not None and before.reference_distances is None
-    if before is None or lacks or before.samples > wanted:
-        return MonteCarlo(material, space, with_references=_calibrates(settings))
-    return before
+    wanted, or without the references or the balls that an attack needs."""
+    calibrates, percentiles = _calibrates(settings), _percentiles(settings)
+    if before is not None and before.samples <= wanted:
+        has_references = before.reference_distances is not None
+        counted = 0 if before.radii is None else len(before.radii)
+        is_calibrated = has_references or not calibrates or material.fitting is None
+        if is_calibrated and counted >= len(percentiles):
+            return before
+    return MonteCarlo(material, space, percentiles=percentiles, with_references=calibrates)
+
+
+def _percentiles(settings: GenerativeSettings) -> Sequence[float]:
+    """Return the percentiles up to the greatest of a ball that an attack needs."""
+    places = [BALLS[one][0] for one in settings.attacks or BY_SAMPLES if one in BALLS]
+    return PERCENTILES[: max(places, default=-1) + 1]

@@ -48,8 +48,9 @@ class MonteCarlo:
     Records are compared with samples of their class where they have labels. The radii of balls are
     percentiles of the distances of all pairs, by the first batch, and then stay: pairs of a
     reference where there is one, and of the audited records, members or not, where there is none.
-    The references themselves are compared with the samples where that is asked for (`calibrated`).
-    MOSAICrOWN D5.2, section 4.4.2.
+    Only balls by the `percentiles` are counted, the first of `PERCENTILES`: the wider they are, the
+    more pairs lie in them. The references themselves are compared with the samples where that is
+    asked for (`calibrated`). MOSAICrOWN D5.2, section 4.4.2.
     """
 
     def __init__(
@@ -57,14 +58,14 @@ class MonteCarlo:
         material: Material,
         space: RecordSpace,
         *,
-        with_balls: bool = True,
+        percentiles: Sequence[float] = PERCENTILES,
         with_references: bool = False,
         radii: Floats | None = None,
     ) -> None:
         self.material, self.space = material, space
         self.samples = 0
         self.growth: list[Snapshot] = []
-        self._with_balls = with_balls
+        self._percentiles = percentiles
         self._points = space.apply(material.audited.values)
         self._nearest = NearestSamples(self._points, material.audited.labels, ranks=space.ranks)
         self._marks = record_marks(material.audited) if material.is_table else None
@@ -123,7 +124,7 @@ class MonteCarlo:
             yield partial(self._update_points, batch.values, batch)
 
     def _update_points(self, points: NDArray[Any], batch: RecordSet) -> None:
-        if self._with_balls and self._balls is None:
+        if self._percentiles and self._balls is None:
             self._balls = self._with_radii(self._quantiles(points, batch))
         self._nearest.update(points, batch.labels)
         if self._references is not None:
@@ -137,7 +138,7 @@ class MonteCarlo:
         rows = np.linspace(0, len(pool) - 1, min(len(pool), _POOL)).astype(np.int64)
         pooled = self.space.apply(pool.values[rows])
         labels = None if pool.labels is None else pool.labels[rows]
-        shares = np.array(PERCENTILES) / 100
+        shares = np.array(self._percentiles) / 100
         arrays = pooled, labels, points, batch.labels
         radii = pooled_quantiles(*arrays, shares, ranks=self.space.ranks)
         return np.maximum(radii, _LEAST)
@@ -193,7 +194,7 @@ class MonteCarlo:
         state = cls(
             material,
             space,
-            with_balls=radii is not None,
+            percentiles=PERCENTILES[: 0 if radii is None else len(radii)],
             with_references="reference_squares" in arrays,
             radii=radii,
         )
@@ -214,7 +215,7 @@ class MonteCarlo:
             is_finite = np.isfinite(distances)
             return -np.where(is_finite, distances, distances[is_finite].max(initial=0.0))
         place, is_weighted = BALLS[attack]
-        if self._balls is None:
+        if self._balls is None or place >= len(self._balls.radii):
             raise KeyError(attack)
         return (self._balls.weights() if is_weighted else self._balls.shares())[:, place]
 

@@ -57,7 +57,7 @@ def test_samples_near_to_members_are_set_against_those_near_to_references():
     own = material()
     noise = np.random.default_rng(5).normal(0, 0.3, (150, 3))
     samples = RecordSet("samples", own.members.values + noise, own.members.labels)
-    state = MonteCarlo(own, Pixels(), with_balls=False, with_references=True)
+    state = MonteCarlo(own, Pixels(), percentiles=(), with_references=True)
     state.update(samples)
     scores = calibrated_nearest_sample(own, state)
     assert area(scores, own.is_member) > area(state.scores(), own.is_member) + 0.05
@@ -67,7 +67,7 @@ def test_distances_of_references_are_saved_and_merged():
     own = material()
     batches = [records("samples", 80, seed) for seed in (6, 7)]
     whole, first, second = (
-        MonteCarlo(own, Pixels(), with_balls=False, with_references=True) for _ in range(3)
+        MonteCarlo(own, Pixels(), percentiles=(), with_references=True) for _ in range(3)
     )
     for batch in batches:
         whole.update(batch)
@@ -97,5 +97,5 @@ def test_it_needs_references():
         assert answer == NotApplicable(
             reason=f"There are {count} reference records; 200 are needed."
         )
-    state = MonteCarlo(own, Pixels(), with_balls=False)
+    state = MonteCarlo(own, Pixels(), percentiles=())
     assert isinstance(calibrated_nearest_sample(own, state), NotApplicable)

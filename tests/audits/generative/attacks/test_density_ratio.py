@@ -19,7 +19,7 @@ def line(name, values, labels=None):
 
 
 def scores(own, space):
-    state = MonteCarlo(own, space, with_balls=False)
+    state = MonteCarlo(own, space, percentiles=())
     state.update(own.synthetic)
     return density_ratio(own, state)
 

@@ -74,7 +74,7 @@ def test_there_is_an_attack_for_each_percentile(state):
 def test_balls_that_are_not_counted_have_no_scores():
     own = material(1000)
     state = compare_samples(
-        MonteCarlo(own, Pixels(), with_balls=False), ReleasedSamples(own.synthetic), 1000
+        MonteCarlo(own, Pixels(), percentiles=()), ReleasedSamples(own.synthetic), 1000
     )
     with pytest.raises(KeyError, match="epsilon-ball"):
         state.scores("epsilon-ball")
