@@ -4,7 +4,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from policy_engine.engines.persons import person_numbers, person_texts
+from policy_engine.engines.persons import person_marks, person_numbers, person_texts
 from policy_engine.errors import DataError
 
 STAMP = pa.timestamp("us")
@@ -73,3 +73,10 @@ def test_persons_of_several_tables_are_numbered_together():
     assert first == [0, -1, 1, -1, 2, 1]
     assert second == [0, 3, -1]
     assert third == [0, -1]
+
+
+def test_marks_of_persons_are_the_same_in_whatever_tables():
+    texts, figures = pa.chunked_array([["5.0", " ", "Ann"]]), pa.chunked_array([[5, None]])
+    [one], [other] = person_marks([texts], "who"), person_marks([figures], "p")
+    assert one[0] == other[0] != one[2]
+    assert one[1] == other[1] == -1

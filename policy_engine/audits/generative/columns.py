@@ -8,16 +8,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.generative.material import AuditedColumn
-from policy_engine.engines.text_types import NUMBER, STAMP, TIME_OF_DAY, ZONED
+from policy_engine.engines.moments import moment, time_of_day
+from policy_engine.engines.text_types import NUMBER, TIME_OF_DAY
 from policy_engine.errors import Problem, format_count, join_names
 
 Texts = tuple[NDArray[np.int32], list[str | None]]
@@ -31,8 +30,6 @@ _SPELLINGS = {
     *("-inf", "+inf", "infinity", "-infinity"),
 }
 """What stands for a missing or an infinite number in files of others: never a value of its own."""
-_DATE = re.compile(r"^(\d{4}-\d{2}-\d{2})")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EXACT = 15
 """Decimal numbers of so many digits, or characters, are different floats."""
 _LEAST_EXACT = 1e-300
@@ -105,7 +102,7 @@ def _kind_of(text: str) -> str:
         return "number"
     if plain.casefold() == "nan":
         return "nan"
-    if _moment(plain) is not None:
+    if moment(plain) is not None:
         return "date"
     return "time" if re.match(TIME_OF_DAY, plain) else "text"
 
@@ -200,7 +197,7 @@ def _numbers(texts: set[str], kind: str) -> dict[str, float]:
     if kind == "number" and all(map(_is_exact, plain)):
         return {text: float(text) for text in plain}
     readers: dict[str, Callable[[str], Any]]
-    readers = {"number": _decimal, "date": _moment, "time": _time_of_day}
+    readers = {"number": _decimal, "date": moment, "time": time_of_day}
     exact = readers[kind]
     keys = {text: exact(text) for text in plain}
     order = sorted({*keys.values()})
@@ -227,31 +224,3 @@ def _ascending(floats: Sequence[float]) -> list[float]:
         if numbers[place] <= numbers[place - 1]:
             numbers[place] = float(np.nextafter(numbers[place - 1], np.inf))
     return numbers
-
-
-@lru_cache(maxsize=100_000)
-def _moment(text: str) -> int | None:
-    """Return a date, or a point in time, in nanoseconds, None for other texts; UTC where no zone is
-    named."""
-    if _DATE.match(text) is None:
-        return None
-    whole = text if len(text) > len("2000-01-01") else f"{text} 00:00"
-    if re.match(STAMP, whole) is None:
-        return None
-    zone = re.search(ZONED, whole)
-    clock = whole[: zone.start()] if zone else whole
-    start, _, fraction = clock.partition(".")
-    try:
-        moment = datetime.fromisoformat(f"{start}{zone.group() if zone else 'Z'}")
-    except ValueError:
-        return None
-    seconds = (moment - _EPOCH) // timedelta(seconds=1)
-    return seconds * 10**9 + int((fraction or "0").ljust(9, "0"))
-
-
-def _time_of_day(text: str) -> int:
-    """Return a time of day in nanoseconds."""
-    clock, _, fraction = text.partition(".")
-    hours, minutes, *seconds = map(int, clock.split(":"))
-    whole = hours * 3600 + minutes * 60 + sum(seconds)
-    return whole * 10**9 + int((fraction or "0").ljust(9, "0"))

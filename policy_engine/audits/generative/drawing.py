@@ -14,6 +14,7 @@ from policy_engine.audits.generative.models.own_code import own_array
 from policy_engine.audits.generative.models.protocols import Densities
 from policy_engine.audits.generative.sampling import ask_samples
 from policy_engine.audits.membership.records import source_table
+from policy_engine.engines.synthesising.released_generator import ReleasedGenerator
 from policy_engine.errors import AuditError, Problem
 
 _BATCH = 10_000
@@ -43,6 +44,12 @@ def drawn_model(model: Any) -> DrawnModel:
     """Return what is left to be asked of a model once its rows are drawn."""
     name = name_of(model)
     return DrawnDensities(name, model) if isinstance(model, Densities) else DrawnModel(name)
+
+
+def is_released(model: Any) -> bool:
+    """Return whether a model is a generator that a policy released, its rows drawn or not."""
+    own = model.model if isinstance(model, DrawnDensities) else model
+    return isinstance(own, ReleasedGenerator)
 
 
 def name_of(model: Any) -> str:

@@ -5,8 +5,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from policy_engine.audits.generative.cells import joined_cells
+from policy_engine.engines.arrays import from_numpy
 from policy_engine.kernels.components import first_numbers
 
 Floats = NDArray[np.floating[Any]]
@@ -38,10 +41,11 @@ class RecordSet:
     `values` (n, d) have a column for each one of a table: its numbers, nan where one is missing, or
     codes of categories, -1 where one is missing. Of arrays they are the features, flat. `labels`
     (n,) count the classes, from 0; -1 is a class that no other file has. `persons` (n,) are the
-    numbers of those whose records they are, the same in all files, None where every record counts
-    by itself. What floats would round is told apart by `exact` (n, d), if all sides have it:
-    numbers that are equal for equal cells. `densities` (n,) are what the model says of them, where
-    it was asked already, see `Densities`.
+    numbers of those whose records they are, the same in all files of all models, None where every
+    record counts by itself. What floats would round is told apart by `exact` (n, d), if all sides
+    have it: numbers that are equal for equal cells. `densities` (n,) are what the model says of
+    them, where it was asked already, see `Densities`. `cells` (n rows) are those of the file, of
+    all columns and the label's, for models that are asked of tables.
     """
 
     name: str
@@ -50,6 +54,7 @@ class RecordSet:
     persons: Ints | None = None
     exact: Ints | None = None
     densities: Scores | None = None
+    cells: pa.Table | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -59,7 +64,8 @@ class RecordSet:
         others = (self.labels, self.persons, self.exact)
         labels, persons, exact = (None if one is None else one[rows] for one in others)
         densities = None if self.densities is None else self.densities[rows]
-        return RecordSet(self.name, self.values[rows], labels, persons, exact, densities)
+        cells = None if self.cells is None else self.cells.take(from_numpy(rows))
+        return RecordSet(self.name, self.values[rows], labels, persons, exact, densities, cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +140,7 @@ class Material:
             _joined(*(one.labels for one in sides)),
             exact=_joined(*(one.exact for one in sides)),
             densities=_joined(*(one.densities for one in sides)),
+            cells=joined_cells([one.cells for one in sides]),
         )
 
     @cached_property

@@ -38,7 +38,7 @@ from policy_engine.audits.membership.records import (
     read_npz,
     source_table,
 )
-from policy_engine.engines.persons import person_numbers
+from policy_engine.engines.persons import person_marks
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
@@ -123,7 +123,8 @@ def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
     digests = {side: _table_digest(table) for side, table in tables.items()}
     persons, tables = _told_apart(tables, records.unit)
     names, left_out = _columns_of(tables, records)
-    columns = _read_columns(tables, [*names, *([records.label] if records.label else [])])
+    every = [*names, *([records.label] if records.label else [])]
+    columns = _read_columns(tables, every)
     label = columns[-1] if records.label else None
     if problems := [*misfits(columns), *_missing_labels(label)]:
         raise AuditError(*problems)
@@ -135,6 +136,7 @@ def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
             np.column_stack([one.values[side] for one in columns]),
             labels.get(side),
             persons.get(side),
+            cells=None if side == "synthetic" else tables[side].select(every),
         )
         for side in tables
     }
@@ -208,7 +210,7 @@ def _told_apart(
             problems.append(Problem("A031", message, did_you_mean(unit, tables[side].column_names)))
     if problems:
         raise AuditError(*problems)
-    numbers = person_numbers([tables[side].column(unit) for side in original], unit)
+    numbers = person_marks([tables[side].column(unit) for side in original], unit)
     for side, own in zip(original, numbers, strict=True):
         if nobody := int((own < 0).sum()):
             message = f"{nobody:,} of the {side} name no person: of {unit!r} they have no value."

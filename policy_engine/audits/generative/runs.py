@@ -123,14 +123,26 @@ def check_apart(identities: Sequence[str]) -> None:
 
 # -- records of several models ---------------------------------------------------------------------
 
-Sides = tuple[NDArray[np.uint64], NDArray[np.uint64]]
-"""The fingerprints of members and of the holdout."""
+
+@dataclass(frozen=True, eq=False)
+class Fingerprints:
+    """Numbers (n,) that are equal for equal `records` of a side, whatever the codes of an audit
+    are, and for equal `persons`, None where nothing tells them apart."""
+
+    records: NDArray[np.uint64]
+    persons: Ints | None = None
+
+
+Sides = tuple[Fingerprints, Fingerprints]
+"""Those of members and of the holdout."""
 
 
 def fingerprints(material: Material) -> Sides:
-    """Return a number for each member and each record of the holdout, equal for equal records,
-    whatever the codes of an audit are."""
-    first, second = (_fingerprints(material, one) for one in (material.members, material.holdout))
+    """Return what tells the records, and the persons, of one model in another one."""
+    first, second = (
+        Fingerprints(_fingerprints(material, one), one.persons)
+        for one in (material.members, material.holdout)
+    )
     return first, second
 
 
@@ -157,16 +169,41 @@ def _words(material: Material, values: NDArray[Any], place: int) -> NDArray[np.u
 
 def share_records(sides: Sequence[Sides]) -> bool:
     """Return whether who is a member, or of the holdout, of one model is so of another one more
-    often than by chance: then the draw of the members is not drawn anew for each."""
+    often than by chance: then the draw of the members is not drawn anew for each.
+
+    Equal records tell it, and so do the persons whose records they are: the same ones may have
+    other records in each model, and other names.
+    """
     return any(_are_alike(one, other) for place, one in enumerate(sides) for other in sides[:place])
 
 
 def _are_alike(one: Sides, other: Sides) -> bool:
+    persons = [_persons(side) for side in one], [_persons(side) for side in other]
+    records = [side.records for side in one], [side.records for side in other]
+    return _go_together(*records, persons) or _go_together(*persons, persons)
+
+
+def _persons(side: Fingerprints) -> NDArray[Any]:
+    """Return the persons of records, (n,): the records themselves where none are told apart."""
+    return side.records if side.persons is None else side.persons
+
+
+def _go_together(
+    one: Sequence[NDArray[Any]],
+    other: Sequence[NDArray[Any]],
+    counted: Sequence[Sequence[NDArray[Any]]],
+) -> bool:
+    """Return whether marks of both sides of two models are on the same side more often than by
+    chance. The `counted` persons of the first and the second count once each."""
     from scipy.stats import binom  # noqa: PLC0415 (slow to import, an extra)
 
-    common = [[int(np.isin(own, its).sum()) for its in other] for own in one]
+    common = [
+        [len(np.unique(persons[np.isin(own, its)])) for its in other]
+        for own, persons in zip(one, counted[0], strict=True)
+    ]
     same = common[0][0] + common[1][1]
-    shares = [len(sides[0]) / (len(sides[0]) + len(sides[1])) for sides in (one, other)]
+    sizes = [[len(np.unique(side)) for side in sides] for sides in counted]
+    shares = [first / (first + second) for first, second in sizes]
     by_chance = shares[0] * shares[1] + (1 - shares[0]) * (1 - shares[1])
     total = same + common[0][1] + common[1][0]
     return bool(total and binom.sf(same - 1, total, by_chance) < _CHANCE)

@@ -21,7 +21,7 @@ from policy_engine.engines.text_types import NUMBER, to_inferred_type
 
 Ints = NDArray[np.int64]
 
-_NUMBER_OR_NAN = rf"{NUMBER}|^[nN][aA][nN]$"
+NUMBER_OR_NAN = rf"{NUMBER}|^[nN][aA][nN]$"
 _LONGEST_EXPONENT = 18
 """Texts with exponents of more digits are left as they are."""
 
@@ -135,12 +135,12 @@ def _with_plain_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return texts with each that is a number written in one way."""
     places, values = index_distinct("", column)
     trimmed = pc.utf8_trim_whitespace(values)
-    is_number = pc.match_substring_regex(trimmed, _NUMBER_OR_NAN)
-    plain = from_texts([_plain_number(one) for one in trimmed.filter(is_number).to_pylist()])
+    is_number = pc.match_substring_regex(trimmed, NUMBER_OR_NAN)
+    plain = from_texts([plain_number(one) for one in trimmed.filter(is_number).to_pylist()])
     return pa.chunked_array([pc.replace_with_mask(values, is_number, plain).take(places)])
 
 
-def _plain_number(text: str) -> str:
+def plain_number(text: str) -> str:
     """Return a number as the digits that are not 0 at either end, and a power of ten."""
     mantissa, _, exponent = text.casefold().partition("e")
     if mantissa == "nan" or len(exponent) > _LONGEST_EXPONENT:

@@ -1,5 +1,6 @@
 """A generator as it is released: whoever has it draws rows, and knows how probable it makes any."""
 
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +9,15 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+import pyarrow.compute as pc
 
-from policy_engine.engines.arrays import to_numpy, unchunk, value_type
+from policy_engine.engines.arrays import from_texts, is_text, to_numpy, unchunk, value_type
+from policy_engine.engines.field_marks import is_untyped
+from policy_engine.engines.moments import moment, time_of_day
 from policy_engine.engines.synthesising.coding import Codes, ColumnValues, Floats, table_of
 from policy_engine.engines.synthesising.counted import Arrays
+from policy_engine.engines.synthesising.equal_cells import NUMBER_OR_NAN, plain_number
+from policy_engine.engines.text_types import TIME_OF_DAY
 from policy_engine.errors import ArgumentError
 from policy_engine.methods.synthesiser import Synthesiser
 
@@ -77,40 +82,72 @@ class ReleasedGenerator:
         """Return the logarithm of the probability that it makes up a row, (rows,), of a table with
         its columns; minus infinity where it never does.
 
-        Where a column has another type than the generator's, numbers are compared as numbers, and
-        all else by its text.
+        Cells are the generator's values that are written alike. Where a column has another type, or
+        its type is still to be inferred, they may be equal otherwise, too: as numbers, as points in
+        time (UTC where no zone is named) or times of day, and what is empty, missing or not a
+        number is all the same.
         """
-        codes = [_codes(one, unchunk(x.column(one.field.name))) for one in self.values]
+        codes = [
+            _codes(one, x.schema.field(one.field.name), unchunk(x.column(one.field.name)))
+            for one in self.values
+        ]
         return self.drawn.log_density(np.column_stack(codes))
 
 
-def _codes(column: ColumnValues, cells: pa.Array) -> Codes:
+def _codes(column: ColumnValues, field: pa.Field, cells: pa.Array) -> Codes:
     """Return the places of cells among the values of a column, (cells,), -1 where there is none."""
-    values = column.values.drop_null()
-    missing = len(values) if column.values.null_count else -1
-    kind = value_type(cells.type)
-    own: Floats | NDArray[np.str_]
-    some: Floats | NDArray[np.str_]
-    own, some = _texts(values), _texts(cells)
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    if is_number and kind != values.type:
-        own, some = np.array([*map(_number, own)]), np.array([*map(_number, some)])
-    order = np.argsort(own, kind="stable")
-    places = np.minimum(np.searchsorted(own[order], some), max(len(own) - 1, 0))
-    codes = np.full(len(cells), -1, np.int64)
-    if len(own):
-        nearest = order[places]
-        codes = np.where(own[nearest] == some, nearest, -1)
-    return np.where(to_numpy(cells.is_null()), missing, codes).astype(np.int64)
+    plain = cells.cast(value_type(cells.type))
+    encoded = plain.dictionary_encode()
+    own, some = _texts(column.values), _texts(encoded.dictionary)
+    some = pa.concat_arrays([some, pa.nulls(1, some.type)])
+    places = _places(some, own)
+    kinds = (value_type(column.values.type), plain.type)
+    if is_untyped(field) or (kinds[0] != kinds[1] and not all(map(is_text, kinds))):
+        keys, others = (_keys(one, kinds) for one in (own, some))
+        places = np.where(places < 0, _places(others, keys), places)
+    codes: Codes = places[to_numpy(encoded.indices, missing=len(places) - 1)]
+    return codes
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return np.nan
+def _texts(values: pa.Array) -> pa.Array:
+    return values.cast(pa.string())
 
 
-def _texts(values: pa.Array) -> NDArray[np.str_]:
-    texts = [text or "" for text in values.cast(pa.string()).to_pylist()]
-    return np.array(texts, dtype=np.str_)
+def _places(texts: pa.Array, values: pa.Array) -> Codes:
+    """Return where texts first are among others, missing ones too, (texts,), -1 where they are not.
+
+    Arrow compares them byte by byte: NumPy would take off zeros at their end.
+    """
+    places = pc.index_in(texts, value_set=values)
+    return to_numpy(places, missing=-1).astype(np.int64)
+
+
+def _keys(texts: pa.Array, kinds: Sequence[pa.DataType]) -> pa.Array:
+    """Return a text for each one, the same for equal values however they are written: one of the
+    `kinds` was their type."""
+    has_floats = any(map(pa.types.is_floating, kinds))
+    plain = [text or "" for text in texts.to_pylist()]
+    if any(map(pa.types.is_boolean, kinds)):
+        plain = [text.casefold() for text in plain]
+    if has_floats or any(map(pa.types.is_integer, kinds)) or any(map(pa.types.is_decimal, kinds)):
+        plain = [re.sub(_LEADING, r"\1", text) for text in plain]
+    return from_texts([_key(text, has_floats=has_floats) for text in plain])
+
+
+_LEADING = r"^\s*(?:\+|(-))?0*(?=[0-9])"
+"""What numbers of codes, such as 007, begin with."""
+
+
+def _key(text: str, *, has_floats: bool) -> str:
+    bare = text.strip()
+    if re.match(NUMBER_OR_NAN, bare):
+        number = plain_number(bare)
+        if number == "nan":
+            return ""
+        return f"number {float(bare) + 0.0!r}" if has_floats else f"number {number}"
+    point = moment(bare)
+    if point is not None:
+        return f"moment {point}"
+    if re.match(TIME_OF_DAY, bare):
+        return f"time {time_of_day(bare)}"
+    return f"text {text}" if text else ""

@@ -148,6 +148,27 @@ def test_halves_that_are_drawn_anew_share_no_more_than_chance():
     assert not share_records(sides)
 
 
+def of_visits(seed, persons, first=None):
+    """The material of 60 persons of a side with three visits each, drawn anew by the seed."""
+    values = rows(seed, 360) if first is None else np.concatenate([first, rows(seed, 300)])
+    sides = zip(("members", "holdout"), np.split(values, 2), np.split(persons, 2), strict=True)
+    return Material(*(RecordSet(name, own, persons=ids) for name, own, ids in sides))
+
+
+def test_models_of_the_same_persons_share_them_by_whatever_records():
+    persons = np.arange(360) // 3
+    others = [np.random.default_rng(seed).permutation(120)[persons] for seed in (1, 2)]
+    shared = [fingerprints(of_visits(seed, persons)) for seed in (1, 2)]
+    apart = [fingerprints(of_visits(seed, one)) for seed, one in enumerate(others)]
+    assert [share_records(one) for one in (shared, apart)] == [True, False]
+
+
+def test_models_of_persons_with_other_names_share_their_records():
+    persons = np.arange(360) // 3
+    sides = [fingerprints(of_visits(seed, persons + 1_000 * seed, rows(9, 60))) for seed in (1, 2)]
+    assert share_records(sides)
+
+
 def test_fingerprints_do_not_follow_codes():
     numbers = [1.0, np.nan, -0.0]
     one, other = (
@@ -160,7 +181,7 @@ def test_fingerprints_do_not_follow_codes():
                     AuditedColumn("y", is_number=False, texts=texts),
                 ),
             )
-        )[0].tolist()
+        )[0].records.tolist()
         for codes, texts in (([0, 1, -1], ("a", "b")), ([1, 2, -1], ("A", "a", "b")))
     )
     assert one == other

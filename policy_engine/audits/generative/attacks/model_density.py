@@ -11,17 +11,23 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.generative.attacks.asking import checked, shaped
 from policy_engine.audits.generative.attacks.calibrated import calibrated
+from policy_engine.audits.generative.drawing import is_released
 from policy_engine.audits.generative.material import Material, RecordSet
 from policy_engine.audits.generative.models.own_code import own_array, own_code
 from policy_engine.audits.generative.models.protocols import Densities
 from policy_engine.audits.generative.spaces.choosing import spaces_of
 from policy_engine.engines.arrays import from_numpy, from_texts
+from policy_engine.engines.tables import infer_types
 from policy_engine.kernels.estimates import NotApplicable
 
 Floats = NDArray[np.float64]
 
 _NO_DENSITY = NotApplicable(reason="The model does not tell how probable records are.")
 _NO_REFERENCE = NotApplicable(reason="There are no reference records.")
+_NONE_MADE = NotApplicable(
+    reason="The model makes up none of the records: it was trained on others, or they are coded "
+    "in another way."
+)
 _MOST = 700.0
 """The logarithm of the greatest error that is told apart: a float holds none much greater."""
 
@@ -29,11 +35,14 @@ _MOST = 700.0
 def model_density(material: Material) -> Floats | NotApplicable:
     """Return the logarithm of the density that the model gives to each audited record, (n,).
 
-    What it never makes up has the least. Raises AuditError (A032) for densities of no use.
+    What it never makes up has the least; the attack is not made where that is all of them. Raises
+    AuditError (A032) for densities of no use.
     """
     if not isinstance(material.model, Densities):
         return _NO_DENSITY
     densities = _densities(material, material.audited)
+    if isinstance(densities, NotApplicable):
+        return densities
     return np.maximum(densities, _least(densities))
 
 
@@ -50,6 +59,8 @@ def calibrated_model_density(material: Material) -> Floats | NotApplicable:
     if fitting is None:
         return _NO_REFERENCE
     audited, reference = (_densities(material, one) for one in (material.audited, fitting))
+    if isinstance(audited, NotApplicable) or isinstance(reference, NotApplicable):
+        return _NONE_MADE
     least = _least(np.concatenate([audited, reference]))
     errors, of_references = (_as_errors(one, least) for one in (audited, reference))
     return calibrated(material, spaces_of(material)[0], errors, of_references)
@@ -67,17 +78,21 @@ def _least(densities: Floats) -> float:
     return float(finite.min()) - 1 if len(finite) else 0.0
 
 
-def _densities(material: Material, records: RecordSet) -> Floats:
+def _densities(material: Material, records: RecordSet) -> Floats | NotApplicable:
     """Return what the model says of records, (n,), minus infinity where it never makes them up.
 
-    Unless it was asked already: of tables by a table, whose numbers are floats and whose categories
-    are texts.
+    Unless it was asked already: of tables by a table of their own cells. It is not applicable where
+    the model makes up none of the records: it was trained on others, or they are coded in another
+    way, and no score tells anything.
     """
-    if records.densities is not None:
-        return records.densities
-    x: Any = shaped(material, records.values)
-    if material.is_table:
-        x = _as_table(material, records)
+    answer = records.densities
+    if answer is None:
+        answer = _answer(material, records)
+    return _NONE_MADE if len(answer) and np.isneginf(answer).all() else answer
+
+
+def _answer(material: Material, records: RecordSet) -> Floats:
+    x: Any = _as_table(material, records) if material.is_table else shaped(material, records.values)
     hint = "It has a method log_density(x, *, label=None), which returns one number a record."
     with own_code("A032", "The model", "as it tells densities", hint):
         answer = material.model.log_density(x, label=records.labels)
@@ -90,6 +105,17 @@ def _densities(material: Material, records: RecordSet) -> Floats:
 
 
 def _as_table(material: Material, records: RecordSet) -> pa.Table:
+    """Return the cells of records as they are in their file: what an audit compares are numbers of
+    its own. Only the product's own read the texts of CSV files themselves, and know the label's
+    column."""
+    if records.cells is None:
+        return _coded_table(material, records)
+    if is_released(material.model):
+        return records.cells
+    return infer_types(records.cells.select([one.name for one in material.columns]))
+
+
+def _coded_table(material: Material, records: RecordSet) -> pa.Table:
     columns = {}
     for one, values in zip(material.columns, records.values.T, strict=True):
         is_missing = np.isnan(values) if one.is_number else values < 0

@@ -1,3 +1,5 @@
+from datetime import date
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -8,7 +10,9 @@ from policy_engine.audits.generative.attacks.model_density import (
     calibrated_model_density,
     model_density,
 )
+from policy_engine.audits.generative.drawing import DrawnDensities
 from policy_engine.audits.generative.material import AuditedColumn, Material, RecordSet
+from policy_engine.audits.generative.reading import GivenRecords, read_material
 from policy_engine.errors import AuditError
 from policy_engine.kernels.estimates import NotApplicable
 
@@ -96,3 +100,29 @@ def test_the_calibrated_density_does_not_take_common_records_for_members():
 
     assert area(model_density(given)) < 0.75
     assert area(calibrated_model_density(given)) > area(model_density(given)) + 0.1
+
+
+def test_a_model_is_asked_of_the_cells_that_records_have(tmp_path):
+    """A day is not a number of seconds, nor a long number a float."""
+    days = [date(1990, 1, 1), date(1990, 1, 2)]
+    numbers = [893901000000000001, 893901000000000002]
+    members = pa.table({"day": days, "long": numbers, "group": ["a", "b"]})
+    (tmp_path / "holdout.csv").write_text("long,day,group\n893901000000000003,1990-01-03,a\n")
+    read = read_material(GivenRecords(members, tmp_path / "holdout.csv", label="group"))
+    model = Answering(np.zeros(3))
+    model_density(Material(**{**vars(read.material), "model": DrawnDensities("", model)}))
+    assert model.x.column_names == ["day", "long"]
+    assert model.x.to_pydict() == {
+        "day": [*days, date(1990, 1, 3)],
+        "long": [*numbers, 893901000000000003],
+    }
+
+
+def test_a_model_that_makes_up_none_of_the_records_tells_nothing():
+    model = Answering(np.full(4, -np.inf))
+    reference = RecordSet("others", np.zeros((4, 2)))
+    given = material(MEMBERS, HOLDOUT, model=model, reference=reference)
+    for attack in (model_density, calibrated_model_density):
+        answer = attack(given)
+        assert isinstance(answer, NotApplicable)
+        assert "makes up none of the records" in answer.reason
