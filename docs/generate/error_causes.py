@@ -212,6 +212,10 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
             "Nothing but the label is released that a model could learn from.",
             "Name quasi-identifiers, or a column of predictions as `pe:guide`.",
         ),
+        (
+            "On Spark, a model would learn from more rows than the driver is to hold.",
+            "Name a column of predictions as `pe:guide`, or give a larger `most_linked`.",
+        ),
     ),
     "R019": (
         (

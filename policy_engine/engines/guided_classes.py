@@ -1,12 +1,13 @@
 """Classes cut by the predictions of a model, and what stands for each of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.engines.encoding import ColumnCodes
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.representatives import Means
 from policy_engine.engines.microaggregating import (
@@ -79,7 +80,8 @@ def guided_classes(
     guide = step.recoding.guide
     if guide is None:
         raise InternalError.of("X001", "No guide says how classes are cut.")
-    forming = _Forming(prepared, step, *bounds_of_classes(prepared, step))
+    bounds, personal = bounds_of_classes(prepared, step)
+    forming = GuidedForming(dict(prepared.quasi), step, bounds, personal, prepared.label)
     if forming.is_exact:
         near = forming.settled(forming.exact_groups)
         return GuidedClasses(near, tuple(prepared.quasi), (ALREADY,))
@@ -94,12 +96,12 @@ def guided_classes(
         on_settled,
         is_over=is_over,
     )
-    near = forming.settled(_groups_of(classes))
+    near = forming.settled(groups_of(classes))
     doubts = tuple(_doubts(prepared.targets, near.rows))
     return GuidedClasses(near, forming.typed, doubts, classes.open)
 
 
-def _groups_of(classes: Partition) -> Ints:
+def groups_of(classes: Partition) -> Ints:
     """Return the class of every row, (rows,)."""
     groups = np.empty(len(classes.order), dtype=np.int64)
     groups[classes.order] = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
@@ -107,28 +109,37 @@ def _groups_of(classes: Partition) -> Ints:
 
 
 def _doubts(targets: Ints, classes: Partition) -> Iterator[str]:
-    if len(classes.starts) == 2:
-        yield _ONE_CLASS
-    if (targets == targets[:1]).all():
-        yield _CONSTANT
-        return
     own, starts = targets[classes.order], classes.starts[:-1]
-    if (np.maximum.reduceat(own, starts) == np.minimum.reduceat(own, starts)).all():
+    is_coarse = (np.maximum.reduceat(own, starts) == np.minimum.reduceat(own, starts)).all()
+    is_constant = (targets == targets[:1]).all()
+    return doubts_of_guide(len(starts), is_constant=bool(is_constant), is_coarse=bool(is_coarse))
+
+
+def doubts_of_guide(classes: int, *, is_constant: bool, is_coarse: bool) -> Iterator[str]:
+    """Yield why a guide did not help: whether targets of all rows are equal, or those within each
+    of so many classes."""
+    if classes == 1:
+        yield _ONE_CLASS
+    if is_constant:
+        yield _CONSTANT
+    elif is_coarse:
         yield _COARSE
 
 
 @dataclass(frozen=True)
-class _Forming:
-    """How classes are settled, and what stands for them."""
+class GuidedForming:
+    """How classes of some rows are settled, and what stands for them.
 
-    prepared: PreparedTable
+    `quasi` has the codes of these rows, and `label` those of their labels, where rows stand for
+    classes. The `whole` columns are those of the table that they are a part of, if they are.
+    """
+
+    quasi: dict[str, Generalizer]
     step: Anonymize
     bounds: ClassBounds
     personal: PersonalRows
-
-    @property
-    def quasi(self) -> dict[str, Generalizer]:
-        return dict(self.prepared.quasi)
+    label: ColumnCodes | None = None
+    whole: Mapping[str, ColumnCodes] | None = None
 
     @cached_property
     def exact_groups(self) -> Ints:
@@ -159,26 +170,34 @@ class _Forming:
         some satisfy every bound apart but not as one, they are merged with the nearest.
         """
         while True:
-            cells = self._cells(partition_of(groups))
-            class_of, count = classes_of([cell.astype(np.int32) for cell, _ in cells.values()])
-            if count == len(class_of):
-                return sorted_classes(groups, cells, self.quasi)
-            groups = class_of[groups].astype(np.int64)
-            if self.step.is_kept_by_union or self._hold(groups):
-                first = np.zeros(count, dtype=np.int64)
-                first[class_of] = np.arange(len(class_of))
-                merged = {name: (cell[first], texts) for name, (cell, texts) in cells.items()}
-                return sorted_classes(groups, merged, self.quasi)
-            formation = NearFormation.of(self.bounds, self.quasi, self.prepared.rows)
-            groups = formation.merged(groups, self.quasi, self.personal)
+            united, cells = self._united(groups)
+            if united is groups or self.step.is_kept_by_union or self._hold(united):
+                return sorted_classes(united, cells, self.quasi)
+            formation = NearFormation.of(self.bounds, self.quasi, len(groups))
+            groups = formation.merged(united, self.quasi, self.personal)
+
+    def united(self, groups: Ints) -> NearClasses:
+        """Return the classes of a part of the rows, those with equal cells being one."""
+        return sorted_classes(*self._united(groups), self.quasi)
+
+    def _united(self, groups: Ints) -> tuple[Ints, Cells]:
+        cells = self._cells(partition_of(groups))
+        class_of, count = classes_of([cell.astype(np.int32) for cell, _ in cells.values()])
+        if count == len(class_of):
+            return groups, cells
+        first = np.zeros(count, dtype=np.int64)
+        first[class_of] = np.arange(len(class_of))
+        merged = {name: (cell[first], texts) for name, (cell, texts) in cells.items()}
+        return class_of[groups].astype(np.int64), merged
 
     def _cells(self, classes: Partition) -> Cells:
         guide = self.step.recoding.guide
         if guide is None or guide.representative != "nearest":
             return {name: one.cells(classes) for name, one in self.quasi.items()}
         weights = [one.weight for one in self.step.columns.quasi_identifier]
-        rows = nearest_rows(list(self.quasi.values()), weights, classes, self.prepared.label)
         columns = {name: one.column for name, one in self.quasi.items()}
+        quasi, whole = list(self.quasi.values()), self.whole or columns
+        rows = nearest_rows(quasi, weights, classes, self.label, [whole[name] for name in columns])
         return {
             name: value_cells(one, one.codes[rows] - np.int32(one.has_missing))
             for name, one in columns.items()

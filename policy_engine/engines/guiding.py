@@ -18,8 +18,16 @@ _MOST_NUMERIC_CLASSES = 20
 class Guiding(Protocol):
     """What gives every row the targets by which it is classed; they follow from what it holds."""
 
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that targets follow from: rows with equal cells there have equal ones."""
+        ...
+
     def targets(self, table: pa.Table) -> NDArray[np.int64]:
-        """Return the targets of rows, (rows, targets), as `guided_partition` takes them."""
+        """Return the targets of rows, (rows, targets), as `guided_partition` takes them.
+
+        The table holds every cell that occurs in those columns: it tells their type.
+        """
         ...
 
 
@@ -31,8 +39,16 @@ class GuideFitting(Protocol):
         """The columns that it learns from, and that the targets follow from."""
         ...
 
-    def fit(self, table: pa.Table) -> Guiding:
-        """Return what it learns from those columns of all rows, in any order of them."""
+    @property
+    def is_about_values(self) -> bool:
+        """Whether it learns from values, and how often they occur, rather than from rows."""
+        ...
+
+    def fit(self, table: pa.Table, times: NDArray[np.int64] | None = None) -> Guiding:
+        """Return what it learns from those columns of all rows, in any order of them.
+
+        Every row occurs once, or so many `times`, (rows,).
+        """
         ...
 
 

@@ -25,8 +25,11 @@ def nearest_rows(
     weights: Sequence[float],
     classes: Partition,
     label: ColumnCodes | None,
+    whole: Sequence[ColumnCodes],
 ) -> Ints:
     """Return the number of a row of each class, (classes,).
+
+    The rows of `quasi` are all or some of those of the `whole` columns.
 
     The distance is the weighted sum over columns of squared differences from the median, in
     standard deviations, or of 1 where a value without an order is not the mode, or a value is
@@ -36,10 +39,10 @@ def nearest_rows(
     """
     starts, sizes = classes.starts[:-1], np.diff(classes.starts)
     distance: Floats = np.zeros(len(classes.order))
-    for one, weight in zip(quasi, weights, strict=True):
+    for one, weight, column in zip(quasi, weights, whole, strict=True):
         if not isinstance(one, Medians):
             raise InternalError.of("X001", "A row stands for classes of values, not of cells.")
-        distance += weight * _differences(one, classes)
+        distance += weight * _differences(one, classes, _standardised(column))
     if label is not None and not is_quantity(label):
         usual = Modes.of("", label).central_codes(classes)
         distance[label.codes[classes.order] != np.repeat(usual, sizes)] = np.inf
@@ -53,14 +56,13 @@ def nearest_rows(
     return np.asarray(rows[order[first]])
 
 
-def _differences(one: Medians, classes: Partition) -> Floats:
+def _differences(one: Medians, classes: Partition, places: Floats) -> Floats:
     """Return the squared difference of each row from the centre of its class, (rows,), in the order
-    of the classes."""
+    of the classes, given the place of each code, (codes,)."""
     column, sizes = one.column, np.diff(classes.starts)
     codes, centres = column.codes[classes.order], np.repeat(one.central_codes(classes), sizes)
     if isinstance(one, Modes):
         return np.asarray(codes != centres, dtype=np.float64)
-    places = _standardised(column)
     differences: Floats = (places[codes] - places[centres]) ** 2
     if column.has_missing:
         differences[(codes == 0) != (centres == 0)] = 1.0

@@ -164,9 +164,15 @@ def _persons(table: pa.Table, name: str) -> Codes:
 
 
 def _label(table: pa.Table, step: Anonymize) -> ColumnCodes | None:
+    names = label_by_which_rows_stand(step)
+    return _encode_column(table, names[0]) if names else None
+
+
+def label_by_which_rows_stand(step: Anonymize) -> tuple[str, ...]:
+    """Return the label that the row that stands for a class has in common with most of it; nothing
+    where no row does."""
     guide = step.recoding.guide
-    is_needed = guide is not None and guide.representative == "nearest"
-    return _encode_column(table, guide.label) if guide is not None and is_needed else None
+    return (guide.label,) if guide is not None and guide.representative == "nearest" else ()
 
 
 def _person_texts(table: pa.Table, name: str) -> Iterator[pa.ChunkedArray]:

@@ -22,7 +22,7 @@ Algorithm = Literal[
     "bucketization",
     "accuracy-guided",
 ]
-ON_CLUSTERS = ("mondrian", "microaggregation", "local-suppression")
+ON_CLUSTERS = ("mondrian", "microaggregation", "local-suppression", "accuracy-guided")
 """Algorithms that treat parts of a table, or few tuples instead of its rows, so that a cluster
 can."""
 Buckets = Literal["anatomy", "distinct-l"]

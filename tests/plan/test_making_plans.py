@@ -99,8 +99,8 @@ def test_a_plan_for_an_engine_without_the_algorithm_says_what_it_has():
     [problem] = lacked(algorithm="full-domain")
     assert str(problem) == (
         "M009 The spark engine has no algorithm 'full-domain'. It has 'mondrian', "
-        "'microaggregation' and 'local-suppression'. Give algorithm 'mondrian', or run it on the "
-        "local engine."
+        "'microaggregation', 'local-suppression' and 'accuracy-guided'. Give algorithm "
+        "'mondrian', or run it on the local engine."
     )
     assert plan_of(engine="local", algorithm="full-domain").engine == "local"
 

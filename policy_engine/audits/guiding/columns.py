@@ -21,6 +21,8 @@ from policy_engine.engines.encoding import ColumnCodes
 from policy_engine.engines.generalizations.decimals import is_number
 from policy_engine.errors import DataError
 
+Ints = NDArray[np.int64]
+
 
 @dataclass(frozen=True)
 class ColumnFitting:
@@ -39,11 +41,16 @@ class ColumnFitting:
         """The predictions and the labels."""
         return tuple(dict.fromkeys((self.column, self.label)))
 
-    def fit(self, table: pa.Table) -> "GuidingColumn":
+    @property
+    def is_about_values(self) -> bool:
+        """Which predictions and labels occur decides what they are, and how often each does."""
+        return True
+
+    def fit(self, table: pa.Table, times: Ints | None = None) -> "GuidingColumn":
         """Return how predictions become targets. Raises DataError (R017) where some are missing, or
         cannot be understood."""
-        labels = read_labels(table, self.label)
-        column = encode_labels(table, self.column, "guide")
+        labels = read_labels(table, self.label, times)
+        column = encode_labels(table, self.column, "guide", times)
         if not _are_numbers(column):
             names = tuple(column.labels.tolist())
             if len(names) > MOST_CLASSES:
@@ -51,15 +58,15 @@ class ColumnFitting:
                 hint = "A guide holds predicted classes, or numbers."
                 raise DataError.of("R017", f"{message}Allowed are {MOST_CLASSES}.", hint)
             return GuidingColumn(self.column, names)
-        values, times = values_of(column, self.column), column.counts()
+        values, counts = values_of(column, self.column), column.counts()
         if len(labels.classes) == 2 and ((values >= 0) & (values <= 1)).all():
             return GuidingColumn(self.column, is_probability=True)
         own = {float(one) for one in labels.classes if is_number(one)}
         if len(labels.classes) > 2 and set(values.tolist()) <= own:
             return GuidingColumn(self.column, tuple(column.labels.tolist()))
         # By the distinct values, so that the order of rows does not round sums otherwise.
-        mean = float(np.average(values, weights=times))
-        deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=times)))
+        mean = float(np.average(values, weights=counts))
+        deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=counts)))
         return GuidingColumn(self.column, mean=mean, deviation=deviation)
 
 
@@ -72,6 +79,11 @@ class GuidingColumn:
     is_probability: bool = False
     mean: float = 0.0
     deviation: float = 1.0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The predictions."""
+        return (self.column,)
 
     def targets(self, table: pa.Table) -> NDArray[np.int64]:
         """Return the targets of rows, (rows, targets)."""

@@ -1,6 +1,6 @@
 """A column of labels, or of predictions: classes, or numbers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -33,10 +33,12 @@ class ReadLabels:
         return bool((self.numbers == self.numbers[:1]).all())
 
 
-def read_labels(table: pa.Table, name: str) -> ReadLabels:
-    """Return the labels of a table. Raises DataError (R017) where they are not classes, nor
-    quantities, or some are missing."""
-    column = encode_labels(table, name, "label")
+def read_labels(table: pa.Table, name: str, times: NDArray[np.int64] | None = None) -> ReadLabels:
+    """Return the labels of a table, whose rows occur so many `times`, (rows,), if not once.
+
+    Raises DataError (R017) where they are not classes, nor quantities, or some are missing.
+    """
+    column = encode_labels(table, name, "label", times)
     if is_quantity(column):
         return ReadLabels(values_of(column, name)[column.codes])
     classes = column.labels.tolist()
@@ -46,16 +48,20 @@ def read_labels(table: pa.Table, name: str) -> ReadLabels:
     return ReadLabels(column.codes.astype(np.float64), tuple(classes))
 
 
-def encode_labels(table: pa.Table, name: str, what: str) -> ColumnCodes:
+def encode_labels(
+    table: pa.Table, name: str, what: str, times: NDArray[np.int64] | None = None
+) -> ColumnCodes:
     """Return a column in which no value is missing, as codes. Raises DataError (R017)."""
     if name not in table.column_names:
         message = f"There is no column {name!r}, the {what}."
         raise DataError.of(_UNUSABLE, message, did_you_mean(name, table.column_names))
     field = table.schema.field(name)
     column = encode(name, table.column(name), numbers=is_untyped(field), is_generalised=False)
-    missing = int(column.counts()[column.labels == ""].sum())
+    column = replace(column, times=times)
+    counts = column.counts()
+    missing = int(counts[column.labels == ""].sum())
     if missing:
-        message = f"{missing:,} of {table.num_rows:,} rows have nothing in {name!r}, the {what}."
+        message = f"{missing:,} of {counts.sum():,} rows have nothing in {name!r}, the {what}."
         hint = "Fill it in, or leave these rows out: every row is classed by it."
         raise DataError.of(_UNUSABLE, message, hint)
     return column

@@ -14,6 +14,8 @@ from policy_engine.audits.guiding.targets import (
     probability_targets,
 )
 from policy_engine.audits.guiding.teachers import BoostedTeacher, DescribedTeacher, Teacher
+from policy_engine.engines.arrays import from_numpy, unchunk
+from policy_engine.engines.contents import row_marks
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.readings import record_marks
 from policy_engine.errors import DataError, format_count
@@ -40,7 +42,12 @@ class TeacherFitting:
         """The features and the label."""
         return (*self.features, self.guide.label)
 
-    def fit(self, table: pa.Table) -> "GuidingModel":
+    @property
+    def is_about_values(self) -> bool:
+        """A model learns from rows."""
+        return False
+
+    def fit(self, table: pa.Table, times: Ints | None = None) -> "GuidingModel":
         """Return the models that learnt from a table.
 
         Rows come in an order that follows from their features, and so do the parts that they are
@@ -48,6 +55,8 @@ class TeacherFitting:
         by one model that saw none of them. Raises DataError where labels (R017) are not usable or a
         model cannot be trained (R018), and the errors of the teacher.
         """
+        if times is not None:
+            table = table.take(from_numpy(np.repeat(np.arange(len(times)), times)))
         names = [one for one in self.features if not _is_array(table, one)]
         if not names:
             message = f"There is no column to predict {self.guide.label!r} from."
@@ -109,16 +118,30 @@ class GuidingModel:
     labels: ReadLabels
     teacher: Teacher | None = None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The features."""
+        return self.features
+
     def targets(self, table: pa.Table) -> NDArray[np.int64]:
         """Return the targets of rows, (rows, targets), which follow from their features alone."""
         if self.teacher is None:
             return np.zeros((table.num_rows, 1), dtype=np.int64)
+        if self.guide.architecture is None:
+            return self._targets(self.teacher, table)
+        # What a network says of a row depends, in its last bits, on the rows beside it: these are
+        # the same ones in the same order wherever the rows come from.
+        marks = row_marks(map(unchunk, map(table.column, self.features)), table.num_rows)
+        _, first, place = np.unique(marks, return_index=True, return_inverse=True)
+        return self._targets(self.teacher, table.take(from_numpy(first)))[place]
+
+    def _targets(self, teacher: Teacher, table: pa.Table) -> Ints:
         if self.guide.labels == "hard":
-            return self._quantised(self.teacher.predictions(0, table.select(self.features)))
+            return self._quantised(teacher.predictions(0, table.select(self.features)))
         folds = folds_of(record_marks(table, self.features))
         parts = [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
         made = [
-            self._quantised(self.teacher.predictions(fold, table.select(self.features).take(rows)))
+            self._quantised(teacher.predictions(fold, table.select(self.features).take(rows)))
             for fold, rows in enumerate(parts)
             if len(rows)
         ]

@@ -23,8 +23,9 @@ from policy_engine.engines.missing_cells import count_missing
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.preparation import Overview, check_feasible
 from policy_engine.engines.spark.cell_ends import with_end_columns
-from policy_engine.engines.spark.classes import SEEN, ClassFormation, read_seen
+from policy_engine.engines.spark.classes import MARK, SEEN, ClassFormation, read_seen
 from policy_engine.engines.spark.coded_frames import ClassWork, CodedFrame, make_coding
+from policy_engine.engines.spark.guided_frames import FormedFrame, GuidedFrame, with_input_types
 from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.near_parts import first_parts
 from policy_engine.engines.spark.nodes import RowNodes, first_cuts, make_ask
@@ -68,6 +69,8 @@ def anonymize(
         return _suppress_cells(frame, step, output, work)
     if step.recoding.algorithm == "microaggregation":
         return _microaggregate(frame, step, output, work)
+    if step.recoding.guide is not None:
+        return _guide(frame, step, output, work)
     table = CodedFrame.of(frame, step, work)
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
@@ -179,6 +182,33 @@ def _microaggregate(
         one_part = RowNodes(rows={0: table.rows})
         release = replace(release, frame=whole.output_frame(table.frame, one_part, 1), tasks=1)
     return _with_evidence(release, formation, work)
+
+
+def _guide(frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork) -> AnonymizedFrame:
+    """Return the release with classes cut by targets."""
+    table = CodedFrame.of(frame, step, work)
+    work.progress("counting", table.rows, table.rows)
+    overview = table.overview()
+    check_feasible(overview, step)
+    guided = GuidedFrame.of(table, output, overview)
+    formed = guided.formed()
+    in_text = output.model_copy(update={"cells": "text"})
+    if not (step.is_kept_by_union or _keeps_bounds(_guided(formed, table), step, in_text, work)):
+        formed = guided.merged(formed)
+    doubts, typed = guided.doubts(formed), guided.typed(formed)
+    is_split = output.cells == "bounds" and not step.is_kept_by_union
+    # Where ranges are written as two columns, a missing value and any value are the same.
+    if is_split and not _keeps_bounds(_guided(formed, table), step, output, work):
+        formed = guided.one_class()
+    released = formed.frame.drop(MARK)
+    released = with_input_types(released, typed, frame, 2 * work.most_values)
+    return replace(
+        _guided(formed, table), frame=released, numeric=guided.numeric, typed=typed, doubts=doubts
+    )
+
+
+def _guided(formed: FormedFrame, table: CodedFrame) -> AnonymizedFrame:
+    return AnonymizedFrame(formed.frame, table.rows, formed.tasks, formed.approximated)
 
 
 def _with_evidence(

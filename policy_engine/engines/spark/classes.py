@@ -28,17 +28,24 @@ from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.ranges import Ranges
 from policy_engine.engines.generalizations.representatives import Means
 from policy_engine.engines.identifiers import redacted_column
+from policy_engine.engines.microaggregating import Cells as TaskCells
 from policy_engine.engines.microaggregating import NearFormation, partition_of
 from policy_engine.engines.spark.coding import PERSON, CodedRows, Coding
 from policy_engine.engines.spark.failures import carry_errors
+from policy_engine.engines.spark.guided_rows import (
+    GuidedFormation,
+    sensitive_rows,
+    target_marks,
+)
 from policy_engine.engines.spark.near_parts import personal_rows
 from policy_engine.engines.spark.nodes import RowNodes, group_by_node
 from policy_engine.engines.spark.suppressing import HASH
 from policy_engine.engines.spark.values import Task, gather_tables
+from policy_engine.errors import InternalError
 from policy_engine.kernels.axis import Axis, Interval
 from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.descent import descend
-from policy_engine.kernels.layout import Cutting, SensitiveRows
+from policy_engine.kernels.layout import Cutting
 from policy_engine.kernels.mondrian import Partition, partition
 
 Ints = NDArray[np.int64]
@@ -53,6 +60,7 @@ class ClassFormation:
     the sensitive values of the whole table. `columns` are those of the output; the `redact` ones
     hold nothing but a mark. With `near`, classes are formed by microaggregation, and those of a
     `whole` table are merged further where only classes with equal cells, as one, break a bound.
+    With `guided`, they are cut by targets.
     """
 
     coding: Coding
@@ -65,6 +73,7 @@ class ClassFormation:
     redact: tuple[str, ...]
     near: NearFormation | None = None
     is_whole: bool = False
+    guided: GuidedFormation | None = None
 
     def output_frame(self, coded: DataFrame, nodes: RowNodes, tasks: int) -> DataFrame:
         """Return the output of coded rows, formed in `tasks` tasks of about equal size.
@@ -74,7 +83,11 @@ class ClassFormation:
         placing = _placement_task(self.coding.codes, nodes, assign_tasks(nodes, tasks))
         placed_frame = coded.mapInArrow(placing, StructType([*coded.schema.fields, *_PLACE]))
         moved_frame = placed_frame.repartitionById(tasks, "task").drop("task")
-        return moved_frame.mapInArrow(_class_task(self), self._schema(coded))
+        return self.frame_of_tasks(moved_frame, coded)
+
+    def frame_of_tasks(self, moved: DataFrame, coded: DataFrame) -> DataFrame:
+        """Return the output of coded rows that were moved to tasks, with their `node`."""
+        return moved.mapInArrow(_class_task(self), self._schema(coded))
 
     def _schema(self, coded: DataFrame) -> StructType:
         fields = []
@@ -83,6 +96,7 @@ class ClassFormation:
             kind = coded.schema[f"kept{self.coding.kept.index(name)}"].dataType if is_kept else None
             fields.append(StructField(name, kind or StringType()))
         fields += [StructField(PERSON, StringType())] * bool(self.coding.person)
+        fields += [StructField(MARK, LongType())] * (self.guided is not None)
         fields += [StructField(name, _PEAK) for name in self.peaks]
         return StructType(fields + [StructField(SEEN, StringType())] * (self.near is not None))
 
@@ -96,6 +110,8 @@ class ClassFormation:
 
 
 _PEAK = DecimalType(38, 0)
+MARK = "policy_engine__mark"
+"""The column with a number of the targets of each row, by which classes were cut."""
 SEEN = "policy_engine__seen"
 """The column that has, in one row of each task, what its cells replace."""
 
@@ -187,10 +203,10 @@ class _TaskRows:
         return cls(formation, rows, node, wide, kept, words, person)
 
     def output(self) -> pa.Table:
-        classes = self._classes()
-        rows, columns = from_numpy(classes.order), []
         quasi = {name: self._generalizer(name) for name in self.formation.coding.quasi}
-        cells = {name: one.cells(classes) for name, one in quasi.items()}
+        form = self._guided_classes if self.formation.guided else self._classes
+        classes, cells = form(quasi)
+        rows, columns = from_numpy(classes.order), []
         for name in self.formation.columns:
             if name in quasi:
                 columns.append(cell_array(classes.starts, *cells[name]).cast(pa.string()))
@@ -200,8 +216,11 @@ class _TaskRows:
                 columns.append(self.kept[name].take(rows))
         if self.person is not None:
             columns.append(self.person.take(rows))
-        columns += self._peaks(classes)
         names = [*self.formation.columns, *([PERSON] * (self.person is not None))]
+        if self.formation.guided:
+            columns.append(from_numpy(target_marks(self.rows)[classes.order]))
+            names.append(MARK)
+        columns += self._peaks(classes)
         names += self.formation.peaks
         if self.formation.near:
             seen = _evidence_text(quasi, classes, cells)
@@ -229,9 +248,23 @@ class _TaskRows:
         )
         return with_codes(generalizer, self.rows.codes[:, place])
 
-    def _classes(self) -> Partition:
-        """Return the classes of all nodes, with rows ordered by their unchanged values."""
-        ranks = [_ranks(array_marks(column)) for column in self.kept.values()]
+    def _guided_classes(self, quasi: Mapping[str, Generalizer]) -> tuple[Partition, TaskCells]:
+        """Return what `_classes` does, of accuracy-guided ones."""
+        formation = self.formation
+        if formation.guided is None:
+            raise InternalError.of("X001", "Nothing says how classes are guided.")
+        made = formation.guided.classes(
+            self.rows, self.node, quasi, self._axes(), formation.constraint
+        )
+        return self._sort_within(made.rows, self._kept_ranks()), made.cells
+
+    def _kept_ranks(self) -> list[Ints]:
+        return [_ranks(array_marks(column)) for column in self.kept.values()]
+
+    def _classes(self, quasi: Mapping[str, Generalizer]) -> tuple[Partition, TaskCells]:
+        """Return the classes of all nodes, with rows ordered by their unchanged values, and the
+        cells of columns."""
+        ranks = self._kept_ranks()
         orders, sizes = [], [np.zeros(1, np.int64)]
         near = self.formation.near
         for _, rows in group_by_node(self.node):
@@ -242,9 +275,13 @@ class _TaskRows:
             orders.append(ordered_rows[classes.order])
             sizes.append(np.diff(classes.starts))
         order, starts = np.concatenate(orders), np.cumsum(np.concatenate(sizes))
-        leaf = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        sort = np.lexsort((*(rank[order] for rank in reversed(ranks)), leaf))
-        return Partition(order[sort], starts)
+        made = self._sort_within(Partition(order, starts), ranks)
+        return made, {name: one.cells(made) for name, one in quasi.items()}
+
+    def _sort_within(self, classes: Partition, ranks: list[Ints]) -> Partition:
+        leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
+        keys = (rank[classes.order] for rank in reversed(ranks))
+        return Partition(classes.order[np.lexsort((*keys, leaf))], classes.starts)
 
     def _near_partition(self, near: NearFormation, rows: CodedRows) -> Partition:
         """Return the classes of rows that come in the order of their content."""
@@ -284,11 +321,7 @@ class _TaskRows:
     def _partition(self, rows: CodedRows) -> Partition:
         formation, dims = self.formation, len(self.formation.axes)
         axes = [replace(axis, codes=rows.codes[:, dim]) for dim, axis in enumerate(self._axes())]
-        sensitive = tuple(rows.codes[:, place] for place in range(dims, rows.codes.shape[1]))
-        persons = None
-        if rows.persons is not None:
-            persons = np.unique(rows.persons, return_inverse=True)[1].astype(np.int32)
-        people = SensitiveRows(sensitive, persons, formation.overall)
+        people = sensitive_rows(rows, dims, formation.overall)
         return partition(axes, people, formation.constraint, formation.cutting, workers=1)
 
 

@@ -13,12 +13,17 @@ from policy_engine.engines.encoding import ColumnCodes, ancestry
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
 from policy_engine.engines.identifiers import release_key
-from policy_engine.engines.preparation import Overview, unbounded_columns
+from policy_engine.engines.preparation import (
+    Overview,
+    label_by_which_rows_stand,
+    unbounded_columns,
+)
 from policy_engine.engines.spark.classes import ClassFormation
 from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
 from policy_engine.engines.spark.nodes import Parts
 from policy_engine.engines.spark.quantiles import PARTS, Quantiles, compute_quantiles
 from policy_engine.engines.spark.suppressing import HASH, with_row_hashes
+from policy_engine.engines.spark.targets import TargetLookup
 from policy_engine.engines.spark.values import Lookup, distinct_values, quote_name, text_types
 from policy_engine.errors import DataError
 from policy_engine.kernels import briefs
@@ -42,7 +47,7 @@ class ClassWork:
 
     `rows_per_task` and `most_values` bound what a task and the driver hold; `hold` caches a frame
     on the cluster. `is_csv` means that the texts of the frame are cells of a file without types;
-    columns that are `released` without a role stay unchanged.
+    columns that are `released` without a role stay unchanged. Classes may be cut by `targets`.
     """
 
     rows_per_task: int
@@ -54,13 +59,15 @@ class ClassWork:
     salt: str = field(repr=False)
     is_csv: bool
     released: tuple[str, ...]
+    targets: TargetLookup | None = None
 
 
 @dataclass(frozen=True)
 class CodedFrame:
     """A frame with its rows coded, and what the driver knows about its columns.
 
-    `sensitive` holds the columns with a bound. The rows are processed in `tasks` parts.
+    `sensitive` holds the columns with a bound, and `label` the label where rows that stand for
+    classes are chosen by it. The rows are processed in `tasks` parts.
     """
 
     step: Anonymize
@@ -71,6 +78,7 @@ class CodedFrame:
     coding: Coding
     frame: DataFrame
     tasks: int
+    label: ColumnCodes | None = None
 
     @classmethod
     def of(cls, frame: DataFrame, step: Anonymize, work: ClassWork) -> "CodedFrame":
@@ -87,7 +95,8 @@ class CodedFrame:
         ranges = [
             column.name for column in columns.quasi_identifier if column.generalization in _RANGES
         ]
-        names = [*columns.quasi_names, *bounded_columns]
+        label = label_by_which_rows_stand(step)
+        names = [*dict.fromkeys([*columns.quasi_names, *bounded_columns, *label])]
         values, rows, partitions, wide = distinct_values(frame, names, work.most_values, ranges)
         if not rows:
             raise DataError.of("R001", "The table has no rows.")
@@ -108,12 +117,16 @@ class CodedFrame:
         sensitive_lookups = {
             name: Lookup.of(values[name], codes.values()) for name, codes in sensitive.items()
         }
+        labels = {name: values[name].encode_kept(name, numbers=work.is_csv) for name in label}
+        label_lookups = [(name, Lookup.of(values[name], one.codes)) for name, one in labels.items()]
         coding = make_coding(frame, step, work, lookups, sensitive_lookups)
+        coding = replace(coding, targets=work.targets, label=next(iter(label_lookups), None))
         tasks = max(partitions, -(-rows // work.rows_per_task))
         # A few partitions that are far too large are split first.
         new_partitions = tasks if columns.privacy_unit or tasks > 2 * partitions else 0
         coded_frame = work.hold(coding.code_rows(frame, new_partitions))
-        return cls(step, work, rows, quasi, sensitive, coding, coded_frame, tasks)
+        label_codes = next(iter(labels.values()), None)
+        return cls(step, work, rows, quasi, sensitive, coding, coded_frame, tasks, label_codes)
 
     @classmethod
     def with_hashes(

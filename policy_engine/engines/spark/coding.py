@@ -1,7 +1,7 @@
 """Rows coded for tasks: quasi-identifiers and sensitive columns as codes, others unchanged."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +14,12 @@ from policy_engine.engines.identifiers import pseudonyms
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.quantiles import Quantiles, parsed_type
+from policy_engine.engines.spark.targets import TARGET, TargetLookup
 from policy_engine.engines.spark.values import Lookup, Task, gather_tables, map_in_tasks, quote_name
 
 PERSON = "policy_engine__person"
+LABEL = "label"
+"""The column of the codes of a label, if classes need it."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Coding:
     parts instead of codes, and keep their values too. `person` is the column that identifies
     persons, and `person_kind` the type that its texts can be read as, None where it has a type.
     `kept` columns stay unchanged, except that those in `pseudonyms` are replaced, with `key`.
+    Classes may be cut by `targets`, and need the codes of a `label`, given its name.
     """
 
     quasi: Mapping[str, Lookup | Quantiles]
@@ -36,6 +40,8 @@ class Coding:
     key: bytes = field(default=b"", repr=False)
     person: str = ""
     person_kind: pa.DataType | None = None
+    targets: TargetLookup | None = None
+    label: tuple[str, Lookup] | None = None
 
     @property
     def codes(self) -> list[str]:
@@ -54,7 +60,14 @@ class Coding:
         """Return the names of all columns of the coded rows."""
         wide = [f"wide{number}" for number in range(len(self.wide))]
         kept = [f"kept{number}" for number in range(len(self.kept))]
-        return [*self.codes, *wide, *([PERSON] if self.person else []), *kept]
+        person = [PERSON] if self.person else []
+        return [*self.codes, *self.guided, *wide, *person, *kept]
+
+    @property
+    def guided(self) -> list[str]:
+        """The names of the columns of targets, and of that of the label."""
+        targets = self.targets.names if self.targets else []
+        return targets + [LABEL] * (self.label is not None)
 
     def code_rows(self, frame: DataFrame, partitions: int) -> DataFrame:
         """Return the coded rows of a frame, each person's rows in one of the `partitions`.
@@ -63,6 +76,8 @@ class Coding:
         """
         column_names = dict.fromkeys((*self.quasi, *self.sensitive, *self.kept))
         column_names |= {self.person: None} if self.person else {}
+        column_names |= dict.fromkeys(self.targets.columns if self.targets else ())
+        column_names |= {self.label[0]: None} if self.label else {}
         frame_columns = frame.select([quote_name(name) for name in column_names])
         rows = map_in_tasks(
             frame_columns, _coding_task(self, tuple(column_names)), self._schema(frame)
@@ -72,7 +87,7 @@ class Coding:
         return rows.repartition(partitions) if partitions else rows
 
     def _schema(self, frame: DataFrame) -> StructType:
-        fields = [StructField(name, IntegerType()) for name in self.codes]
+        fields = [StructField(name, IntegerType()) for name in (*self.codes, *self.guided)]
         for number, (name, quantiles) in enumerate(self.wide.items()):
             fields.append(StructField(f"wide{number}", parsed_type(frame.schema[name], quantiles)))
         fields += [StructField(PERSON, StringType())] if self.person else []
@@ -92,6 +107,11 @@ def _coding_task(coding: Coding, names: tuple[str, ...]) -> Task:
             columns = [
                 from_numpy(lookup.look_up(column[name])) for name, lookup in _lookups(coding)
             ]
+            if coding.targets:
+                columns += map(from_numpy, _columns(coding.targets.look_up(table)))
+            if coding.label:
+                label, label_lookup = coding.label
+                columns.append(from_numpy(label_lookup.look_up(column[label])))
             columns += [lookup.parse_column(column[name]) for name, lookup in coding.wide.items()]
             if coding.person:
                 columns.append(person_texts(column[coding.person], coding.person_kind))
@@ -107,6 +127,10 @@ def _coding_task(coding: Coding, names: tuple[str, ...]) -> Task:
 
 def _lookups(coding: Coding) -> list[tuple[str, Lookup | Quantiles]]:
     return [*coding.quasi.items(), *coding.sensitive.items()]
+
+
+def _columns(values: NDArray[np.int32]) -> list[NDArray[np.int32]]:
+    return [np.ascontiguousarray(one) for one in values.T]
 
 
 def _pseudonymise(name: str, column: pa.Array, key: bytes) -> pa.Array:
@@ -128,11 +152,14 @@ def persons_by_code(frame: DataFrame, code: str, codes: int) -> NDArray[np.int64
 class CodedRows:
     """The rows of a task: codes (rows, columns) and, where persons are counted, persons (rows,).
 
-    Persons are numbered within the task.
+    Persons are numbered within the task. `targets` (rows, targets) are those by which classes are
+    cut, and `label` (rows,) the codes of the label that they need.
     """
 
     codes: NDArray[np.int32]
     persons: NDArray[np.int64] | None
+    targets: NDArray[np.int32] | None = None
+    label: NDArray[np.int32] | None = None
 
     @classmethod
     def of(cls, table: pa.Table, codes: list[str]) -> "CodedRows":
@@ -142,7 +169,18 @@ class CodedRows:
         if PERSON in table.column_names:
             numbers = unchunk(table.column(PERSON)).dictionary_encode()
             persons = to_numpy(numbers.indices, missing=len(numbers.dictionary)).astype(np.int64)
-        return cls(np.column_stack(columns).astype(np.int32, copy=False), persons)
+        targets = [
+            to_numpy(unchunk(table.column(name)))
+            for name in table.column_names
+            if name.startswith(TARGET)
+        ]
+        label = to_numpy(unchunk(table.column(LABEL))) if LABEL in table.column_names else None
+        return cls(
+            np.column_stack(columns).astype(np.int32, copy=False),
+            persons,
+            np.column_stack(targets).astype(np.int32, copy=False) if targets else None,
+            None if label is None else label.astype(np.int32, copy=False),
+        )
 
     def replace_by_parts(self, parts: Mapping[int, NDArray[np.int32]]) -> "CodedRows":
         """Return the rows with each code replaced by its part, in the columns that have parts."""
@@ -151,9 +189,13 @@ class CodedRows:
         codes = self.codes.copy()
         for column, part in parts.items():
             codes[:, column] = part[self.codes[:, column]]
-        return CodedRows(codes, self.persons)
+        return replace(self, codes=codes)
 
     def select_rows(self, rows: NDArray[np.int64]) -> "CodedRows":
         """Return some of the rows."""
-        persons = None if self.persons is None else self.persons[rows]
-        return CodedRows(self.codes[rows], persons)
+        return CodedRows(
+            self.codes[rows],
+            None if self.persons is None else self.persons[rows],
+            None if self.targets is None else self.targets[rows],
+            None if self.label is None else self.label[rows],
+        )

@@ -27,7 +27,8 @@ class SparkEngine:
     and `most_values` how many distinct values of quasi-identifiers and sensitive columns the driver
     holds. They do not change the result, except that columns with too many values for the driver
     are first cut at quantiles. An audit of disclosure links persons where all tables together have
-    at most `most_linked` rows, of which the driver holds the columns that are read.
+    at most `most_linked` rows, of which the driver holds the columns that are read; a model that
+    guides how classes are cut learns from at most as many.
     """
 
     session: SparkSession | None = None

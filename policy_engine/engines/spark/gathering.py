@@ -1,6 +1,6 @@
 """Some columns of all rows of a table on the cluster, brought to the driver."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -41,10 +41,14 @@ def stored_rows(engine: SparkEngine, location: str, columns: Sequence[str]) -> C
     return ClusterRows(engine, frame, dataset.format.startswith("csv"))
 
 
-def local_table(rows: pa.Table, *, is_csv: bool) -> pa.Table:
-    """Return rows as the local engine reads them: the type of texts of CSV is to be inferred."""
+def local_table(rows: pa.Table, *, is_csv: bool, typed: Collection[str] = ()) -> pa.Table:
+    """Return rows as the local engine reads them: the type of texts of CSV is to be inferred, but
+    for columns that are `typed`."""
     table = normalise_table(rows)
     if not is_csv:
         return table
-    texts = [column.dictionary_encode() for column in table.columns]
-    return pa.table(texts, schema=pa.schema(map(untyped_field, table.column_names)))
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) and field.name not in typed:
+            texts = table.column(place).dictionary_encode()
+            table = table.set_column(place, untyped_field(field.name), texts)
+    return table

@@ -14,11 +14,12 @@ from pyspark.sql import DataFrame
 
 from policy_engine.engines.spark.coding import PERSON, CodedRows
 from policy_engine.engines.spark.failures import carry_errors
+from policy_engine.engines.spark.targets import TARGET
 from policy_engine.engines.spark.values import Task, gather_tables
 from policy_engine.kernels import briefs
 from policy_engine.kernels.boundaries import THROUGH_TIES
 from policy_engine.kernels.briefs import Brief, BriefSide, CutChoice
-from policy_engine.kernels.descent import Cuts, Descent, descend
+from policy_engine.kernels.descent import Cut, Cuts, Descent, descend
 from policy_engine.kernels.layout import CodedTable, Scratch, scratch
 from policy_engine.kernels.side_counts import SideCounts, count_sides, merge, valid_sides
 
@@ -57,7 +58,7 @@ def first_cuts(
         large_nodes = {
             node: side for node, side in open_nodes.items() if _is_far(table, side.rows, limit)
         }
-        choices = _choices(ask, nodes.cuts.descent(), table, large_nodes)
+        choices = best_cuts(ask, nodes.cuts.descent(), table, large_nodes)
         nodes.rows |= {node: side.rows for node, side in open_nodes.items() if node not in choices}
         open_nodes = {
             number: side
@@ -74,7 +75,7 @@ def _is_far(table: CodedTable, rows: int, limit: int) -> bool:
     return rows > limit and rows >= 2 * table.size and briefs.can_summarise(table.axes)
 
 
-def _choices(
+def best_cuts(
     ask: "Ask", descent: Descent, table: CodedTable, open_nodes: Mapping[int, BriefSide]
 ) -> dict[int, CutChoice]:
     """Return the best valid cuts of nodes, without the nodes that have none.
@@ -84,9 +85,10 @@ def _choices(
     """
     covers = ask(Cover(table, open_nodes), descent, open_nodes)
     choices = {node: choice for node, (choice, _) in covers.items() if choice is not None}
-    if _is_plain(table):
+    if is_plain(table):
         return choices
-    is_valid = ask(Check(table, choices), descent, choices)
+    cuts = {node: choice.cut for node, choice in choices.items()}
+    is_valid = ask(Check(table, cuts), descent, choices)
     doubtful_nodes = {
         node: side
         for node, side in open_nodes.items()
@@ -100,7 +102,7 @@ def _choices(
     return choices | {node: choice for node, choice in other_choices.items() if choice is not None}
 
 
-def _is_plain(table: CodedTable) -> bool:
+def is_plain(table: CodedTable) -> bool:
     """Tell whether every side with k rows is valid."""
     return table.person == 0 and not len(table.watched.bounds)
 
@@ -108,7 +110,7 @@ def _is_plain(table: CodedTable) -> bool:
 def _is_first_by_rows(table: CodedTable, side: BriefSide) -> bool:
     """Tell whether the kernel first checks the best cut by the number of rows alone."""
     by_loss = table.score == 0 and (table.person == 0 or side.rows >= table.large)
-    return by_loss or _is_plain(table)
+    return by_loss or is_plain(table)
 
 
 class Question(ABC):
@@ -130,9 +132,10 @@ Ask = Callable[[Question, Descent, Mapping[int, Any]], dict[int, Any]]
 def make_ask(frame: DataFrame, codes: list[str], parts: Parts) -> Ask:
     """Return a function that asks the rows of a frame, in one job for all nodes.
 
-    The frame holds columns of `codes`, and the persons if they are counted.
+    The frame holds columns of `codes`, the persons if they are counted, and targets.
     """
-    rows = frame.select(*codes, *([PERSON] * (PERSON in frame.columns)))
+    targets = [name for name in frame.columns if name.startswith(TARGET)]
+    rows = frame.select(*codes, *([PERSON] * (PERSON in frame.columns)), *targets)
 
     def ask(question: Question, descent: Descent, nodes: Mapping[int, Any]) -> dict[int, Any]:
         if not nodes:
@@ -226,7 +229,7 @@ class Cover(TableQuestion):
     def answer(self, node: int, replies: list[Brief]) -> tuple[CutChoice | None, dict[int, Ints]]:
         """Return the best cut and the orders; None where there is none or others come first."""
         brief, side = briefs.merge(replies), self.opened[node]
-        turns = {} if _is_plain(self.table) else _turns(self.table, brief, side)
+        turns = {} if is_plain(self.table) else _turns(self.table, brief, side)
         if not _is_first_by_rows(self.table, side):
             return None, turns
         return briefs.choose(self.table, self.work, brief, side.extents, side.rows), turns
@@ -241,11 +244,11 @@ def _turns(table: CodedTable, brief: Brief, side: BriefSide) -> dict[int, Ints]:
 class Check(TableQuestion):
     """Whether both sides of a cut satisfy every bound."""
 
-    chosen: Mapping[int, CutChoice]
+    chosen: Mapping[int, Cut]
 
     def reply(self, node: int, rows: CodedRows) -> SideCounts:
         """Return the persons and values on the two sides."""
-        cut = self.chosen[node].cut
+        cut = self.chosen[node]
         turn = (~cut.goes_left)[rows.codes[:, cut.dim] - cut.low].astype(np.int64)
         return count_sides(self.table, turn, 2, rows.codes[:, self.table.sensitive :], rows.persons)
 

@@ -40,6 +40,7 @@ from policy_engine.engines.spark.cell_ends import with_end_columns
 from policy_engine.engines.spark.coded_frames import ClassWork
 from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.engine import SparkEngine
+from policy_engine.engines.spark.guiding import GuidableRows, look_up_targets
 from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.joining import join_frames
 from policy_engine.engines.spark.masking import (
@@ -63,12 +64,13 @@ from policy_engine.engines.spark.released_frames import (
 )
 from policy_engine.engines.spark.sampling import rows_by_weight, sample_frame
 from policy_engine.engines.spark.statistics import tally_frame
+from policy_engine.engines.spark.targets import TargetLookup
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import arrow_schema, distinct_values
 from policy_engine.engines.statistics.row_cells import check_types
 from policy_engine.engines.statistics.tallies import Key, Tallies
 from policy_engine.engines.strata import SampledOutput
-from policy_engine.errors import DataError, InternalError, PlanError
+from policy_engine.errors import DataError, InternalError
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import (
@@ -86,12 +88,13 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 class InputFrame(NamedTuple):
     """An input, or several joined. `is_csv` means that its texts are cells of a file without types;
     `masked` are the columns that have been masked, `labelled` those of them that are texts of any
-    form."""
+    form. Classes may be cut by `targets`."""
 
     frame: DataFrame
     is_csv: bool
     masked: tuple[str, ...] = ()
     labelled: tuple[str, ...] = ()
+    targets: TargetLookup | None = None
 
 
 class SparkRun:
@@ -351,10 +354,19 @@ class SparkRun:
         """Return all rows: only full-domain generalisation suppresses some, on the local engine."""
         return table, 0
 
-    def guide(self, table: InputFrame, fitting: GuideFitting) -> InputFrame:  # noqa: ARG002
-        """Raise PlanError (M009): classes are guided on the local engine."""
-        message = "The Spark engine cannot cut classes by the predictions of a model yet."
-        raise PlanError.of("M009", message, "Use the local engine.")
+    def guide(self, table: InputFrame, fitting: GuideFitting) -> InputFrame:
+        """Return a table with the targets of its rows, which the driver works out.
+
+        Raises DataError where the driver would hold too many rows (R018) or predictions (R011), and
+        as `fit` does.
+        """
+        self._progress("training the guide", 0, 0)
+        rows = GuidableRows(table.frame, table.is_csv, table.labelled)
+        with running(self._engine.spark, "training the guide"):
+            targets = look_up_targets(
+                rows, fitting, self._engine.most_linked, self._engine.most_values
+            )
+        return table._replace(targets=targets)
 
     def anonymize(self, table: InputFrame, step: Anonymize, output: Publish) -> AnonymizedTable:
         """Return the frame of the release, whose classes are formed when it is used.
@@ -372,6 +384,7 @@ class SparkRun:
             salt=self._salt,
             is_csv=table.is_csv,
             released=output.columns,
+            targets=table.targets,
         )
         with running(self._engine.spark, "anonymizing"):
             release = anonymize(table.frame, step, output, work)

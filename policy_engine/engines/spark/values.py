@@ -92,6 +92,13 @@ class Values:
         codes = encode(name, column, numbers=True, is_generalised=False)
         return replace(codes, times=self.times)
 
+    def encode_kept(self, name: str, *, numbers: bool) -> ColumnCodes:
+        """Return the codes of the values of a column that stays as it is. Raises the errors of
+        `encode`."""
+        column = pa.chunked_array([self.values])
+        codes = encode(name, column, numbers=numbers, is_generalised=False)
+        return replace(codes, times=self.times)
+
     def encode_quasi(self, quasi_identifier: QuasiIdentifier, *, numbers: bool) -> ColumnCodes:
         """Return the codes of the values of a quasi-identifier. Raises the errors of `encode`."""
         codes = encode_quasi_identifier(

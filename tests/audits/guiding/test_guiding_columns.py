@@ -59,3 +59,14 @@ def test_too_many_classes_are_refused():
         targets([0.5] * 51, names)
     with pytest.raises(DataError, match="predicts 51 classes"):
         targets(names, ["a", "b", "a"] * 17)
+
+
+def test_distinct_rows_and_how_often_they_occur_tell_as_much_as_all_rows():
+    table = pa.table({"p": [1.0, 3.0, 9.0], "y": [0.25, 17.5, 0.5]})
+    times = np.array([3, 1, 2])
+    whole = table.take(pa.array(np.repeat(np.arange(3), times)))
+    fitting = ColumnFitting("p", "y")
+    assert fitting.fit(table, times) == fitting.fit(whole) != fitting.fit(table)
+    missing = pa.table({"p": [0.1, None], "y": ["a", "b"]})
+    with pytest.raises(DataError, match="3 of 5 rows"):
+        fitting.fit(missing, np.array([2, 3]))

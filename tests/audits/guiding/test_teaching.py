@@ -55,7 +55,19 @@ def test_rows_with_equal_features_are_in_one_fold_and_have_equal_targets():
     assert np.bincount(folds, minlength=5).min() > 50
 
 
-@pytest.mark.parametrize("settings", [{}, {"labels": "hard"}, {"label": "z"}])
+def test_rows_that_occur_several_times_are_learnt_from_as_often():
+    table, times = people(100), np.arange(100) % 3
+    whole, fitting = table.take(pa.array(np.repeat(np.arange(100), times))), TeacherFitting
+    once = fitting(Guide(label="y"), FEATURES).fit(table, times).targets(table)
+    assert np.array_equal(once, fitting(Guide(label="y"), FEATURES).fit(whole).targets(table))
+
+
+NETWORK = Estimator(name="MLPClassifier")
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"labels": "hard"}, {"label": "z"}, {"architecture": NETWORK}]
+)
 def test_targets_do_not_depend_on_the_order_of_rows(settings):
     table, order = people(), np.random.default_rng(2).permutation(400)
     whole = targets(table, **settings)
