@@ -5,6 +5,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from policy_engine.api.loading_generators import (
+    UNCERTIFIED,
+    opened_generators,
+    release_around,
+)
 from policy_engine.audits.disclosure.records import check_private
 from policy_engine.audits.generative.over_models import audit_runs
 from policy_engine.audits.generative.planning import ModelPlan, planned_runs
@@ -15,6 +20,7 @@ from policy_engine.audits.reports.audit_folder import check_output
 from policy_engine.certificate.beside import find_certificate
 from policy_engine.data.atomic_file import write_file
 from policy_engine.engines.engine import Progress, silent
+from policy_engine.engines.synthesising.released_generator import ReleasedGenerator
 from policy_engine.errors import ArgumentError, OutputError
 
 
@@ -46,11 +52,12 @@ def audit_generative(
     `members` are records that the generator was fitted on, `holdout` others of the same population
     that it has not seen, `synthetic` what is released. All are files of tables (CSV, Parquet) or of
     arrays (npz), or tables and frames in memory. Instead of released records, or beside them, the
-    `model` is sampled: the place of a Python object as `package.module:name`, a Keras file, or an
-    object with a method `sample`, which gives arrays in the form of the files, or frames and lists
-    of dicts with their columns. `reference` records are of the population, neither members nor of
-    the holdout: with them, scores are calibrated. Distances are taken within the
-    classes of the `label` column. `secrets` are columns whose values nobody should learn.
+    `model` is sampled: the place of a Python object as `package.module:name`, a Keras file, the
+    folder of a released generator, or an object with a method `sample`, which gives arrays in the
+    form of the files, or frames and lists of dicts with their columns. `reference` records are of
+    the population, neither members nor of the holdout: with them, scores are calibrated. Distances
+    are taken within the classes of the `label` column. `secrets` are columns whose values nobody
+    should learn.
 
     The column `privacy_unit` tells persons apart who have several records: nobody is to be on both
     sides, and all figures are of persons, whose score is the greatest of their records'. It is not
@@ -79,12 +86,13 @@ def audit_generative(
     populations (A029) or overlap (A030), records do not fit together (A031) or lack labels (A002),
     a model gives samples that cannot be used (A032) or cannot be fitted (A014), the time is too
     short (A033), models cannot be audited together (A034), or an attack is not known (A012);
-    OutputError where nothing can be written.
+    OutputError where nothing can be written; and as `load_generator` for a released generator.
     """
     if seed < 0:
         raise ArgumentError.of("U002", f"A seed is not negative. Given: {seed}.")
     attacks = (attacks,) if isinstance(attacks, str) else attacks
     secrets = (secrets,) if isinstance(secrets, str) else secrets
+    model = opened_generators(model)
     plan = ModelPlan.of(members, holdout, synthetic, model, models=models, generator=generator)
     common = {"reference": reference, "label": label, "secrets": tuple(dict.fromkeys(secrets))}
     common |= {"unit": privacy_unit}
@@ -104,6 +112,9 @@ def audit_generative(
         check_output(None if out is None else Path(out), None)
         runs = planned_runs(plan, sides, settings, samples, seed)
         audit, evidence = audit_runs(runs, plan.count, progress, None if out is None else Path(out))
+        if any(isinstance(one, ReleasedGenerator) and not one.is_certified for one in plan.models):
+            note = f"{UNCERTIFIED[0].upper()}{UNCERTIFIED[1:]}"
+            audit = audit.model_copy(update={"warnings": (*audit.warnings, note)})
         if out is not None:
             from policy_engine.audits.reports.generative import (  # noqa: PLC0415 (for pages alone)
                 write_generative,
@@ -147,12 +158,11 @@ def _check_places(
     """Raise OutputError (O001) where figures for the owner would lie in the folder of a certified
     release, or below one."""
     for place in [one for one in (out, records) if one is not None]:
-        path = Path(place).resolve()
-        for folder in (path, *path.parents):
-            if any(folder.glob("*certificate.jsonld")):
-                message = "Figures for the owner of the original would lie with a certified "
-                message += f"release, in {str(folder)!r}."
-                raise OutputError.of("O001", message, "Give a place outside it.", source=str(place))
+        folder = release_around(Path(place))
+        if folder is not None:
+            message = "Figures for the owner of the original would lie with a certified "
+            message += f"release, in {str(folder)!r}."
+            raise OutputError.of("O001", message, "Give a place outside it.", source=str(place))
     if records is not None:
         check_private(Path(records), [], files)
         own = [] if out is None else [Path(out).resolve() / name for name in _OWN_FILES]

@@ -1,29 +1,119 @@
 """Released generators, opened by whoever has them."""
 
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from policy_engine.api.arguments import check_arguments
-from policy_engine.certificate.beside import find_certificate, single_output
-from policy_engine.certificate.certificate import check_digest
+from policy_engine.certificate.beside import (
+    certificate_names,
+    find_certificate,
+    single_output,
+)
+from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
+from policy_engine.data import storage
 from policy_engine.data.storage import local_path
 from policy_engine.engines.engine import StoredData
 from policy_engine.engines.synthesising.generator_files import DESCRIPTION, read_generator
 from policy_engine.engines.synthesising.released_generator import ReleasedGenerator
+from policy_engine.errors import CertificateError, OutputError
+from policy_engine.release.staging import CERTIFICATE
+
+_OTHER_FORM = "generator.keras"
+"""A folder of that has a certificate of its own, or none."""
+UNCERTIFIED = (
+    "no certificate is beside the generator: nothing says who released it, nor what was measured "
+    "of it."
+)
 
 
 @check_arguments
 def load_generator(path: str | Path) -> ReleasedGenerator:
     """Return a generator that was released, which draws rows: `load_generator(path).sample(1000)`.
 
-    The path is that of its folder, or of the folder that holds it and its certificate. Nothing in
-    its files is run. Raises DataError where a file is not there (C002) or cannot be read (C003),
-    or where the files are not those of one generator (C017); CertificateError (V004) where the
-    certificate beside it is for another one.
+    The path is that of its folder, or of the folder that holds it and its certificate; whatever
+    leads there. Nothing in its files is run. `is_certified` says whether a certificate is beside
+    it: without one, nothing says where the files come from.
+
+    Raises DataError where a file is not there (C002) or cannot be read (C003), or where the files
+    are not those of one generator (C017); CertificateError where the certificate beside it is for
+    another one, or for one that is not there (V004), where a certificate there cannot be read
+    (V005), or where several name it (V015).
     """
     folder = Path(path)
-    if not (folder / DESCRIPTION).exists():
+    if not (folder / DESCRIPTION).exists() or _has_certificates(folder):
+        # What else lies in the folder of a release is not what was certified.
         folder = Path(local_path(single_output(folder)))
+    places = dict.fromkeys([folder.resolve(), folder.parent.resolve() / folder.name])
+    certificates = [one for one in map(_certificate_of, places) if one is not None]
+    for one in certificates:
+        check_digest(one, StoredData.from_folder(folder.resolve()))
+    generator = read_generator(folder)
+    return replace(generator, is_certified=bool(certificates))
+
+
+def _has_certificates(folder: Path) -> bool:
+    with storage.read_errors(folder):
+        return bool(certificate_names(folder))
+
+
+def _certificate_of(folder: Path) -> Certificate | None:
+    """Return the certificate beside a folder, None where there is none at all for a model.
+
+    Raises CertificateError (V004) where one is for a model that is not there: the folder may be
+    that model under another name.
+    """
+    with storage.read_errors(folder):
+        files = [folder.parent / name for name in certificate_names(folder.parent)]
+        others = [read_certificate(storage.read_bytes(one), str(one)) for one in files]
     adjacent = find_certificate(folder)
     if adjacent is not None:
-        check_digest(adjacent[1], StoredData.from_folder(folder))
-    return read_generator(folder)
+        return adjacent[1]
+    for file, one in zip(files, others, strict=True):
+        if one.plan.releases_model and not (one.file and (folder.parent / one.file).exists()):
+            message = f"The certificate is for the model {one.file!r}, which is not beside it."
+            hint = "Give the folder the name that it was released by."
+            raise CertificateError.of("V004", message, hint, source=str(file))
+    return None
+
+
+# -- for what uses generators ----------------------------------------------------------------------
+
+
+def opened_generators(model: Any) -> Any:
+    """Return a model, or a list of models, with each path of a released generator opened.
+
+    Raises as `load_generator` does.
+    """
+    if isinstance(model, list | tuple):
+        return [opened_generators(one) for one in model]
+    return load_generator(model) if _is_of_generator(model) else model
+
+
+def _is_of_generator(model: Any) -> bool:
+    if not isinstance(model, str | Path):
+        return False
+    folder = Path(model)
+    is_release = folder.is_dir() and not (folder / _OTHER_FORM).exists()
+    return (folder / DESCRIPTION).is_file() or (is_release and _has_certificates(folder))
+
+
+def release_around(path: Path) -> Path | None:
+    """Return the folder of a release in which a file would lie, or below which: one that holds a
+    certificate, or a generator. None where there is none."""
+    place = path.resolve()
+    for folder in (place, *place.parents):
+        with suppress(OSError):
+            names = {one.name.lower() for one in folder.iterdir()}
+            if DESCRIPTION in names or any(one.endswith(CERTIFICATE) for one in names):
+                return folder
+    return None
+
+
+def check_outside_release(path: Path, subject: str) -> None:
+    """Raise OutputError (O001) where a file would lie in the folder of a release."""
+    folder = release_around(path)
+    if folder is not None:
+        message = f"{subject} would lie with a release, in {str(folder)!r}, and break it."
+        raise OutputError.of("O001", message, "Give a place outside it.", source=str(path))

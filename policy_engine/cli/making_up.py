@@ -30,13 +30,22 @@ def generate(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Draw rows from a generator that was released, once its files are the certified ones."""
-    from policy_engine.api.loading_generators import load_generator  # noqa: PLC0415 (as used)
+    from policy_engine.api.loading_generators import (  # noqa: PLC0415 (as used)
+        UNCERTIFIED,
+        check_outside_release,
+        load_generator,
+    )
     from policy_engine.data.atomic_file import write_file  # noqa: PLC0415
     from policy_engine.data.table_files import file_format  # noqa: PLC0415
     from policy_engine.engines.tables import write_to  # noqa: PLC0415
 
     kind = "csv" if output is None else file_format(output)
-    table = load_generator(generator).sample(rows, seed=seed)
+    if output is not None:
+        check_outside_release(output, "The rows")
+    opened = load_generator(generator)
+    if not opened.is_certified:
+        typer.echo(f"note: {UNCERTIFIED}", err=True)
+    table = opened.sample(rows, seed=seed)
     file = io.BytesIO()
     write_to(file, table, kind)
     if output is None:

@@ -108,6 +108,70 @@ def test_a_generator_that_is_not_the_certified_one_is_refused(place, tmp_path):
     assert told.stdout == ""
 
 
+def forged(folder):
+    """Put the generator of other files in the place of the certified one."""
+    path = folder / "generator" / "generator.json"
+    path.write_text(path.read_text() + " ")
+
+
+def test_whatever_path_leads_to_a_generator_its_certificate_is_asked(place, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    apply_policy(ALONE, {DATASET: place}, out, seed=1)
+    assert load_generator(out).is_certified
+    (tmp_path / "link").symlink_to(out / "generator")
+    assert load_generator(tmp_path / "link").is_certified
+    forged(out)
+    monkeypatch.chdir(out / "generator")
+    for path in (".", "../generator", tmp_path / "link", out):
+        with pytest.raises(CertificateError, match="V004"):
+            load_generator(path)
+        with pytest.raises(CertificateError, match="V004"):
+            audit_generative(place, place, model=path)
+    certificate = out / "certificate.jsonld"
+    text = certificate.read_text()
+    for broken in ("{", text.replace("sha256", "sha257")):
+        certificate.write_text(broken)
+        with pytest.raises(CertificateError, match="V005"):
+            load_generator(out / "generator")
+    certificate.write_text(text)
+    (out / "generator").rename(out / "other")
+    with pytest.raises(CertificateError, match="V004 The certificate is for the model 'generator'"):
+        load_generator(out / "other")
+
+
+def test_a_generator_that_lies_with_a_certificate_is_not_what_it_certifies(place, tmp_path):
+    apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
+    for one in (tmp_path / "out" / "generator").iterdir():
+        (tmp_path / "out" / one.name).write_bytes(one.read_bytes())
+    with pytest.raises(CertificateError, match="V004"):
+        load_generator(tmp_path / "out")
+
+
+def test_rows_of_a_generator_without_certificate_come_with_a_word(place, tmp_path):
+    apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
+    (tmp_path / "out" / "certificate.jsonld").unlink()
+    assert not load_generator(tmp_path / "out" / "generator").is_certified
+    told = CliRunner().invoke(app, ["generate", str(tmp_path / "out" / "generator")])
+    assert told.exit_code == 0, told.output
+    assert "no certificate is beside the generator" in told.stderr
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "generator/rows.csv"])
+def test_rows_are_not_written_into_a_release(name, place, tmp_path):
+    apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
+    output = tmp_path / "out" / name
+    told = CliRunner().invoke(app, ["generate", str(tmp_path / "out"), "--output", str(output)])
+    assert told.exception.code == "O001"
+    assert not output.exists()
+
+
+def test_members_without_columns_of_a_generator_are_told(place, tmp_path):
+    apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
+    others = residents(100).select(["age"]).rename_columns(["years"])
+    with pytest.raises(AuditError, match="A032 The generator makes up the columns"):
+        audit_generative(others, others, model=tmp_path / "out")
+
+
 @pytest.mark.parametrize("kind", ["independent-marginals", "gaussian-copula"])
 def test_every_generator_is_released(kind, place, tmp_path):
     policy = training(*COLUMNS, synthesiser=kind, duty=BOUNDS)

@@ -15,7 +15,7 @@ from policy_engine.audits.generative.models.protocols import Densities
 from policy_engine.audits.generative.sampling import ask_samples
 from policy_engine.audits.membership.records import source_table
 from policy_engine.engines.synthesising.released_generator import ReleasedGenerator
-from policy_engine.errors import AuditError, Problem
+from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
 _BATCH = 10_000
 _PROBE = 20
@@ -61,10 +61,13 @@ def draws_tables(model: Any, columns: Sequence[str], seed: int, *, has_classes: 
     """Return whether a model makes rows with the names, or the texts, of the files.
 
     One that cannot be asked without a class makes none. Raises AuditError (A032) for what it
-    raises with or without one.
+    raises with or without one, and for a released generator of other columns.
     """
     if not hasattr(model, "sample"):
         return False
+    if isinstance(model, ReleasedGenerator):
+        _check_columns(model.columns, columns)
+        return True
     try:
         made = ask_samples(model, _PROBE, None, seed)
     except AuditError:
@@ -78,6 +81,13 @@ def draws_tables(model: Any, columns: Sequence[str], seed: int, *, has_classes: 
         return bool(made) and all(isinstance(row, dict) for row in made)
     values = own_array(made, "The model")
     return values.dtype.kind in "OUST" and values.shape == (_PROBE, len(columns))
+
+
+def _check_columns(own: Sequence[str], columns: Sequence[str]) -> None:
+    if lacking := [one for one in own if one not in columns]:
+        noun = "column" if len(lacking) == 1 else "columns"
+        message = f"The generator makes up the {noun} {join_names(lacking)}, which members lack."
+        raise AuditError.of("A032", message, did_you_mean(lacking[0], columns))
 
 
 def drawn_table(

@@ -72,6 +72,11 @@ def fit(table: LearntTable, settings: GaussianCopula) -> FittedCopula:  # noqa: 
     return FittedCopula(counts, root / np.linalg.norm(root, axis=1, keepdims=True))
 
 
+def array_names(columns: int) -> list[str]:
+    """Return the names of the arrays of a file, of so many columns."""
+    return [*(f"counts_{place}" for place in range(columns)), "root"]
+
+
 def stored(columns: Sequence[ColumnValues], arrays: Arrays) -> FittedCopula:
     """Return the generator of a file. Raises ValueError where the arrays are not those of one."""
     counts = [counts_of(arrays, place, len(one.values)) for place, one in enumerate(columns)]

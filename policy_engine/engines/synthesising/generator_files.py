@@ -2,9 +2,10 @@
 
 `generator.json` has the `format`, the `synthesiser` with its settings, the name and the type of
 each of the `columns` in the order in which they are drawn, and the `sha256` of the other file.
-`generator.npz` has for each column `values_0`, `values_1`...: the bytes of a list in JSON of its
-values as texts, in their order, null for missing cells; a time of day is how many of its units have
-passed since midnight. What else it has is of the synthesiser:
+`generator.npz` has these arrays and no others, of at most 64 MiB or 100 times its own size. For
+each column, `values_0`, `values_1`... are the bytes of a list in JSON of its values as texts, in
+their order, null for missing cells; a time of day is how many of its units have passed since
+midnight. What else it has is of the synthesiser:
 
 - `independent-marginals`: `counts_0`..., how many rows have each value;
 - `gaussian-copula`: `counts_0`..., and `root`, whose product with its transpose has the
@@ -16,9 +17,10 @@ passed since midnight. What else it has is of the synthesiser:
 """
 
 import hashlib
-import io
 import json
 import re
+import struct
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -33,7 +35,12 @@ from policy_engine import terms
 from policy_engine.engines.arrays import value_type
 from policy_engine.engines.synthesising.coding import AnyColumn, ColumnValues, LearntTable
 from policy_engine.engines.synthesising.counted import Arrays
-from policy_engine.engines.synthesising.released_generator import ReleasedGenerator, stored
+from policy_engine.engines.synthesising.packed_arrays import packed_arrays, unpacked_arrays
+from policy_engine.engines.synthesising.released_generator import (
+    ReleasedGenerator,
+    array_names,
+    stored,
+)
 from policy_engine.errors import DataError, OutputError, Problem
 from policy_engine.methods.synthesiser import Synthesiser, synthesiser_class
 
@@ -66,7 +73,7 @@ def write_generator(
     """
     texts = [*_all_texts(table.columns)]
     values = {f"values_{place}": _as_bytes(one) for place, one in enumerate(texts)}
-    packed = _packed({**values, **learnt.arrays()})
+    packed = packed_arrays({**values, **learnt.arrays()})
     columns = [
         {"name": one.field.name, "type": str(value_type(one.field.type))} for one in table.columns
     ]
@@ -94,7 +101,7 @@ def read_generator(folder: Path) -> ReleasedGenerator:
     text, packed = (_bytes_of(folder / name) for name in (DESCRIPTION, ARRAYS))
     try:
         return _generator(text, packed)
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError, *_UNPACKING) as error:
+    except _MALFORMED as error:
         message = f"The files are not those of a generator ({type(error).__name__})."
         hint = "Get them anew from whoever released them."
         raise DataError(
@@ -102,7 +109,11 @@ def read_generator(folder: Path) -> ReleasedGenerator:
         ) from None
 
 
-_UNPACKING = (zipfile.BadZipFile, zlib.error, EOFError, AttributeError, pa.ArrowException)
+_MALFORMED = (
+    *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError),
+    *(OSError, EOFError, struct.error, zipfile.BadZipFile, zlib.error, pa.ArrowException),
+)
+"""All that reading files raises that others made: what is in them decides what fails."""
 
 
 def _generator(text: bytes, packed: bytes) -> ReleasedGenerator:
@@ -112,8 +123,9 @@ def _generator(text: bytes, packed: bytes) -> ReleasedGenerator:
     if description["sha256"] != hashlib.sha256(packed).hexdigest():
         raise ValueError("the digest of the arrays is another one than is described")
     synthesiser = _synthesiser(description["synthesiser"])
-    with np.load(io.BytesIO(packed), allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
+    places = range(len(description["columns"]))
+    names = [f"values_{place}" for place in places] + array_names(synthesiser, len(places))
+    arrays = unpacked_arrays(packed, names)
     columns = tuple(
         _column(one, arrays[f"values_{place}"]) for place, one in enumerate(description["columns"])
     )
@@ -140,7 +152,17 @@ def _column(facts: Mapping[str, Any], packed: NDArray[Any]) -> ColumnValues:
     if len({*texts}) < len(texts) or None in texts[:-1]:
         raise ValueError("a value is there twice, or the missing one is not the last")
     values = _values(pa.array(texts, pa.string()), kind)
-    return ColumnValues.of(pa.field(str(facts["name"]), kind), values)
+    return ColumnValues.of(pa.field(_name_of(facts["name"]), kind), values)
+
+
+def _name_of(name: object) -> str:
+    """Return the name of a column. Raises ValueError where it is none, or steers a terminal."""
+    if not isinstance(name, str) or any(unicodedata.category(one) in _CONTROLS for one in name):
+        raise ValueError("a name of a column that is not a text, or has control characters")
+    return name
+
+
+_CONTROLS = ("Cc", "Cs")
 
 
 def _type_of(text: str) -> pa.DataType:
@@ -191,22 +213,6 @@ def _texts(column: AnyColumn) -> list[str | None] | None:
         return None
     values: list[str | None] = texts.to_pylist()
     return values if again.equals(texts) and len({*values}) == len(values) else None
-
-
-_DATE = (1980, 1, 1, 0, 0, 0)
-
-
-def _packed(arrays: Arrays) -> bytes:
-    """Return arrays as the bytes of an npz file, which say nothing of when it was made."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name in sorted(arrays):
-            entry = zipfile.ZipInfo(f"{name}.npy", _DATE)
-            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
-            entry.external_attr = 0o600 << 16
-            with archive.open(entry, "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, arrays[name], allow_pickle=False)
-    return packed.getvalue()
 
 
 def _as_texts(values: pa.Array) -> pa.Array:

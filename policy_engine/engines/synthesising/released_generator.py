@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -38,10 +38,19 @@ class Stored(Protocol):
 
 def stored(synthesiser: Synthesiser, columns: Sequence[ColumnValues], arrays: Arrays) -> Stored:
     """Return what a file holds. Raises ValueError where the arrays are not those of a generator."""
-    name = synthesiser.notation.replace("-", "_")
-    module = import_module(f"policy_engine.engines.synthesising.{name}")
-    one: Stored = module.stored(columns, arrays)
+    one: Stored = _module(synthesiser).stored(columns, arrays)
     return one
+
+
+def array_names(synthesiser: Synthesiser, columns: int) -> list[str]:
+    """Return the names of the arrays that a file holds of a generator, without its values."""
+    names: list[str] = _module(synthesiser).array_names(columns)
+    return names
+
+
+def _module(synthesiser: Synthesiser) -> Any:
+    name = synthesiser.notation.replace("-", "_")
+    return import_module(f"policy_engine.engines.synthesising.{name}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,12 +58,14 @@ class ReleasedGenerator:
     """A generator with the settings of its `synthesiser`, and the values of its columns, in the
     order in which it draws them.
 
-    It holds true values of every column, and how they go together: see docs/synthetic-data.md.
+    It holds true values of every column, and how they go together: see docs/synthetic-data.md. It
+    `is_certified` if a certificate is beside its files, and they are those certified.
     """
 
     synthesiser: Synthesiser
     values: tuple[ColumnValues, ...]
     drawn: Stored
+    is_certified: bool = False
 
     def __repr__(self) -> str:
         return f"<ReleasedGenerator {self.synthesiser}: {', '.join(self.columns)}>"

@@ -142,6 +142,12 @@ class StoredTrees:
         return density
 
 
+def array_names(columns: int) -> list[str]:
+    """Return the names of the arrays of a file, of so many columns."""
+    trees = [name for place in range(1, columns) for name in StoredTree.array_names(place)]
+    return ["counts_0", *trees]
+
+
 def stored(columns: Sequence[ColumnValues], arrays: Arrays) -> StoredTrees:
     """Return the generator of a file. Raises ValueError where the arrays are not those of one."""
     counts = counts_of(arrays, 0, len(columns[0].values))

@@ -45,6 +45,11 @@ class StoredTree:
         tree.check(place, features, values)
         return tree
 
+    @classmethod
+    def array_names(cls, place: int) -> list[str]:
+        """Return the names of what a file holds of the tree of the column at a place."""
+        return [f"{one.name}_{place}" for one in fields(cls)]
+
     def arrays(self, place: int) -> Arrays:
         """Return what a file holds of it, by name."""
         return {f"{one.name}_{place}": getattr(self, one.name) for one in fields(self)}

@@ -88,6 +88,23 @@ def test_columns_whose_values_no_text_tells_are_refused(tmp_path):
     assert "'code'" in caught.value.problems[0].message
 
 
+def packed_as(folder, packed):
+    """Put bytes in the place of the arrays, with the digest that is theirs."""
+    (folder / "generator.npz").write_bytes(packed)
+    described(folder, sha256=hashlib.sha256(packed).hexdigest())
+
+
+def with_marks(packed, *changes):
+    """Return an archive with bytes changed at some places of every entry, by its two headers."""
+    content = bytearray(packed)
+    for mark, place, value in changes:
+        start = content.find(mark)
+        while start >= 0:
+            content[start + place] = value
+            start = content.find(mark, start + 4)
+    return bytes(content)
+
+
 def changed(folder, change, *, is_signed=True):
     """Change the arrays of a generator, and its description so that the digest is theirs."""
     path = folder / "generator.npz"
@@ -194,4 +211,72 @@ def test_arrays_that_are_cut_off_are_refused(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("counts_0.npy", b"x")
     described(tmp_path, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    assert refused(tmp_path) == "C017"
+
+
+LOCAL, CENTRAL = b"PK\x03\x04", b"PK\x01\x02"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [(LOCAL, 6, 1), (CENTRAL, 8, 1)],  # encrypted
+        [(LOCAL, 6, 64), (CENTRAL, 8, 64)],  # strongly
+        *([(LOCAL, 8, kind), (CENTRAL, 10, kind)] for kind in (12, 14, 99)),  # packed otherwise
+        [(CENTRAL, 6, 255)],  # by a later version
+    ],
+)
+def test_archives_of_another_kind_are_refused(changes, tmp_path):
+    written(tmp_path, pa.table({"a": [1, 2]}), "independent-marginals")
+    packed_as(tmp_path, with_marks((tmp_path / "generator.npz").read_bytes(), *changes))
+    assert refused(tmp_path) == "C017"
+
+
+def with_header(text):
+    """Return the bytes of an array that is described by a text, and has no numbers."""
+    header = text.encode() + b" " * (63 - (len(text) + 10) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        with_header("{'descr': '<i8', 'fortran_order': False, 'shape': (1000000000000000,), }"),
+        with_header(f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({10**22},), }}"),
+        with_header("{'descr': '<i8', 'fortran_order': False, 'shape': (-1,), }"),
+        with_header("{'descr': ((("),
+        with_header("{'descr': '|O', 'fortran_order': False, 'shape': (0,), }"),
+        b"",
+    ],
+)
+def test_arrays_that_are_not_what_they_say_are_refused(content, tmp_path):
+    written(tmp_path, pa.table({"a": [1, 2]}), "independent-marginals")
+    packed = io.BytesIO((tmp_path / "generator.npz").read_bytes())
+    values = zipfile.ZipFile(packed).read("values_0.npy")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("values_0.npy", values)
+        archive.writestr("counts_0.npy", content)
+    packed_as(tmp_path, packed.getvalue())
+    assert refused(tmp_path) == "C017"
+
+
+@pytest.mark.parametrize("name", ["values_0", "extra"])
+def test_arrays_that_are_too_large_or_unknown_are_not_unpacked(name, tmp_path, monkeypatch):
+    written(tmp_path, pa.table({"a": [1, 2]}), "independent-marginals")
+    large = np.full(70_000_000, ord(" "), np.uint8)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("counts_0.npy", b"")
+        for one in {"values_0", name}:
+            archive.writestr(f"{one}.npy", large.tobytes() if one == name else b"")
+    packed_as(tmp_path, packed.getvalue())
+    monkeypatch.delattr(zipfile.ZipFile, "read")
+    assert refused(tmp_path) == "C017"
+
+
+@pytest.mark.parametrize("name", ["a\0", "a\x1b[31m", "a\ud800", 7])
+def test_names_that_steer_a_terminal_are_refused(name, tmp_path):
+    written(tmp_path, pa.table({"a": [1, 2]}), "independent-marginals")
+    described(tmp_path, columns=[{"name": name, "type": "int64"}])
     assert refused(tmp_path) == "C017"

@@ -41,8 +41,8 @@ def model_density(material: Material) -> Floats | NotApplicable:
     if not isinstance(material.model, Densities):
         return _NO_DENSITY
     densities = _densities(material, material.audited)
-    if isinstance(densities, NotApplicable):
-        return densities
+    if _are_none(densities):
+        return _NONE_MADE
     return np.maximum(densities, _least(densities))
 
 
@@ -59,7 +59,7 @@ def calibrated_model_density(material: Material) -> Floats | NotApplicable:
     if fitting is None:
         return _NO_REFERENCE
     audited, reference = (_densities(material, one) for one in (material.audited, fitting))
-    if isinstance(audited, NotApplicable) or isinstance(reference, NotApplicable):
+    if _are_none(audited):
         return _NONE_MADE
     least = _least(np.concatenate([audited, reference]))
     errors, of_references = (_as_errors(one, least) for one in (audited, reference))
@@ -78,17 +78,18 @@ def _least(densities: Floats) -> float:
     return float(finite.min()) - 1 if len(finite) else 0.0
 
 
-def _densities(material: Material, records: RecordSet) -> Floats | NotApplicable:
+def _densities(material: Material, records: RecordSet) -> Floats:
     """Return what the model says of records, (n,), minus infinity where it never makes them up.
 
-    Unless it was asked already: of tables by a table of their own cells. It is not applicable where
-    the model makes up none of the records: it was trained on others, or they are coded in another
-    way, and no score tells anything.
+    Unless it was asked already: of tables by a table of their own cells.
     """
-    answer = records.densities
-    if answer is None:
-        answer = _answer(material, records)
-    return _NONE_MADE if len(answer) and np.isneginf(answer).all() else answer
+    return _answer(material, records) if records.densities is None else records.densities
+
+
+def _are_none(densities: Floats) -> bool:
+    """Return whether a model makes up none of the audited records: it was trained on others, or
+    they are coded in another way, and no score tells anything."""
+    return bool(len(densities)) and bool(np.isneginf(densities).all())
 
 
 def _answer(material: Material, records: RecordSet) -> Floats:

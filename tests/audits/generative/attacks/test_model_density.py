@@ -126,3 +126,16 @@ def test_a_model_that_makes_up_none_of_the_records_tells_nothing():
         answer = attack(given)
         assert isinstance(answer, NotApplicable)
         assert "makes up none of the records" in answer.reason
+
+
+def test_references_that_a_model_never_makes_up_calibrate_all_the_same():
+    """A generator that has learnt by heart makes up nobody else."""
+    points = np.random.default_rng(2).standard_normal((FEWEST_REFERENCES, 2))
+    sides = (
+        RecordSet("members", points[:10], densities=np.zeros(10)),
+        RecordSet("holdout", points[10:20], densities=np.full(10, -np.inf)),
+    )
+    reference = RecordSet("others", points, densities=np.full(len(points), -np.inf))
+    given = Material(*sides, reference=reference, shape=(2,), model=Answering(None))
+    scores = calibrated_model_density(given)
+    assert scores[:10].min() > scores[10:].max()
