@@ -184,11 +184,14 @@ def accuracies(task, seed, settings):
             releases = {key: split.release(variant, k, predicted[guide])}
         if releases[key] is None:
             continue
-        if variant != RAW or model not in raw:
+        if variant == RAW and model in raw:
+            right = raw[model]
+        else:
             learnt = MODELS[model](task, releases[key], seed)
             right = 100 * float((learnt(split.test) == truth).mean())
-        raw |= {model: right} if variant == RAW else {}
-        yield (variant, k, model), raw[model] if variant == RAW else right
+        if variant == RAW:
+            raw[model] = right
+        yield (variant, k, model), right
 
 
 def earlier_runs(task, size):
