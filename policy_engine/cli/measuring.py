@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.answers import print_json, progress_bar
+from policy_engine.cli.exploring_models import (
+    ForModelOption,
+    LearnerOption,
+    ModelExploration,
+    WritePolicyOption,
+    compare_models,
+)
 from policy_engine.cli.options import (
     AssetOption,
     AttemptsOption,
@@ -278,6 +285,9 @@ def explore(
             help="Attack releases, and write a page with the map of what is linked and lost.",
         ),
     ] = None,
+    for_model: ForModelOption = "",
+    model: LearnerOption = None,
+    write_policy: WritePolicyOption = None,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
     engine: EngineOption = EngineChoice.LOCAL,
@@ -303,29 +313,39 @@ def explore(
     from policy_engine.api.exploring import explore_policy  # noqa: PLC0415
 
     choices = parse_choices({"k": k, "l": l, "t": t}, vary)
+    exploration = ModelExploration(for_model, model, chart, report, write_policy)
+    exploration.check()
+    paths = parse_paths(data)
+    options = {
+        "draws": draws,
+        "taxonomies": parse_paths(taxonomy, "--taxonomy"),
+        "key": key,
+        "engine": make_engine(engine, master, conf),
+        "time_limit": time_limit,
+        "owners": owners,
+        "certificates": certificate,
+        "asset": asset,
+        **acting,
+    }
+    if for_model:
+        compare_models(
+            exploration, policy, paths, choices or None, reading, output_format, **options
+        )
+        return
     if chart is not None:
         check_chart(chart)
     if report is not None:
         from policy_engine.audits.reports.comparison import check_report  # noqa: PLC0415
 
         check_report(report)
-    paths = parse_paths(data)
     with progress_bar() as progress:
         runs = explore_policy(
             policy,
             paths,
             choices or None,
             attack=report is not None,
-            draws=draws,
-            taxonomies=parse_paths(taxonomy, "--taxonomy"),
-            key=key,
-            engine=make_engine(engine, master, conf),
             progress=progress,
-            time_limit=time_limit,
-            owners=owners,
-            certificates=certificate,
-            asset=asset,
-            **acting,
+            **options,
             **reading.keywords,
         )
     files = [policy, *(Path(one) for one in paths.values())]

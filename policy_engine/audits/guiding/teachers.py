@@ -51,14 +51,28 @@ class BoostedTeacher:
         cls, table: pa.Table, names: Sequence[str], labels: ReadLabels, lots: Sequence[Ints]
     ) -> "BoostedTeacher":
         """Return a model for each lot of rows. Raises DataError (C011) without scikit-learn."""
-        need_sklearn()
         fitted = BoostedFeatures.fit(table, names)
-        features, numbers = fitted.apply(table), labels.numbers
+        return cls.of_features(fitted, table, labels.numbers, labels.classes, lots)
+
+    @classmethod
+    def of_features(
+        cls,
+        fitted: BoostedFeatures,
+        table: pa.Table,
+        numbers: Floats,
+        classes: tuple[str, ...],
+        lots: Sequence[Ints],
+    ) -> "BoostedTeacher":
+        """Return a model for each lot of rows, with features that were fitted on another table.
+
+        `numbers` (rows,) count the classes, or are quantities. Raises DataError (C011) without
+        scikit-learn.
+        """
+        need_sklearn()
+        features = fitted.apply(table)
         with one_thread():
-            models = [
-                _boosted(fitted, features[rows], labels.classes, numbers[rows]) for rows in lots
-            ]
-        return cls(fitted, tuple(models), len(labels.classes))
+            models = [_boosted(fitted, features[rows], classes, numbers[rows]) for rows in lots]
+        return cls(fitted, tuple(models), len(classes))
 
     def predictions(self, model: int, table: pa.Table) -> Floats:
         """Return what a model says of rows."""
@@ -104,7 +118,8 @@ def _boosted(
         random_state=0,
         categorical_features=fitted.are_categories,
     )
-    return model.fit(features, own)
+    # It fails on a column without a value.
+    return model.fit(np.where(np.isnan(features).all(axis=0), 0.0, features), own)
 
 
 @dataclass(frozen=True)
