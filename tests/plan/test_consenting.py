@@ -39,6 +39,7 @@ PARAMETERS = {
     "beta-likeness": {"beta": (3, 2, 1)},
     "enhanced-beta-likeness": {"beta": (3, 2, 1)},
     "delta-disclosure": {"delta": (3, 2, 1)},
+    "probabilistic-k-anonymity": {"k": (3, 4, 5)},
 }
 """For each model its parameters: less than is asked, what is asked, and more."""
 
@@ -58,7 +59,9 @@ def test_as_much_or_more_is_enough_and_less_is_not(method):
         assert len(short(same, {**same, name: less[name]})) == 1
 
 
-@pytest.mark.parametrize("method", sorted(PARAMETERS.keys() - {"k-anonymity"}))
+@pytest.mark.parametrize(
+    "method", sorted(PARAMETERS.keys() - {"k-anonymity", "probabilistic-k-anonymity"})
+)
 def test_another_model_is_not_enough_but_for_k(method):
     given = {"method": method, **{name: one[1] for name, one in PARAMETERS[method].items()}}
     alone = {"method": "k-anonymity", "k": 9}
@@ -243,3 +246,8 @@ def test_buckets_of_another_kind_fall_short():
     ]
     assert short(distinct, BUCKETS) == ["buckets is 'anatomy', and by the owner 'distinct-l'."]
     assert len(short(BUCKETS, {**BUCKETS, "l": 2})) == 2
+
+
+def test_permuted_values_are_not_taken_for_k_anonymity():
+    asked, made = {"method": "k-anonymity"}, {"method": "probabilistic-k-anonymity"}
+    assert short(asked, made)
