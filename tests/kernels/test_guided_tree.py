@@ -269,3 +269,15 @@ def sides_by_order(table, coded, ranks, pieces):
         )
         for (dim, order), turns in orders.items()
     }
+
+
+def test_a_column_of_very_many_values_is_cut_like_any_other():
+    # A node costs as much as its rows, not as the values of the column.
+    rows = 60_000
+    names = Axis(np.arange(rows, dtype=np.int32)[::-1].copy(), Members(rows))
+    target = np.arange(rows) % 3
+    table = Table([names], SensitiveRows(), ClassConstraint(100), LOSS)
+    formed = parts(table, column(target))
+    assert min(map(len, formed)) >= 100
+    assert len(formed) > 300
+    assert first_cut(table, column(target)) == set(np.flatnonzero(target == 0).tolist())

@@ -12,11 +12,7 @@ from policy_engine.audits.guiding.labels import (
     read_labels,
     values_of,
 )
-from policy_engine.audits.guiding.targets import (
-    class_targets,
-    number_targets,
-    probability_targets,
-)
+from policy_engine.audits.guiding.targets import class_targets, number_targets
 from policy_engine.engines.encoding import ColumnCodes
 from policy_engine.engines.generalizations.decimals import is_number
 from policy_engine.errors import DataError
@@ -28,9 +24,9 @@ Ints = NDArray[np.int64]
 class ColumnFitting:
     """Predictions in a column, of a label.
 
-    Texts and truth values are predicted classes. Numbers are probabilities of the second class
-    where the label has two classes and all lie between 0 and 1; predicted classes where the label
-    has more, and all are one of them; else they are scores, or predicted quantities.
+    Texts and truth values are predicted classes, and so are numbers where the label has more than
+    two classes and all are one of them; others are probabilities, scores or predicted quantities,
+    which all serve alike: how they are scaled does not matter.
     """
 
     column: str
@@ -59,8 +55,6 @@ class ColumnFitting:
                 raise DataError.of("R017", f"{message}Allowed are {MOST_CLASSES}.", hint)
             return GuidingColumn(self.column, names)
         values, counts = values_of(column, self.column), column.counts()
-        if len(labels.classes) == 2 and ((values >= 0) & (values <= 1)).all():
-            return GuidingColumn(self.column, is_probability=True)
         own = {float(one) for one in labels.classes if is_number(one)}
         if len(labels.classes) > 2 and set(values.tolist()) <= own:
             return GuidingColumn(self.column, tuple(column.labels.tolist()))
@@ -72,11 +66,10 @@ class ColumnFitting:
 
 @dataclass(frozen=True)
 class GuidingColumn:
-    """How the predictions of a column become targets: classes, probabilities, or other numbers."""
+    """How the predictions of a column become targets: classes, or numbers on a scale."""
 
     column: str
     classes: tuple[str, ...] = ()
-    is_probability: bool = False
     mean: float = 0.0
     deviation: float = 1.0
 
@@ -93,8 +86,6 @@ class GuidingColumn:
             numbers = np.array([float(place[label]) for label in column.labels])
             return class_targets(numbers[column.codes], len(self.classes))
         values = values_of(column, self.column)[column.codes]
-        if self.is_probability:
-            return probability_targets(np.column_stack([1 - values, values]))
         return number_targets(values, self.mean, self.deviation)
 
 

@@ -10,18 +10,17 @@ Floats = NDArray[np.float64]
 
 UNIT = 10_000
 """How many steps a target of 1 has."""
-CLIPPED = 0.002
-"""Probabilities nearer to 0 or 1 than this are taken for this: logits beyond are mostly noise."""
 
 
 def probability_targets(probabilities: Floats) -> Ints:
-    """Return the targets of probabilities of classes, (rows, classes): their logits, clipped.
+    """Return the targets of probabilities of classes, (rows, classes).
 
     Of two classes, the first follows from the second and is left out.
     """
-    own = probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
-    clipped = np.clip(own, CLIPPED, 1 - CLIPPED)
-    return _quantised(np.log(clipped) - np.log1p(-clipped))
+    # Not their logits: those differ most where a model is sure, and so where what it says is the
+    # same. On Adult, boosted models of the release are .4 points less accurate by clipped logits
+    # at k = 50, and .7 at k = 1000 (six seeds), networks neither more nor less.
+    return _quantised(probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities)
 
 
 def class_targets(numbers: Floats, classes: int) -> Ints:

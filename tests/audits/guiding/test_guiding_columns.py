@@ -13,9 +13,9 @@ def targets(predictions, labels):
     return ColumnFitting("p", "y").fit(table).targets(table)
 
 
-def test_probabilities_of_one_of_two_classes_are_clipped_logits():
-    made = targets([0.5, 0.0, 1.0, 0.002], ["a", "b", "a", "b"])
-    assert made[:, 0].tolist() == [0, -62126, 62126, -62126]
+def test_probabilities_are_one_target():
+    made = targets([0.0, 0.5, 1.0], ["a", "b", "a"])
+    assert made[:, 0].tolist() == [-12247, 0, 12247]  # in standard deviations, of .408
 
 
 def test_predicted_classes_have_a_target_each_but_the_first_of_two():
