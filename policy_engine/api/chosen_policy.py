@@ -91,8 +91,9 @@ class PolicyChoice:
             options += [
                 _refinement("pe:label", self._iri_of(self.label)),
                 _refinement("pe:guideLabels", guide.labels),
-                _refinement("pe:representative", guide.representative),
             ]
+            if not self.step.is_permuted:
+                options.append(_refinement("pe:representative", guide.representative))
         return options
 
     @property

@@ -7,7 +7,13 @@ from typing import Any, NamedTuple, Unpack
 
 from policy_engine.api.binding import bind_plans, choose_product, permitted_makers
 from policy_engine.api.chosen_policy import PolicyChoice
-from policy_engine.api.class_methods import FORMING, RAW, ClassForming, MethodName
+from policy_engine.api.class_methods import (
+    FORMING,
+    RAW,
+    ClassForming,
+    MethodName,
+    permitted_methods,
+)
 from policy_engine.api.exploring import combine_settings
 from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.api.model_comparison import (
@@ -123,7 +129,7 @@ def explore_models(
     trials = ModelTrials(plan, engine, table, trial, tuple(forming), tuple(settings))
     for split in splits:
         trials.measure(split, progress, draws)
-    runs = with_choice(trials.runs(), _own_parameters(step))
+    runs = with_choice(trials.runs(), _own_parameters(step), permitted_methods(step))
     comparison = ModelComparison(
         label=label,
         measure=trial.measure,
@@ -170,35 +176,32 @@ class ModelTrials:
         self._raw.append(_learnt(raw, raw))
         part = self.table.take(split.learnt)
         masked = self.engine.mask(part, self.plan.mask)[0] if self.plan.mask else part
+        guided: dict[str, Any] = {"": masked}
         for place, forming in enumerate(self.forming):
-            guided = self._guided(forming, masked)
             for number, setting in enumerate(self.settings):
-                at = done + place * len(self.settings) + number
-                progress("exploring", at, draws * total)
+                progress("exploring", done + place * len(self.settings) + number, draws * total)
                 key = forming.method, number
                 if key in self._refused:
                     continue
                 try:
                     step = forming.step(change_parameters(self.plan.require_anonymize(), setting))
-                    release = self._released(part, guided, step)
-                    learnt = self.trial.figures(split, release.table, step.columns.quasi_names)
+                    fitting = forming.fitting(step, self.trial.features)
+                    if fitting is not None and forming.taught not in guided:
+                        guided[forming.taught] = self.engine.guide(masked, fitting)
+                    release = self._released(part, guided[forming.taught], step)
+                    cells = () if step.is_permuted else step.columns.quasi_names
+                    learnt = self.trial.figures(split, release.table, cells)
                 except (PlanError, DataError, CertificateError) as error:
                     self._refused[key] = _reason(error)
                     continue
                 self._made.setdefault(key, []).append(_learnt(learnt, raw, release.figures))
-
-    def _guided(self, forming: ClassForming, part: Any) -> Any:
-        """Return the rows of a split with the targets by which they are classed, which are the same
-        for every setting."""
-        step = forming.step(self.plan.require_anonymize())
-        fitting = forming.fitting(step, self.trial.features)
-        return part if fitting is None else self.engine.guide(part, fitting)
 
     def _released(self, part: Any, guided: Any, step: Anonymize) -> _Released:
         made = self.engine.anonymize(guided, step, self.plan.publish)
         written = self.engine.write(made, None)
         # The classes of all ways are measured alike, and what they disclose of the label is, too.
         alike = ClassForming("soft-guided", self.trial.label).step(step)
+        alike = step if step.is_permuted else alike
         measured = self.engine.measure(written, alike)
         totals, labels = measured.totals, measured.label
         if totals is None or labels is None or isinstance(labels, NotApplicable):

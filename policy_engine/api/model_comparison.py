@@ -1,6 +1,6 @@
 """What ways of forming classes are worth to a model: figures over repeated splits, and a choice."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -92,13 +92,20 @@ class ModelComparison(_Frozen):
                 yield run, run.outcome
 
 
-def with_choice(runs: tuple[MethodRun, ...], own: Mapping[str, float]) -> tuple[MethodRun, ...]:
-    """Return runs with the best one marked that a policy with its `own` parameters can ask for.
+def with_choice(
+    runs: tuple[MethodRun, ...],
+    own: Mapping[str, float],
+    permitted: Collection[MethodName] = PERMITTED,
+) -> tuple[MethodRun, ...]:
+    """Return runs with the best one marked of the `permitted` ways that a policy with its `own`
+    parameters can ask for.
 
     Its k is at least the policy's, all other parameters are the policy's, and all bounds held. Of
     equal ones, the one with the greatest k is chosen, then the first.
     """
-    judged = [one.model_copy(update={"is_eligible": _is_eligible(one, own)}) for one in runs]
+    judged = [
+        one.model_copy(update={"is_eligible": _is_eligible(one, own, permitted)}) for one in runs
+    ]
     best = max(
         (one for one in judged if one.is_eligible),
         key=lambda one: (one.right, one.setting.get("k", 0)),
@@ -109,8 +116,10 @@ def with_choice(runs: tuple[MethodRun, ...], own: Mapping[str, float]) -> tuple[
     )
 
 
-def _is_eligible(run: MethodRun, own: Mapping[str, float]) -> bool:
-    if run.method not in PERMITTED or not isinstance(run.outcome, ModelOutcome):
+def _is_eligible(
+    run: MethodRun, own: Mapping[str, float], permitted: Collection[MethodName]
+) -> bool:
+    if run.method not in permitted or not isinstance(run.outcome, ModelOutcome):
         return False
     return bool(run.outcome.keeps_bounds) and all(
         value >= own[name] if name == "k" else value == own[name]

@@ -66,7 +66,7 @@ def comparison_notes(comparison: ModelComparison) -> list[str]:
         f"{comparison.rows:,} rows and was tested on {comparison.tested:,} rows as they are, which "
         "neither guide nor model has seen. Intervals are of 95%."
     )
-    return [splits, _ATTACK, _TRUE_LABELS]
+    return [splits, _ATTACK, _TRUE_LABELS, _PERMUTED]
 
 
 _ATTACK = (
@@ -76,6 +76,10 @@ _ATTACK = (
 _TRUE_LABELS = (
     "Classes by the true labels are for comparison alone: a policy cannot ask for them, since they "
     "show the labels of their rows."
+)
+_PERMUTED = (
+    "Permuted values are not k-anonymous: every value is released as it is, in a row of its class. "
+    "A policy that asks for k-anonymity is not given them; their classes are shown to nobody."
 )
 
 

@@ -82,9 +82,9 @@ class WatchedEngine(LocalEngine):
 def test_guides_and_classes_are_of_the_rows_learnt_from_alone():
     engine = WatchedEngine({DATASET: people()})
     comparison, _ = compared(({"k": 5},), engine)
-    first, second = engine.seen[:7], engine.seen[7:]
-    # Of each split, three ways are guided and four are classed, all of them on the same rows.
-    assert [len(one) for one in engine.seen] == [comparison.rows] * 14
+    first, second = engine.seen[:8], engine.seen[8:]
+    # Of each split, there are targets of three kinds and five ways are classed, all on the same.
+    assert [len(one) for one in engine.seen] == [comparison.rows] * 16
     assert all(one == first[0] for one in first)
     assert all(one == second[0] for one in second)
     assert first[0] != second[0]
@@ -103,7 +103,9 @@ def test_bounds_of_the_policy_hold_of_every_way():
     comparison, step = compared(({"k": 5},), **bounded)
     outcomes = [outcome for _, outcome in comparison.formed()]
     assert len(outcomes) == len(FORMING)
-    assert all(one.keeps_bounds and one.one_label < 1 for one in outcomes)
+    assert all(one.keeps_bounds for one in outcomes)
+    # Where values are permuted, only the link to their rows is bounded.
+    assert [run.method for run, one in comparison.formed() if one.one_label == 1] == ["permuted"]
     assert "l-diversity" in step.methods
 
 
@@ -120,6 +122,27 @@ def test_what_cannot_be_compared_is_refused(parts, code, message):
     with pytest.raises(PlanError, match=code) as refused:
         compared(**parts)
     assert message in str(refused.value)
+
+
+PERMUTED = {"method": "probabilistic-k-anonymity"}
+
+
+def test_permuted_values_are_for_policies_that_ask_for_them():
+    comparison, step = compared(({"k": 5},), **PERMUTED)
+    assert [run.method for run in comparison.runs if run.is_eligible] == ["permuted"]
+    assert step.is_permuted
+    other, _ = compared(({"k": 5},))
+    assert {run.method for run in other.runs if run.is_eligible} == {*PERMITTED}
+
+
+def test_what_a_way_does_not_hold_is_refused_alone():
+    comparison, _ = compared(({"k": 5},), privacyUnit="id", insensitive=["buys"])
+    refused = [run for run in comparison.runs if isinstance(run.outcome, NotApplicable)]
+    assert [run.method for run in refused] == ["permuted"]
+    assert refused[0].outcome.reason == (
+        "What the policy asks for does not go with such classes: values are permuted within classes "
+        "that are cut by them alone."
+    )
 
 
 def test_masking_alone_forms_no_classes():
@@ -177,6 +200,17 @@ def test_the_policy_of_a_choice_asks_for_the_step_that_was_compared(method, part
     before, after = json.loads(text), json.loads(refined)
     del before["permission"][0]["action"], after["permission"][0]["action"]
     assert before == after
+
+
+def test_the_policy_of_permuted_values_names_no_representative():
+    text = asked(**PERMUTED)
+    product, step = chosen(read_policy(text), OUTPUT), make_plan(read_policy(text)).anonymize
+    own = ClassForming("permuted", "buys").step(step)
+    refined = PolicyChoice(product.transformation, own, "buys", OUTPUT).refined(
+        text.encode(), Reading()
+    )
+    made = make_plan(read_policy(refined)).require_anonymize()
+    assert (made.methods, made.recoding, made.columns) == (own.methods, own.recoding, own.columns)
 
 
 def test_a_policy_in_another_syntax_is_not_rewritten():
