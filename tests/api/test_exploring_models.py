@@ -140,8 +140,8 @@ def test_what_a_way_does_not_hold_is_refused_alone():
     refused = [run for run in comparison.runs if isinstance(run.outcome, NotApplicable)]
     assert [run.method for run in refused] == ["permuted"]
     assert refused[0].outcome.reason == (
-        "What the policy asks for does not go with such classes: values are permuted within classes "
-        "that are cut by them alone."
+        "What the policy asks for does not go with such classes: values are permuted within "
+        "classes that are cut by them alone."
     )
 
 
