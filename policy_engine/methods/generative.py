@@ -2,9 +2,17 @@
 
 import math
 from itertools import pairwise
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
@@ -157,6 +165,12 @@ class SyntheticInference(_Frozen):
     attacks: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_ATTACKS
     holdout_share: Annotated[float, Field(gt=0, lt=1)] = 0.5
     attempts: Annotated[int, Field(ge=1, le=10_000)] | None = None
+
+    @model_serializer(mode="wrap")
+    def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Omit `attempts` where any number is allowed, as plans did before they were counted."""
+        values: dict[str, Any] = serialize(self)
+        return {name: one for name, one in values.items() if (name, one) != ("attempts", None)}
 
     @property
     def keys(self) -> tuple[GenerativeKey, ...]:

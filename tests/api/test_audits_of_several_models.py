@@ -152,7 +152,7 @@ def test_models_that_are_not_several_are_refused(changes, message):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        ({"models": 2}, "A034", "Give one of --model and --generator"),
+        ({"models": 2}, "A034", "Give a model, or the name of a generator"),
         ({"generator": "trees"}, "A034", "There is no generator 'trees'"),
         ({"models": -1, "model": halves}, "A034", "-1"),
         ({"models": 2, "model": halves, "synthetic": people(9)}, "A034", "are given, too"),

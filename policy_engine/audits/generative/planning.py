@@ -81,7 +81,7 @@ def _check_fits(sources: dict[str, Sequence[Any]], models: int, generator: str) 
         raise AuditError.of("A034", message, "Whoever gives the records gives those of each model.")
     if bool(generator) == bool(sources["model"]) or len(sources["model"]) > 1:
         message = "Models are fitted by one model with a method fit, or by one generator by name."
-        raise AuditError.of("A034", message, "Give one of --model and --generator.")
+        raise AuditError.of("A034", message, "Give a model, or the name of a generator.")
     names = terms.synthesisers()
     if generator and generator not in names:
         message = f"There is no generator {generator!r}. There are {join_names(names)}."
