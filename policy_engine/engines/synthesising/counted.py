@@ -23,7 +23,7 @@ def drawn_codes(counts: Codes, n: int, generator: np.random.Generator) -> Codes:
 
 
 def log_shares(counts: Codes, codes: Codes) -> Floats:
-    """Return the logarithms of the shares of values by their codes, (n,); -1 is no value."""
+    """Return the logarithms of the shares of values by their codes, (n,); -1 means unknown."""
     shares = np.append(counts / counts.sum(), 0.0)
     with np.errstate(divide="ignore"):
         logarithms: Floats = np.log(shares)[codes]

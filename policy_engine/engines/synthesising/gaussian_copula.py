@@ -38,7 +38,7 @@ class FittedCopula:
 
     def log_density(self, codes: Codes) -> Floats:
         """Return the logarithm of the density of rows (n, columns), (n,), about that of their
-        probability; -1 is no value.
+        probability; -1 means unknown.
 
         It is that of the copula at the middle ranks of the values, times their shares.
         """

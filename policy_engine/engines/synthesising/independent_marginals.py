@@ -40,7 +40,7 @@ class StoredMarginals:
         return np.column_stack([drawn_codes(one, n, generator) for one in self.counts])
 
     def log_density(self, codes: Codes) -> Floats:
-        """Return the logarithm of the probability of rows (n, columns), (n,); -1 is no value."""
+        """Return the logarithm of the probability of rows (n, columns), (n,); -1 means unknown."""
         shares = [log_shares(one, codes[:, place]) for place, one in enumerate(self.counts)]
         density: Floats = np.sum(shares, axis=0)
         return density

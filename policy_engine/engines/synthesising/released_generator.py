@@ -32,7 +32,7 @@ class Stored(Protocol):
         ...
 
     def log_density(self, codes: Codes) -> Floats:
-        """Return the logarithm of the probability of rows (n, columns), (n,); -1 is no value."""
+        """Return the logarithm of the probability of rows (n, columns), (n,); -1 means unknown."""
         ...
 
 

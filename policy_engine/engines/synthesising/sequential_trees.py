@@ -133,7 +133,7 @@ class StoredTrees:
         return np.column_stack(drawn)
 
     def log_density(self, codes: Codes) -> Floats:
-        """Return the logarithm of the probability of rows (n, columns), (n,); -1 is no value."""
+        """Return the logarithm of the probability of rows (n, columns), (n,); -1 means unknown."""
         columns = [*codes.T]
         density = log_shares(self.counts, columns[0])
         for place, tree in enumerate(self.trees, start=1):

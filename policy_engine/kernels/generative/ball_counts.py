@@ -107,7 +107,7 @@ def pooled_quantiles(
     """Return quantiles of the distances of all pairs of a record and a sample of its group, (r,).
 
     The percentile heuristic of MOSAICrOWN D5.2, section 4.4.2. Of many samples only the first
-    are used, enough for four million pairs. Raises ValueError where there is no pair.
+    are used, enough for four million pairs. Raises ValueError without any such pair.
     """
     records = ComparedRecords(points, groups, ranks=ranks)
     distances, pairs, step = [], 0, max(_PAIRS // (4 * len(records)), 1)
