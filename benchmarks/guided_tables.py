@@ -276,7 +276,8 @@ def published(task, table, predicted, k, kind="nearest"):
     classes = partition_of(groups)
     if kind == "nearest":
         said = _encoded("", pa.chunked_array([pa.array([str(one) for one in predicted])]))
-        chosen = nearest_rows(quasi, [1.0] * len(quasi), classes, said)
+        whole = [one.column for one in quasi]
+        chosen = nearest_rows(quasi, [1.0] * len(quasi), classes, said, whole)
         places = [chosen] * len(quasi)
     else:
         places = [_row_with(one.column.codes, one.central_codes(classes)) for one in quasi]
