@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from policy_engine import terms
 from policy_engine.decision.conditions import Verdict
 from policy_engine.decision.history import MadeFrom
+from policy_engine.plan.output_checks import CHECKED_OPERANDS
 from policy_engine.policy import Hierarchy, Rule
 from policy_engine.policy.hierarchy import PARTS, Part
 from policy_engine.policy.model import JOINTLY, Kind, Strategy
@@ -91,6 +92,8 @@ def _check_places(values: Mapping[str, Any]) -> None:
     for name, part in _OWN_PLACES.items():
         if name in values:
             raise ValueError(f"give {terms.compact(name)} as {part}, not among the values")
+    for name in CHECKED_OPERANDS & values.keys():
+        raise ValueError(f"nobody states {terms.compact(name)}: a check of the answer shows it")
 
 
 def _count(value: Any) -> Any:

@@ -9,6 +9,7 @@ from policy_engine.plan.aggregates.asking import asks_for_generator
 from policy_engine.plan.aggregates.reading import Statistics
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import audit_duties
+from policy_engine.plan.output_checks import output_checks
 from policy_engine.plan.reading_anonymization import (
     consents,
     permitting,
@@ -103,7 +104,7 @@ def check_plannable(policy: Policy) -> None:
     A policy that asks for nothing to be made is fine.
     """
     problems: list[Problem] = []
-    for derive in (consents, products):
+    for derive in (consents, products, output_checks):
         try:
             derive(policy)
         except PlanError as error:

@@ -1,0 +1,1 @@
+"""What the results of analyses must satisfy before they are shown: profiles of checks."""

@@ -1,0 +1,87 @@
+"""What one policy asks of outputs: a profile, with thresholds of its own in place of some of it."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from policy_engine.methods.output_checks.profile import OutputProfile
+
+Secondary = Literal["none", "exact", "interval"]
+Mitigation = Literal["deny", "suppress", "round", "noise", "review"]
+LedgerScope = Literal["assignee", "organisation", "project", "dataset"]
+
+THRESHOLDS = {
+    "minUnits": "min_units",
+    "maxGroupShare": "max_group_share",
+    "maxLargestShare": "max_largest_share",
+    "maxTwoLargestShare": "max_two_largest_share",
+    "pPercent": "p_percent",
+    "minDegreesOfFreedom": "min_degrees_of_freedom",
+    "unitsBeyondPercentile": "units_beyond_percentile",
+    "zerosDisclosive": "zeros_disclosive",
+    "roundBase": "round_base",
+    "significantDigits": "significant_digits",
+}
+"""The fields of a profile that a policy may set, by the names of its parameters."""
+HANDLING = {
+    "secondary": "secondary",
+    "mitigation": "mitigation",
+    "ledgerScope": "ledger_scope",
+    "privacyUnit": "unit",
+}
+"""What a policy says of how a check is made, by the names of its parameters."""
+OUTPUT_CHECK = "outputCheck"
+PARAMETERS = (OUTPUT_CHECK, *THRESHOLDS, *HANDLING)
+AT_LEAST = ("minUnits", "pPercent", "minDegreesOfFreedom", "unitsBeyondPercentile")
+AT_MOST = ("maxGroupShare", "maxLargestShare", "maxTwoLargestShare", "significantDigits")
+"""Thresholds of which more is stricter, and of which less is."""
+
+
+class OutputCheck(BaseModel):
+    """By what profile outputs are judged, and what becomes of a cell that does not pass.
+
+    `profile` has the policy's own thresholds in it, and keeps the name of the one they replace
+    those of. `unit` is the column that tells whom a row is of, empty where every row is of another;
+    `secondary` says whether further cells are suppressed so that nobody computes those that are, at
+    all (`exact`) or too closely (`interval`). `mitigation` is what is done about cells that do not
+    pass, and `ledger_scope` whose earlier answers count.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    profile: OutputProfile
+    unit: str = ""
+    secondary: Secondary = "interval"
+    mitigation: Mitigation = "suppress"
+    ledger_scope: LedgerScope = "dataset"
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a policy may ask of it, by the names of its parameters."""
+        values = {name: getattr(self.profile, field) for name, field in THRESHOLDS.items()}
+        values |= {name: getattr(self, field) for name, field in HANDLING.items()}
+        values[OUTPUT_CHECK] = self.profile.notation
+        return {name: value for name, value in values.items() if value not in (None, "")}
+
+
+class OwnThresholds(BaseModel):
+    """The limits of what a policy may set of a check, by the names of its parameters."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, populate_by_name=True)
+
+    min_units: Annotated[int | None, Field(alias="minUnits", ge=2)] = None
+    max_group_share: Annotated[float | None, Field(alias="maxGroupShare", gt=0, le=1)] = None
+    max_largest_share: Annotated[float | None, Field(alias="maxLargestShare", gt=0, le=1)] = None
+    max_two_largest_share: Annotated[
+        float | None, Field(alias="maxTwoLargestShare", gt=0, le=1)
+    ] = None
+    p_percent: Annotated[float | None, Field(alias="pPercent", gt=0, le=10)] = None
+    min_degrees_of_freedom: Annotated[int | None, Field(alias="minDegreesOfFreedom", ge=1)] = None
+    units_beyond_percentile: Annotated[int | None, Field(alias="unitsBeyondPercentile", ge=1)] = (
+        None
+    )
+    zeros_disclosive: Annotated[bool | None, Field(alias="zerosDisclosive")] = None
+    round_base: Annotated[int | None, Field(alias="roundBase", ge=2)] = None
+    significant_digits: Annotated[int | None, Field(alias="significantDigits", ge=1, le=15)] = None
+    secondary: Secondary | None = None
+    mitigation: Mitigation | None = None
+    ledger_scope: Annotated[LedgerScope | None, Field(alias="ledgerScope")] = None
