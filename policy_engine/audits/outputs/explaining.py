@@ -1,0 +1,54 @@
+"""Why a cell is not released, at two levels: for who asked, and for owners and auditors.
+
+How far a cell misses a threshold tells of the values in it, and the thresholds of dominance rules
+are confidential themselves: who asked learns the rule's code and one sentence.
+"""
+
+from typing import Any
+
+from policy_engine.audits.outputs.model import CellVerdict, TableVerdict
+from policy_engine.audits.outputs.reasons import SENTENCES, Reason
+
+
+def explain_cell(verdict: CellVerdict) -> str:
+    """Return why a cell is not released, without any figure."""
+    return " ".join(f"{reason} {SENTENCES[reason]}" for reason in verdict.reasons)
+
+
+def public_cell(verdict: CellVerdict) -> dict[str, Any]:
+    """Return what the assignee may learn of a cell that is not released, as JSON."""
+    return {
+        "row": verdict.row,
+        "column": verdict.measure,
+        "keys": verdict.keys,
+        "outcome": verdict.outcome.value,
+        "codes": [reason.value for reason in verdict.reasons],
+    }
+
+
+def confidential_cell(verdict: CellVerdict) -> dict[str, Any]:
+    """Return what owner and auditor may learn of it: the same, with the evidence."""
+    return {**public_cell(verdict), "evidence": list(verdict.figures)}
+
+
+def public_verdict(verdict: TableVerdict) -> dict[str, Any]:
+    """Return what the assignee may learn of a table: what was decided, and by which rules."""
+    return {
+        "outcome": verdict.outcome.value,
+        "profile": f"{verdict.check.profile.notation} {verdict.check.profile.version}",
+        "suppressed": [public_cell(one) for one in verdict.cells()],
+        "reasons": {reason.value: SENTENCES[reason] for reason in reasons_of(verdict)},
+    }
+
+
+def confidential_verdict(verdict: TableVerdict) -> dict[str, Any]:
+    """Return what owner and auditor may learn of a table: with thresholds and evidence."""
+    public = public_verdict(verdict)
+    cells = [confidential_cell(one) for one in verdict.cells()]
+    return {**public, "check": verdict.check.model_dump(mode="json"), "suppressed": cells}
+
+
+def reasons_of(verdict: TableVerdict) -> tuple[Reason, ...]:
+    """Return every reason for which a cell of a table is not released, in the order of codes."""
+    reasons = {reason for one in verdict.cells() for reason in one.reasons}
+    return tuple(reason for reason in Reason if reason in reasons)

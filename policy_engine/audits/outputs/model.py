@@ -1,0 +1,186 @@
+"""A table of results, what is known of each of its cells, and what was decided about them.
+
+Statistics with the same risks are one class, a statbarn (B. Derrick, E. Green, F. Ritchie,
+P. White: Towards a comprehensive theory and practice of output SDC, 2023), named as in the ontology
+of ACRO 1.0. Evidence and verdicts are kept apart: who sees a verdict need
+not see the figures that it comes from.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.outputs.reasons import CheckOutcome, Reason, outcome_of, reasons_in
+from policy_engine.methods.output_checks.parameters import OutputCheck
+
+Counts = NDArray[np.int64]
+Figures = NDArray[np.float64]
+TOTAL = -1
+"""The code of a key in rows that are totals over it."""
+
+
+class Statbarn(StrEnum):
+    """Statistics that share their risks."""
+
+    FREQUENCIES = "frequencies"
+    LINEAR_AGGREGATIONS = "linear aggregations"
+    POSITION = "position"
+    ENDPOINTS = "endpoints"
+    MODE = "mode"
+    SHAPE = "shape"
+    CORRELATION_COEFFICIENTS = "correlation coefficients"
+    CALCULATED_RATIOS = "calculated ratios"
+    HAZARD_SURVIVAL_TABLES = "hazard and survival tables"
+    NON_LINEAR_CONCENTRATION_RATIOS = "non-linear concentration ratios"
+    GINI_COEFFICIENT = "Gini coefficient"
+    STATISTICAL_HYPOTHESIS_TESTS = "statistical hypothesis tests"
+    LINKED_MULTILEVEL_TABLES = "linked multilevel tables"
+    CLUSTERS = "clusters"
+
+
+@dataclass(frozen=True)
+class CellEvidence:
+    """What is known of a statistic in each row of a table: arrays with a figure for every row.
+
+    Units are those of privacy: persons, never rows. None stands for what is not known: a rule that
+    needs it then releases nothing. `units` contribute to the statistic, with anything but zero if
+    it is a sum; `left_out` are units of the row that do not. `largest`, `second` and `total` are
+    the contributions of the two units that contribute most and of all, by absolute value;
+    `negatives` are the units that contribute less than zero. `below` and `above` a percentile are
+    units beyond it on either side. `group_share` is the most of the units of a line of the table
+    that are in the cell (NaN in a cell of no line), `mode_share` that of the units that have the
+    mode. `is_constant` tells whether all units have one value, and `levels` how many different
+    values the explanatory variable has; `coefficient` is the correlation.
+    """
+
+    units: Counts
+    rows: Counts | None = None
+    left_out: Counts | None = None
+    largest: Figures | None = None
+    second: Figures | None = None
+    total: Figures | None = None
+    negatives: Counts | None = None
+    degrees_of_freedom: Figures | None = None
+    below: Counts | None = None
+    above: Counts | None = None
+    group_share: Figures | None = None
+    mode_share: Figures | None = None
+    is_constant: NDArray[np.bool_] | None = None
+    levels: Counts | None = None
+    coefficient: Figures | None = None
+
+    def figures(self, row: int) -> dict[str, Any]:
+        """Return what is known of the statistic in a row, by name."""
+        arrays = {name: values for name, values in vars(self).items() if values is not None}
+        return {name: values[row].item() for name, values in arrays.items()}
+
+
+@dataclass(frozen=True)
+class ShownStatistic:
+    """One statistic that a measure shows, of values of `columns`.
+
+    `tail` is the share of units beyond a percentile, on its smaller side. The coefficients of a
+    regression on nothing but categories are a table of means: it `is_implicit_table`.
+    """
+
+    statbarn: Statbarn
+    evidence: CellEvidence
+    columns: tuple[str, ...] = ()
+    tail: float = 0.0
+    is_implicit_table: bool = False
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A column of figures, which is safe where every statistic that it is computed from is."""
+
+    name: str
+    statistics: tuple[ShownStatistic, ...]
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """A table of results: rows by their keys, and the figures in them.
+
+    `codes` (rows, keys) are positions in the `labels` of each key, `TOTAL` in rows that are totals
+    over it. `values` (rows, measures) are the figures, NaN where there is none.
+    """
+
+    keys: tuple[str, ...]
+    labels: tuple[Sequence[Any], ...]
+    codes: Counts
+    measures: tuple[Measure, ...]
+    values: Figures
+
+    def key_values(self, row: int) -> dict[str, Any]:
+        """Return the values of the keys in a row, without those that it is a total over."""
+        named = zip(self.keys, self.labels, self.codes[row].tolist(), strict=True)
+        return {name: labels[code] for name, labels, code in named if code != TOTAL}
+
+
+@dataclass(frozen=True)
+class CellVerdict:
+    """What was decided about one cell that is not released, and why.
+
+    `figures` are for owners and auditors alone: the evidence of each statistic in the cell.
+    """
+
+    row: int
+    measure: str
+    outcome: CheckOutcome
+    reasons: tuple[Reason, ...]
+    keys: dict[str, Any]
+    figures: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class TableVerdict:
+    """What was decided about a table: for each cell, the reasons (bits) against its release.
+
+    `reasons` is (rows, measures), zero where a cell is released.
+    """
+
+    table: ResultTable
+    check: OutputCheck
+    reasons: NDArray[np.uint32]
+
+    @cached_property
+    def released(self) -> NDArray[np.bool_]:
+        """Which cells are released, (rows, measures)."""
+        is_denied = self.check.mitigation == "deny" and bool(self.reasons.any())
+        passes: NDArray[np.bool_] = np.equal(self.reasons, 0)
+        return np.zeros_like(passes) if is_denied else passes
+
+    @property
+    def outcome(self) -> CheckOutcome:
+        """What was decided about the table: released if any cell is, else the worst outcome."""
+        if self.released.any():
+            return CheckOutcome.RELEASED
+        masks = np.unique(self.reasons).tolist()
+        outcomes = {self._outcome(mask) for mask in masks} or {CheckOutcome.REFUSED}
+        return min(outcomes, key=list(CheckOutcome).index)
+
+    def cells(self) -> Iterator[CellVerdict]:
+        """Yield a verdict for each cell that is not released, row by row."""
+        for row, number in np.argwhere(~self.released).tolist():
+            measure, mask = self.table.measures[number], int(self.reasons[row, number])
+            yield CellVerdict(
+                row=row,
+                measure=measure.name,
+                outcome=self._outcome(mask),
+                reasons=reasons_in(mask) or (Reason.DENIED_WITH_OTHERS,),
+                keys=self.table.key_values(row),
+                figures=tuple(one.evidence.figures(row) for one in measure.statistics),
+            )
+
+    def _outcome(self, mask: int) -> CheckOutcome:
+        if self.check.mitigation == "deny":
+            return CheckOutcome.REFUSED
+        outcome = outcome_of(mask)
+        is_reviewed = self.check.mitigation == "review" and outcome is CheckOutcome.SUPPRESSED
+        return CheckOutcome.REVIEW if is_reviewed else outcome

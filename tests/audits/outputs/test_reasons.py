@@ -1,0 +1,28 @@
+"""Codes of reasons, and what follows from several of them together."""
+
+from policy_engine.audits.outputs.reasons import (
+    SENTENCES,
+    CheckOutcome,
+    Reason,
+    outcome_of,
+    reasons_in,
+)
+from policy_engine.errors import CODES
+
+
+def test_every_reason_has_a_sentence_and_a_documented_code():
+    assert set(SENTENCES) == set(Reason)
+    assert {reason.value for reason in Reason} <= CODES.keys()
+
+
+def test_mask_has_its_reasons_in_the_order_of_codes():
+    mask = Reason.NO_THRESHOLD.bit | Reason.FEW_UNITS.bit
+    assert reasons_in(mask) == (Reason.FEW_UNITS, Reason.NO_THRESHOLD)
+    assert reasons_in(0) == ()
+
+
+def test_worst_outcome_counts():
+    assert outcome_of(0) is CheckOutcome.RELEASED
+    assert outcome_of(Reason.NEGATIVE_VALUES.bit) is CheckOutcome.REVIEW
+    assert outcome_of(Reason.NEGATIVE_VALUES.bit | Reason.FEW_UNITS.bit) is CheckOutcome.SUPPRESSED
+    assert outcome_of(Reason.EXTREME.bit | Reason.FEW_UNITS.bit) is CheckOutcome.REFUSED
