@@ -9,7 +9,7 @@ PolicyEngineError
  ├── RequestError       an access request that cannot be understood
  ├── DeniedError        a party asks to make something, and is not permitted to
  ├── LogError           a decision log that cannot be read, or whose chain is broken
- ├── LedgerError        a budget ledger that cannot be used, or whose chain is broken
+ ├── LedgerError        a ledger that cannot be used, or whose chain is broken
  ├── QueryError         a query that cannot be understood, and so is not run
  ├── EngineError        an engine that cannot be started, or that was lost on the way
  ├── AuditError         an audit that cannot be run on what it is given
@@ -252,6 +252,21 @@ CODES = {
     "K016": "a figure of which it is not known what a rule needs to know",
     "K020": "a figure for which the profile of output checks has no threshold",
     "K021": "a figure that no rule judges, so that a person has to",
+    "K030": "an output ledger that cannot be read or written",
+    "K031": "an output ledger that is locked by another process",
+    "K032": "an output ledger that may only be read",
+    "K033": "an output ledger whose chain is broken",
+    "K034": "an output ledger that is chained with another key",
+    "K035": "a file that is not an output ledger",
+    "K036": "an output ledger of a newer version",
+    "K037": "an answer that an output ledger cannot check",
+    "K040": "a cell of fewer units than the threshold",
+    "K041": "a cell that differs from an earlier one by fewer units than the threshold",
+    "K042": "a cell that differs from another of its answer by fewer units than the threshold",
+    "K043": "cells that tell of fewer units than the threshold, with all that was released",
+    "K044": "cells that tell the value of a suppressed one, with all that was released",
+    "K046": "an answer beyond the limits within which an output ledger decides",
+    "K047": "an answer about other data than earlier ones of its dataset",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",
     "X001": "a bug in the engine",
@@ -455,7 +470,7 @@ class LogError(PolicyEngineError):
 
 
 class LedgerError(PolicyEngineError):
-    """A budget ledger that cannot be used, such as one that is locked, or was changed."""
+    """A ledger of budgets or outputs that cannot be used, or an answer it cannot check."""
 
     exit_code = 2
 

@@ -4,7 +4,7 @@ from policy_engine.release.budget.accounts import Account, Amount, Cap, Charge
 from policy_engine.release.budget.balances import Balance
 from policy_engine.release.budget.entries import BudgetEntry
 from policy_engine.release.budget.ledger import BudgetLedger, ReplayedAnswer, Reservation
-from policy_engine.release.budget.store import BudgetStore, LedgerFile
+from policy_engine.release.budget.store import LedgerFile
 
 __all__ = [
     "Account",
@@ -12,7 +12,6 @@ __all__ = [
     "Balance",
     "BudgetEntry",
     "BudgetLedger",
-    "BudgetStore",
     "Cap",
     "Charge",
     "LedgerFile",

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from secrets import token_hex
 from threading import RLock
@@ -16,12 +15,10 @@ from typing import Any
 from policy_engine.data.chain.entries import START, now
 from policy_engine.data.chain.hashing import HashChain
 from policy_engine.data.chain.reading import Mark
-from policy_engine.data.chain.rows import Row
 from policy_engine.data.chain.verification import (
     Head,
     InvalidEntryError,
     Verification,
-    key_error,
     parse_entry,
 )
 from policy_engine.data.keys import Key, read_chain_key
@@ -38,8 +35,10 @@ from policy_engine.release.budget.entries import (
 from policy_engine.release.budget.lineage import DataLineage, related, spread, whole_of
 from policy_engine.release.budget.processes import current_owner, is_gone
 from policy_engine.release.budget.state import LedgerState, ReleaseState, Step
-from policy_engine.release.budget.store import BudgetStore, LedgerFile, StoredLedger
+from policy_engine.release.budget.store import BUDGET, LedgerFile
 from policy_engine.release.budget.verifying import answer_fault, kept_answer, verify_ledger
+from policy_engine.release.ledger_chain import LedgerChain
+from policy_engine.release.ledger_file import LedgerStore, StoredLedger
 
 WAIT = 600.0
 """How many seconds to wait for another run that is making the same release."""
@@ -102,7 +101,7 @@ class BudgetLedger:
     happens afterwards; what was only reserved is given back, by a later caller if its process died.
     """
 
-    def __init__(self, store: str | Path | BudgetStore, key: Key = None) -> None:
+    def __init__(self, store: str | Path | LedgerStore, key: Key = None) -> None:
         """Open the ledger in a file, which is made by the first charge if there is none.
 
         With a key, the chain uses HMACs, which nobody can recreate without it. Raises DataError
@@ -334,38 +333,15 @@ class BudgetLedger:
     def _read(self, stored: StoredLedger) -> LedgerState:
         """Return the state of a ledger: of what was read before, only the last entry is read."""
         state, self._known = self._known or LedgerState(self.chain), None
-        rows = stored.rows(state.mark.number)
+        reader = LedgerChain(self.chain, LEDGER, BUDGET, self.store.source)
         try:
-            self._check_latest(stored)
-            state.read(rows if state.mark.number else self._checked(rows))
+            state.read(reader.unread_rows(stored, state.mark, self._latest))
         except InvalidEntryError as error:
             message = f"The budget ledger does not show what was spent: {error}."
             hint = "`budget verify` lists every problem."
             raise LedgerError.of("B004", message, hint, self.store.source) from None
         self._latest = state.mark
         return state
-
-    def _check_latest(self, stored: StoredLedger) -> None:
-        """Raise InvalidEntryError if the ledger lacks what was read of it before."""
-        latest = self._latest
-        rows = stored.rows(latest.number)
-        if latest.number and not latest.is_in(next(rows, None), self.chain, LEDGER):
-            message = f"it no longer has entry {latest.number}: it was truncated or replaced"
-            raise InvalidEntryError(message)
-
-    def _checked(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Return rows, of which the first is chained with the key of this ledger."""
-        first = next(rows, None)
-        if first is None:
-            return rows
-        entry = parse_entry(first, LEDGER)
-        if self.chain.key is None and entry.chain == "hmac-sha-256":
-            raise key_error("budget ledger", self.store.source)
-        if any(self.chain.entry_faults(entry)):
-            message = "The budget ledger was made with another key, or without one."
-            hint = "Give the key that it is chained with. If that is the key, it was changed."
-            raise LedgerError.of("B005", message, hint, self.store.source)
-        return chain((first,), rows)
 
     def _is_being_made(self, number: int) -> bool:
         """Return whether a living process still holds a reservation."""

@@ -15,7 +15,7 @@ from policy_engine.data.chain.verification import (
 from policy_engine.errors import Problem
 from policy_engine.release.budget.entries import LEDGER
 from policy_engine.release.budget.state import LedgerState, ReleaseState
-from policy_engine.release.budget.store import StoredLedger
+from policy_engine.release.ledger_file import StoredLedger
 
 
 def verify_ledger(

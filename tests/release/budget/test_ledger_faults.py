@@ -9,7 +9,8 @@ import pytest
 from charging import charge, release, spent
 
 from policy_engine.errors import DataError, LedgerError, RequestError
-from policy_engine.release.budget import BudgetLedger, LedgerFile, store
+from policy_engine.release import ledger_file
+from policy_engine.release.budget import BudgetLedger, LedgerFile
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 
@@ -70,7 +71,7 @@ def test_a_folder_that_cannot_be_made_is_told_of(tmp_path):
 
 
 def test_a_locked_ledger_is_told_of(path, monkeypatch):
-    monkeypatch.setattr(store, "PATIENCE", 0.01)
+    monkeypatch.setattr(ledger_file, "PATIENCE", 0.01)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
         told = refusal(BudgetLedger(path))
@@ -88,8 +89,8 @@ def test_a_ledger_that_may_only_be_read_has_balances_and_takes_no_charge(path):
 
 
 def test_what_sqlite_says_of_a_ledger_that_may_only_be_read_is_told(path, monkeypatch):
-    connected = store.ChainTable._connected
-    monkeypatch.setattr(store.ChainTable, "_connected", lambda self, _: connected(self, "ro"))
+    connected = ledger_file.ChainTable._connected
+    monkeypatch.setattr(ledger_file.ChainTable, "_connected", lambda self, _: connected(self, "ro"))
     with pytest.raises(LedgerError, match="B003 The budget ledger, or its folder, cannot be wri"):
         BudgetLedger(path).reserve(charge("3"))
 

@@ -1,0 +1,1 @@
+"""Checks of results before they leave: arrays of cells, populations and totals."""

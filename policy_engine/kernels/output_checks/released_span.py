@@ -1,0 +1,263 @@
+"""What linear combinations of released sums tell: exactly, modulo random primes.
+
+A released cell is a row of zeros and ones over atoms, the groups of units that nothing released
+tells apart. Who knows the values of cells knows those of all their linear combinations, and of no
+other function of the atoms, as long as no bound on the values is reached. A combination whose
+coefficients are zero but for a few units tells of these units alone: differences of two cells,
+complements within a total, trackers (Denning, Denning and Schwartz, 1979) are all of this form.
+
+Ranks over the integers are those modulo a prime, unless it divides one of the elementary divisors
+of the matrix; for two primes drawn afterwards from two million, no caller can arrange for that.
+"""
+
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.compiled import compiled, inlined
+
+Residues = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+_LEAST, _MOST = 2**25, 2**26
+"""Products of two residues below the upper bound are exact in double precision."""
+_WITNESSES = (2, 3, 5, 7)
+"""Enough for the Miller-Rabin test of numbers below 3,215,031,751 (Jaeschke, 1993)."""
+
+
+def random_prime() -> int:
+    """Return a prime drawn uniformly between 2**25 and 2**26."""
+    while True:
+        number = _LEAST + secrets.randbelow(_LEAST)
+        if _is_prime(number):
+            return number
+
+
+def _is_prime(number: int) -> bool:
+    if number % 2 == 0:
+        return False
+    odd, twos = number - 1, 0
+    while odd % 2 == 0:
+        odd, twos = odd // 2, twos + 1
+    return all(_passes(number, base, odd, twos) for base in _WITNESSES)
+
+
+def _passes(number: int, base: int, odd: int, twos: int) -> bool:
+    power = pow(base, odd, number)
+    if power in (1, number - 1):
+        return True
+    for _ in range(twos - 1):
+        power = power * power % number
+        if power == number - 1:
+            return True
+    return False
+
+
+class Echelon(NamedTuple):
+    """Rows in echelon form, and the column of the pivot of each: (rank, columns) and (rank,)."""
+
+    rows: Residues
+    pivots: NDArray[np.int64]
+
+
+def echelon(rows: Residues, prime: int, *, is_reduced: bool = False) -> Echelon:
+    """Return the echelon form of rows of residues; reduced, pivots are alone in their columns."""
+    work, pivots = np.ascontiguousarray(rows).copy(), np.full(len(rows), -1, np.int64)
+    rank = int(_eliminate(work, len(work), pivots, float(prime), is_reduced))
+    return Echelon(work[:rank], pivots[:rank])
+
+
+def in_span(rows: Residues, vectors: Residues, prime: int) -> NDArray[np.bool_]:
+    """Return which vectors are linear combinations of rows: (vectors,)."""
+    if not len(vectors) or not len(rows):
+        return np.asarray(~vectors.any(axis=1))
+    work = np.vstack([rows, vectors])
+    pivots = np.full(len(rows), -1, np.int64)
+    _eliminate(work, len(rows), pivots, float(prime), False)  # noqa: FBT003 (a kernel)
+    return np.asarray(~work[len(rows) :].any(axis=1))
+
+
+def combination(rows: Residues, vector: Residues, prime: int) -> NDArray[np.bool_]:
+    """Return which rows a vector in their span is combined of, the first of them preferred."""
+    work = np.hstack([rows.T, vector[:, None]])
+    solution = echelon(work, prime, is_reduced=True)
+    is_used = np.zeros(len(rows), np.bool_)
+    inside = solution.pivots < len(rows)
+    is_used[solution.pivots[inside]] = solution.rows[inside, -1] != 0
+    return is_used
+
+
+def within(rows: Residues, columns: NDArray[np.bool_], prime: int) -> Residues:
+    """Return a basis, in reduced echelon form, of the combinations that vanish but for columns.
+
+    It has only those columns: (dimension, their number).
+    """
+    order = np.concatenate([np.flatnonzero(~columns), np.flatnonzero(columns)])
+    outside = int((~columns).sum())
+    form = echelon(rows[:, order], prime)
+    inner = form.rows[form.pivots >= outside, outside:]
+    return echelon(inner, prime, is_reduced=True).rows
+
+
+class LightVector(NamedTuple):
+    """The outcome of a search: a vector that was found, that none is there, or neither."""
+
+    state: Literal["found", "absent", "undecided"]
+    vector: Residues
+
+
+def light_vector(
+    basis: Residues,
+    weights: Counts,
+    least: int,
+    prime: int,
+    is_known: Callable[[Residues], bool],
+    nodes: int,
+) -> LightVector:
+    """Return a combination of a reduced basis, not known, whose support weighs less than `least`.
+
+    `weights` are those of the columns. At most `nodes` subspaces are looked at. Raises nothing: if
+    that is too few, the outcome is undecided.
+    """
+    search = _Search(weights, least, prime, is_known, nodes)
+    outcome = LightVector("absent", np.zeros(basis.shape[1]))
+    for part in _parts(basis):
+        columns = np.flatnonzero(part.any(axis=0))
+        result = search.run(part[:, columns], columns, basis.shape[1])
+        if result.state == "found":
+            return result
+        outcome = result if result.state == "undecided" else outcome
+    return outcome
+
+
+def _parts(basis: Residues) -> list[Residues]:
+    """Return the rows of a basis in groups that share no column: a light vector lies in one."""
+    groups: list[tuple[NDArray[np.bool_], list[int]]] = []
+    for row, support in enumerate(basis != 0):
+        joined = [one for one in groups if (one[0] & support).any()]
+        rows = sorted([row, *(other for one in joined for other in one[1])])
+        columns = np.logical_or.reduce([support, *(one[0] for one in joined)])
+        groups = [one for one in groups if not any(one is other for other in joined)]
+        groups.append((columns, rows))
+    return [basis[rows] for _, rows in groups]
+
+
+class _Search:
+    """Branch and bound: a column is zero, or its weight is paid, whatever its coefficient."""
+
+    def __init__(
+        self,
+        weights: Counts,
+        least: int,
+        prime: int,
+        is_known: Callable[[Residues], bool],
+        nodes: int,
+    ) -> None:
+        self.weights, self.least, self.prime = weights, least, prime
+        self.is_known, self.nodes = is_known, nodes
+
+    def run(self, basis: Residues, columns: NDArray[np.intp], width: int) -> LightVector:
+        """Return the outcome for a basis that has some of the columns."""
+        weights, absent = self.weights[columns], LightVector("absent", np.zeros(width))
+        stack = [(basis, np.zeros(len(columns), np.bool_))]
+        while stack:
+            if self.nodes <= 0:
+                return absent._replace(state="undecided")
+            self.nodes -= 1
+            rows, is_paid = stack.pop()
+            for vector in rows[(rows != 0) @ weights < self.least]:
+                full = np.zeros(width)
+                full[columns] = vector
+                if not self.is_known(full):
+                    return LightVector("found", full)
+            stack += self._branches(rows, is_paid, weights)
+        return absent
+
+    def _branches(
+        self, rows: Residues, is_paid: NDArray[np.bool_], weights: Counts
+    ) -> Sequence[tuple[Residues, NDArray[np.bool_]]]:
+        """Return the subspaces in which light vectors may be that are not multiples of a row."""
+        paid = int(weights[is_paid].sum())
+        is_open = rows.any(axis=0) & ~is_paid
+        if len(rows) < 2 or not is_open.any() or self._bound(rows, is_open, weights, paid):
+            return ()
+        column = int(np.argmax(np.where(is_open, weights, -1)))
+        flag = np.zeros(len(weights), np.bool_)
+        flag[column] = True
+        zero = self._vanishing(rows, column)
+        return ((rows, is_paid | flag), (zero, is_paid))
+
+    def _vanishing(self, rows: Residues, column: int) -> Residues:
+        """Return the reduced basis of the vectors that are zero in a column."""
+        order = np.arange(rows.shape[1])
+        order[[0, column]] = order[[column, 0]]
+        form = echelon(rows[:, order], self.prime)
+        rest = form.rows[form.pivots > 0][:, order]
+        return echelon(rest, self.prime, is_reduced=True).rows
+
+    def _bound(
+        self, rows: Residues, is_open: NDArray[np.bool_], weights: Counts, paid: int
+    ) -> bool:
+        """Return whether every vector weighs enough: each is nonzero somewhere in every set of
+        columns of full rank, and disjoint sets add up (as in Brouwer's and Zimmermann's bound).
+        """
+        bound, left = paid, np.flatnonzero(is_open)
+        left = left[np.argsort(-weights[left], kind="stable")]
+        while bound < self.least and len(left) >= len(rows):
+            form = echelon(rows[:, left], self.prime)
+            if len(form.rows) < len(rows):
+                return False
+            bound += int(weights[left[form.pivots]].min())
+            left = np.delete(left, form.pivots)
+        return bound >= self.least
+
+
+@inlined
+def _residue(number, prime, inverse_prime):  # type: ignore[no-untyped-def]
+    rest = number - np.floor(number * inverse_prime) * prime
+    # The quotient may be off by one.
+    if rest < 0.0:
+        rest += prime
+    if rest >= prime:
+        rest -= prime
+    return rest
+
+
+@compiled
+def _eliminate(work, choices, pivots, prime, is_reduced):  # type: ignore[no-untyped-def]
+    """Bring the first rows to echelon form, all others being reduced by them; return the rank."""
+    rank, inverse_prime = 0, 1.0 / prime
+    for column in range(work.shape[1]):
+        if rank == choices:
+            break
+        row = rank
+        while row < choices and work[row, column] == 0.0:
+            row += 1
+        if row == choices:
+            continue
+        if row != rank:
+            for place in range(work.shape[1]):
+                work[row, place], work[rank, place] = work[rank, place], work[row, place]
+        # The inverse by Fermat's little theorem.
+        base, power, exponent = work[rank, column], 1.0, np.int64(prime) - 2
+        while exponent > 0:
+            if exponent & 1:
+                power = _residue(power * base, prime, inverse_prime)
+            base = _residue(base * base, prime, inverse_prime)
+            exponent >>= 1
+        for place in range(column, work.shape[1]):
+            work[rank, place] = _residue(work[rank, place] * power, prime, inverse_prime)
+        first = 0 if is_reduced else rank + 1
+        for other in range(first, work.shape[0]):
+            if other != rank and work[other, column] != 0.0:
+                factor = prime - work[other, column]
+                for place in range(column, work.shape[1]):
+                    work[other, place] = _residue(
+                        work[other, place] + factor * work[rank, place], prime, inverse_prime
+                    )
+        pivots[rank] = column
+        rank += 1
+    return rank

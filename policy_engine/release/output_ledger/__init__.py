@@ -1,0 +1,28 @@
+"""The output ledger: what was released, so that no answer undoes the protection of another."""
+
+from policy_engine.release.output_ledger.answers import (
+    CellOutcome,
+    LedgerOutcome,
+    OutputAnswer,
+    OutputCell,
+    Protection,
+)
+from policy_engine.release.output_ledger.entries import OutputEntry
+from policy_engine.release.output_ledger.ledger import OutputLedger
+from policy_engine.release.output_ledger.populations import Populations
+from policy_engine.release.output_ledger.store import OutputLedgerFile
+from policy_engine.release.output_ledger.summaries import LedgerSummary, ScopeSummary
+
+__all__ = [
+    "CellOutcome",
+    "LedgerOutcome",
+    "LedgerSummary",
+    "OutputAnswer",
+    "OutputCell",
+    "OutputEntry",
+    "OutputLedger",
+    "OutputLedgerFile",
+    "Populations",
+    "Protection",
+    "ScopeSummary",
+]

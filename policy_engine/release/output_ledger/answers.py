@@ -1,0 +1,145 @@
+"""What is asked of an output ledger: an answer, its cells, and what must stay unknown of them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from policy_engine.errors import LedgerError
+from policy_engine.release.output_ledger.populations import Populations
+
+COUNT = "count"
+_SUM, _MEAN = "sum:", "mean:"
+
+Bounds = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Protection:
+    """How far from a suppressed value what can be derived of it must reach, on both sides.
+
+    It is the larger of a share of the value and an amount. Without either, it is enough that the
+    value cannot be derived exactly.
+    """
+
+    share: float = 0.0
+    below: float = 0.0
+    above: float = 0.0
+
+    def reach(self, value: float) -> tuple[float, float]:
+        """Return how far below and above a value what can be derived of it must reach."""
+        return max(self.share * abs(value), self.below), max(self.share * abs(value), self.above)
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether more is asked than that the value is not derived exactly."""
+        return max(self.share, self.below, self.above) > 0
+
+
+@dataclass(frozen=True)
+class OutputCell:
+    """One measure of one population of an answer.
+
+    `measure` is `count` (of distinct units), `sum:COLUMN` for a column of the data as it is, never
+    for an expression, `mean:COLUMN` (its sum and its count are known to who knows the others), or
+    any other key: of a measure that is none of these nothing is known but its population, so that
+    it is compared with all measures. `value` is the exact value before any rounding, None where
+    it is not a number. A suppressed cell is one that is not released. No combination of what is
+    released may tell of fewer than `threshold` units.
+    """
+
+    population: int
+    measure: str
+    value: float | None
+    threshold: int
+    is_released: bool = True
+    protection: Protection = Protection()
+
+
+@dataclass(frozen=True, eq=False)
+class OutputAnswer:
+    """An answer about one dataset: the populations of its cells, and the cells.
+
+    `data` is the digest of the data that it is computed from, `scopes` are the keys under which
+    it is recorded, such as `assignee:URI`, `organisation:URI`, `project:URI` or `dataset:URI`: it
+    is checked against all earlier answers about the dataset that share one of them. `bounds` are
+    the least and the largest contribution of one unit to the sum of a column, where they are known.
+    `name` is what the owner calls the answer, such as the digest of its query.
+    """
+
+    dataset: str
+    data: str
+    scopes: tuple[str, ...]
+    populations: Populations
+    cells: tuple[OutputCell, ...]
+    bounds: Bounds = field(default_factory=dict)
+    name: str = ""
+
+    def check(self) -> None:
+        """Raise LedgerError (K037) if the answer cannot be checked as it is."""
+        texts = (self.dataset, self.data, *self.scopes)
+        if not self.scopes or not all(isinstance(one, str) and one for one in texts):
+            raise LedgerError.of("K037", "An answer names its dataset, its data and its scopes.")
+        count = len(self.populations)
+        for cell in self.cells:
+            if not 0 <= cell.population < count or not cell.measure or cell.threshold < 1:
+                message = f"A cell has one of {count} populations, a measure and a threshold of 1 "
+                raise LedgerError.of("K037", f"{message}or more. {cell!r} was given.")
+            if cell.value is not None and not math.isfinite(cell.value):
+                message = "The value of a cell is a finite number, or None. "
+                raise LedgerError.of("K037", f"{message}{cell.value!r} was given.")
+        for column, (least, most) in self.bounds.items():
+            if not -math.inf <= least <= most <= math.inf:
+                message = f"Bounds are a least and a largest contribution. {column!r} has others."
+                raise LedgerError.of("K037", message)
+
+
+CellState = Literal["released", "suppressed", "review"]
+OutcomeState = Literal["recorded", "repeated", "refused", "review"]
+
+
+@dataclass(frozen=True)
+class CellOutcome:
+    """What became of a cell, and the code of the reason if it may not be released."""
+
+    state: CellState
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class LedgerOutcome:
+    """What became of an answer and of each of its cells, in their order.
+
+    `recorded`: the cells whose state is released may leave, and are in the ledger as entry
+    `number`. `repeated`: all of them were released before, under the entries of the same scopes.
+    `refused` and `review`: nothing may leave, and nothing was recorded; for `review`, the limits
+    within which the ledger decides are too narrow for the answer, and a person has to.
+    """
+
+    state: OutcomeState
+    cells: tuple[CellOutcome, ...]
+    number: int = 0
+
+    @property
+    def may_leave(self) -> bool:
+        """Whether the released cells may leave."""
+        return self.state in ("recorded", "repeated")
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of the reasons, each once, in the order of the cells."""
+        return tuple(dict.fromkeys(cell.code for cell in self.cells if cell.code))
+
+
+def systems_of(measure: str) -> tuple[str, ...]:
+    """Return the linear systems that the value of a measure is known in; none for all of them."""
+    if measure == COUNT or measure.startswith(_SUM):
+        return (measure,)
+    if measure.startswith(_MEAN):
+        return (COUNT, f"{_SUM}{measure.removeprefix(_MEAN)}")
+    return ()
+
+
+def column_of(system: str) -> str:
+    """Return the column that a linear system is about; empty for counts."""
+    return system.removeprefix(_SUM) if system.startswith(_SUM) else ""

@@ -1,0 +1,158 @@
+"""Whether an answer may be given after all earlier ones: each check, and what becomes of cells."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from policy_engine.release.output_ledger.answers import (
+    CellOutcome,
+    CellState,
+    OutcomeState,
+    OutputCell,
+)
+from policy_engine.release.output_ledger.contents import AnswerContent
+from policy_engine.release.output_ledger.differences import (
+    Fault,
+    Trial,
+    difference_faults,
+    size_faults,
+)
+from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
+from policy_engine.release.output_ledger.spans import TOO_LARGE, linear_systems, span_faults
+
+OTHER_DATA = "K047"
+REVIEWED = {TOO_LARGE, OTHER_DATA, "K048"}
+"""The codes of what the ledger cannot decide."""
+
+MOST_ATOMS, MOST_MEMBERS = 100_000, 50_000_000
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What becomes of an answer, and of each cell; `after` is what is known once it is given."""
+
+    state: OutcomeState
+    cells: tuple[CellOutcome, ...]
+    after: Knowledge
+
+
+def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> Judgement:
+    """Return what becomes of an answer.
+
+    If it may be given `partly`, cells at fault are suppressed, one after another, until the rest
+    may be given or nothing of it is new.
+    """
+    if _is_repeated(before, content):
+        outcomes = _outcomes(content.cells, {}, "repeated")
+        return Judgement("repeated", outcomes, before)
+    base = replace(before.copy(), sums=before.sums.copy())
+    numbers = base.add_populations(content)
+    base.add_bounds(content)
+    table = base.atom_table(min(MOST_ATOMS, MOST_MEMBERS // max(len(base.layers), 1)))
+    codes: dict[int, str] = {}
+    while True:
+        trial = _trial(before, base, content, numbers.tolist(), codes)
+        faults = [*_first_faults(trial, table)]
+        causes = _suppressed_by(trial, faults) if partly else {}
+        if not causes:
+            return _judgement(trial, content.cells, codes, faults)
+        codes |= causes
+
+
+def _is_repeated(before: Knowledge, content: AnswerContent) -> bool:
+    """Return whether all that is released was released before, and nothing else is suppressed."""
+    numbers = [before.index.get(one.tobytes(), -1) for one in content.fingerprints]
+    return all(
+        before.has_released(cell.measure, numbers[cell.population])
+        if cell.is_released
+        else (cell.measure, numbers[cell.population]) in before.suppressed
+        for cell in content.cells
+    )
+
+
+def _trial(
+    before: Knowledge,
+    base: Knowledge,
+    content: AnswerContent,
+    numbers: Sequence[int],
+    codes: Mapping[int, str],
+) -> Trial:
+    """Return what would be known if all cells but those with a code were given."""
+    cells = tuple(
+        replace(cell, is_released=cell.is_released and place not in codes)
+        for place, cell in enumerate(content.cells)
+    )
+    own = tuple(numbers[cell.population] for cell in cells)
+    fresh = tuple(
+        place
+        for place, (cell, number) in enumerate(zip(cells, own, strict=True))
+        if cell.is_released and not before.has_released(cell.measure, number)
+    )
+    after = base.copy()
+    after.add_cells(cells, numbers)
+    return Trial(before, after, cells, own, fresh)
+
+
+def _first_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
+    """Yield the faults of the first kind of check that finds any: the cheapest are first."""
+    if not trial.fresh:
+        return
+    for check in (_near_faults, _derived_faults):
+        faults = [*check(trial, table)]
+        yield from faults
+        if faults:
+            return
+
+
+def _near_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
+    yield from size_faults(trial)
+    yield from difference_faults(trial, table)
+
+
+def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
+    if table is None:
+        yield Fault(TOO_LARGE, trial.fresh)
+        return
+    for system in linear_systems(trial, table):
+        yield from span_faults(trial, system)
+
+
+def _suppressed_by(trial: Trial, faults: Sequence[Fault]) -> dict[int, str]:
+    """Return the cells that are suppressed because of faults: of each, that of fewest units."""
+    if any(fault.code in REVIEWED for fault in faults):
+        return {}
+    chosen: dict[int, str] = {}
+    for fault in faults:
+        if fault.cells and not any(place in chosen for place in fault.cells):
+            smallest = min(
+                fault.cells, key=lambda place: (trial.after.sizes[trial.numbers[place]], place)
+            )
+            chosen[smallest] = fault.code
+    return chosen
+
+
+def _judgement(
+    trial: Trial, cells: Sequence[OutputCell], codes: dict[int, str], faults: Sequence[Fault]
+) -> Judgement:
+    if faults:
+        is_reviewed = all(fault.code in REVIEWED for fault in faults)
+        state: OutcomeState = "review" if is_reviewed else "refused"
+        reasons = {place: fault.code for fault in reversed(faults) for place in fault.cells}
+        return Judgement(state, _outcomes(cells, codes | reasons, state), trial.before)
+    return Judgement("recorded", _outcomes(cells, codes, "recorded"), trial.after)
+
+
+def _outcomes(
+    cells: Sequence[OutputCell], codes: dict[int, str], state: OutcomeState
+) -> tuple[CellOutcome, ...]:
+    """Return what becomes of each cell: where nothing may leave, none is released."""
+    held: CellState = "review" if state == "review" else "suppressed"
+    may_leave = state in ("recorded", "repeated")
+
+    def outcome(place: int, cell: OutputCell) -> CellOutcome:
+        if not cell.is_released:
+            return CellOutcome("suppressed")
+        if may_leave and place not in codes:
+            return CellOutcome("released")
+        return CellOutcome(held, codes.get(place, ""))
+
+    return tuple(outcome(place, cell) for place, cell in enumerate(cells))

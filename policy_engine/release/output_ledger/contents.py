@@ -1,0 +1,135 @@
+"""What is kept of an answer beside its entry: its populations, and the columns of its cells."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.output_checks.population_differences import Words
+from policy_engine.release.output_ledger.answers import (
+    Bounds,
+    OutputAnswer,
+    OutputCell,
+    Protection,
+)
+from policy_engine.release.output_ledger.populations import (
+    BitBlock,
+    LabelBlock,
+    packed,
+    packed_block,
+    unpacked,
+    unpacked_block,
+)
+
+_CELL = np.dtype(
+    [
+        ("population", "<i4"),
+        ("measure", "<i4"),
+        ("value", "<f8"),
+        ("threshold", "<i4"),
+        ("is_released", "?"),
+        ("share", "<f8"),
+        ("below", "<f8"),
+        ("above", "<f8"),
+    ]
+)
+
+BlockPlace = tuple[int, int]
+"""The number of the entry that a block is kept with, and its place there."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerContent:
+    """The populations, their fingerprints and the cells of an answer, given or recorded."""
+
+    units: int
+    blocks: tuple[LabelBlock | BitBlock, ...]
+    fingerprints: Words
+    cells: tuple[OutputCell, ...]
+    bounds: Bounds
+
+    @classmethod
+    def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":
+        """Return the content of an answer, the fingerprints made of the words of units."""
+        populations = answer.populations
+        prints = populations.fingerprints(words)
+        return cls(populations.units, populations.blocks, prints, answer.cells, answer.bounds)
+
+    def block_keys(self) -> list[bytes]:
+        """Return the fingerprints of each block's populations, by which it is known again."""
+        ends = np.cumsum([0, *(block.count for block in self.blocks)]).tolist()
+        return [self.fingerprints[one:other].tobytes() for one, other in pairwise(ends)]
+
+    def packed(
+        self, kept: Mapping[bytes, BlockPlace], states: Sequence[bool]
+    ) -> tuple[bytes, list[int]]:
+        """Return the content as it is kept, and which blocks are in it: others are `kept` already.
+
+        `states` is which cells are released after all.
+        """
+        measures = list(dict.fromkeys(cell.measure for cell in self.cells))
+        numbers = {measure: number for number, measure in enumerate(measures)}
+        rows = [
+            _row(cell, numbers, is_released)
+            for cell, is_released in zip(self.cells, states, strict=True)
+        ]
+        blocks: list[dict[str, Any]] = []
+        parts, own = [self.fingerprints.tobytes(), np.array(rows, _CELL).tobytes()], list[int]()
+        for place, (key, block) in enumerate(zip(self.block_keys(), self.blocks, strict=True)):
+            if key in kept:
+                blocks.append({"kept": kept[key]})
+                continue
+            what, text = packed_block(block)
+            blocks.append({**what, "part": len(parts)})
+            parts.append(text)
+            own.append(place)
+        bounds = {column: list(pair) for column, pair in self.bounds.items()}
+        header = {"units": self.units, "blocks": blocks, "measures": measures, "bounds": bounds}
+        return packed(header, parts), own
+
+    @classmethod
+    def unpacked(
+        cls, text: bytes, block_at: Callable[[BlockPlace], LabelBlock | BitBlock]
+    ) -> "AnswerContent":
+        """Return the content that was kept; blocks of other entries are looked up."""
+        header, parts = unpacked(text)
+        blocks = tuple(_block(one, parts, block_at) for one in header["blocks"])
+        fingerprints = np.frombuffer(parts[0], np.uint64).reshape(-1, 3)
+        cells = _cells(np.frombuffer(parts[1], _CELL), header["measures"])
+        bounds = {column: (one, other) for column, (one, other) in header["bounds"].items()}
+        return cls(header["units"], blocks, fingerprints, cells, bounds)
+
+
+def _block(
+    what: dict[str, Any],
+    parts: Sequence[bytes],
+    block_at: Callable[[BlockPlace], LabelBlock | BitBlock],
+) -> LabelBlock | BitBlock:
+    if "kept" in what:
+        number, place = what["kept"]
+        return block_at((number, place))
+    return unpacked_block(what, parts[what["part"]])
+
+
+def _row(cell: OutputCell, numbers: Mapping[str, int], is_released: bool) -> tuple[float, ...]:
+    value = np.nan if cell.value is None else cell.value
+    measure, levels = numbers[cell.measure], cell.protection
+    first = (cell.population, measure, value, cell.threshold, is_released)
+    return (*first, levels.share, levels.below, levels.above)
+
+
+def _cells(rows: NDArray[np.void], measures: Sequence[str]) -> tuple[OutputCell, ...]:
+    return tuple(
+        OutputCell(
+            population=population,
+            measure=measures[measure],
+            value=None if np.isnan(value) else value,
+            threshold=threshold,
+            is_released=is_released,
+            protection=Protection(*levels),
+        )
+        for population, measure, value, threshold, is_released, *levels in rows.tolist()
+    )

@@ -1,0 +1,137 @@
+"""Whether a new population differs from a released one by fewer units than allowed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.output_checks.population_differences import (
+    differing_units,
+    near_populations,
+)
+from policy_engine.release.output_ledger.answers import OutputCell, systems_of
+from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
+from policy_engine.release.output_ledger.populations import BitBlock, LabelBlock
+
+NEAR_EARLIER, NEAR_OWN, TOO_FEW = "K041", "K042", "K040"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why an answer may not be given: a code, and the places of the cells that it is about."""
+
+    code: str
+    cells: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What would be known after an answer, beside what was known before.
+
+    `cells` are those of the answer, `numbers` that of each cell's population, and `fresh` the
+    places of the released cells that were never released before.
+    """
+
+    before: Knowledge
+    after: Knowledge
+    cells: tuple[OutputCell, ...]
+    numbers: tuple[int, ...]
+    fresh: tuple[int, ...]
+
+    def fresh_by_number(self) -> dict[int, list[int]]:
+        """Return the places of the fresh cells of each population."""
+        places: dict[int, list[int]] = {}
+        for place in self.fresh:
+            places.setdefault(self.numbers[place], []).append(place)
+        return places
+
+
+def are_compatible(one: str, other: str) -> bool:
+    """Return whether the values of two measures can be subtracted from one another."""
+    systems, others = systems_of(one), systems_of(other)
+    return not systems or not others or not set(systems).isdisjoint(others)
+
+
+def size_faults(trial: Trial) -> Iterator[Fault]:
+    """Yield the fresh cells whose own populations have fewer units than allowed."""
+    for place in trial.fresh:
+        if 0 < trial.after.sizes[trial.numbers[place]] < trial.after.threshold:
+            yield Fault(TOO_FEW, (place,))
+
+
+def difference_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
+    """Yield the fresh cells that are near a released cell of a compatible measure.
+
+    Without a table of atoms, which there are too many of, populations are compared unit by unit.
+    """
+    places = trial.fresh_by_number()
+    is_fresh = np.zeros(len(trial.after.sizes), np.bool_)
+    is_fresh[[*places]] = True
+    pairs = _near_atoms(trial, table, is_fresh) if table else _near_units(trial, is_fresh)
+    for one, other in pairs:
+        for number, near in ((one, other), (other, one)):
+            yield from _pair_faults(trial, places, number, near)
+
+
+def _pair_faults(
+    trial: Trial, places: dict[int, list[int]], number: int, near: int
+) -> Iterator[Fault]:
+    """Yield the fresh cells of a population that can be compared with those of a near one."""
+    for place in places.get(number, ()):
+        measure = trial.cells[place].measure
+        if _is_compared(trial.before, measure, near):
+            yield Fault(NEAR_EARLIER, (place,))
+        else:
+            own = [one for one in places.get(near, ()) if number > near]
+            if any(are_compatible(measure, trial.cells[one].measure) for one in own):
+                yield Fault(NEAR_OWN, (place,))
+
+
+def _is_compared(before: Knowledge, measure: str, number: int) -> bool:
+    return any(
+        number in numbers and are_compatible(measure, other)
+        for other, numbers in before.released.items()
+    )
+
+
+def _near_atoms(
+    trial: Trial, table: AtomTable, is_fresh: NDArray[np.bool_]
+) -> Iterator[tuple[int, int]]:
+    sizes = np.array(trial.after.sizes, np.int64)
+    least = trial.after.threshold
+    near = near_populations(table.members, table.atoms.sizes, sizes, is_fresh, least)
+    yield from zip(near.first.tolist(), near.second.tolist(), strict=True)
+
+
+def _near_units(trial: Trial, is_fresh: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of a fresh population and a near one, compared by packed bits and labels."""
+    sizes, least = np.array(trial.after.sizes, np.int64), trial.after.threshold
+    for number in np.flatnonzero(is_fresh).tolist():
+        bits = _bits_of(trial.after, number)
+        for block, numbers in trial.after.layers:
+            units = _differences(block, bits, trial.after.units, sizes[number])
+            is_near = (units > 0) & (units < least) & (numbers >= 0)
+            yield from ((number, int(one)) for one in numbers[is_near])
+
+
+def _differences(
+    block: LabelBlock | BitBlock, bits: NDArray[np.uint8], units: int, size: int
+) -> NDArray[np.int64]:
+    """Return by how many units each population of a block differs from one: (populations,)."""
+    if isinstance(block, BitBlock):
+        return differing_units(bits, block.bits)
+    labels = block.labels
+    members = labels[np.unpackbits(bits, count=units).view(np.bool_)]
+    common = np.bincount(members[members >= 0], minlength=block.count)
+    return np.bincount(labels[labels >= 0], minlength=block.count) + size - 2 * common
+
+
+def _bits_of(knowledge: Knowledge, number: int) -> NDArray[np.uint8]:
+    for block, numbers in knowledge.layers:
+        for place in np.flatnonzero(numbers == number):
+            if isinstance(block, BitBlock):
+                bits: NDArray[np.uint8] = block.bits[place]
+                return bits
+            return np.packbits(block.labels == place)
+    return np.zeros(-(-knowledge.units // 8), np.uint8)

@@ -1,0 +1,247 @@
+"""The output ledger: an answer is checked against all earlier ones, and recorded, in one step."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_hex
+from threading import RLock
+from typing import Any
+
+from policy_engine.data.chain.entries import START, now
+from policy_engine.data.chain.hashing import HashChain
+from policy_engine.data.chain.reading import Mark
+from policy_engine.data.chain.verification import Head, InvalidEntryError, Verification, parse_entry
+from policy_engine.data.keys import Key, read_chain_key
+from policy_engine.errors import LedgerError
+from policy_engine.release.ledger_chain import LedgerChain
+from policy_engine.release.ledger_file import LedgerStore, StoredLedger
+from policy_engine.release.output_ledger.answers import (
+    CellOutcome,
+    LedgerOutcome,
+    OutputAnswer,
+)
+from policy_engine.release.output_ledger.checking import OTHER_DATA, Judgement, judge
+from policy_engine.release.output_ledger.contents import AnswerContent
+from policy_engine.release.output_ledger.entries import (
+    OUTPUTS,
+    OutputEntry,
+    RecordedOutput,
+    make_entry,
+)
+from policy_engine.release.output_ledger.state import OutputState, View
+from policy_engine.release.output_ledger.store import OUTPUT, OutputLedgerFile
+from policy_engine.release.output_ledger.summaries import LedgerSummary, summary_of
+from policy_engine.release.output_ledger.verifying import verify_outputs
+
+
+class OutputLedger:
+    """All cells that were released of datasets, and whether another answer may be given.
+
+    `check_and_record(answer)` is the one way to use it: what it returns says whether the answer may
+    leave (`may_leave`), and of each cell whether it is released, with the code of the reason if it
+    is not. The check and the entry are one transaction, held exclusively: of two queries at once,
+    the second is checked against the first. What may leave is on the disk before it does.
+
+    An answer is checked against all earlier answers about the same dataset that share one of its
+    scopes, whichever measure they were of:
+
+    - no released population may have fewer units than the threshold (K040), or differ from an
+      earlier one (K041) or another one of the answer (K042) of a compatible measure by fewer units;
+    - no linear combination of released cells may tell of fewer units than the threshold (K043), or
+      give the value of a suppressed cell (K044): differences of unions, complements within totals,
+      trackers, and means beside sums. The largest threshold counts that any answer ever had.
+
+    An empty population tells of nobody and is not held against anybody. What is derived from
+    earlier answers alone, such as when a threshold is raised afterwards, does not count against a
+    new one. Answers that were released before are free (`repeated`).
+
+    Cells about other data of the same dataset are still of the same persons, but nothing says whose
+    values are the same: such an answer is never given, but is for `review` (K047). So is one for
+    which the limits are too narrow within which the ledger decides (K046): 100,000 atoms, and 1,000
+    of them that belong together and of which some have fewer units than the threshold.
+
+    A refusal depends on the data: show a coded reason to those who ask, and never the figures.
+    """
+
+    def __init__(self, store: str | Path | LedgerStore, key: Key = None) -> None:
+        """Open the ledger in a file, which is made by the first answer if there is none.
+
+        With a key, the chain uses HMACs, which nobody can recreate without it. Raises DataError
+        (C013) for a key that is missing or too short.
+        """
+        self.store = OutputLedgerFile(Path(store)) if isinstance(store, str | Path) else store
+        self.chain = HashChain(read_chain_key(key))
+        self._known: OutputState | None = None
+        self._latest = Mark()
+        self._lock = RLock()
+
+    def check_and_record(self, answer: OutputAnswer, *, partly: bool = False) -> LedgerOutcome:
+        """Return what becomes of an answer and its cells; if it may leave, it is recorded first.
+
+        If it may be given `partly`, cells at fault are suppressed until the rest may leave;
+        otherwise one fault refuses all. Raises LedgerError (K037) for an answer that cannot be
+        checked as it is, and K030 to K036 for a ledger that cannot be used.
+        """
+        answer.check()
+        with self._transaction() as ledger:
+            return ledger.answer(answer, partly=partly)
+
+    def would_record(self, answer: OutputAnswer, *, partly: bool = False) -> LedgerOutcome:
+        """Return what would become of an answer now; nothing is recorded. Raises the same."""
+        answer.check()
+        if not self.store.exists():
+            state = OutputState(self.chain)
+            return _outcome(judge(*_judged(state, answer, None), partly=partly))
+        with self._reading() as ledger:
+            return ledger.outcome(answer, partly=partly)[0]
+
+    # -- what it says ------------------------------------------------------------------------------
+
+    def summary(self) -> LedgerSummary:
+        """Return how many answers and cells there are, by dataset and scope.
+
+        Raises LedgerError if the ledger cannot be read (K030 to K036), as all that follow do.
+        """
+        with self._reading() as ledger:
+            return summary_of(ledger.state)
+
+    def history(self) -> tuple[OutputEntry, ...]:
+        """Return the entries in order."""
+        with self._reading() as ledger:
+            return tuple(parse_entry(row, OUTPUTS) for row in ledger.stored.rows())
+
+    def verify(self, expect: str | int | Head | None = None) -> Verification:
+        """Return every break of the chain, and every answer that is missing or was changed.
+
+        Entries that were cut off at the end are found with `expect`, a head that was kept elsewhere
+        and that the ledger must still have. Raises RequestError (U001) if it is not a head.
+        """
+        with self.store.reading() as stored:
+            return verify_outputs(stored, self.chain, expect)
+
+    # -- transactions ------------------------------------------------------------------------------
+
+    @contextmanager
+    def _transaction(self) -> "Iterator[_Transaction]":
+        """Return the ledger held exclusively: what is appended is on the disk at the end."""
+        if not self.store.exists():
+            name = token_hex(16)
+            self.store.create(
+                make_entry(self.chain, (0, START), now(), state="opened", ledger=name)
+            )
+        with self._lock:
+            with self.store.appending() as stored:
+                state = self._read(stored)
+                # What is appended counts once it is on the disk: a failed commit leaves nothing.
+                self._known, before = None, state.mark
+                try:
+                    yield _Transaction(self, stored, state)
+                finally:
+                    if state.mark == before:
+                        self._known = state
+            self._known, self._latest = state, state.mark
+
+    @contextmanager
+    def _reading(self) -> "Iterator[_Transaction]":
+        """Return the ledger as it is now."""
+        with self._lock, self.store.reading() as stored:
+            self._known = self._read(stored)
+            yield _Transaction(self, stored, self._known)
+
+    def _read(self, stored: StoredLedger) -> OutputState:
+        """Return the state of a ledger: of what was read before, only the last entry is read."""
+        state, self._known = self._known or OutputState(self.chain), None
+        reader = LedgerChain(self.chain, OUTPUTS, OUTPUT, self.store.source)
+        try:
+            state.read(reader.unread_rows(stored, state.mark, self._latest))
+        except InvalidEntryError as error:
+            raise self._broken_error(error) from None
+        self._latest = state.mark
+        return state
+
+    def _broken_error(self, error: InvalidEntryError) -> LedgerError:
+        message = f"The output ledger does not show what was released: {error}."
+        problem = LedgerError.of("K033", message, "Verify it, to have every problem listed.")
+        return LedgerError(*problem.problems, source=self.store.source)
+
+
+class _Transaction:
+    """A ledger and its state, nobody else writing to it."""
+
+    def __init__(self, ledger: OutputLedger, stored: StoredLedger, state: OutputState) -> None:
+        self.ledger, self.stored, self.state = ledger, stored, state
+
+    def answer(self, answer: OutputAnswer, *, partly: bool) -> LedgerOutcome:
+        """Return what becomes of an answer, and record it if it may leave."""
+        outcome, content, judgement = self.outcome(answer, partly=partly)
+        if not outcome.may_leave:
+            return outcome
+        states = [cell.state == "released" for cell in outcome.cells]
+        number, digest, own = self.state.mark.number + 1, None, list[int]()
+        if outcome.state == "recorded":
+            text, own = content.packed(judgement.after.places, states)
+            self.stored.add_answer(number, text)
+            digest = self.ledger.chain.digest(text)
+        output = _recorded(answer, sum(states), digest)
+        self.append(state="answered" if digest else "repeated", output=output)
+        judgement.after.places |= {
+            key: (number, place) for place, key in enumerate(content.block_keys()) if place in own
+        }
+        self.state.remember(_view(answer), judgement.after)
+        return replace(outcome, number=number)
+
+    def outcome(
+        self, answer: OutputAnswer, *, partly: bool
+    ) -> tuple[LedgerOutcome, AnswerContent, Judgement]:
+        """Return what becomes of an answer, its content, and what is known afterwards."""
+        try:
+            before, content = _judged(self.state, answer, self.stored)
+        except InvalidEntryError as error:
+            raise self.ledger._broken_error(error) from None  # noqa: SLF001 (its own part)
+        if self.state.of_other_data(_view(answer)):
+            held = tuple(
+                CellOutcome("review", OTHER_DATA) if cell.is_released else CellOutcome("suppressed")
+                for cell in answer.cells
+            )
+            judgement = Judgement("review", held, before)
+        else:
+            judgement = judge(before, content, partly=partly)
+        return _outcome(judgement), content, judgement
+
+    def append(self, **parts: Any) -> None:
+        """Add an entry; its time is never before that of the last."""
+        mark = self.state.mark
+        logged = max(now(), self.state.logged)
+        entry = make_entry(self.ledger.chain, (mark.number, mark.hash), logged, **parts)
+        self.stored.add(entry)
+        self.state.add(entry.to_json())
+
+
+def _view(answer: OutputAnswer) -> View:
+    return answer.dataset, answer.data, frozenset(answer.scopes)
+
+
+def _judged(
+    state: OutputState, answer: OutputAnswer, stored: StoredLedger | None
+) -> tuple[Any, AnswerContent]:
+    """Return what is known before an answer, and its content."""
+    knowledge = state.knowledge(_view(answer), answer.populations.units, stored)
+    return knowledge, AnswerContent.of(answer, knowledge.words)
+
+
+def _outcome(judgement: Judgement) -> LedgerOutcome:
+    return LedgerOutcome(judgement.state, judgement.cells)
+
+
+def _recorded(answer: OutputAnswer, released: int, digest: str | None) -> RecordedOutput:
+    return RecordedOutput(
+        dataset=answer.dataset,
+        data=answer.data,
+        scopes=answer.scopes,
+        units=answer.populations.units,
+        released=released,
+        suppressed=len(answer.cells) - released,
+        name=answer.name or None,
+        content=digest,
+    )

@@ -1,0 +1,185 @@
+import numpy as np
+import pytest
+from asking_cells import answer, counts, masks, one_of
+
+from policy_engine.errors import LedgerError
+from policy_engine.release.output_ledger import OutputCell, OutputLedger, Populations
+
+UNITS = 24
+REGIONS = np.arange(UNITS) % 3
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    ledger = OutputLedger(tmp_path / "outputs.db")
+    assert ledger.check_and_record(counts(Populations.of_labels(REGIONS))).state == "recorded"
+    return ledger
+
+
+def codes(ledger, asked, **options):
+    outcome = ledger.check_and_record(asked, **options)
+    return outcome.state, outcome.codes
+
+
+def test_the_same_cells_are_free_however_their_populations_are_written(ledger):
+    outcome = ledger.check_and_record(counts(Populations.of_masks(masks_of_regions())))
+    assert (outcome.state, outcome.may_leave, outcome.number) == ("repeated", True, 3)
+    assert [cell.state for cell in outcome.cells] == ["released"] * 3
+
+
+def masks_of_regions():
+    return np.array([one == REGIONS for one in range(3)])
+
+
+def test_a_cell_of_fewer_units_than_the_threshold_is_refused(ledger):
+    assert codes(ledger, counts(one_of(UNITS, [0, 1]))) == ("refused", ("K040",))
+    assert codes(ledger, counts(one_of(UNITS, [0, 1, 4]))) == ("recorded", ())
+
+
+def test_an_empty_cell_tells_of_nobody(ledger):
+    assert codes(ledger, counts(one_of(UNITS, []))) == ("recorded", ())
+
+
+def test_an_overlapping_condition_that_adds_two_units_is_refused(ledger):
+    members = {*np.flatnonzero(REGIONS == 0), 1, 2}
+    assert codes(ledger, counts(one_of(UNITS, members))) == ("refused", ("K041",))
+    assert codes(ledger, counts(one_of(UNITS, members | {4}))) == ("recorded", ())
+
+
+def test_two_cells_of_one_answer_are_compared(tmp_path):
+    both = one_of(UNITS, range(10)).joined(one_of(UNITS, range(12)))
+    assert codes(OutputLedger(tmp_path / "new.db"), counts(both)) == ("refused", ("K042",))
+
+
+def test_the_complement_of_a_few_within_a_total_is_refused(ledger):
+    """ACRO's difference of two tables, and the tracker `everyone but ...`."""
+    assert codes(ledger, counts(one_of(UNITS, range(UNITS)))) == ("recorded", ())
+    rest = counts(one_of(UNITS, range(2, UNITS)))
+    assert codes(ledger, rest) == ("refused", ("K041",))
+
+
+def test_a_tracker_of_two_unions_is_refused(ledger):
+    """A or T and A or not T, less everyone, is A (Denning, Denning and Schwartz, 1979)."""
+    few, tracker = {0, 1}, {*range(5, 15)}
+    everyone = {*range(UNITS)}
+    for members in (everyone, few | tracker):
+        assert codes(ledger, counts(one_of(UNITS, members))) == ("recorded", ())
+    last = counts(one_of(UNITS, few | (everyone - tracker)))
+    assert codes(ledger, last) == ("refused", ("K043",))
+
+
+def test_a_union_of_cells_is_compared(ledger):
+    members = {*np.flatnonzero(REGIONS > 0), 0}
+    assert codes(ledger, counts(one_of(UNITS, members))) == ("refused", ("K043",))
+
+
+def test_a_suppressed_cell_is_not_derived_from_totals(ledger):
+    halves = Populations.of_labels(REGIONS * 2 + (np.arange(UNITS) < 12))
+    assert codes(ledger, counts(halves, hidden={0})) == ("refused", ("K044",))
+    assert codes(ledger, counts(halves, hidden={0, 1})) == ("recorded", ())
+    half = one_of(UNITS, np.flatnonzero((REGIONS == 0) & (np.arange(UNITS) < 12)))
+    assert codes(ledger, counts(half)) == ("refused", ("K044",))
+    assert codes(ledger, counts(half, measure="sum:income")) == ("recorded", ())
+
+
+def test_cells_at_fault_are_suppressed_where_the_rest_may_leave(ledger):
+    pair = one_of(UNITS, range(10)).joined(one_of(UNITS, range(12)))
+    outcome = ledger.check_and_record(counts(pair), partly=True)
+    assert outcome.state == "recorded"
+    assert [(cell.state, cell.code) for cell in outcome.cells] == [
+        ("released", ""),
+        ("suppressed", "K042"),
+    ]
+    assert codes(ledger, counts(one_of(UNITS, range(12)))) == ("refused", ("K041",))
+
+
+def test_sums_are_not_subtracted_from_counts(ledger):
+    members = {*np.flatnonzero(REGIONS == 0), 1}
+    sums = counts(one_of(UNITS, members), measure="sum:income")
+    assert codes(ledger, sums) == ("recorded", ())
+
+
+def test_a_mean_is_a_sum_and_a_count(ledger):
+    members = {*np.flatnonzero(REGIONS == 0), 1}
+    means = counts(one_of(UNITS, members), measure="mean:income")
+    assert codes(ledger, means) == ("refused", ("K041",))
+    few = np.flatnonzero(REGIONS == 0)
+    assert codes(ledger, counts(one_of(UNITS, few), measure="mean:income")) == ("recorded", ())
+    sums = counts(one_of(UNITS, members), measure="sum:income")
+    assert codes(ledger, sums) == ("refused", ("K041",))
+
+
+def test_a_measure_of_which_nothing_is_known_is_compared_with_all(ledger):
+    members = {*np.flatnonzero(REGIONS == 0), 1}
+    medians = counts(one_of(UNITS, members), measure="median:income")
+    assert codes(ledger, medians) == ("refused", ("K041",))
+
+
+def test_answers_of_another_scope_or_dataset_do_not_count(ledger):
+    members = {*np.flatnonzero(REGIONS == 0), 1}
+    other = counts(one_of(UNITS, members), scopes=("organisation:y",))
+    assert codes(ledger, other) == ("recorded", ())
+
+
+def test_two_assignees_of_one_organisation_are_told_as_one(ledger):
+    members = {*np.flatnonzero(REGIONS == 0), 1}
+    shared = counts(one_of(UNITS, members), scopes=("assignee:a", "organisation:x"))
+    assert codes(ledger, shared) == ("refused", ("K041",))
+
+
+def test_other_data_of_the_same_dataset_is_for_review(ledger):
+    newer = counts(Populations.of_labels(REGIONS), data="2")
+    assert codes(ledger, newer) == ("review", ("K047",))
+
+
+def test_the_same_data_has_the_same_units(ledger):
+    with pytest.raises(LedgerError, match="K037 The same data had other units"):
+        ledger.check_and_record(counts(one_of(UNITS + 1, range(9))))
+
+
+def test_the_larger_threshold_counts(ledger):
+    members = {*np.flatnonzero(REGIONS == 0), 1, 2}
+    assert codes(ledger, counts(one_of(UNITS, members), threshold=2))[0] == "refused"
+    assert codes(ledger, counts(one_of(UNITS, members | {4}), threshold=9))[0] == "refused"
+
+
+def test_what_would_become_of_an_answer_is_told_without_a_trace(ledger, tmp_path):
+    asked = counts(one_of(UNITS, range(10)))
+    assert ledger.would_record(asked).state == "recorded"
+    assert len(ledger.history()) == 2
+    new = OutputLedger(tmp_path / "new.db")
+    assert new.would_record(asked).state == "recorded"
+    assert not new.store.exists()
+
+
+def test_a_ledger_that_is_opened_again_knows_the_same(ledger):
+    again = OutputLedger(ledger.store.path)
+    members = {*np.flatnonzero(REGIONS == 0), 1}
+    assert codes(again, counts(one_of(UNITS, members))) == ("refused", ("K041",))
+    assert codes(again, counts(Populations.of_labels(REGIONS))) == ("repeated", ())
+
+
+def test_blocks_that_are_kept_already_are_kept_once(ledger):
+    size = len(ledger.store.path.read_bytes())
+    sums = counts(Populations.of_labels(REGIONS), measure="sum:income")
+    assert codes(ledger, sums) == ("recorded", ())
+    assert codes(OutputLedger(ledger.store.path), sums) == ("repeated", ())
+    assert len(ledger.store.path.read_bytes()) <= size + 8192
+
+
+def test_an_answer_without_a_scope_is_refused(ledger):
+    with pytest.raises(LedgerError, match="K037 An answer names its dataset"):
+        ledger.check_and_record(counts(one_of(UNITS, range(9)), scopes=()))
+
+
+def test_a_cell_of_no_population_is_refused(ledger):
+    with pytest.raises(LedgerError, match="K037 A cell has one of 1 populations"):
+        ledger.check_and_record(answer(one_of(UNITS, range(9)), OutputCell(1, "count", 9.0, 3)))
+
+
+def test_the_summary_counts_answers_and_cells(ledger):
+    ledger.check_and_record(counts(Populations.of_labels(REGIONS)))
+    [scope] = ledger.summary().scopes
+    assert (scope.scope, scope.answers, scope.repeated) == ("organisation:x", 1, 1)
+    assert (scope.released, scope.suppressed, ledger.summary().entries) == (3, 0, 3)
+    assert masks(Populations.of_labels(REGIONS)).sum() == UNITS
