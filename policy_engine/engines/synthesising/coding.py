@@ -5,7 +5,7 @@ written alike.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -92,6 +92,16 @@ class LearntTable:
         """Return the table that has these codes, (rows, columns)."""
         return table_of(self.columns, codes)
 
+    def in_order(self) -> "LearntTable":
+        """Return the table with its rows in the order of their codes, the same for the same rows.
+
+        Sums of floats depend on the order of their terms: what is fitted to sorted rows tells
+        nothing of the order in which rows were given.
+        """
+        order = np.lexsort([one.codes for one in reversed(self.columns)])
+        columns = tuple(replace(one, codes=one.codes[order]) for one in self.columns)
+        return LearntTable(columns, self.rows)
+
 
 def learnt_table(table: pa.Table) -> LearntTable:
     """Return a table as codes.
@@ -123,8 +133,9 @@ def _coded_column(field: pa.Field, column: pa.ChunkedArray) -> LearntColumn:
     codes = to_numpy(encoded.indices, missing=-1).astype(np.int64)
     used = np.unique(codes[codes >= 0])
     values = encoded.dictionary.take(from_numpy(used))
-    numbers = _numbers(field, values)
-    order = _order(values, numbers)
+    typed = _typed(field, values)
+    numbers = _floats(typed)
+    order = _order(values, typed, numbers)
     values = values.take(from_numpy(order))
     numbers = None if numbers is None else numbers[order]
     # The place behind the last value is that of missing cells, whose code is -1.
@@ -138,14 +149,23 @@ def _coded_column(field: pa.Field, column: pa.ChunkedArray) -> LearntColumn:
 
 def _numbers(field: pa.Field, values: pa.Array) -> Floats | None:
     """Return values as numbers, (values,), None for categories; times as what they count."""
+    return _floats(_typed(field, values))
+
+
+def _typed(field: pa.Field, values: pa.Array) -> pa.Array:
+    """Return values as the numbers or times that all are, whatever they are written as, times as
+    what they count; others as they are."""
     if is_untyped(field):
         values = unchunk(to_inferred_type(pa.chunked_array([values])))
-    kind = values.type
-    if pa.types.is_temporal(kind):
-        counts = values.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
-        return to_numpy(counts).astype(np.float64)
+    if pa.types.is_temporal(values.type):
+        return values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
+    return values
+
+
+def _floats(typed: pa.Array) -> Floats | None:
+    kind = typed.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return _finite(to_numpy(values.cast(pa.float64(), safe=False)))
+        return _finite(to_numpy(typed.cast(pa.float64(), safe=False)))
     return None
 
 
@@ -156,12 +176,22 @@ def _finite(numbers: Floats) -> Floats:
     return np.nan_to_num(numbers, nan=_far_below(finite), neginf=least - 1, posinf=most + 1)
 
 
-def _order(values: pa.Array, numbers: Floats | None) -> Codes:
-    """Return the places of values in their order: of numbers, or of texts."""
-    if numbers is not None:
-        return np.argsort(numbers, kind="stable").astype(np.int64)
-    keys = values.cast(pa.uint8()) if pa.types.is_boolean(values.type) else values
-    return to_numpy(pc.sort_indices(keys)).astype(np.int64)
+def _order(values: pa.Array, typed: pa.Array, numbers: Floats | None) -> Codes:
+    """Return the places of values in their order: of numbers, or of texts.
+
+    The order never depends on that in which values were given, which would tell whose they are:
+    numbers that are equal as floats are in their exact order, and equal ones in that of their
+    texts.
+    """
+    if numbers is None:
+        keys = values.cast(pa.uint8()) if pa.types.is_boolean(values.type) else values
+        return to_numpy(pc.sort_indices(keys)).astype(np.int64)
+    # Halves have neither an order nor texts in Arrow; every float is exact in 64 bits.
+    exact = typed.cast(pa.float64()) if pa.types.is_floating(typed.type) else typed
+    texts = (exact if pa.types.is_floating(values.type) else values).cast(pa.string())
+    keys = pa.table({"number": numbers, "exact": exact, "text": texts})
+    names = [(name, "ascending") for name in keys.column_names]
+    return to_numpy(pc.sort_indices(keys, sort_keys=names)).astype(np.int64)
 
 
 def _far_below(numbers: Floats) -> float:

@@ -158,7 +158,7 @@ def trained(
     kept, persons = _with_persons(table, step)
     sides = split(kept.select(list(step.columns)), held_out, seed, persons)
     learnt, others = _typed(*(one.table for one in sides))
-    coded = learnt_table(learnt)
+    coded = learnt_table(learnt).in_order()
     write_generator(folder, coded, step.synthesiser, fit(coded, step.synthesiser))
     generator = read_generator(folder)
     number = int(np.random.default_rng([seed, _STREAM]).integers(2**63))

@@ -75,3 +75,35 @@ def test_columns_of_lists_and_without_a_type_are_refused_at_once():
         learnt_table(table)
     assert [one.code for one in caught.value.problems] == ["C009"] * 3
     assert "'x'" in caught.value.problems[0].message
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 1, 0]])
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([2**60, 2**60 + 1, 2**60 + 2, 2**60 + 3]),
+        pa.array([2**62, 2**62 + 1, 2**62 + 2, 2**62 + 3], pa.timestamp("ns")),
+        pa.array([Decimal(f"12345678901234567.0{one}") for one in range(4)]),
+        pa.array([-0.0, 0.0, 1.0, 2.0]),
+    ],
+)
+def test_values_that_floats_confuse_are_in_their_exact_order(values, order):
+    [column] = learnt_table(pa.table({"x": values.take(pa.array(order))})).columns
+    assert list(map(str, column.values)) == list(map(str, values))
+    assert column.codes.tolist() == order
+
+
+def test_texts_of_one_number_are_in_the_order_of_texts(tmp_path):
+    (tmp_path / "t.csv").write_text("x\n1.00\n0.5\n1.0\n1\n")
+    [column] = learnt_table(read_table(tmp_path / "t.csv")).columns
+    assert column.values.to_pylist() == ["0.5", "1", "1.0", "1.00"]
+    assert column.numbers.tolist() == [0.5, 1, 1, 1]
+
+
+def test_rows_in_order_are_the_same_for_the_same_rows():
+    rows = {"x": [2, 1, 2, None], "y": ["b", "a", "a", "c"]}
+    table = pa.table(rows)
+    mixed = [
+        learnt_table(table.take(order)).in_order().codes for order in ([0, 1, 2, 3], [2, 3, 0, 1])
+    ]
+    assert mixed[0].tolist() == mixed[1].tolist() == [[0, 0], [1, 0], [1, 1], [2, 2]]
