@@ -43,13 +43,12 @@ _ONE_CLASS = (
     "satisfy every bound. A smaller k would leave something to learn from."
 )
 _CONSTANT = (
-    "The guide predicts the same of every row, so it guided nothing: classes are those that lose "
-    "least."
+    "The guide predicts the same of every row, or as good as the same beside the greatest of its "
+    "predictions, so it guided nothing: classes are those that lose least."
 )
 _COARSE = (
-    "In every class, the guide predicts the same of all rows, as if it had learnt from cells that "
-    "were generalised before: smaller classes cannot serve it better. Was it trained on the values "
-    "of this table?"
+    "In every class, the guide predicts the same of all rows: smaller classes cannot serve it "
+    "better. So it is where it learnt from cells that were generalised before, or from too few rows."
 )
 
 

@@ -18,7 +18,7 @@ Representative = Literal["median-mode", "nearest", "cell"]
 REPRESENTATIVES: tuple[Representative, ...] = get_args(Representative)
 LABEL_ROLES = ("sensitive", "insensitive")
 """The roles that a label may have: it is released as it is."""
-_GUIDE_ROLES = ("quasi-identifier", *LABEL_ROLES)
+_GUIDE_ROLES = ("quasi-identifier",)
 
 
 class GuideParameters(BaseModel):
@@ -116,6 +116,11 @@ _REASONS = {
     "class would have one.",
     (LABEL, "masked"): "A label is released as it is: a model would predict masked values.",
     (GUIDE, "masked"): "Masked predictions are not those of the model.",
+    **dict.fromkeys(
+        ((GUIDE, role) for role in LABEL_ROLES),
+        "Predictions follow from the quasi-identifiers: released as they are, they tell which row "
+        "is whose.",
+    ),
     (LABEL, "privacyUnit"): "It tells persons apart, and nothing predicts that.",
     (GUIDE, "privacyUnit"): "It tells persons apart, and predicts nothing.",
     **dict.fromkeys(

@@ -68,15 +68,18 @@ def test_a_label_is_released_as_it_is(role):
     assert finding.message.startswith(f"The label 'income' is {role}. ")
 
 
-@pytest.mark.parametrize("role", ["identifier", "pseudonymize", "redact", "masked"])
-def test_predictions_do_not_name_persons_and_are_not_masked(role):
+@pytest.mark.parametrize(
+    "role", ["identifier", "pseudonymize", "redact", "masked", "sensitive", "insensitive"]
+)
+def test_predictions_neither_name_persons_nor_are_masked_or_released(role):
     [finding] = conflicts(column="score", **{role: ["score"]})
     assert (finding.code, finding.parameter) == ("M003", "guide")
 
 
-@pytest.mark.parametrize("role", ["quasi-identifier", "sensitive", "insensitive"])
-def test_predictions_may_be_released(role):
-    assert conflicts(column="score", **{role: ["score"]}) == []
+def test_predictions_may_be_generalised_and_are_not_released_as_they_are():
+    assert conflicts(column="score", **{"quasi-identifier": ["score"]}) == []
+    [finding] = conflicts(column="score", insensitive=["score"])
+    assert "they tell which row is whose" in finding.message
 
 
 def test_neither_a_label_nor_predictions_tell_persons_apart():

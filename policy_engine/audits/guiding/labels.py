@@ -14,6 +14,8 @@ from policy_engine.errors import DataError, did_you_mean
 MOST_CLASSES = 50
 """How many classes a label may have: there is a target for each."""
 _UNUSABLE = "R017"
+_LEAST = 1e-100
+"""Of numbers between this and its inverse, squares and their sums are floats."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,24 @@ def encode_labels(
 
 
 def values_of(column: ColumnCodes, name: str) -> NDArray[np.float64]:
-    """Return the number that each code stands for, (codes,). Raises DataError (R017)."""
+    """Return the number that each code stands for, (codes,), or as many times it as all others.
+
+    Raises DataError (R017).
+    """
     values = np.array([float(label) for label in column.labels])
     infinite = int(column.counts()[~np.isfinite(values)].sum())
     if infinite:
         message = f"{infinite:,} numbers in {name!r} are infinite."
         raise DataError.of(_UNUSABLE, message, "Predictions and labels are finite.")
-    return values
+    return _squarable(values)
+
+
+def _squarable(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers whose squares a float can hold: as they are, if theirs are among them.
+
+    Others are divided by a power of two, which rounds nothing.
+    """
+    greatest = float(np.abs(values).max(initial=0.0))
+    if not greatest or _LEAST < greatest < 1 / _LEAST:
+        return values
+    return np.asarray(np.ldexp(values, -int(np.frexp(greatest)[1])))

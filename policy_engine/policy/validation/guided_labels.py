@@ -13,6 +13,8 @@ _HINT = (
     "Ask for a model of sensitive values as well, such as l-diversity, or name the label as "
     "insensitive."
 )
+_HINT_ALONE = "Name the label as insensitive, if it is: the method goes with no other."
+_ALONE = "probabilistic-k-anonymity"
 
 
 def undiverse_labels(policy: Policy) -> Iterator[Problem]:
@@ -26,11 +28,13 @@ def undiverse_labels(policy: Policy) -> Iterator[Problem]:
         if label is None or not label.right_operands or not _is_guided(parts):
             continue
         columns = _names(parts.get(_INSENSITIVE))
-        if not {*_names(label)} & {*columns} and not _is_about_values(_names(parts.get(_METHOD))):
+        methods = _names(parts.get(_METHOD))
+        if not {*_names(label)} & {*columns} and not _is_about_values(methods):
             name = terms.local_name(str(label.right_operands[0].value))
             message = f"The label {name!r} is sensitive, and classes are cut so that it is alike in"
             message += " them: all of a class may have one."
-            yield Problem("W013", message, _HINT, label.place)
+            is_alone = any(one.endswith(_ALONE) for one in methods)
+            yield Problem("W013", message, _HINT_ALONE if is_alone else _HINT, label.place)
 
 
 def _parts_of(action: Action) -> dict[str, Constraint]:

@@ -34,6 +34,11 @@ def test_other_numbers_are_counted_in_standard_deviations():
     assert targets([1.0, 3.0], [0.25, 17.5])[:, 0].tolist() == [-10_000, 10_000]
 
 
+@pytest.mark.parametrize("scale", [1e200, 1e308, 1e-200, 5e-310])
+def test_how_predictions_are_scaled_does_not_matter(scale):
+    assert targets([0.25 * scale, 0.75 * scale], ["a", "b"])[:, 0].tolist() == [-10_000, 10_000]
+
+
 def test_predictions_of_one_value_are_targets_that_tell_nothing():
     assert set(targets([7.0] * 3, ["a", "b", "b"])[:, 0].tolist()) == {0}
 

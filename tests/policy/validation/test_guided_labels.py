@@ -38,3 +38,8 @@ def test_a_sensitive_label_that_no_model_is_about_is_told(roles):
 )
 def test_a_label_that_is_bounded_or_that_all_may_know_is_fine(parts):
     assert warnings(**parts)[1] == []
+
+
+def test_a_method_that_goes_with_no_other_is_not_told_to_take_one():
+    [alone] = warnings(method="probabilistic-k-anonymity")[1]
+    assert "l-diversity" not in alone.hint
