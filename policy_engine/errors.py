@@ -127,6 +127,7 @@ CODES = {
     "R017": "labels, or predictions of them, by which no classes can be cut",
     "R018": "a model that cannot be trained to guide how classes are cut",
     "R019": "classes of other rows than those that they were cut for",
+    "R020": "persons whose rows cannot be permuted together",
     "S001": "a package or a program that the engine needs and that is not there",
     "S002": "a Java that is too old",
     "S003": "a master that does not answer",

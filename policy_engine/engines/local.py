@@ -400,11 +400,16 @@ class LocalEngine:
         output: Publish,
     ) -> AnonymizedTable:
         from policy_engine.engines.permuting import (  # noqa: PLC0415 (compiled)
+            check_persons,
             doubts_of_extremes,
             permute,
+            unlike_persons,
         )
 
         self._progress("permuting", 0, prepared.rows)
+        persons, codes = prepared.persons, [one.column.codes for one in prepared.quasi.values()]
+        if persons is not None:
+            check_persons(unlike_persons(persons, codes), step.columns.privacy_unit)
         made = permute(table, step, grouping.classes, output.columns, self._key)
         one_class = Partition(made.order, np.array([0, prepared.rows]))
         as_it_is = replace(grouping, cells={}, numeric=(), typed=())
@@ -413,7 +418,7 @@ class LocalEngine:
             output_table(made.table, step, as_it_is, one_class, output),
             rows=prepared.rows,
             early_stop=self._early_stop(grouping),
-            doubts=(*grouping.doubts, *doubts_of_extremes(prepared.quasi, step.k)),
+            doubts=(*grouping.doubts, *doubts_of_extremes(prepared.quasi, step.k, persons)),
             origins=origins_of(table, made.order),
             compared=tuple(made.source.before.column_names),
             engine_state=made.source,
@@ -438,7 +443,8 @@ class LocalEngine:
         Raises OutputError (O002) where the format cannot hold what is masked, or made up.
         """
         table, in_memory = anonymized.table, None
-        compared = anonymized.masked.names if anonymized.masked else anonymized.compared
+        masked = anonymized.masked.names if anonymized.masked else ()
+        compared = tuple(dict.fromkeys((*masked, *anonymized.compared)))
         if compared and is_csv(destination):
             check_no_empty_texts(with_empty_texts(table, compared))
         self._progress("writing", 0, table.num_rows)
@@ -521,9 +527,11 @@ class LocalEngine:
             raise DataError.of("R001", "The output has no rows.", source=stored.location)
         moves = None
         if step.is_permuted:
-            from policy_engine.engines.permuting import permuted_groups  # noqa: PLC0415 (compiled)
+            from policy_engine.engines.permuted_moves import (  # noqa: PLC0415 (compiled)
+                permuted_groups,
+            )
 
-            grouped, moves = permuted_groups(table, step, written)
+            grouped, moves = permuted_groups(table, step, written, self.taxonomies)
         else:
             persons = _require_persons(written, table, step)
             grouped = groups(table, step, self.taxonomies, persons)

@@ -1,39 +1,28 @@
-"""Quasi-identifiers that are permuted within classes, and the check of what was written of them."""
+"""Quasi-identifiers that are permuted within classes."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import from_numpy
-from policy_engine.engines.engine import WrittenTable
+from policy_engine.engines.arrays import from_numpy, to_numpy
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.masking.perturbing import RowKeys
+from policy_engine.engines.permuted_source import PermutedSource
+from policy_engine.engines.preparation import texts_of_persons
 from policy_engine.engines.row_keys import row_keys
-from policy_engine.engines.synthesising.equal_cells import cell_numbers
 from policy_engine.engines.tied_rows import tie_secret
-from policy_engine.errors import CertificateError, DataError, PolicyEngineError, join_names
-from policy_engine.kernels.class_permutations import Unmoved, displaced, permutations, unmoved
-from policy_engine.kernels.grouping import Groups
+from policy_engine.errors import DataError, format_count
+from policy_engine.kernels.class_permutations import permutations
 from policy_engine.kernels.mondrian import Partition
 from policy_engine.methods.permutation import PERMUTING
 from policy_engine.plan.steps import Anonymize
 
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class PermutedSource:
-    """What the rows of a release were made from, in its order, and the class of each, (rows,).
-
-    `before` has the columns that are released, with the quasi-identifiers that the rows had.
-    """
-
-    before: pa.Table = field(repr=False)
-    class_of: Ints = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -63,18 +52,97 @@ def permute(
     """
     names = step.columns.quasi_names
     before = table.select(list(released))
-    class_of = np.empty(table.num_rows, dtype=np.int64)
-    class_of[classes.order] = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
-    keys = RowKeys.of(before, tie_secret(key, PERMUTING))
-    words = keys.words(draw_label(step), len(names) + 1)
-    sources = permutations(class_of, words)
+    class_of = classes_by_row(classes)
+    keys = RowKeys.of(before, permuting_secret(key))
+    unit = step.columns.privacy_unit
+    persons = PermutedPersons.of(texts_of_persons(table, unit), keys) if unit else None
+    sources = source_rows(class_of, keys, draw_label(step), len(names), persons)
     for place, name in enumerate(names):
         column = table.schema.get_field_index(name)
         values = table.column(column).take(from_numpy(sources[:, place]))
         table = table.set_column(column, table.schema.field(column), values)
-    order = _order(table.select(list(released)), words[:, 0])
-    before = before.drop_columns([*step.columns.hidden]).take(from_numpy(order))
-    return PermutedRows(table, order, PermutedSource(before, class_of[order]))
+    visible_names = [name for name in released if name not in step.columns.hidden]
+    order = _order(table.select(visible_names), keys.words(_ORDER, 1)[:, 0])
+    before = before.select(visible_names).take(from_numpy(order))
+    numbers = None if persons is None else persons.numbers[order]
+    return PermutedRows(table, order, PermutedSource(before, class_of[order], numbers))
+
+
+_ORDER = int.from_bytes(b"of rows.")
+"""Tells the words by which rows that are released alike are ordered from those of permutations."""
+
+
+def permuting_secret(key: bytes | None) -> bytes:
+    """Return the secret that permutations follow from, 16 bytes: from the owner's `key`, or one
+    that is kept nowhere."""
+    return tie_secret(key, PERMUTING)
+
+
+def classes_by_row(classes: Partition) -> Ints:
+    """Return the number of the class of every row, (rows,)."""
+    class_of = np.empty(len(classes.order), dtype=np.int64)
+    class_of[classes.order] = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
+    return class_of
+
+
+@dataclass(frozen=True)
+class PermutedPersons:
+    """The person of each row, numbered from 0, (rows,), and of each person a row, (persons,), and
+    what tells the person from others."""
+
+    numbers: Ints
+    first: Ints
+    keys: RowKeys
+
+    @classmethod
+    def of(cls, texts: pa.Array, keys: RowKeys) -> "PermutedPersons":
+        """Return the persons that texts name, (rows,); all rows without one are of one person.
+
+        The row of a person is that of the least of the `keys`, in whatever order rows are.
+        """
+        encoded = texts.dictionary_encode()
+        codes = to_numpy(encoded.indices, missing=len(encoded.dictionary))
+        numbers = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+        order = np.lexsort((keys.keys[:, 1], keys.keys[:, 0], numbers))
+        first = order[np.unique(numbers[order], return_index=True)[1]]
+        names = pa.table({"person": texts.take(from_numpy(first))})
+        return cls(numbers, first, RowKeys.of(names, keys.key))
+
+
+def source_rows(
+    class_of: Ints, keys: RowKeys, label: int, columns: int, persons: PermutedPersons | None = None
+) -> Ints:
+    """Return for every row and column the row of its class whose value it gets, (rows, columns).
+
+    The `keys` of the rows and the `label` decide, and neither the order of the rows nor what is in
+    other classes. All rows of one of `persons` get the value of one other.
+    """
+    if persons is None:
+        return permutations(class_of, keys.words(label, columns + 1))
+    words = persons.keys.words(label, columns + 1)
+    sources: Ints = persons.first[permutations(class_of[persons.first], words)]
+    return sources[persons.numbers]
+
+
+def check_persons(unlike: int, unit: str) -> None:
+    """Raise DataError (R020) where `unlike` persons have rows with different quasi-identifiers."""
+    if unlike:
+        who = f"{format_count(unlike, 'person')} of {unit!r}"
+        message = (
+            f"{who} {'has' if unlike == 1 else 'have'} rows with different quasi-identifiers. "
+        )
+        message += "Whoever knows them all may tell by what else they have in common which rows "
+        message += "are of one person: that a link has at most the probability 1/k is not shown."
+        hint = "Give every row of a person the same quasi-identifiers, or keep one row of each."
+        raise DataError.of("R020", message, hint)
+
+
+def unlike_persons(persons: NDArray[Any], quasi: Sequence[NDArray[Any]]) -> int:
+    """Return how many persons have rows with different codes of quasi-identifiers, each (rows,)."""
+    order = np.argsort(persons, kind="stable")
+    same = persons[order][1:] == persons[order][:-1]
+    other = np.any([codes[order][1:] != codes[order][:-1] for codes in quasi], axis=0)
+    return len(np.unique(persons[order][1:][same & other]))
 
 
 def draw_label(step: Anonymize) -> int:
@@ -90,68 +158,28 @@ def _order(released: pa.Table, words: NDArray[np.uint64]) -> Ints:
     return np.lexsort((words, low, high))
 
 
-def permuted_groups(
-    table: pa.Table, step: Anonymize, written: WrittenTable
-) -> tuple[Groups, Unmoved]:
-    """Return the classes of a table that was read back, and how many of its rows are unmoved.
-
-    Raises DataError (V006) where another run made it, CertificateError (V003) where its rows are
-    not those that were made, or (V001) where a class has other values than before, or where more
-    rows are as they were than chance explains.
-    """
-    source = written.anonymized.engine_state if written.anonymized else None
-    if not isinstance(source, PermutedSource):
-        raise unknown_classes()
-    if table.num_rows != source.before.num_rows:
-        raise _other_rows(written)
-    names, quasi = source.before.column_names, step.columns.quasi_names
-    before, after = cell_numbers([source.before], table.select(names))
-    places = [names.index(name) for name in quasi]
-    others = [place for place in range(len(names)) if place not in places]
-    if (before[:, others] != after[:, others]).any():
-        raise _other_rows(written)
-    check_permuted(displaced(source.class_of, before[:, places], after[:, places]), quasi)
-    moves = unmoved(source.class_of, before[:, places], after[:, places])
-    check_moved(moves)
-    count = int(source.class_of.max(initial=-1)) + 1
-    return Groups(source.class_of, count, {}, dict.fromkeys(quasi)), moves
-
-
-def check_permuted(is_displaced: Sequence[bool] | NDArray[np.bool_], names: Sequence[str]) -> None:
-    """Raise CertificateError (V001) for columns of which some class has other values."""
-    wrong = [name for name, one in zip(names, is_displaced, strict=True) if one]
-    if wrong:
-        message = f"A class of the output has other values of {join_names(wrong)} than it had: "
-        raise CertificateError.of("V001", f"{message}they were not permuted within classes.")
-
-
-def check_moved(moves: Unmoved) -> None:
-    """Raise CertificateError (V001) where more rows are as they were than chance explains."""
-    if not moves.is_by_chance:
-        message = f"{moves.unmoved} of {moves.rows} rows have kept all their quasi-identifiers, "
-        message += f"and chance lets expect {moves.expected:.0f}: they were not permuted at random."
-        raise CertificateError.of("V001", message)
-
-
-def _other_rows(written: WrittenTable) -> PolicyEngineError:
-    message = "The rows of the output are not those that the input gives."
-    return CertificateError.of("V003", message, source=written.stored.location)
-
-
-def unknown_classes() -> PolicyEngineError:
-    """Return the error (V006) of permuted values where only the output is known."""
-    message = "Nothing in a table shows within which classes its values were permuted."
-    hint = "Give the data and the key that it was made with, or release it again."
-    return DataError.of("V006", message, hint)
-
-
-def doubts_of_extremes(quasi: Mapping[str, Generalizer], k: int) -> Iterator[str]:
-    """Yield the columns with an order of which fewer than k rows have the greatest or least value:
-    whoever knows of them sees in which class they are."""
+def doubts_of_extremes(
+    quasi: Mapping[str, Generalizer], k: int, persons: NDArray[Any] | None = None
+) -> Iterator[str]:
+    """Yield the columns with an order of which fewer than k rows have the greatest or least value,
+    or fewer than k of the `persons` of rows: whoever knows of them sees in which class they are."""
+    # All rows of a person have the same values.
+    one_each = None if persons is None else np.unique(persons, return_index=True)[1]
     for name, generalizer in quasi.items():
         column = generalizer.column
-        counts = column.counts()[int(column.has_missing) :]
-        if column.is_ordered and len(counts) and min(counts[0], counts[-1]) < k:
-            message = f"Fewer than {k} rows have the least or the greatest value of {name!r}. It "
-            message += "is released as it is, and shows whoever knows whose it is the rows of the "
-            yield f"{message}class. Put a limit in place of values beyond it before: top coding."
+        counts = column.counts() if one_each is None else np.bincount(column.codes[one_each])
+        if column.is_ordered and is_rare_end(counts[int(column.has_missing) :], k):
+            yield doubt_of_extremes(name, k, is_of_persons=persons is not None)
+
+
+def is_rare_end(counts: Sequence[int] | Ints, k: int) -> bool:
+    """Tell whether the first or the last of some values, in order, is in fewer than k rows."""
+    return len(counts) > 0 and bool(min(counts[0], counts[-1]) < k)
+
+
+def doubt_of_extremes(name: str, k: int, *, is_of_persons: bool) -> str:
+    """Return the warning about a column that has an extreme value in too few rows, or persons."""
+    who = "persons" if is_of_persons else "rows"
+    message = f"Fewer than {k} {who} have the least or the greatest value of {name!r}. It is "
+    message += "released as it is, and shows whoever knows whose it is the rows of the class. Put "
+    return f"{message}a limit in place of values beyond it before: top coding."

@@ -177,9 +177,16 @@ def label_by_which_rows_stand(step: Anonymize) -> tuple[str, ...]:
 
 def _person_texts(table: pa.Table, name: str) -> Iterator[pa.ChunkedArray]:
     if name:
-        field, column = table.schema.field(name), unchunk(table.column(name))
-        kind = infer_column_type(column, numbers=field_marks.is_untyped(field))
-        yield pa.chunked_array([person_texts(column, kind)])
+        yield pa.chunked_array([texts_of_persons(table, name)])
+
+
+def texts_of_persons(table: pa.Table, name: str) -> pa.Array:
+    """Return a text for each row's person, missing where a row names nobody, (rows,).
+
+    Raises DataError (C009) for a type that has no text.
+    """
+    field, column = table.schema.field(name), unchunk(table.column(name))
+    return person_texts(column, infer_column_type(column, numbers=field_marks.is_untyped(field)))
 
 
 def _encode_column(table: pa.Table, name: str, *, numbers: bool = False) -> ColumnCodes:

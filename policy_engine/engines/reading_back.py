@@ -12,6 +12,7 @@ from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy, unchunk
 from policy_engine.engines.encoding import ancestry, encode
 from policy_engine.errors import CertificateError
+from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.grouping import Groups, classes_of, first_rows
 from policy_engine.kernels.match_counts import match_counts
 from policy_engine.plan.steps import Anonymize
@@ -68,24 +69,34 @@ def groups(
             quasi_identifier.name, texts, quasi_identifier, taxonomy, wildcard=wildcard
         )
         loss[quasi_identifier.name] = None if cell_loss is None else cell_loss[codes[first]]
-    sensitive = {
-        name: encode(name, table.column(name), numbers=True, is_generalised=False)
-        for name in columns.sensitive_names
-    }
+    sensitive, ancestries = coded_sensitive(table, step, taxonomies)
     return Groups(
         class_of=class_of,
         count=count,
-        sensitive={name: column.values() for name, column in sensitive.items()},
+        sensitive=sensitive,
         loss=loss,
-        ancestries={
-            column.name: ancestry(column.name, sensitive[column.name], taxonomies[column.taxonomy])
-            for column in columns.sensitive
-            if column.taxonomy
-        },
+        ancestries=ancestries,
         persons=persons,
         matched=matched,
         mark=class_mark(step, list(indexed.values()), first, np.bincount(class_of)),
     )
+
+
+def coded_sensitive(
+    table: pa.Table, step: Anonymize, taxonomies: Mapping[str, Taxonomy]
+) -> tuple[dict[str, NDArray[np.int32]], dict[str, Ancestry]]:
+    """Return the codes of the sensitive columns of a release, (rows,) each, and the taxonomies of
+    those that have one. Raises DataError where a value is not in its taxonomy."""
+    columns = {
+        name: encode(name, table.column(name), numbers=True, is_generalised=False)
+        for name in step.columns.sensitive_names
+    }
+    ancestries = {
+        one.name: ancestry(one.name, columns[one.name], taxonomies[one.taxonomy])
+        for one in step.columns.sensitive
+        if one.taxonomy
+    }
+    return {name: column.values() for name, column in columns.items()}, ancestries
 
 
 def class_mark(

@@ -12,7 +12,8 @@ LINK_PROBABILITY = "linkProbability"
 PERMUTING = "probabilistic-k-anonymity"
 """The method that permutes quasi-identifiers within classes."""
 _METHODS = (PERMUTING, "masking")
-"""The methods that go together: others speak of classes that a release shows."""
+"""The methods that are not privacy models about values, and go together: others speak of rows that
+are alike."""
 _ALGORITHMS = ("mondrian", ACCURACY_GUIDED)
 """The algorithms whose classes are cut by quasi-identifiers, and by what a model predicts."""
 _SETTINGS = ("weight",)
@@ -26,19 +27,19 @@ def permutation_conflicts(
     options: Mapping[str, Any],
     notations: Collection[str],
     roles: Mapping[str, Collection[str]],
-    unit: str = "",
+    about_values: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Yield what cannot be asked for together with permuted quasi-identifiers (M003).
 
-    `options` are those of the algorithm and of its guide, by name, `notations` the methods, `roles`
-    the names of the columns by role, and `unit` is the column of the unit of privacy, or empty.
+    `options` are those of the algorithm and of its guide, by name, `notations` the methods, of
+    which some are privacy models `about_values`, and `roles` the names of the columns by role.
     """
     if PERMUTING not in notations:
         return
-    others = [one for one in notations if one not in _METHODS]
+    others = [one for one in notations if one not in (*_METHODS, *about_values)]
     if others:
-        message = f"{PERMUTING} hides in which class a row is, and {join_names(others)} "
-        message += f"{'is' if len(others) == 1 else 'are'} about classes that a release shows."
+        message = f"{PERMUTING} leaves rows unlike, and {join_names(others)} "
+        message += f"{'is' if len(others) == 1 else 'are'} about rows that are alike."
         yield Finding("M003", "method", message)
     algorithm = options.get("algorithm", _ALGORITHMS[0])
     if algorithm not in _ALGORITHMS:
@@ -56,9 +57,6 @@ def permutation_conflicts(
     if roles.get("pseudonymize"):
         message = f"{PERMUTING} has no pseudonyms: how many rows have one of them would tell whose "
         yield Finding("M003", "pseudonymize", f"{message}they are.")
-    if unit:
-        message = f"{PERMUTING} counts rows, and persons are told by {unit!r}: whoever knows all "
-        yield Finding("M003", "privacyUnit", f"{message}rows of one has a chance with each.")
 
 
 def permuted_conflicts(settings: Mapping[str, Any]) -> Iterator[Finding]:

@@ -130,8 +130,9 @@ class Anonymization(BaseModel):
 
     def _fits_permutation(self) -> bool:
         columns, options = self.columns, self.recoding.model_dump()
-        roles, unit = self._names_by_role(), columns.privacy_unit
-        conflicts = [*permutation_conflicts(options, [*self.methods], roles, unit)]
+        about = [one.notation for one in self.models if one.is_about_values]
+        roles = self._names_by_role()
+        conflicts = [*permutation_conflicts(options, [*self.methods], roles, about)]
         for one in columns.quasi_identifier:
             conflicts += permuted_conflicts(one.model_dump(exclude_defaults=True, exclude={"name"}))
         return not conflicts
@@ -202,8 +203,11 @@ class Anonymization(BaseModel):
     def is_kept_by_union(self) -> bool:
         """Whether classes that each hold every bound hold it as one, the table being the same.
 
-        Of persons who have rows in several classes, all may have what some had in each.
+        Of persons who have rows in several classes, all may have what some had in each. Classes
+        within which values are permuted have no cells, and are never taken for one.
         """
+        if self.is_permuted:
+            return True
         about = [model for model in self.models if model.is_about_values]
         if self.columns.privacy_unit:
             return not about

@@ -6,7 +6,13 @@ from typing import Any, NamedTuple
 
 from policy_engine import terms
 from policy_engine.errors import Place, PlanError, Problem, did_you_mean, join_names, place_order
-from policy_engine.methods import Finding, PrivacyModel, method_class, parameters
+from policy_engine.methods import (
+    Finding,
+    PrivacyModel,
+    method_class,
+    parameters,
+    privacy_model_class,
+)
 from policy_engine.methods.buckets import bucket_conflicts
 from policy_engine.methods.columns import IDENTIFIERS, Column, QuasiIdentifier, Sensitive
 from policy_engine.methods.conflicts import (
@@ -186,9 +192,10 @@ def _parts(
     added = [sample["weightColumn"]] if sample.get("weightColumn") else []
     problem_list += guide.findings(options.get("algorithm"), names, unit)
     problem_list += bucket_conflicts(options.get("algorithm"), notations, names, unit, added)
-    problem_list += permutation_conflicts({**options, **guide.values}, notations, names, unit)
     problem_list += [_unowned(name, notations) for name in sorted(remaining - set(options))]
     of_models = [name for name, kind in kinds.items() if issubclass(kind, PrivacyModel)]
+    about = [name for name in of_models if privacy_model_class(name).is_about_values]
+    problem_list += permutation_conflicts({**options, **guide.values}, notations, names, about)
     problem_list += suppression_conflicts(options, of_models, roles, unit)
     if not of_models:
         problem_list += _useless([*roles, *options, *guide.values])

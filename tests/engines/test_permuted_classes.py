@@ -243,3 +243,107 @@ def test_a_table_that_hides_everybody_stays_as_it_is():
     before = sorted(zip(table["age"], table["x"], strict=True))
     shown = made.table.to_pydict()
     assert sorted(zip(shown["age"], shown["x"], strict=True)) == before
+
+
+VISITS = {
+    "who": [person for person in range(6) for _ in range(1 + person % 3)],
+    "age": [20 + person for person in range(6) for _ in range(1 + person % 3)],
+    "job": ["abcdef"[person] for person in range(6) for _ in range(1 + person % 3)],
+    "x": [f"{person}{row}" for person in range(6) for row in range(1 + person % 3)],
+}
+BY_PERSONS = {**ASKED, "privacyUnit": "who"}
+
+
+def test_all_rows_of_a_person_get_the_values_of_one_person():
+    made = applied(VISITS, key=KEY, **BY_PERSONS)
+    assert measured(made) == {("linkProbability", ""): 1 / 3}
+    rows = by_x(made)
+    ages = {x[0]: set() for x in rows}
+    for x, (age, _) in rows.items():
+        ages[x[0]].add(age)
+    assert all(len(of_person) == 1 for of_person in ages.values())
+    assert {age for of_person in ages.values() for age in of_person} == set(range(20, 26))
+    assert {next(iter(ages[who])) for who in "012"} == {20, 21, 22}
+    assert "who" not in made.table.column_names
+
+
+def test_every_person_is_equally_likely_to_have_the_values_of_another():
+    draws = 300
+    places = Counter(by_x(applied(VISITS, **BY_PERSONS))["20"][0] for _ in range(draws))
+    assert set(places) == {20, 21, 22}
+    assert all(abs(times - draws / 3) < 5 * (draws * 2 / 9) ** 0.5 for times in places.values())
+
+
+def test_rows_of_a_person_in_any_order_give_the_same_release():
+    table = pa.table(VISITS)
+    made = applied(table, key=KEY, **BY_PERSONS)
+    order = np.random.default_rng(2).permutation(len(table))
+    assert applied(table.take(order), key=KEY, **BY_PERSONS).table.equals(made.table)
+
+
+def test_persons_with_different_quasi_identifiers_are_refused(tmp_path):
+    table = {**VISITS, "age": [*range(20, 20 + len(VISITS["who"]))]}
+    assert refused(table, tmp_path, **BY_PERSONS) == ["R020"]
+    with pytest.raises(DataError, match="4 persons of 'who' have rows with different"):
+        applied(table, **BY_PERSONS)
+
+
+def test_rare_extremes_are_those_of_persons():
+    table = {"who": [*"aaabcd"], "age": [1, 1, 1, 2, 2, 2], "x": [*"123456"]}
+    doubts = applied(table, **{**BY_PERSONS, "quasi": ["age"], "k": 2}).release.doubts
+    assert [one[:22] for one in doubts] == ["Fewer than 2 persons h"]
+
+
+def test_rows_of_a_person_that_were_split_are_found():
+    def split(made):
+        ages = made.table["age"].to_pylist()
+        first = next(row for row in range(12) if made.engine_state.persons[row] == 2)
+        return changed(made.table, first, "age", next(age for age in ages if age != ages[first]))
+
+    engine_write = LocalEngine.write
+
+    def write(engine, anonymized, destination):
+        return engine_write(engine, replace(anonymized, table=split(anonymized)), destination)
+
+    with patch.object(LocalEngine, "write", write), pytest.raises(CertificateError) as raised:
+        applied(VISITS, **BY_PERSONS)
+    assert raised.value.code == "V001"
+
+
+DIVERSE = {
+    **ASKED,
+    "method": ["probabilistic-k-anonymity", "l-diversity", "t-closeness"],
+    "l": 2,
+    "t": 0.6,
+    "sensitive": ["ill"],
+    "insensitive": ["x"],
+}
+
+
+def test_classes_are_diverse_too():
+    table = {**people(120), "ill": ["flu", "cold", "flu"] * 40}
+    made = applied(table, **DIVERSE)
+    found = measured(made)
+    assert found["linkProbability", ""] <= 1 / 3
+    assert found["l", "ill"] == 2
+    assert found["t", "ill"] <= 0.6
+    assert made.certificate.holds
+    # By the classes of the run, which the release does not show.
+    source = made._written.anonymized.engine_state
+    ill = np.array(source.before["ill"].to_pylist())
+    classes = [set(ill[source.class_of == one]) for one in set(source.class_of.tolist())]
+    assert min(map(len, classes)) == 2
+
+
+def test_a_table_that_is_not_diverse_is_refused(tmp_path):
+    assert refused({**people(60), "ill": ["flu"] * 60}, tmp_path, **DIVERSE) == ["R003"]
+
+
+def test_the_order_of_rows_does_not_follow_from_what_is_hidden():
+    table = {**people(60), "name": [f"n{row}" for row in range(60)]}
+    parts = {**ASKED, "redact": ["name"], "k": 5}
+    made = applied(table, key=KEY, **parts)
+    other = applied({**table, "name": [*reversed(table["name"])]}, key=KEY, **parts)
+    for one in (made, other):
+        shown = one.table.drop_columns(["name"])
+        assert shown.take(permuting._order(shown, np.zeros(60, np.uint64))).equals(shown)

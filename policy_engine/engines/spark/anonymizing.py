@@ -1,10 +1,10 @@
 """Anonymise a frame: count values, code rows, make the first cuts, form classes in tasks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.engines.care_levels import CareLevel, can_merge, care_levels
@@ -21,10 +21,12 @@ from policy_engine.engines.microaggregating import (
 )
 from policy_engine.engines.missing_cells import count_missing
 from policy_engine.engines.number_lists import is_array_of_numbers
+from policy_engine.engines.permuting import check_persons, doubt_of_extremes, is_rare_end
 from policy_engine.engines.preparation import Overview, check_feasible
 from policy_engine.engines.spark.cell_ends import with_end_columns
 from policy_engine.engines.spark.classes import MARK, SEEN, ClassFormation, read_seen
 from policy_engine.engines.spark.coded_frames import ClassWork, CodedFrame, make_coding
+from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.guided_frames import FormedFrame, GuidedFrame, with_input_types
 from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.near_parts import first_parts
@@ -71,7 +73,7 @@ def anonymize(
         return _microaggregate(frame, step, output, work)
     if step.recoding.guide is not None:
         return _guide(frame, step, output, work)
-    table = CodedFrame.of(frame, step, work)
+    table = _coded(frame, step, output, work)
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
     check_feasible(overview, step)
@@ -79,7 +81,56 @@ def anonymize(
         release = _form_release(table, output, overview, care)
         if not can_merge(step, output.cells, care) or _keeps_bounds(release, step, output, work):
             break
-    return release
+    return _permuted(release, table, output) if step.is_permuted else release
+
+
+def _coded(frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork) -> CodedFrame:
+    """Return a frame with its rows coded, and what their classes are made of kept."""
+    if step.is_permuted:
+        table = CodedFrame.to_permute(frame, step, output, work)
+        if step.columns.privacy_unit:
+            check_persons(table.unlike_persons(), step.columns.privacy_unit)
+        return table
+    return CodedFrame.of(frame, step, work)
+
+
+def _permuted(release: AnonymizedFrame, table: CodedFrame, output: Publish) -> AnonymizedFrame:
+    """Return a release of permuted values in tasks and an order that tell nothing of classes."""
+    order = [F.col(quote_name(name)) for name in output.columns]
+    return replace(
+        release,
+        frame=_ordered_rows(release.frame, release.tasks, order),
+        typed=table.step.columns.quasi_names,
+        doubts=(*release.doubts, *_doubts_of_extremes(table)),
+    )
+
+
+def _doubts_of_extremes(table: CodedFrame) -> Iterator[str]:
+    """Yield which columns have an extreme value in fewer than k rows, or persons."""
+    k, unit = table.step.k, table.step.columns.privacy_unit
+    for value, (name, quasi) in zip(table.values, table.quasi.items(), strict=True):
+        column = quasi.column if isinstance(quasi, Generalizer) else None
+        least = None if column is None else int(column.has_missing)
+        if column is not None and not column.is_ordered:
+            continue
+        if column is None or unit:
+            counts = _counts_of_ends(table, value, least)
+        else:
+            counts = column.counts()[least:].tolist()
+        if is_rare_end(counts, k):
+            yield doubt_of_extremes(name, k, is_of_persons=bool(unit))
+
+
+def _counts_of_ends(table: CodedFrame, value: str, least: int | None) -> list[int]:
+    """Return in how many rows, or persons, a column of coded rows has its least and its greatest
+    value, but for codes below the `least`; nothing where it has no value."""
+    is_personal = table.step.columns.privacy_unit
+    # All rows of a person have the same values.
+    frame = table.frame.select(PERSON, value).distinct() if is_personal else table.frame
+    values = frame.select(F.col(value).alias("value")).dropna()
+    values = values if least is None else values.where(F.col("value") >= least)
+    [ends] = values.agg(F.min("value"), F.max("value")).collect()
+    return [values.where(F.col("value") == F.lit(end)).count() for end in ends if end is not None]
 
 
 def _one_class(
@@ -113,9 +164,11 @@ def _one_class(
     return AnonymizedFrame(_ordered_rows(coded_frame.select(columns), tasks), rows, tasks)
 
 
-def _ordered_rows(released: DataFrame, tasks: int) -> DataFrame:
-    """Return rows in tasks and in an order that their content alone decides."""
-    order = [F.col(quote_name(name)) for name in released.columns]
+def _ordered_rows(
+    released: DataFrame, tasks: int, order: Sequence[Column] | None = None
+) -> DataFrame:
+    """Return rows in tasks and in an order that their content alone decides, or some columns."""
+    order = order or [F.col(quote_name(name)) for name in released.columns]
     # Equal rows meet in one task, so neither a row's task nor its place tells where it came from.
     return released.repartition(tasks, *order).sortWithinPartitions(*order)
 
@@ -186,12 +239,15 @@ def _microaggregate(
 
 def _guide(frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork) -> AnonymizedFrame:
     """Return the release with classes cut by targets."""
-    table = CodedFrame.of(frame, step, work)
+    table = _coded(frame, step, output, work)
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
     check_feasible(overview, step)
     guided = GuidedFrame.of(table, output, overview)
     formed = guided.formed()
+    if step.is_permuted:
+        release = replace(_guided(formed, table), doubts=guided.doubts(formed))
+        return _permuted(replace(release, frame=formed.frame.drop(MARK)), table, output)
     in_text = output.model_copy(update={"cells": "text"})
     if not (step.is_kept_by_union or _keeps_bounds(_guided(formed, table), step, in_text, work)):
         formed = guided.merged(formed)

@@ -39,6 +39,7 @@ from policy_engine.engines.spark.guided_rows import (
 )
 from policy_engine.engines.spark.near_parts import personal_rows
 from policy_engine.engines.spark.nodes import RowNodes, group_by_node
+from policy_engine.engines.spark.permuted_rows import RowPermutation
 from policy_engine.engines.spark.suppressing import HASH
 from policy_engine.engines.spark.values import Task, gather_tables
 from policy_engine.errors import InternalError
@@ -60,7 +61,7 @@ class ClassFormation:
     the sensitive values of the whole table. `columns` are those of the output; the `redact` ones
     hold nothing but a mark. With `near`, classes are formed by microaggregation, and those of a
     `whole` table are merged further where only classes with equal cells, as one, break a bound.
-    With `guided`, they are cut by targets.
+    With `guided`, they are cut by targets. With a `permutation`, rows get values of their class.
     """
 
     coding: Coding
@@ -74,6 +75,7 @@ class ClassFormation:
     near: NearFormation | None = None
     is_whole: bool = False
     guided: GuidedFormation | None = None
+    permutation: RowPermutation | None = None
 
     def output_frame(self, coded: DataFrame, nodes: RowNodes, tasks: int) -> DataFrame:
         """Return the output of coded rows, formed in `tasks` tasks of about equal size.
@@ -97,6 +99,10 @@ class ClassFormation:
             fields.append(StructField(name, kind or StringType()))
         fields += [StructField(PERSON, StringType())] * bool(self.coding.person)
         fields += [StructField(MARK, LongType())] * (self.guided is not None)
+        if self.permutation is not None:
+            names, kinds = self.coding.kept, coded.schema
+            before = {name: kinds[f"kept{place}"].dataType for place, name in enumerate(names)}
+            fields += self.permutation.fields(before)
         fields += [StructField(name, _PEAK) for name in self.peaks]
         return StructType(fields + [StructField(SEEN, StringType())] * (self.near is not None))
 
@@ -207,8 +213,13 @@ class _TaskRows:
         form = self._guided_classes if self.formation.guided else self._classes
         classes, cells = form(quasi)
         rows, columns = from_numpy(classes.order), []
+        made = None
+        if self.formation.permutation is not None:
+            made = self.formation.permutation.permute(self.kept, classes, self.person)
         for name in self.formation.columns:
-            if name in quasi:
+            if made and name in quasi:
+                columns.append(made.columns[name])
+            elif name in quasi:
                 columns.append(cell_array(classes.starts, *cells[name]).cast(pa.string()))
             elif name in self.formation.redact:
                 columns.append(redacted_column(len(rows)).cast(pa.string()))
@@ -220,6 +231,9 @@ class _TaskRows:
         if self.formation.guided:
             columns.append(from_numpy(target_marks(self.rows)[classes.order]))
             names.append(MARK)
+        if made:
+            columns += made.hidden.values()
+            names += made.hidden
         columns += self._peaks(classes)
         names += self.formation.peaks
         if self.formation.near:

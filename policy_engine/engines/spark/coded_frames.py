@@ -13,6 +13,7 @@ from policy_engine.engines.encoding import ColumnCodes, ancestry
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
 from policy_engine.engines.identifiers import release_key
+from policy_engine.engines.permuting import permuting_secret
 from policy_engine.engines.preparation import (
     Overview,
     label_by_which_rows_stand,
@@ -20,7 +21,9 @@ from policy_engine.engines.preparation import (
 )
 from policy_engine.engines.spark.classes import ClassFormation
 from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
+from policy_engine.engines.spark.masking import ROW_KEYS, with_row_keys
 from policy_engine.engines.spark.nodes import Parts
+from policy_engine.engines.spark.permuted_rows import RowPermutation
 from policy_engine.engines.spark.quantiles import PARTS, Quantiles, compute_quantiles
 from policy_engine.engines.spark.suppressing import HASH, with_row_hashes
 from policy_engine.engines.spark.targets import TargetLookup
@@ -67,7 +70,8 @@ class CodedFrame:
     """A frame with its rows coded, and what the driver knows about its columns.
 
     `sensitive` holds the columns with a bound, and `label` the label where rows that stand for
-    classes are chosen by it. The rows are processed in `tasks` parts.
+    classes are chosen by it. The rows are processed in `tasks` parts. With a `permutation`, values
+    are permuted within classes.
     """
 
     step: Anonymize
@@ -79,6 +83,7 @@ class CodedFrame:
     frame: DataFrame
     tasks: int
     label: ColumnCodes | None = None
+    permutation: RowPermutation | None = None
 
     @classmethod
     def of(cls, frame: DataFrame, step: Anonymize, work: ClassWork) -> "CodedFrame":
@@ -129,12 +134,34 @@ class CodedFrame:
         return cls(step, work, rows, quasi, sensitive, coding, coded_frame, tasks, label_codes)
 
     @classmethod
+    def to_permute(
+        cls, frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
+    ) -> "CodedFrame":
+        """Return the same, with what a permutation needs: the values of quasi-identifiers, and what
+        tells rows apart."""
+        secret = permuting_secret(work.key)
+        keyed = with_row_keys(frame, output.columns, secret)
+        table = cls.of(keyed, step, replace(work, released=(*work.released, *ROW_KEYS)))
+        return replace(table, permutation=RowPermutation.of(step, secret))
+
+    @classmethod
     def with_hashes(
         cls, frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
     ) -> "CodedFrame":
         """Return the same, with random bits of every row as one more column that is kept."""
         hashed = with_row_hashes(frame, output.columns, work.key, step.recoding.algorithm)
         return cls.of(hashed, step, replace(work, released=(*work.released, HASH)))
+
+    @property
+    def values(self) -> list[str]:
+        """The columns of coded rows that tell rows with different quasi-identifiers apart."""
+        wide = {name: f"wide{place}" for place, name in enumerate(self.coding.wide)}
+        return [wide.get(name, f"quasi{place}") for place, name in enumerate(self.coding.quasi)]
+
+    def unlike_persons(self) -> int:
+        """Return how many persons have rows with different quasi-identifiers."""
+        tuples = self.frame.select(PERSON, *self.values).distinct()
+        return tuples.groupBy(PERSON).count().where("count > 1").count()
 
     def overview(self) -> Overview:
         """Return the figures of the table as a single class."""
@@ -200,6 +227,7 @@ class CodedFrame:
             cutting=care.cutting(self.step),
             columns=output.columns,
             redact=self.step.columns.redact,
+            permutation=self.permutation,
         )
 
     def axes(self) -> list[Axis]:
@@ -269,6 +297,7 @@ def make_coding(
         kept=(
             *columns.sensitive_names,
             *unbounded_columns(step, work.released),
+            *(columns.quasi_names if step.is_permuted else ()),
             *columns.pseudonymize,
         ),
         pseudonyms=columns.pseudonymize,

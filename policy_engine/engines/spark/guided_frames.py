@@ -26,6 +26,7 @@ from policy_engine.engines.spark.guided_nodes import FarTable, first_guided_cuts
 from policy_engine.engines.spark.guided_rows import GuidedBy, GuidedFormation
 from policy_engine.engines.spark.near_parts import personal_rows
 from policy_engine.engines.spark.nodes import RowNodes, make_ask
+from policy_engine.engines.spark.permuted_rows import CLASS
 from policy_engine.engines.spark.quantiles import Quantiles
 from policy_engine.engines.spark.targets import TargetLookup
 from policy_engine.engines.spark.values import (
@@ -139,36 +140,29 @@ class GuidedFrame:
             parts,
         )
 
-    @property
-    def _values(self) -> list[str]:
-        """The columns of coded rows that tell rows with different quasi-identifiers apart."""
-        coding = self.table.coding
-        wide = {name: f"wide{place}" for place, name in enumerate(coding.wide)}
-        return [wide.get(name, f"quasi{place}") for place, name in enumerate(coding.quasi)]
-
     def _of_equal_rows(self) -> FormedFrame:
         table, formation = self.table, self._formation("values")
         node = F.lit(0).cast("bigint")
-        moved = table.frame.withColumn("node", node).repartition(table.tasks, *self._values)
+        moved = table.frame.withColumn("node", node).repartition(table.tasks, *self.table.values)
         frame = formation.frame_of_tasks(moved, table.frame)
         return FormedFrame(table.work.hold(frame), table.tasks, "values")
 
     def _is_exact(self) -> bool:
         """Return whether rows with equal quasi-identifiers satisfy every bound."""
         table, bounds = self.table, self.rule.bounds
-        counts = table.frame.groupBy(*self._values).agg(F.count("*").alias("rows"))
+        counts = table.frame.groupBy(*self.table.values).agg(F.count("*").alias("rows"))
         [[least]] = counts.agg(F.min("rows")).collect()
         if least < table.step.k or bounds.is_about_rows:
             return bool(least >= table.step.k)
-        moved = table.frame.repartition(table.tasks, *self._values)
-        task = _holding_task(bounds, table.coding.codes, self._values)
+        moved = table.frame.repartition(table.tasks, *self.table.values)
+        task = _holding_task(bounds, table.coding.codes, self.table.values)
         return all(row[0] for row in moved.mapInArrow(task, "holds boolean").collect())
 
     def doubts(self, formed: FormedFrame) -> tuple[str, ...]:
         """Return warnings about what the guide was good for."""
         if formed.by in ("values", "whole values"):
             return (ALREADY,)
-        cells = [quote_name(name) for name in self._cell_columns]
+        cells = [quote_name(name) for name in self._class_columns]
         is_pure = (F.min(MARK) == F.max(MARK)).alias("pure")
         classes = formed.frame.groupBy(*cells).agg(is_pure)
         [row] = classes.agg(F.count("*"), F.min(F.col("pure").cast("int"))).collect()
@@ -176,7 +170,10 @@ class GuidedFrame:
         return tuple(doubts_of_guide(row[0], is_constant=is_constant, is_coarse=bool(row[1])))
 
     @property
-    def _cell_columns(self) -> list[str]:
+    def _class_columns(self) -> list[str]:
+        """The columns of the release that tell its classes apart."""
+        if self.table.step.is_permuted:
+            return [CLASS]
         quasi = self.table.step.columns.quasi_names
         return [name for name in self.formation.columns if name in quasi]
 

@@ -22,9 +22,11 @@ from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.encoding import ColumnCodes, ancestry
 from policy_engine.engines.engine import StoredData, TableMeasurements
 from policy_engine.engines.label_measuring import CodedLabel
+from policy_engine.engines.permuted_moves import ClassMoves, checked_moves
 from policy_engine.engines.reading_back import cell_column, cell_columns, class_mark, index_texts
 from policy_engine.engines.spark.coding import PERSON, persons_by_code
 from policy_engine.engines.spark.failures import carry_errors
+from policy_engine.engines.spark.permuted_rows import CLASS, class_numbers, stored_moves
 from policy_engine.engines.spark.pricing import total_losses
 from policy_engine.engines.spark.suppressing import least_matches
 from policy_engine.engines.spark.values import (
@@ -37,6 +39,7 @@ from policy_engine.engines.spark.values import (
 )
 from policy_engine.errors import DataError
 from policy_engine.kernels.bounds import Ancestry
+from policy_engine.kernels.class_permutations import Unmoved
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.grouping import ClassTotals, Groups, classes_of, first_rows
 from policy_engine.kernels.label_disclosure import LabelDisclosure, LabelTally
@@ -62,16 +65,16 @@ def measure(
         return _measure_one_class(frame)
     sensitive = _sensitive(frame, step, taxonomies, limit)
     bounds = _MeasuredBounds(step, sensitive)
-    names = step.columns.quasi_names
-    cells = [quote_name(column) for name in names for column in cell_columns(name, frame.columns)]
+    classes = [quote_name(name) for name in _class_columns(step, frame.columns)]
     label = _label(frame, step, limit)
     figures_by_task = map_in_tasks(
-        frame.repartition(tasks, *cells),
+        frame.repartition(tasks, *classes),
         _measuring_task(bounds, label if isinstance(label, _Label) else None),
         _FIGURES_SCHEMA,
     ).persist()
     try:
-        figures = figures_by_task.where("what not in ('cell', 'label')").groupBy("what", "place")
+        is_figure = "what not in ('cell', 'label', 'moves')"
+        figures = figures_by_task.where(is_figure).groupBy("what", "place")
         totals = figures.agg(
             F.sum("times").alias("times"),
             F.min("figure").alias("least"),
@@ -79,16 +82,29 @@ def measure(
         ).toArrow()
         if not totals.num_rows:
             raise DataError.of("R001", "The output has no rows.")
-        losses = total_losses(
-            figures_by_task.where("what = 'cell'").select("place", "cell", "times"),
-            step,
-            taxonomies,
-        )
+        cells = figures_by_task.where("what = 'cell'").select("place", "cell", "times")
+        losses: Mapping[str, float | None] = dict.fromkeys(step.columns.quasi_names)
+        losses = losses if step.is_permuted else total_losses(cells, step, taxonomies)
         least = least_matches(frame, step, limit) if step.recoding.has_overlapping_classes else None
         measured = _merge_figures(totals.to_pylist(), losses, step, least)
-        return replace(measured, label=_disclosure(figures_by_task, label))
+        moves = _read_moves(figures_by_task, step, frame) if step.is_permuted else None
+        return replace(measured, label=_disclosure(figures_by_task, label), moves=moves)
     finally:
         figures_by_task.unpersist()
+
+
+def _class_columns(step: Anonymize, names: Sequence[str]) -> list[str]:
+    """Return the columns of a frame that tell its classes apart: of cells, or what is hidden."""
+    if step.is_permuted:
+        return [CLASS]
+    return [column for name in step.columns.quasi_names for column in cell_columns(name, names)]
+
+
+def _read_moves(figures: DataFrame, step: Anonymize, frame: DataFrame) -> Unmoved:
+    """Return how many rows of a frame are as they were. Raises as `checked_moves` does."""
+    texts = figures.where("what = 'moves'").select("cell").toArrow().column(0).to_pylist()
+    persons = frame.select(PERSON).distinct().count() if step.columns.privacy_unit else None
+    return checked_moves([ClassMoves.from_json(text) for text in texts], step, persons)
 
 
 def _measure_one_class(frame: DataFrame) -> TableMeasurements:
@@ -285,10 +301,11 @@ def _measuring_task(bounds: _MeasuredBounds, label: _Label | None) -> Task:
 
 
 def _measure_rows(bounds: _MeasuredBounds, label: _Label | None, table: pa.Table) -> pa.Table:
-    indexed = [
-        index_texts(name, cell_column(table, name)) for name in bounds.step.columns.quasi_names
-    ]
-    groups = bounds.groups(table, [rows for rows, _ in indexed])
+    is_permuted, names = bounds.step.is_permuted, bounds.step.columns.quasi_names
+    cells = () if is_permuted else names
+    indexed = [index_texts(name, cell_column(table, name)) for name in cells]
+    classes = [class_numbers(table)] if is_permuted else [rows for rows, _ in indexed]
+    groups = bounds.groups(table, classes)
     whole_table = groups.class_totals()
     entries: list[tuple[str, int | None, int, float | None]] = [
         ("rows", None, whole_table.rows, None),
@@ -309,6 +326,9 @@ def _measure_rows(bounds: _MeasuredBounds, label: _Label | None, table: pa.Table
     if label is not None:
         tally = _write_tally(label.tally(table, groups.class_of, groups.count))
         parts.append(_figures_table(["label"], [None], [tally], [0], [None]))
+    if is_permuted:
+        moves = stored_moves(table, names, groups).to_json()
+        parts.append(_figures_table(["moves"], [None], [moves], [0], [None]))
     for place, (rows, texts) in enumerate(indexed):
         count = len(texts)
         counts = np.bincount(rows, minlength=count)

@@ -6,8 +6,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.engines.engine import AnonymizedTable, WrittenTable
+from policy_engine.engines.permuted_moves import unknown_classes
 from policy_engine.engines.persons import uncounted_persons
 from policy_engine.engines.spark import writing
+from policy_engine.engines.spark.coding import PERSON
+from policy_engine.engines.spark.permuted_rows import CLASS, before_column
 from policy_engine.engines.spark.values import cast_texts, quote_name
 from policy_engine.errors import CertificateError, InternalError
 from policy_engine.plan.steps import Anonymize
@@ -16,7 +19,7 @@ from policy_engine.plan.steps import Anonymize
 class ReleaseSource(NamedTuple):
     """The source of a release that is computed when it is used.
 
-    `frame` also has a column `PERSON` where persons are counted; `tasks` tasks compute it. The
+    `frame` also has the `hidden_columns` of its step; `tasks` tasks compute it. The
     types of the `untyped` columns, which are texts, are still to be inferred; the `masked` columns
     were masked value by value.
     """
@@ -76,10 +79,21 @@ def require_kept(written: WrittenTable) -> KeptRelease:
     return written.table
 
 
-def person_frame(written: WrittenTable, step: Anonymize) -> DataFrame:
-    """Return the rows of the release with their persons, which only the run that made it knows."""
+def hidden_columns(step: Anonymize) -> tuple[str, ...]:
+    """Return the columns of a frame that are measured and not released: who each row is of, its
+    class, and what it had before."""
+    permuted = enumerate(step.columns.quasi_names if step.is_permuted else ())
+    names = [before_column(place) for place, _ in permuted]
+    names += [CLASS] * step.is_permuted
+    return (*names, *([PERSON] * bool(step.columns.privacy_unit)))
+
+
+def source_frame(written: WrittenTable, step: Anonymize) -> DataFrame:
+    """Return the rows of the release with what is hidden of them, which only the run that made it
+    knows."""
     if written.anonymized is None:
-        raise uncounted_persons(step.columns.privacy_unit)
+        unit = step.columns.privacy_unit
+        raise unknown_classes() if step.is_permuted else uncounted_persons(unit)
     frame: DataFrame = written.anonymized.engine_state.frame
     return frame
 

@@ -38,7 +38,6 @@ from policy_engine.engines.spark import kept_values, reading, writing
 from policy_engine.engines.spark.anonymizing import anonymize
 from policy_engine.engines.spark.cell_ends import with_end_columns
 from policy_engine.engines.spark.coded_frames import ClassWork
-from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.engine import SparkEngine
 from policy_engine.engines.spark.guiding import GuidableRows, look_up_targets
 from policy_engine.engines.spark.jobs import running
@@ -57,8 +56,9 @@ from policy_engine.engines.spark.released_frames import (
     ReleaseSource,
     check_kept,
     check_same_rows,
-    person_frame,
+    hidden_columns,
     require_kept,
+    source_frame,
     stored_frame,
     typed_frame,
 )
@@ -389,9 +389,10 @@ class SparkRun:
         with running(self._engine.spark, "anonymizing"):
             release = anonymize(table.frame, step, output, work)
             frame = release.frame
-            if step.columns.privacy_unit or output.cells == "bounds":
+            hidden = hidden_columns(step)
+            if hidden or output.cells == "bounds":
                 frame = self._hold(frame)
-            released = frame.drop(PERSON)
+            released = frame.drop(*hidden)
             if output.cells == "bounds":
                 released = with_end_columns(released, step.columns.quasi_names)
         columns = step.columns
@@ -410,6 +411,7 @@ class SparkRun:
             salt=self._salt if columns.has_own_pseudonyms else None,
             formed=release.formed,
             doubts=release.doubts,
+            compared=output.columns if step.is_permuted else (),
             engine_state=ReleaseSource(frame, release.tasks, untyped, table.masked),
         )
 
@@ -443,9 +445,8 @@ class SparkRun:
             return self._engine.stored_data(location)
         kind = match_format(location, SPARK_FORMATS) or "parquet"
         if kind.startswith("csv"):
-            check_no_empty_texts(
-                writing.with_empty_texts(anonymized.table, anonymized.engine_state.masked)
-            )
+            compared = (*anonymized.engine_state.masked, *anonymized.compared)
+            check_no_empty_texts(writing.with_empty_texts(anonymized.table, compared))
         writing.write(
             stored_frame(anonymized, kind), location, kind, anonymized.engine_state.masked
         )
@@ -481,16 +482,15 @@ class SparkRun:
         self._progress("verifying", 0, stored.rows)
         with running(self._engine.spark, "verifying"):
             table, kind = self._read_stored(written)
-            compares_rows = bool(step.columns.privacy_unit or (anonymized and anonymized.sample))
+            hidden = hidden_columns(step)
+            compares_rows = bool(hidden or (anonymized and anonymized.sample))
             with cached_columns(table, stored, step, all_columns=compares_rows) as table:
                 rows = stored.rows or table.count()
                 tasks = max(
                     anonymized.engine_state.tasks if anonymized else 1,
                     -(-rows // self._engine.rows_per_task),
                 )
-                rows_to_measure = (
-                    person_frame(written, step) if step.columns.privacy_unit else table
-                )
+                rows_to_measure = source_frame(written, step) if hidden else table
                 measured = measure(
                     rows_to_measure, step, self.taxonomies, self._engine.most_values, tasks
                 )
