@@ -1,0 +1,81 @@
+"""Suppression of a table: one way to a pattern, which an independent attack has to fail on.
+
+The cheapest pattern is searched for until it is proven or time ends; tables with too many cells are
+cut into those that they are made of.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+from policy_engine.errors import InternalError
+from policy_engine.kernels.output_checks.heuristic_suppression import search_subtables
+from policy_engine.kernels.output_checks.optimal_suppression import is_proven, search_optimum
+from policy_engine.kernels.output_checks.suppression_audit import attack_pattern
+from policy_engine.kernels.output_checks.suppression_search import SuppressionSearch
+from policy_engine.kernels.output_checks.table_system import Bools, Ints, TableSystem
+
+SuppressionMethod = Literal["optimal", "heuristic", "sub-tables"]
+
+MOST_CELLS_AT_ONCE = 12_000
+"""A table of more cells that is made of several is searched one after another."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellSuppression:
+    """A pattern of suppression, (n,): the primary cells, the secondary ones and the hidden ones.
+
+    `cost` is the weight of the secondary cells, and `bound` what no pattern costs less than. The
+    cells that are `unprotectable` no pattern protects, whatever else it suppresses: the lone cell
+    of a total that must be published, for example. All other primary cells are protected: an audit
+    of its own code has attacked each of them.
+    """
+
+    is_suppressed: Bools
+    cost: float
+    bound: float
+    method: SuppressionMethod
+    seconds: float
+    unprotectable: Ints
+
+    @property
+    def gap(self) -> float:
+        """By which share of its cost the pattern may be dearer than the cheapest: 0 is optimal."""
+        return max(self.cost - self.bound, 0.0) / self.cost if self.cost else 0.0
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether all primary cells are protected."""
+        return not len(self.unprotectable)
+
+
+def suppress(system: TableSystem, seconds: float) -> CellSuppression:
+    """Return a pattern that protects every primary cell that any pattern protects.
+
+    It is the cheapest if `seconds` suffice to prove it, and the cheapest that was found otherwise;
+    what is always done, a first pattern, its repair and the audit, may take longer. Raises
+    DataError (C011) without highspy, and InternalError if the audit finds a cell unprotected.
+    """
+    start = time.monotonic()
+    search = SuppressionSearch(system, start + seconds)
+    is_large = system.size > MOST_CELLS_AT_ONCE and len(system.layout.subtables) > 1
+    if is_large:
+        search_subtables(search)
+    else:
+        search_optimum(search)
+    _audit(search)
+    method: SuppressionMethod = "optimal" if is_proven(search) else "heuristic"
+    return CellSuppression(
+        is_suppressed=search.best,
+        cost=search.cost,
+        bound=min(search.bound, search.cost),
+        method="sub-tables" if is_large else method,
+        seconds=time.monotonic() - start,
+        unprotectable=search.unprotectable,
+    )
+
+
+def _audit(search: SuppressionSearch) -> None:
+    exposed = {one.cell for one in attack_pattern(search.system, search.best)}
+    if not exposed <= set(search.unprotectable.tolist()):
+        raise InternalError.of("X001", "A pattern of suppression does not protect all its cells.")

@@ -1,0 +1,231 @@
+"""What searches for patterns of suppression share: attacks, repairs and the best pattern so far."""
+
+import math
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from policy_engine.errors import InternalError
+from policy_engine.kernels.output_checks.highs_models import (
+    new_model,
+    run_until_optimal,
+    set_bounds,
+    set_costs,
+)
+from policy_engine.kernels.output_checks.protection_needs import (
+    ProtectionNeed,
+    ProtectionNeeds,
+    protection_needs,
+)
+from policy_engine.kernels.output_checks.separation import (
+    MoveResult,
+    PatternAttack,
+    Witnesses,
+    is_reached,
+)
+from policy_engine.kernels.output_checks.table_system import (
+    NOBODY,
+    Bools,
+    Equations,
+    Floats,
+    Ints,
+    TableSystem,
+)
+
+_MOST_REPAIRS = 20
+
+
+@dataclass(eq=False)
+class SuppressionSearch:
+    """A search for a cheap pattern that satisfies all needs that any pattern can satisfy.
+
+    `best` is the cheapest pattern found, (n,), and `bound` what every pattern costs at the least.
+    """
+
+    system: TableSystem
+    deadline: float
+    needs: ProtectionNeeds = field(init=False)
+    witnesses: Witnesses = field(init=False)
+    unprotectable: Ints = field(init=False)
+    best: Bools = field(init=False)
+    bound: float = 0.0
+
+    def __post_init__(self) -> None:
+        system = self.system
+        self.needs = protection_needs(system)
+        self.witnesses = Witnesses(system, self.needs)
+        self.best = system.first_pattern | system.may_be_suppressed
+        never = self._never_met()
+        is_unprotectable = system.is_primary & ~system.may_be_suppressed
+        is_unprotectable[[self.needs.need(number).cell for number in never]] = True
+        self.unprotectable = np.flatnonzero(is_unprotectable)
+        self.needs = self.needs.without(np.array(never, dtype=np.int64))
+        self.witnesses = Witnesses(system, self.needs)
+
+    def _never_met(self) -> list[int]:
+        """Return the needs that not even the pattern satisfies that publishes the least."""
+        failures = self.failures(self.system.first_pattern.astype(np.float64))
+        is_asked = np.zeros(self.needs.is_void.shape, dtype=bool)
+        is_asked.flat[[number for number, _ in failures]] = True
+        return [number for number, _ in self.failures(self.best.astype(np.float64), is_asked)]
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the search may go on."""
+        return self.deadline - time.monotonic()
+
+    @property
+    def cost(self) -> float:
+        """What the best pattern costs."""
+        return self.system.cost(self.best)
+
+    def failures(
+        self, pattern: Floats, asked_needs: Bools | None = None
+    ) -> list[tuple[int, MoveResult]]:
+        """Return the needs that a pattern, (n,) from 0 to 1, does not satisfy, with the attacks."""
+        is_met = self.witnesses.satisfied(pattern)
+        if asked_needs is not None:
+            is_met = is_met | ~asked_needs
+        if is_met.all():
+            return []
+        attack, failures = PatternAttack(self.system, pattern), []
+        for number in np.flatnonzero(~is_met).tolist():
+            if is_met.flat[number]:
+                continue
+            result = attack.attack(self.needs.need(number))
+            if is_reached(result.share):
+                is_met |= self.witnesses.add(result.differences, pattern)
+            else:
+                failures.append((number, result))
+        return failures
+
+    def offer(self, pattern: Bools, *, is_last_resort: bool = False) -> None:
+        """Repair a pattern, clean it, and keep it where it is the cheapest so far.
+
+        A last resort is repaired even if that takes longer than there is time.
+        """
+        repaired = self._repaired(pattern, math.inf if is_last_resort else self.seconds_left)
+        if repaired is not None:
+            cleaned = self.cleaned(repaired)
+            if self.system.cost(cleaned) < self.cost:
+                self.best = cleaned
+
+    def _repaired(self, pattern: Bools, seconds: float) -> Bools | None:
+        """Return a pattern with more cells, for each need those of the cheapest way of moving its
+        cell (Kelly, Golden and Assad: Cell suppression: disclosure protection for sensitive
+        tabular data, Networks 22(4), 1992). None where time ends first."""
+        result, end = pattern | self.system.first_pattern, time.monotonic() + seconds
+        for _ in range(_MOST_REPAIRS):
+            failures = self.failures(result.astype(np.float64))
+            if not failures:
+                return result
+            if time.monotonic() > end:
+                break
+            # The worst first: what they need serves others.
+            numbers = [one for one, _ in sorted(failures, key=lambda pair: pair[1].share)]
+            result = self._with_moves(result, numbers, end)
+        return None
+
+    def _with_moves(self, pattern: Bools, numbers: list[int], end: float) -> Bools:
+        flow = CheapestMove(self.system, pattern)
+        for number in numbers:
+            if time.monotonic() > end:
+                break
+            if not self.witnesses.satisfied(flow.pattern.astype(np.float64)).flat[number]:
+                moved = flow.moved(self.needs.need(number))
+                self.witnesses.add(moved, flow.pattern.astype(np.float64))
+                flow.suppress(np.flatnonzero(moved))
+        return flow.pattern
+
+    def cleaned(self, pattern: Bools) -> Bools:
+        """Return a pattern without the cells that no need requires, the dearest left out first."""
+        result = pattern.astype(np.float64)
+        attack = PatternAttack(self.system, result.copy())
+        extra = np.flatnonzero(pattern & ~self.system.first_pattern)
+        for cell in extra[np.argsort(-self.system.weights[extra], kind="stable")].tolist():
+            if self.seconds_left < 0:
+                break
+            result[cell] = 0.0
+            attack.publish(cell)
+            if not self._withstands(attack, result):
+                result[cell] = 1.0
+                attack.suppress(cell)
+        return np.asarray(result > 0)
+
+    def _withstands(self, attack: PatternAttack, pattern: Floats) -> bool:
+        is_met = self.witnesses.satisfied(pattern)
+        while not is_met.all():
+            number = int(is_met.argmin())
+            result = attack.attack(self.needs.need(number))
+            if not is_reached(result.share):
+                return False
+            is_met |= self.witnesses.add(result.differences, pattern)
+            is_met.flat[number] = True
+        return True
+
+
+@dataclass(eq=False)
+class CheapestMove:
+    """The programme of the cheapest cells to suppress so that a cell can be moved by its level.
+
+    It takes a cell's weight by the share of its reach that moves: 0 for cells suppressed already.
+    """
+
+    system: TableSystem
+    pattern: Bools
+    _solver: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        system, size = self.system, self.system.size
+        terms = system.equations
+        both = Equations(
+            2 * terms.starts,
+            np.concatenate([terms.cells, terms.cells + size]),
+            np.concatenate([terms.coefficients, -terms.coefficients]),
+        )
+        order = np.argsort(np.concatenate([terms.rows, terms.rows]), kind="stable")
+        both = Equations(both.starts, both.cells[order], both.coefficients[order])
+        is_open = self.pattern | system.may_be_suppressed
+        up, down = np.where(is_open, system.up, 0.0), np.where(is_open, system.down, 0.0)
+        costs = np.zeros(2 * size)
+        self._solver = new_model(costs, costs, np.concatenate([up, down]), both)
+
+    def suppress(self, cells: Ints) -> None:
+        """Add cells to the pattern."""
+        self.pattern = self.pattern.copy()
+        self.pattern[cells] = True
+
+    def moved(self, need: ProtectionNeed) -> Floats:
+        """Return the differences, (n,), of a cheapest way of satisfying a need."""
+        system, size, cell, level = self.system, self.system.size, need.cell, need.level
+        every = np.arange(size)
+        is_known = (system.contributors == need.attacker) & (need.attacker != NOBODY)
+        own = np.flatnonzero(is_known)
+        weights = np.where(self.pattern, 0.0, system.weights + 1e-6 * system.weights.mean())
+        costs = [
+            weights / np.clip(reach, 1e-3 * level, level) for reach in (system.up, system.down)
+        ]
+        set_costs(self._solver, np.concatenate([every, every + size]), np.concatenate(costs))
+        column = np.array([cell, cell + size])
+        limits = np.array([level, 0.0]) if need.sign > 0 else np.array([0.0, level])
+        both = np.concatenate([own, own + size])
+        set_bounds(self._solver, both, np.zeros(len(both)), np.zeros(len(both)))
+        set_bounds(self._solver, column, limits, limits)
+        is_found = run_until_optimal(self._solver)
+        values = np.array(self._solver.getSolution().col_value)
+        set_bounds(
+            self._solver, column, np.zeros(2), np.array([system.up[cell], system.down[cell]])
+        )
+        set_bounds(self._solver, both, np.zeros(len(both)), self._reach(own))
+        if not is_found:
+            raise InternalError.of("X001", "A need that some pattern satisfies is not repaired.")
+        difference = values[:size] - values[size:]
+        difference[np.abs(difference) < 1e-7 * level] = 0.0
+        return np.asarray(difference)
+
+    def _reach(self, cells: Ints) -> Floats:
+        is_open = self.pattern[cells] | self.system.may_be_suppressed[cells]
+        up, down = self.system.up[cells], self.system.down[cells]
+        return np.where(np.tile(is_open, 2), np.concatenate([up, down]), 0.0)

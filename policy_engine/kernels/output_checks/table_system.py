@@ -1,0 +1,307 @@
+"""A table of results as the linear equations that an attacker knows to hold between its cells.
+
+Fischetti and Salazar: Solving the cell suppression problem on tabular data with linear constraints,
+Management Science 47(7), 2001, section 2: cells, equations, protection levels and bounds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+NOBODY = -1
+"""The contributor of a cell that has none, or several."""
+
+_WIDE = 10.0
+_NEAR = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """Sparse equations with whole coefficients, each of sum 0.
+
+    Equation e is about `cells[starts[e]:starts[e + 1]]`, times the `coefficients` at these places.
+    """
+
+    starts: Ints
+    cells: Ints
+    coefficients: Ints
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.starts) - 1
+
+    @cached_property
+    def rows(self) -> Ints:
+        """The equation of each coefficient, (coefficients,)."""
+        return np.repeat(np.arange(self.count), np.diff(self.starts))
+
+    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the sum of each equation, (equations,), of values of cells; whole ones exactly."""
+        terms = self.coefficients * values[self.cells]
+        sums = np.zeros(self.count, dtype=terms.dtype)
+        np.add.at(sums, self.rows, terms)
+        return sums
+
+    def of_cells(self, is_kept: Bools) -> "Equations":
+        """Return the equations without the terms of other cells, and without those left empty."""
+        is_term = is_kept[self.cells]
+        sizes = np.bincount(self.rows[is_term], minlength=self.count)
+        starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
+        return Equations(starts, self.cells[is_term], self.coefficients[is_term])
+
+    def among(self, cells: Ints) -> "Equations":
+        """Return the equations all of whose cells are among some, about their positions there."""
+        size = int(max(self.cells.max(initial=-1), cells.max(initial=-1))) + 1
+        positions = np.full(size, -1)
+        positions[cells] = np.arange(len(cells))
+        outside = np.bincount(self.rows, positions[self.cells] < 0, minlength=self.count)
+        is_term = (outside == 0)[self.rows]
+        sizes = np.diff(self.starts)[outside == 0]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        return Equations(starts, positions[self.cells[is_term]], self.coefficients[is_term])
+
+
+@dataclass(frozen=True, eq=False)
+class TableLayout:
+    """The equations between the cells of a table, and the tables without hierarchies it is made of.
+
+    Each of `subtables` has the numbers of its cells; one comes after those that its totals are in.
+    """
+
+    cells: int
+    equations: Equations
+    subtables: tuple[Ints, ...]
+
+
+def flat_dimension(parts: int) -> Ints:
+    """Return the parents of a dimension of so many parts and, as its last code, their total."""
+    return np.append(np.full(parts, parts), NOBODY)
+
+
+def lay_out(dimensions: Sequence[Ints]) -> TableLayout:
+    """Return the layout of a table of any number of dimensions; its cells are in C order.
+
+    A dimension is the parent of each of its codes, (codes,): the code that it is summed up in, or
+    -1. So a dimension without any parent has no total. Raises ValueError for parents in a circle.
+    """
+    sizes = tuple(len(parents) for parents in dimensions)
+    numbers = np.arange(int(np.prod(sizes))).reshape(sizes)
+    rows = [row for axis, one in enumerate(dimensions) for row in _lines(numbers, axis, one)]
+    return TableLayout(numbers.size, _stacked(rows), _subtables(numbers, dimensions))
+
+
+def link(layouts: Sequence[TableLayout], numbers: Sequence[Ints]) -> TableLayout:
+    """Return the layout of tables that share cells.
+
+    `numbers` says for each table which cell of all each of its cells is: (cells,), from 0 without
+    gaps over all tables.
+    """
+    count = 1 + max(int(one.max()) for one in numbers)
+    pairs = list(zip(layouts, numbers, strict=True))
+    starts = np.cumsum([0, *(len(one.equations.cells) for one in layouts)])
+    equations = Equations(
+        np.concatenate(
+            [
+                [0],
+                *(one.equations.starts[1:] + at for one, at in zip(layouts, starts, strict=False)),
+            ]
+        ),
+        np.concatenate([cells[one.equations.cells] for one, cells in pairs]),
+        np.concatenate([one.equations.coefficients for one in layouts]),
+    )
+    return TableLayout(count, equations, tuple(n[s] for one, n in pairs for s in one.subtables))
+
+
+def _lines(numbers: Ints, axis: int, parents: Ints) -> list[tuple[Ints, Ints]]:
+    """Return cells and coefficients, (lines, terms) and (terms,), of every total along an axis."""
+    lines = np.moveaxis(numbers, axis, -1).reshape(-1, len(parents))
+    totals = np.unique(parents[parents != NOBODY])
+    parts = [np.flatnonzero(parents == total) for total in totals]
+    return [
+        (lines[:, np.append(total, some)], np.append(-1, np.ones(len(some), dtype=np.int64)))
+        for total, some in zip(totals, parts, strict=True)
+    ]
+
+
+def _stacked(blocks: list[tuple[Ints, Ints]]) -> Equations:
+    sizes = [np.full(len(cells), len(terms)) for cells, terms in blocks]
+    none = np.zeros(0, dtype=np.int64)
+    return Equations(
+        np.concatenate([[0], np.cumsum(np.concatenate([none, *sizes]))]).astype(np.int64),
+        np.concatenate([none, *(cells.ravel() for cells, _ in blocks)]),
+        np.concatenate([none, *(np.tile(terms, len(cells)) for cells, terms in blocks)]),
+    )
+
+
+def _subtables(numbers: Ints, dimensions: Sequence[Ints]) -> tuple[Ints, ...]:
+    """Return the cells of every choice of one total, with its parts, along each dimension."""
+    tables = [(0, numbers)]
+    for axis, parents in enumerate(dimensions):
+        tables = [
+            (depth + more, np.take(table, codes, axis))
+            for depth, table in tables
+            for more, codes in _families(parents)
+        ]
+    return tuple(table.ravel() for _, table in sorted(tables, key=lambda pair: pair[0]))
+
+
+def _families(parents: Ints) -> list[tuple[int, Ints]]:
+    """Return the totals of a dimension with their parts, and how deep each of them is."""
+    totals = np.unique(parents[parents != NOBODY])
+    families = [
+        (_depth(parents, int(total)), np.append(np.flatnonzero(parents == total), total))
+        for total in totals
+    ]
+    alone = np.flatnonzero((parents == NOBODY) & ~np.isin(np.arange(len(parents)), totals))
+    return sorted(families, key=lambda pair: pair[0]) + ([(0, alone)] if len(alone) else [])
+
+
+def _depth(parents: Ints, code: int) -> int:
+    depth = 0
+    while parents[code] != NOBODY:
+        code, depth = int(parents[code]), depth + 1
+        if depth > len(parents):
+            raise ValueError("A dimension's codes are each other's parents. They must end in one.")
+    return depth
+
+
+@dataclass(frozen=True, eq=False)
+class TableSystem:
+    """A table of n cells and what an attacker knows of it; every array is (n,).
+
+    A primary cell is protected where an attacker cannot exclude any value from `lower_protection`
+    below its own to `upper_protection` above it; at least one of the two is above 0. Before the
+    table is out the attacker knows that cells are from `lower_bounds` to `upper_bounds`. `weights`
+    say what it costs to suppress a cell. A cell that must be published has no `may_be_suppressed`;
+    one that `is_hidden` is not published by anybody. Of `contributors` a cell has the number of its
+    only contributor, or -1.
+    """
+
+    layout: TableLayout
+    values: Floats
+    weights: Floats
+    is_primary: Bools
+    lower_protection: Floats
+    upper_protection: Floats
+    lower_bounds: Floats
+    upper_bounds: Floats
+    may_be_suppressed: Bools
+    is_hidden: Bools
+    contributors: Ints
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return len(self.values)
+
+    @property
+    def equations(self) -> Equations:
+        """The equations between cells."""
+        return self.layout.equations
+
+    @cached_property
+    def down(self) -> Floats:
+        """How far below its value an attacker would believe a cell, (n,): finite."""
+        return np.minimum(self.values - self.lower_bounds, self._reach)
+
+    @cached_property
+    def up(self) -> Floats:
+        """How far above its value an attacker would believe a cell, (n,): finite."""
+        return np.minimum(self.upper_bounds - self.values, self._reach)
+
+    @property
+    def _reach(self) -> float:
+        # An attacker who knows more than in truth: what is protected then is protected.
+        levels = np.concatenate([self.lower_protection, self.upper_protection])
+        return _WIDE * float(np.abs(np.concatenate([self.values, levels, [1.0]])).max())
+
+    @cached_property
+    def first_pattern(self) -> Bools:
+        """The cells, (n,), that are not published whatever else is: primary or hidden ones."""
+        return (self.is_primary & self.may_be_suppressed) | self.is_hidden
+
+    def cost(self, is_suppressed: Bools) -> float:
+        """Return the weights of the cells that a pattern suppresses besides the first pattern."""
+        return float(self.weights[is_suppressed & ~self.first_pattern].sum())
+
+
+def table_system(
+    layout: TableLayout,
+    values: NDArray[Any],
+    is_primary: NDArray[Any],
+    *,
+    protection: float | tuple[NDArray[Any], NDArray[Any]] = 1.0,
+    weights: NDArray[Any] | None = None,
+    bounds: tuple[NDArray[Any], NDArray[Any]] | None = None,
+    may_be_suppressed: NDArray[Any] | None = None,
+    is_hidden: NDArray[Any] | None = None,
+    contributors: NDArray[Any] | None = None,
+) -> TableSystem:
+    """Return the system of a table, its arrays of any shape with the layout's cells in C order.
+
+    `protection` is a level for all cells, or lower and upper ones; a lower one is no more than the
+    attacker's bounds leave. Without `weights` every cell costs 1, without `bounds` no cell that is
+    0 or more is believed negative, and without `may_be_suppressed` all may be.
+
+    Raises ValueError for a primary cell without protection levels above 0, for a negative weight,
+    and for a value outside the bounds.
+    """
+    floats = _flat(values, np.float64)
+    below, above = bounds or (np.where(floats >= 0, 0.0, -np.inf), np.full(len(floats), np.inf))
+    lower_bounds, upper_bounds = _flat(below, np.float64), _flat(above, np.float64)
+    lower, upper = protection if isinstance(protection, tuple) else (protection, protection)
+    levels = [
+        np.broadcast_to(np.ravel(one).astype(np.float64), floats.shape) for one in (lower, upper)
+    ]
+    one = np.ones(len(floats))
+    system = TableSystem(
+        layout=layout,
+        values=floats,
+        weights=one if weights is None else _flat(weights, np.float64),
+        is_primary=_flat(is_primary, np.bool_),
+        lower_protection=np.minimum(levels[0], floats - lower_bounds),
+        upper_protection=np.minimum(levels[1], upper_bounds - floats),
+        lower_bounds=lower_bounds,
+        upper_bounds=upper_bounds,
+        may_be_suppressed=_flat(one if may_be_suppressed is None else may_be_suppressed, np.bool_),
+        is_hidden=_flat(0 * one if is_hidden is None else is_hidden, np.bool_),
+        contributors=_flat(NOBODY * one if contributors is None else contributors, np.int64),
+    )
+    _refuse(system)
+    return system
+
+
+def _flat(values: NDArray[Any], kind: Any) -> NDArray[Any]:
+    return np.ravel(np.asarray(values)).astype(kind)
+
+
+def _refuse(system: TableSystem) -> None:
+    if system.layout.cells != system.size:
+        raise ValueError(f"{system.size} values are not those of {system.layout.cells} cells.")
+    if ((system.down < 0) | (system.up < 0)).any():
+        raise ValueError("A value is outside the bounds that an attacker is said to know.")
+    if (system.weights < 0).any() or not np.isfinite(system.weights).all():
+        raise ValueError("A cell has a negative weight. It may be 0 or more.")
+    levels = np.maximum(system.lower_protection, system.upper_protection)
+    if (levels[system.is_primary] <= 0).any() or (levels[system.is_primary] == np.inf).any():
+        raise ValueError("A primary cell needs a finite protection level above 0.")
+
+
+def broken_equations(equations: Equations, values: NDArray[Any]) -> Ints:
+    """Return the equations that values, (n,), do not satisfy: whole numbers exactly, floats up to
+    a billionth of what is added up."""
+    sums = equations.sums(values)
+    if np.issubdtype(values.dtype, np.integer):
+        return np.flatnonzero(sums)
+    terms = np.abs(equations.coefficients * values[equations.cells])
+    scales = np.bincount(equations.rows, terms, minlength=equations.count)
+    return np.flatnonzero(~(np.abs(sums) <= _NEAR * scales))

@@ -1,0 +1,251 @@
+import itertools
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy_engine.errors import InternalError
+from policy_engine.kernels.output_checks import suppressing
+from policy_engine.kernels.output_checks.suppressing import suppress
+from policy_engine.kernels.output_checks.suppression_audit import attack_pattern
+from policy_engine.kernels.output_checks.table_system import (
+    flat_dimension,
+    lay_out,
+    link,
+    table_system,
+)
+
+LONG = 60.0
+
+
+def with_totals(cells):
+    for axis in range(cells.ndim):
+        cells = np.concatenate([cells, cells.sum(axis=axis, keepdims=True)], axis=axis)
+    return cells
+
+
+def two_way(cells, primaries, **options):
+    values = with_totals(np.array(cells))
+    is_primary = np.zeros(values.shape)
+    for place in primaries:
+        is_primary[place] = 1
+    layout = lay_out([flat_dimension(len(cells)), flat_dimension(len(cells[0]))])
+    return table_system(layout, values, is_primary, **options)
+
+
+def cheapest(system):
+    """Return the cost of the cheapest pattern that the audit finds nothing in, by trying all."""
+    free = np.flatnonzero(system.may_be_suppressed & ~system.first_pattern)
+    costs = []
+    for choice in itertools.product([False, True], repeat=len(free)):
+        pattern = system.first_pattern.copy()
+        pattern[free] = choice
+        if not attack_pattern(system, pattern):
+            costs.append(system.cost(pattern))
+    return min(costs, default=None)
+
+
+def test_a_lone_primary_needs_a_rectangle():
+    cells = [[1, 20, 30], [40, 50, 60], [70, 80, 90]]
+    weights = with_totals(np.array(cells)) * 1.0
+    result = suppress(two_way(cells, [(0, 0)], weights=weights), LONG)
+    assert np.flatnonzero(result.is_suppressed).tolist() == [0, 1, 4, 5]
+    assert (result.cost, result.gap, result.method) == (110, 0, "optimal")
+
+
+def test_cells_that_must_be_published_are():
+    cells = [[1, 20, 30], [40, 50, 60], [70, 80, 90]]
+    may = np.ones((4, 4))
+    may[0, 1] = 0
+    weights = with_totals(np.array(cells)) * 1.0
+    system = two_way(cells, [(0, 0)], weights=weights, may_be_suppressed=may)
+    result = suppress(system, LONG)
+    assert np.flatnonzero(result.is_suppressed).tolist() == [0, 2, 4, 6]
+
+
+def test_a_partner_that_is_too_small_to_hide_a_level_is_not_enough():
+    """The cell 30 is to be hidden by 10 on both sides: by 20 and 25, and not by the cheaper 1."""
+    values = np.array([30, 1, 20, 25, 76])
+    layout = lay_out([flat_dimension(4)])
+    may = np.array([1, 1, 1, 1, 0])
+    weights = np.array([1, 1, 20, 25, 76.0])
+    system = table_system(
+        layout,
+        values,
+        np.array([1, 0, 0, 0, 0]),
+        protection=10,
+        weights=weights,
+        bounds=(0 * values, 2 * values),
+        may_be_suppressed=may,
+    )
+    result = suppress(system, LONG)
+    assert np.flatnonzero(result.is_suppressed).tolist() == [0, 2]
+    assert result.cost == 20
+
+
+def test_a_lone_part_of_a_public_total_is_unprotectable_and_said_to_be():
+    layout = lay_out([flat_dimension(1)])
+    may = np.array([1, 0])
+    system = table_system(layout, np.array([5, 5]), np.array([1, 0]), may_be_suppressed=may)
+    result = suppress(system, LONG)
+    assert not result.is_protected
+    assert result.unprotectable.tolist() == [0]
+
+
+def test_a_primary_that_must_be_published_is_unprotectable():
+    layout = lay_out([flat_dimension(2)])
+    may = np.array([0, 1, 1])
+    system = table_system(layout, np.array([5, 5, 10]), np.array([1, 1, 0]), may_be_suppressed=may)
+    result = suppress(system, LONG)
+    assert result.unprotectable.tolist() == [0]
+    assert result.is_suppressed.tolist() == [False, True, True]
+
+
+def test_two_lone_contributors_of_a_line_need_a_third_cell():
+    """Each of them knows its own cell, and so the other's by the total."""
+    values = np.array([3, 4, 50, 60, 117])
+    may, is_primary = np.array([1, 1, 1, 1, 0]), np.array([1, 1, 0, 0, 0])
+    layout = lay_out([flat_dimension(4)])
+    options = {"may_be_suppressed": may, "weights": values * 1.0}
+    alone = suppress(table_system(layout, values, is_primary, **options), LONG)
+    assert np.flatnonzero(alone.is_suppressed).tolist() == [0, 1]
+    lone = np.array([7, 8, -1, -1, -1])
+    system = table_system(layout, values, is_primary, contributors=lone, **options)
+    assert {one.contributor for one in attack_pattern(system, alone.is_suppressed)} == {7, 8}
+    result = suppress(system, LONG)
+    assert np.flatnonzero(result.is_suppressed).tolist() == [0, 1, 2]
+
+
+def test_one_contributor_of_two_cells_knows_both():
+    values = np.array([3, 4, 5, 60, 72])
+    layout, lone = lay_out([flat_dimension(4)]), np.array([7, 7, 8, -1, -1])
+    may, is_primary = np.array([1, 1, 1, 1, 0]), np.array([1, 1, 1, 0, 0])
+    system = table_system(layout, values, is_primary, contributors=lone, may_be_suppressed=may)
+    assert suppress(system, LONG).is_suppressed.tolist() == [True, True, True, True, False]
+
+
+def test_totals_of_a_linked_table_do_not_give_a_cell_away():
+    """Region by sector and region by size share the totals of regions; the cell of 6 is hidden in
+    the first by a rectangle, and the totals need not be touched."""
+    sectors = np.array([[6, 78], [50, 40], [70, 80]])
+    sizes = np.array([[44, 40], [50, 40], [80, 70]])
+    one, other = with_totals(sectors), with_totals(sizes)
+    numbers = np.arange(one.size).reshape(one.shape)
+    more = np.full(other.shape, -1)
+    more[:, -1] = numbers[:, -1]
+    more[more < 0] = numbers.size + np.arange((more < 0).sum())
+    layout = lay_out([flat_dimension(3), flat_dimension(2)])
+    joined = link([layout, layout], [numbers.ravel(), more.ravel()])
+    values = np.zeros(joined.cells)
+    values[numbers], values[more] = one, other
+    is_primary = np.arange(joined.cells) == 0
+    result = suppress(table_system(joined, values, is_primary, weights=values), LONG)
+    assert result.cost == 78 + 50 + 40
+    assert not attack_pattern(table_system(joined, values, is_primary), result.is_suppressed)
+
+
+def test_hidden_cells_cost_nothing_and_protect():
+    """A cube of which only the two-way totals are published: its own cells hide one another."""
+    cube = with_totals(np.arange(1, 9).reshape(2, 2, 2))
+    is_hidden = np.zeros(cube.shape)
+    is_hidden[:2, :2, :2] = 1
+    system = table_system(lay_out([flat_dimension(2)] * 3), cube, 0 * cube, is_hidden=is_hidden)
+    assert suppress(system, LONG).cost == 0
+    assert system.first_pattern.sum() == 8
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.integers(0, 9), min_size=4, max_size=4),
+    st.lists(st.booleans(), min_size=4, max_size=4),
+    st.lists(st.integers(1, 9), min_size=9, max_size=9),
+    st.booleans(),
+)
+def test_no_pattern_is_cheaper_than_the_optimal_one(cells, primaries, weights, is_by_lone):
+    values = with_totals(np.array(cells).reshape(2, 2))
+    is_primary = np.zeros((3, 3), dtype=bool)
+    is_primary[:2, :2] = np.array(primaries).reshape(2, 2) & (values[:2, :2] > 0)
+    may = np.ones((3, 3))
+    may[2, 2] = 0
+    lone = np.where(is_primary & is_by_lone, np.arange(9).reshape(3, 3), -1)
+    system = table_system(
+        lay_out([flat_dimension(2)] * 2),
+        values,
+        is_primary,
+        weights=np.array(weights),
+        may_be_suppressed=may,
+        contributors=lone,
+    )
+    result, cost = suppress(system, LONG), cheapest(system)
+    assert result.is_protected == (cost is not None)
+    if cost is not None:
+        assert result.cost == pytest.approx(cost)
+        assert result.bound == pytest.approx(cost, rel=1e-3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_cube_is_protected(seed):
+    random = np.random.default_rng(seed)
+    cells = random.poisson(6, (3, 3, 3))
+    values = with_totals(cells)
+    is_primary = np.zeros(values.shape, dtype=bool)
+    is_primary[:3, :3, :3] = (cells > 0) & (cells < 4)
+    system = table_system(lay_out([flat_dimension(3)] * 3), values, is_primary)
+    result = suppress(system, 2.0)
+    assert result.is_protected
+    assert result.bound <= result.cost
+    assert not attack_pattern(system, result.is_suppressed)
+
+
+def hierarchical(seed):
+    random = np.random.default_rng(seed)
+    parents = np.array([6, 6, 6, 7, 7, 7, 8, 8, -1])
+    base = random.poisson(12, (6, 4))
+    groups = np.stack([base[:3].sum(axis=0), base[3:].sum(axis=0)])
+    rows = np.vstack([base, groups, groups.sum(axis=0)])
+    values = np.concatenate([rows, rows.sum(axis=1, keepdims=True)], axis=1)
+    is_primary = np.zeros(values.shape)
+    is_primary[:6, :4] = (base > 0) & (base < 8)
+    return table_system(lay_out([parents, flat_dimension(4)]), values, is_primary)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_hierarchy_is_protected_at_once_and_by_its_tables(seed, monkeypatch):
+    system = hierarchical(seed)
+    optimal = suppress(system, LONG)
+    monkeypatch.setattr(suppressing, "MOST_CELLS_AT_ONCE", 10)
+    by_tables = suppress(system, LONG)
+    assert by_tables.method == "sub-tables"
+    assert by_tables.is_protected
+    assert by_tables.bound <= optimal.cost <= by_tables.cost
+
+
+def test_without_time_there_is_a_protected_pattern_all_the_same():
+    start = time.monotonic()
+    result = suppress(hierarchical(1), 0.0)
+    assert result.is_protected
+    assert result.bound <= result.cost
+    assert time.monotonic() - start < LONG
+    assert (~result.is_suppressed).any()
+
+
+def test_a_pattern_that_the_audit_breaks_is_never_returned(monkeypatch):
+    monkeypatch.setattr(suppressing, "search_optimum", id)
+    monkeypatch.setattr(suppressing.SuppressionSearch, "cost", 0.0)
+    init = suppressing.SuppressionSearch.__post_init__
+
+    def with_nothing_suppressed(search):
+        init(search)
+        search.best = search.system.first_pattern
+
+    monkeypatch.setattr(suppressing.SuppressionSearch, "__post_init__", with_nothing_suppressed)
+    with pytest.raises(InternalError, match="X001"):
+        suppress(two_way([[1, 20], [30, 40]], [(0, 0)]), LONG)
+
+
+def test_equal_tables_have_equal_patterns():
+    one, other = suppress(hierarchical(2), LONG), suppress(hierarchical(2), LONG)
+    assert (one.is_suppressed == other.is_suppressed).all()
