@@ -6,6 +6,7 @@ import pytest
 from places import POLICIES, SHARED_DATA
 
 from policy_engine import apply_policy, certify_output
+from policy_engine.errors import CertificateError
 
 pytestmark = pytest.mark.nightly
 
@@ -39,3 +40,10 @@ def test_values_of_adult_are_permuted_in_diverse_classes(adult, tmp_path):
     assert made.record.moves.unmoved < 200
     again = certify_output(output, policy, {ADULT: adult}, key=KEY)
     assert again.measurements == made.certificate.measurements
+
+
+def test_a_forest_of_few_rows_of_adult_is_refused_for_a_rare_value(adult, tmp_path):
+    place = tmp_path / "out" / "model"
+    with pytest.raises(CertificateError, match="V011 rareValues at most 0"):
+        apply_policy(POLICIES / "guided-adult.jsonld", {ADULT: adult}, place, seed=1)
+    assert not place.exists()
