@@ -1,7 +1,7 @@
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.kernels.output_checks.recoverability import (
@@ -75,6 +75,7 @@ def test_bridges_elimination_and_ranks_agree_on_two_way_tables(is_suppressed):
     assert (by_ranks(layout.equations, is_suppressed.ravel()) == expected).all()
 
 
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.booleans(), min_size=27, max_size=27).map(np.array))
 def test_elimination_and_ranks_agree_on_cubes(is_suppressed):
     equations = lay_out([flat_dimension(2)] * 3).equations

@@ -1,0 +1,22 @@
+import numpy as np
+
+from policy_engine.kernels.output_checks.alternative_costs import alternative_cost
+
+VALUES = np.array([3.0, 20, 0, 23])
+IS_TOTAL = np.array([False, False, False, True])
+
+
+def test_blank_cells_have_no_error_and_are_counted():
+    cost = alternative_cost(VALUES, np.array([np.nan, np.nan, 0, 23]), IS_TOTAL, 10)
+    assert (cost.cell_error, cost.total_error, cost.blank_cells, cost.small_exact) == (0, 0, 2, 0)
+
+
+def test_errors_are_means_and_small_cells_are_those_left_right():
+    cost = alternative_cost(VALUES, np.array([3.0, 22, 1, 25]), IS_TOTAL, 10, broken_totals=1)
+    assert (cost.cell_error, cost.total_error) == (1, 2)
+    assert (cost.small_exact, cost.broken_totals) == (1, 1)
+
+
+def test_a_table_that_is_all_blank_has_no_error():
+    cost = alternative_cost(VALUES, np.full(4, np.nan), IS_TOTAL, 10)
+    assert (cost.cell_error, cost.total_error, cost.blank_cells, cost.blank_totals) == (0, 0, 3, 1)
