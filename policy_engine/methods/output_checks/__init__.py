@@ -1,1 +1,1 @@
-"""What the results of analyses must satisfy before they are shown: profiles of checks."""
+"""What the results of analyses must satisfy before they are shown: profiles and rules."""
