@@ -61,8 +61,8 @@ def _has_certificates(folder: Path) -> bool:
 def _certificate_of(folder: Path) -> Certificate | None:
     """Return the certificate beside a folder, None where there is none at all for a model.
 
-    Raises CertificateError (V004) where one is for a model that is not there: the folder may be
-    that model under another name.
+    Raises CertificateError (V004) where one is for another model, there or not: a released model
+    has a folder of its own, and this may be it under another name.
     """
     with storage.read_errors(folder):
         files = [folder.parent / name for name in certificate_names(folder.parent)]
@@ -71,9 +71,9 @@ def _certificate_of(folder: Path) -> Certificate | None:
     if adjacent is not None:
         return adjacent[1]
     for file, one in zip(files, others, strict=True):
-        if one.plan.releases_model and not (one.file and (folder.parent / one.file).exists()):
-            message = f"The certificate is for the model {one.file!r}, which is not beside it."
-            hint = "Give the folder the name that it was released by."
+        if one.plan.releases_model:
+            message = f"The certificate is for the model {one.file!r}, not for {folder.name!r}."
+            hint = "Give the folder the name that it was released by, or take it elsewhere."
             raise CertificateError.of("V004", message, hint, source=str(file))
     return None
 

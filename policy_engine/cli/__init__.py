@@ -4,6 +4,7 @@ import atexit
 import gc
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -39,8 +40,10 @@ def main() -> NoReturn:
     """Run the command line, loading the one command that is asked for."""
     arguments = sys.argv[1:]
     if arguments == ["--version"]:  # which needs nothing of what parsing takes to load
-        sys.stdout.write(f"policy-engine {__version__}\n")
-        sys.exit(0)
+        with suppress(OSError):  # which is told below
+            sys.stdout.write(f"policy-engine {__version__}\n")
+            sys.stdout.flush()
+            sys.exit(0)
     if arguments[:1] == ["validate"]:
         # At the end all that was loaded would be searched for circles, a tenth of the whole time.
         # Other commands load libraries that count on it.

@@ -1,6 +1,7 @@
 """The commands, each loaded when it is asked for, and what a command line ends with."""
 
 import codecs
+import errno
 import inspect
 import os
 import signal
@@ -18,7 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from policy_engine import __version__
 from policy_engine.cli.answers import print_json, problem_json
 from policy_engine.cli.hints import format_error
-from policy_engine.errors import PolicyEngineError
+from policy_engine.errors import OutputError, PolicyEngineError
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -81,11 +82,32 @@ class _Commands(_Group):
         """Run the command that was asked for, and return what it returns."""
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:  # as it is where it was closed
+                sys.stdout.flush()
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             sys.exit(141)
         return result
+
+
+def _drop_output() -> None:
+    """Let what is still to be printed go nowhere: Python would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+_UNWRITABLE = tuple(
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EBADF")
+    if hasattr(errno, name)
+)
+"""What writing fails by, whatever was to be written."""
+
+
+def _unwritable_error(error: OSError) -> PolicyEngineError:
+    """Return the error (O002) of what cannot be printed, which is then not tried again."""
+    _drop_output()
+    message = f"What the command answers cannot be written: {error.strerror or error}."
+    return OutputError.of("O002", message, "Files that it has made before are there.")
 
 
 @cache
@@ -142,6 +164,16 @@ def _write_any_text() -> None:
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
+def _run_app(app: typer.Typer) -> None:
+    """Run an application. Raises OutputError (O002) where its answer cannot be written."""
+    try:
+        app()
+    except OSError as error:
+        if error.errno not in _UNWRITABLE or error.filename is not None:
+            raise
+        raise _unwritable_error(error) from None
+
+
 def run(app: typer.Typer) -> NoReturn:
     """Run an application; a user's mistake is a coded line, never a traceback."""
     for name in ("SIGTERM", "SIGHUP"):
@@ -150,7 +182,7 @@ def run(app: typer.Typer) -> NoReturn:
             signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     _write_any_text()
     try:
-        app()
+        _run_app(app)
     except PolicyEngineError as error:
         typer.echo(format_error(error), err=True)
         if "--format json" in " ".join(sys.argv).replace("--format=", "--format "):

@@ -36,10 +36,11 @@ def generate(
         load_generator,
     )
     from policy_engine.data.atomic_file import write_file  # noqa: PLC0415
-    from policy_engine.data.table_files import file_format  # noqa: PLC0415
+    from policy_engine.data.table_files import ARRAY_FORMATS, FORMATS, file_format  # noqa: PLC0415
     from policy_engine.engines.tables import write_to  # noqa: PLC0415
 
-    kind = "csv" if output is None else file_format(output)
+    tables = tuple(one for one in FORMATS if one not in ARRAY_FORMATS)
+    kind = "csv" if output is None else file_format(output, tables)
     if output is not None:
         check_outside_release(output, "The rows")
     opened = load_generator(generator)

@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from building import ANALYST, DATASET, OUTPUT, modules_loaded_by
@@ -457,6 +458,29 @@ def test_an_answer_that_nobody_reads_is_not_a_denial(people, arguments):
         run.stdout.close()
         assert run.stderr.read() == b""
     assert run.returncode == 141
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["validate", "policy.jsonld"],
+        ["validate", "policy.jsonld", "--format", "json"],
+        ["methods"],
+        ["sample", "customer", "--rows", "5000"],
+        ["--version"],
+        ["--help"],
+    ],
+)
+def test_an_answer_that_cannot_be_written_is_told(people, arguments):
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no device that is always full")
+    command = [sys.executable, "-m", "policy_engine", *arguments]
+    with Path("/dev/full").open("w") as full:
+        run = subprocess.run(
+            command, check=False, stdout=full, stderr=subprocess.PIPE, text=True, cwd=people
+        )
+    assert run.stderr.startswith("O002 What the command answers cannot be written: No space left")
+    assert (run.returncode, len(run.stderr.splitlines())) == (2, 1)
 
 
 def test_a_closed_pipe_is_no_traceback(people):

@@ -1,6 +1,7 @@
 """Generators that are released themselves, from the policy to rows drawn by the assignee."""
 
 import json
+import shutil
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -91,6 +92,10 @@ def test_the_assignee_draws_rows_by_python_and_by_the_command(place, tmp_path):
         told = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path / name)])
         assert told.exit_code == 0, told.output
     assert pacsv.read_csv(tmp_path / "rows.csv").to_pylist() == table.to_pylist()
+    for name in ("rows.npz", "rows.npy"):
+        told = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path / name)])
+        assert told.exception.code == "C004"
+        assert not (tmp_path / name).exists()
     others = [*arguments[:-1], "4", "--output", str(tmp_path / "rows.csv")]
     assert CliRunner().invoke(app, others).exception.code == "O001"
 
@@ -137,6 +142,17 @@ def test_whatever_path_leads_to_a_generator_its_certificate_is_asked(place, tmp_
     (out / "generator").rename(out / "other")
     with pytest.raises(CertificateError, match="V004 The certificate is for the model 'generator'"):
         load_generator(out / "other")
+
+
+def test_a_generator_beside_a_certified_one_is_not_taken_for_an_uncertified_one(place, tmp_path):
+    out = tmp_path / "out"
+    apply_policy(ALONE, {DATASET: place}, out, seed=1)
+    shutil.copytree(out / "generator", out / "other")
+    (out / "link").symlink_to(out / "other")
+    for name in ("other", "link"):
+        with pytest.raises(CertificateError, match="the model 'generator', not for 'other'"):
+            load_generator(out / name)
+    assert load_generator(out / "generator").is_certified
 
 
 def test_a_generator_that_lies_with_a_certificate_is_not_what_it_certifies(place, tmp_path):
