@@ -48,7 +48,8 @@ _CONSTANT = (
 )
 _COARSE = (
     "In every class, the guide predicts the same of all rows: smaller classes cannot serve it "
-    "better. So it is where it learnt from cells that were generalised before, or from too few rows."
+    "better. So it is where it learnt from cells that were generalised before, or from too few "
+    "rows."
 )
 
 
