@@ -182,13 +182,21 @@ def protection_cut(
 
 
 def line_cuts(system: TableSystem, needs: ProtectionNeeds) -> list[ProtectionCut]:
-    """Return the inequalities of every single equation about the cell of a need, each once."""
+    """Return the inequalities of every single equation about the cell of a need, each once.
+
+    An attacker who is alone in no cell of an equation adds nothing to what all others know.
+    """
     equations, cuts = system.equations, {}
     order = np.argsort(equations.cells, kind="stable")
     starts = np.searchsorted(equations.cells[order], np.arange(system.size + 1))
+    contributors = system.contributors[equations.cells]
     for number in np.flatnonzero(~needs.is_void).tolist():
         need = needs.need(number)
-        for term in order[starts[need.cell] : starts[need.cell + 1]]:
+        terms = order[starts[need.cell] : starts[need.cell + 1]]
+        if need.attacker != NOBODY:
+            lines = equations.rows[contributors == need.attacker]
+            terms = terms[np.isin(equations.rows[terms], lines)]
+        for term in terms:
             prices = np.zeros(equations.count)
             prices[equations.rows[term]] = -need.sign / equations.coefficients[term]
             cut = protection_cut(system, need, prices)
@@ -243,10 +251,13 @@ class Witnesses:
         starts = np.cumsum([0, *(len(one.cells) for one in tables[:-1])])
         ratios = limits * pattern[cells] / np.abs(differences)
         shares = np.minimum.reduceat(ratios, starts)
-        for number in np.flatnonzero(shares > 0).tolist():
-            one = tables[number]
-            result[shares[number] * one.gains >= _ENOUGH] |= one.is_same
-        return result
+        numbers = np.flatnonzero(shares > 0)
+        if not len(numbers):
+            return result
+        gains = np.array([tables[number].gains for number in numbers])
+        is_reached_by = (shares[numbers, np.newaxis] * gains >= _ENOUGH).astype(np.float32)
+        is_same = np.array([tables[number].is_same for number in numbers], dtype=np.float32)
+        return np.asarray(result | (is_reached_by.T @ is_same > 0))
 
 
 @dataclass(frozen=True, eq=False)

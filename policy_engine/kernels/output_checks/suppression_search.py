@@ -67,9 +67,16 @@ class SuppressionSearch:
     def _never_met(self) -> list[int]:
         """Return the needs that not even the pattern satisfies that publishes the least."""
         failures = self.failures(self.system.first_pattern.astype(np.float64))
-        is_asked = np.zeros(self.needs.is_void.shape, dtype=bool)
-        is_asked.flat[[number for number, _ in failures]] = True
-        return [number for number, _ in self.failures(self.best.astype(np.float64), is_asked)]
+        is_asked = self._whole_moves(failures)
+        never = self.failures(self.best.astype(np.float64), is_asked)
+        return [int(number) for number in np.flatnonzero(self._whole_moves(never))]
+
+    def _whole_moves(self, failures: list[tuple[int, MoveResult]]) -> Bools:
+        """Return the needs that failed, (moves, attackers), all of a move that fails for whoever
+        knows only what is published."""
+        is_failed = np.zeros(self.needs.is_void.shape, dtype=bool)
+        is_failed.flat[[number for number, _ in failures]] = True
+        return is_failed | is_failed[:, :1]
 
     @property
     def seconds_left(self) -> float:
@@ -84,7 +91,11 @@ class SuppressionSearch:
     def failures(
         self, pattern: Floats, asked_needs: Bools | None = None
     ) -> list[tuple[int, MoveResult]]:
-        """Return the needs that a pattern, (n,) from 0 to 1, does not satisfy, with the attacks."""
+        """Return needs that a pattern, (n,) from 0 to 1, does not satisfy, with the attacks.
+
+        Where a move fails for whoever knows only what is published, it fails for those who know
+        more, and is returned for the former alone.
+        """
         is_met = self.witnesses.satisfied(pattern)
         if asked_needs is not None:
             is_met = is_met | ~asked_needs
@@ -99,6 +110,8 @@ class SuppressionSearch:
                 is_met |= self.witnesses.add(result.differences, pattern)
             else:
                 failures.append((number, result))
+                if number % len(self.needs.attackers) == 0:
+                    is_met[number // len(self.needs.attackers)] = True
         return failures
 
     def offer(self, pattern: Bools, *, is_last_resort: bool = False) -> None:
