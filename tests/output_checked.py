@@ -20,7 +20,7 @@ def policy_with(*refinements, target=TABLE):
         "uid": "http://example.com/rule",
         "assignee": RESEARCHER,
         "target": target,
-        "action": [{"rdf:value": {"@id": "odrl:read"}, "refinement": parts}],
+        "action": [{"rdf:value": {"@id": "odrl:read"}, **({"refinement": parts} if parts else {})}],
     }
     contexts = [
         "http://www.w3.org/ns/odrl.jsonld",

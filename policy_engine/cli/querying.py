@@ -31,6 +31,7 @@ from policy_engine.data.atomic_file import check_destination
 from policy_engine.errors import PolicyEngineError, format_count, join_names
 
 if TYPE_CHECKING:
+    from policy_engine.decision.query.checking.checked_answer import CheckedAnswer
     from policy_engine.decision.query.model import QueryResult, StatisticsCost
     from policy_engine.policy import Reading
 
@@ -138,7 +139,7 @@ def query(
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
             **reading.keywords,
         )
-        if result.permitted:
+        if result.permitted or result.checked:
             inputs = [Path(path) for path in paths.values()]
             _print_rows(result, output_format, output, inputs, overwrite=overwrite)
         else:
@@ -158,7 +159,9 @@ def _print_rows(
 
     for reason in result.reasons:
         typer.echo(str(reason), err=True)
-    if result.cost is not None:
+    if result.checked is not None:
+        _print_checked(result.checked, output_format, output, inputs, overwrite=overwrite)
+    elif result.cost is not None:
         _print_statistics(result, result.cost, output_format, output, inputs, overwrite=overwrite)
     elif result.table is None:
         is_json = output_format is RowFormat.JSON
@@ -174,6 +177,40 @@ def _print_rows(
         typer.echo(rows.as_csv(result.table).encode(), nl=False)
     else:
         _print_table(result.table)
+
+
+def _print_checked(
+    checked: "CheckedAnswer",
+    output_format: RowFormat,
+    output: Path | None,
+    inputs: list[Path],
+    *,
+    overwrite: bool,
+) -> None:
+    """Print the rows of a checked answer, and why some of its cells are not shown."""
+    from policy_engine.cli.tables.checked_answers import (  # noqa: PLC0415
+        checked_json,
+        checked_lines,
+        checked_texts,
+    )
+    from policy_engine.cli.tables.tables import console, print_fitting, rows_table  # noqa: PLC0415
+    from policy_engine.decision.query import rows  # noqa: PLC0415
+
+    table = checked.table
+    if output is not None and checked.is_released:
+        rows.write_rows(table, output, *inputs, overwrite=overwrite)
+        typer.echo(f"{format_count(table.num_rows, 'row')} written: {output}", err=True)
+    if output_format is RowFormat.JSON:
+        print_json(checked_json(checked, with_rows=output is None))
+        return
+    if output is None and output_format is RowFormat.CSV:
+        typer.echo(rows.as_csv(table).encode(), nl=False)
+    elif output is None:
+        texts = list(checked_texts(checked, _MOST_ROWS))
+        title = format_count(table.num_rows, "row")
+        print_fitting(console(), rows_table(title, tuple(table.column_names), texts))
+    for line in checked_lines(checked):
+        typer.echo(line, err=output_format is RowFormat.CSV)
 
 
 def _print_statistics(

@@ -12,7 +12,12 @@ from policy_engine.audits.outputs.reasons import SENTENCES, Reason
 
 def explain_cell(verdict: CellVerdict) -> str:
     """Return why a cell is not released, without any figure."""
-    return " ".join(f"{reason} {SENTENCES[reason]}" for reason in verdict.reasons)
+    return f"{verdict.public_reason} {SENTENCES[verdict.public_reason]}"
+
+
+def sentence_of(code: str) -> str:
+    """Return what a reason says to those who may not see the figures, by its code."""
+    return SENTENCES[Reason(code)]
 
 
 def public_cell(verdict: CellVerdict) -> dict[str, Any]:
@@ -22,13 +27,14 @@ def public_cell(verdict: CellVerdict) -> dict[str, Any]:
         "column": verdict.measure,
         "keys": verdict.keys,
         "outcome": verdict.outcome.value,
-        "codes": [reason.value for reason in verdict.reasons],
+        "codes": [verdict.public_reason.value],
     }
 
 
 def confidential_cell(verdict: CellVerdict) -> dict[str, Any]:
-    """Return what owner and auditor may learn of it: the same, with the evidence."""
-    return {**public_cell(verdict), "evidence": list(verdict.figures)}
+    """Return what owner and auditor may learn of it: all its reasons, with the evidence."""
+    codes = [reason.value for reason in verdict.reasons]
+    return {**public_cell(verdict), "codes": codes, "evidence": list(verdict.figures)}
 
 
 def public_verdict(verdict: TableVerdict) -> dict[str, Any]:
@@ -49,6 +55,6 @@ def confidential_verdict(verdict: TableVerdict) -> dict[str, Any]:
 
 
 def reasons_of(verdict: TableVerdict) -> tuple[Reason, ...]:
-    """Return every reason for which a cell of a table is not released, in the order of codes."""
-    reasons = {reason for one in verdict.cells() for reason in one.reasons}
+    """Return the reasons that are told of a table's cells, in the order of their codes."""
+    reasons = {one.public_reason for one in verdict.cells()}
     return tuple(reason for reason in Reason if reason in reasons)

@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.outputs.reasons import CheckOutcome, Reason, outcome_of, reasons_in
+from policy_engine.audits.outputs.reasons import (
+    CheckOutcome,
+    Reason,
+    outcome_of,
+    public_reason,
+    reasons_in,
+)
 from policy_engine.methods.output_checks.parameters import OutputCheck
 
 Counts = NDArray[np.int64]
@@ -127,13 +133,15 @@ class ResultTable:
 class CellVerdict:
     """What was decided about one cell that is not released, and why.
 
-    `figures` are for owners and auditors alone: the evidence of each statistic in the cell.
+    Who asked may learn the `public_reason`. All `reasons` and the `figures`, the evidence of each
+    statistic in the cell, are for owners and auditors alone.
     """
 
     row: int
     measure: str
     outcome: CheckOutcome
     reasons: tuple[Reason, ...]
+    public_reason: Reason
     keys: dict[str, Any]
     figures: tuple[dict[str, Any], ...] = field(default=(), repr=False)
 
@@ -162,7 +170,7 @@ class TableVerdict:
         if self.released.any():
             return CheckOutcome.RELEASED
         masks = np.unique(self.reasons).tolist()
-        outcomes = {self._outcome(mask) for mask in masks} or {CheckOutcome.REFUSED}
+        outcomes = {self.outcome_of(mask) for mask in masks} or {CheckOutcome.REFUSED}
         return min(outcomes, key=list(CheckOutcome).index)
 
     def cells(self) -> Iterator[CellVerdict]:
@@ -172,13 +180,15 @@ class TableVerdict:
             yield CellVerdict(
                 row=row,
                 measure=measure.name,
-                outcome=self._outcome(mask),
+                outcome=self.outcome_of(mask),
                 reasons=reasons_in(mask) or (Reason.DENIED_WITH_OTHERS,),
+                public_reason=public_reason(mask),
                 keys=self.table.key_values(row),
                 figures=tuple(one.evidence.figures(row) for one in measure.statistics),
             )
 
-    def _outcome(self, mask: int) -> CheckOutcome:
+    def outcome_of(self, mask: int) -> CheckOutcome:
+        """Return what follows from the reasons against a cell that is not released."""
         if self.check.mitigation == "deny":
             return CheckOutcome.REFUSED
         outcome = outcome_of(mask)

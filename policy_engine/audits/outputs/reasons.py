@@ -75,6 +75,17 @@ def reasons_in(mask: int) -> tuple[Reason, ...]:
     return tuple(reason for reason in _ORDER if mask & reason.bit)
 
 
+def public_reason(mask: int) -> Reason:
+    """Return the one reason in a mask that who asked may learn.
+
+    Which other rules a cell breaks would tell of it: that of two cells with too few units, say, one
+    is empty. So it is the first of those that follow from the query, or else the first of all.
+    """
+    reasons = reasons_in(mask) or (Reason.DENIED_WITH_OTHERS,)
+    refusals = [reason for reason in reasons if reason in _REFUSALS]
+    return (refusals or list(reasons))[0]
+
+
 def outcome_of(mask: int) -> CheckOutcome:
     """Return what follows from the reasons in a mask: the worst that any of them asks for."""
     outcomes = {_outcome(reason) for reason in reasons_in(mask)} or {CheckOutcome.RELEASED}

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from policy_engine.certificate.attestation import Attestation
@@ -12,6 +13,9 @@ from policy_engine.decision import Decider, Decision, Request, RowAccess, World,
 from policy_engine.decision.history import History
 from policy_engine.decision.model import Grant
 from policy_engine.decision.query import logic, running
+from policy_engine.decision.query.checking.checked_answer import answer_checked, make_checkable
+from policy_engine.decision.query.checking.checked_query import NotCheckableError
+from policy_engine.decision.query.checking.permitted_checks import checked_world
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import depth_guard, parse_query, to_sql
 from policy_engine.decision.query.granting import GrantedRows, row_filters
@@ -25,6 +29,8 @@ from policy_engine.decision.query.shuffling import fresh_key
 from policy_engine.decision.query.suggesting import permitted_choices, smaller_query
 from policy_engine.decision.query.tables import Tables
 from policy_engine.errors import Problem, join_names
+from policy_engine.methods.output_checks.parameters import OutputCheck
+from policy_engine.plan.output_checks import checks_of
 from policy_engine.plan.spelling import respell_hierarchies
 from policy_engine.policy import Hierarchy, Policy
 from policy_engine.policy.model import READ
@@ -73,21 +79,25 @@ def query(
     # One moment for the whole query: a constraint on the time must not change in between.
     now = state.model_copy(update={"time": state.time or datetime.now(UTC)})
 
-    def access(
-        request: Request,
-        datasets: Collection[str],
-        together: tuple[str, ...],
-        history: History | None,
-    ) -> RowAccess:
-        row_access = decider.row_access(request, now, datasets, together, history)
-        by = {"time_by": "caller" if state.time else "clock"}
+    by = {"time_by": "caller" if state.time else "clock"}
 
-        def decided(grants: Collection[Grant]) -> Decision:
-            return row_access.decided(grants).model_copy(update=by)
+    def asker_in(world: World) -> QueryRequest:
+        def access(
+            request: Request,
+            datasets: Collection[str],
+            together: tuple[str, ...],
+            history: History | None,
+        ) -> RowAccess:
+            row_access = decider.row_access(request, world, datasets, together, history)
 
-        return replace(
-            row_access, decision=row_access.decision.model_copy(update=by), decided=decided
-        )
+            def decided(grants: Collection[Grant]) -> Decision:
+                return row_access.decided(grants).model_copy(update=by)
+
+            return replace(
+                row_access, decision=row_access.decision.model_copy(update=by), decided=decided
+            )
+
+        return QueryRequest(request, access, verify, _assets(catalog))
 
     def verify(dataset: Dataset, history: History | None) -> None:
         dataset_request = request.model_copy(update={"targets": (dataset.iri,)})
@@ -95,8 +105,16 @@ def query(
 
     targets = [dataset.iri for dataset in catalog.datasets] or [READ]
     request = read_request(assignee, _reading_action(policies), targets, purpose, policies)
-    asker = QueryRequest(request, access, verify, _assets(catalog))
-    return answer(sql, asker, catalog, dialect, run=run, key=key, log=log)
+    return answer(
+        sql,
+        asker_in(now),
+        catalog,
+        dialect,
+        run=run,
+        key=key,
+        log=log,
+        checks={check: asker_in(checked_world(now, check)) for check in checks_of(policies)},
+    )
 
 
 def _assets(catalog: Catalog) -> Mapping[str, Dataset]:
@@ -160,18 +178,21 @@ def answer(
     run: bool = True,
     key: bytes = b"",
     log: "DecisionLog | None" = None,
+    checks: Mapping[OutputCheck, QueryRequest] = MappingProxyType({}),
 ) -> QueryResult:
     """Return the rows of a query that the asker may read, or why there are none.
 
     All columns that the query reads, anywhere in it and from any table, are decided together; a
     table without a named column is read as a whole. The rows of each table are shuffled before the
     query runs, with a fresh key unless one is given, so that no result reveals the stored order.
-    Raises QueryError for a query that is not understood (Q001 to Q005), a policy with a constraint
-    that cannot be a filter (Q007), and a query that fails on the data (Q008); DataError if the data
-    cannot be read.
+    Where the rows may not be read, but their aggregates once they have passed one of the `checks`,
+    each with who asks then, the answer is checked by the first that permits it. Raises QueryError
+    for a query that is not understood (Q001 to Q005), a policy with a constraint that cannot be a
+    filter (Q007), and a query that fails on the data (Q008); DataError if the data cannot be read.
     """
     tables = Tables(catalog.with_tables())
     reading = read_columns(parse_query(sql, dialect), tables)
+    check, asker = _choose(asker, checks, reading, tables, log)
     granted = _decide_query(asker, reading, tables, log) if reading.columns else None
     if granted and not granted.is_something:
         asker = replace(asker, history=granted.history)
@@ -181,6 +202,10 @@ def answer(
         iri: TableView(tables.names[iri], reading.columns[iri], rows)
         for iri, rows in filters.items()
     }
+    if check is not None and granted is not None:
+        return _checked(
+            CheckedTask(reading, views, check, tables, asker, dialect), granted, run=run, key=key
+        )
     visible = _read_verified(views, tables, asker, key or fresh_key()) if run else {}
     could_be_nan = nan_columns(views, tables, visible)
     printed = {iri: replace(view, numbers=could_be_nan[iri]) for iri, view in views.items()}
@@ -195,6 +220,62 @@ def answer(
         decision=granted.decision if granted else None,
         reasons=tuple(granted.notes(tables)) if granted else (),
     )
+
+
+def _choose(
+    asker: QueryRequest,
+    checks: Mapping[OutputCheck, QueryRequest],
+    reading: TableReading,
+    tables: Tables,
+    log: "DecisionLog | None",
+) -> tuple[OutputCheck | None, QueryRequest]:
+    """Return who asks, and the check that the answer has to pass, None if rows may be read."""
+    if not checks or not reading.columns:
+        return None, asker
+    history = None
+    if log is not None:
+        with log.transaction() as transaction:
+            history = transaction.history
+    if _grant(asker, reading, tables, history).is_something:
+        return None, asker
+    for check, other in checks.items():
+        if _grant(other, reading, tables, history).is_something:
+            return check, other
+    return None, asker
+
+
+@dataclass(frozen=True)
+class CheckedTask:
+    """What is needed to answer a query that has to pass a check."""
+
+    reading: TableReading
+    views: Mapping[str, TableView]
+    check: OutputCheck
+    tables: Tables
+    asker: QueryRequest
+    dialect: str
+
+
+def _checked(task: CheckedTask, granted: _QueryDecision, *, run: bool, key: bytes) -> QueryResult:
+    """Return the answer to a query that the decision lets be read once it has passed a check."""
+    reading, tables, asker = task.reading, task.tables, task.asker
+    result = QueryResult(
+        permitted=False,
+        columns=reading.columns,
+        decision=granted.decision,
+        reasons=tuple(granted.notes(tables)),
+    )
+    try:
+        checkable = make_checkable(reading, task.views, task.check, tables, asker.asset)
+        if not run:
+            text = to_sql(rewrite(reading.tree, task.views), task.dialect)
+            return replace(result, permitted=True, sql=text)
+        visible = _read_verified(checkable.views, tables, asker, key or fresh_key())
+        with depth_guard():
+            checked = answer_checked(checkable, visible)
+    except NotCheckableError as error:
+        return replace(result, reasons=(error.problem, *result.reasons))
+    return replace(result, permitted=checked.is_released, table=checked.table, checked=checked)
 
 
 def _decide_query(

@@ -32,7 +32,7 @@ def as_json(table: "pa.Table") -> list[dict[str, Any]]:
 
     Raises OutputError (O002) for a time outside the years 1 to 9999.
     """
-    return [{name: _cell_json(cell) for name, cell in row.items()} for row in _rows(table)]
+    return [{name: cell_json(cell) for name, cell in row.items()} for row in _rows(table)]
 
 
 def as_texts(table: "pa.Table") -> list[tuple[str | None, ...]]:
@@ -95,17 +95,18 @@ def _flatten(table: "pa.Table") -> "pa.Table":
 
 
 def _text(cell: Any) -> str | None:
-    plain = _cell_json(cell)
+    plain = cell_json(cell)
     if plain is None or isinstance(plain, str):
         return plain
     return json.dumps(plain, ensure_ascii=False)
 
 
-def _cell_json(cell: Any) -> Any:
+def cell_json(cell: Any) -> Any:
+    """Return a cell as a JSON value: types that JSON lacks become text."""
     if isinstance(cell, list):
-        return [_cell_json(one) for one in cell]
+        return [cell_json(one) for one in cell]
     if isinstance(cell, dict):
-        return {str(name): _cell_json(one) for name, one in cell.items()}
+        return {str(name): cell_json(one) for name, one in cell.items()}
     return _scalar_json(cell)
 
 

@@ -75,10 +75,10 @@ def _database(process: int) -> "duckdb.DuckDBPyConnection":  # noqa: ARG001
 def _run_one(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]) -> "pa.Table":
     _check(text, connection, names)
     table = connection.sql(text).to_arrow_table()
-    return table.rename_columns(_unique_names(table.column_names))
+    return table.rename_columns(unique_names(table.column_names))
 
 
-def _unique_names(names: list[str]) -> list[str]:
+def unique_names(names: list[str]) -> list[str]:
     """Return the names of columns, with a number added to repeated ones."""
     times: Counter[str] = Counter()
     unique: list[str] = []

@@ -5,6 +5,7 @@ from policy_engine.audits.outputs.reasons import (
     CheckOutcome,
     Reason,
     outcome_of,
+    public_reason,
     reasons_in,
 )
 from policy_engine.errors import CODES
@@ -26,3 +27,10 @@ def test_worst_outcome_counts():
     assert outcome_of(Reason.NEGATIVE_VALUES.bit) is CheckOutcome.REVIEW
     assert outcome_of(Reason.NEGATIVE_VALUES.bit | Reason.FEW_UNITS.bit) is CheckOutcome.SUPPRESSED
     assert outcome_of(Reason.EXTREME.bit | Reason.FEW_UNITS.bit) is CheckOutcome.REFUSED
+
+
+def test_one_reason_is_told_and_never_that_a_small_cell_is_empty_or_a_whole_group():
+    few, group = Reason.FEW_UNITS.bit, Reason.GROUP_DISCLOSURE.bit
+    assert public_reason(few) is public_reason(few | group) is Reason.FEW_UNITS
+    assert public_reason(few | Reason.EXTREME.bit) is Reason.EXTREME
+    assert public_reason(0) is Reason.DENIED_WITH_OTHERS

@@ -1,0 +1,60 @@
+"""The lines of a table of results: the cells that differ in one key alone."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.outputs.model import TOTAL, Counts
+
+_MOST_FILLED = 4
+_FEW = 1_000
+
+
+def line_shares(codes: Counts, units: Counts) -> NDArray[np.float64]:
+    """Return the most of a line's units that each cell has, (rows,): NaN in a cell of no line.
+
+    `codes` (rows, keys) are those of a table's keys. Totals are of lines of their own.
+    """
+    shares = np.full(len(codes), np.nan)
+    for key in range(codes.shape[1]):
+        others = np.delete(codes, key, axis=1)
+        is_part = codes[:, key] != TOTAL
+        lines = _line_numbers(others)
+        sums = np.bincount(lines[is_part], units[is_part], minlength=len(codes))
+        whole = sums[lines]
+        of_line = np.where(is_part & (whole > 0), units / np.maximum(whole, 1), np.nan)
+        shares = np.fmax(shares, of_line)
+    return shares
+
+
+def absent_cells(codes: Counts, keys: Sequence[int], sizes: Sequence[int]) -> Counts:
+    """Return the combinations of some keys' codes that no row has, (rows, keys).
+
+    None if there are more combinations than can be shown beside the rows there are, or fewer than
+    two keys: then no row says by its absence whom nobody is like.
+    """
+    count = int(np.prod([sizes[key] for key in keys])) if keys else 0
+    if len(keys) < _LINES or not is_filled(len(codes), count):
+        return np.empty((0, codes.shape[1]), dtype=np.int64)
+    grid = np.indices([sizes[key] for key in keys]).reshape(len(keys), -1).T
+    radix = np.array([sizes[key] for key in keys])
+    present = np.ravel_multi_index(tuple(codes[:, list(keys)].T), tuple(radix))
+    absent = np.setdiff1d(np.arange(count), present)
+    rows = np.full((len(absent), codes.shape[1]), TOTAL, dtype=np.int64)
+    rows[:, list(keys)] = grid[absent]
+    return rows
+
+
+_LINES = 2
+
+
+def is_filled(rows: int, combinations: int) -> bool:
+    """Return whether a table shows every combination of its keys, also those that no row has."""
+    return combinations <= max(_MOST_FILLED * rows, _FEW)
+
+
+def _line_numbers(others: Counts) -> Counts:
+    if not others.shape[1]:
+        return np.zeros(len(others), dtype=np.int64)
+    return np.unique(others, axis=0, return_inverse=True)[1].ravel()

@@ -1,0 +1,60 @@
+"""Answers that passed output checks on a terminal and as JSON: what is shown, and why not more."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.audits.outputs.explaining import sentence_of
+from policy_engine.errors import format_count
+
+if TYPE_CHECKING:
+    from policy_engine.decision.query.checking.checked_answer import CheckedAnswer
+    from policy_engine.decision.query.checking.showing_released import SuppressedCell
+
+
+def checked_json(checked: "CheckedAnswer", *, with_rows: bool) -> dict[str, Any]:
+    """Return a checked answer: its rows, and what is told of cells that are not shown."""
+    from policy_engine.decision.query.rows import as_json, cell_json  # noqa: PLC0415
+
+    def suppressed(cell: "SuppressedCell") -> dict[str, Any]:
+        keys = {name: cell_json(value) for name, value in cell.keys.items()}
+        return {
+            "row": cell.row,
+            "column": cell.column,
+            "keys": keys,
+            "outcome": cell.outcome.value,
+            "codes": list(cell.codes),
+        }
+
+    rows = {"rows": as_json(checked.table)} if with_rows else {}
+    return {
+        **rows,
+        "suppressed": [suppressed(cell) for cell in checked.suppressed],
+        "verdict": checked.outcome.value,
+        "profile": checked.profile,
+        "reasons": {code: sentence_of(code) for code in checked.codes},
+    }
+
+
+def checked_texts(checked: "CheckedAnswer", most: int) -> list[tuple[str | None, ...]]:
+    """Return the first rows as texts, with the codes of suppressed cells in their places."""
+    from policy_engine.decision.query.rows import as_texts  # noqa: PLC0415
+
+    rows = [list(row) for row in as_texts(checked.table.slice(0, most))]
+    names = checked.table.column_names
+    for cell in checked.suppressed:
+        if cell.row < len(rows):
+            mark = f"{cell.outcome.value} ({', '.join(cell.codes)})"
+            rows[cell.row][names.index(cell.column)] = mark
+    return [tuple(row) for row in rows]
+
+
+def checked_lines(checked: "CheckedAnswer") -> Iterator[str]:
+    """Yield what is told below a checked answer: how many cells are not shown, and why."""
+    count = len(checked.suppressed)
+    released = "released" if checked.is_released else "nothing is released"
+    hidden = f"; {format_count(count, 'cell')} not shown" if count else ""
+    yield f"checked by {checked.profile}: {released}{hidden}"
+    if checked.is_shortened:
+        yield "  rows of which nothing is released are not listed"
+    for code in checked.codes:
+        yield f"  {code} {sentence_of(code)}"

@@ -1,0 +1,148 @@
+"""What is shown of a checked answer: expressions of released cells, and nothing of the others.
+
+HAVING, ORDER BY and LIMIT are computed after suppression, from what is shown: a suppressed cell is
+missing in all of them, so that neither the order of rows nor the absence of one tells its value.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from policy_engine.audits.outputs.model import TOTAL, TableVerdict
+from policy_engine.audits.outputs.reasons import CheckOutcome, public_reason
+from policy_engine.decision.query import running
+from policy_engine.decision.query.checking.checked_query import (
+    CheckedQuery,
+    NotCheckableError,
+    ShownColumn,
+)
+from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
+from policy_engine.decision.query.grammar import to_sql
+from policy_engine.errors import QueryError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+_CELLS, _ROW = "released cells", "row"
+
+
+@dataclass(frozen=True)
+class SuppressedCell:
+    """A cell of a checked answer that is not shown, as who asked may know it.
+
+    `row` counts the rows of the answer from 0; `keys` are those of the row, by their columns.
+    """
+
+    row: int
+    column: str
+    keys: Mapping[str, Any]
+    outcome: CheckOutcome
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReleasedTable:
+    """The rows of an answer, missing where a cell is suppressed, and the suppressed cells."""
+
+    table: "pa.Table"
+    suppressed: tuple[SuppressedCell, ...]
+
+
+def show_released(
+    query: CheckedQuery,
+    gathered: GatheredAnswer,
+    verdict: TableVerdict,
+    is_listed: "NDArray[np.bool_]",
+) -> ReleasedTable:
+    """Return the rows of the answer that may be listed, with the cells that are released.
+
+    Raises NotCheckableError (K022) if an expression fails on released cells.
+    """
+    cells = _released_cells(query, gathered, verdict).filter(pa.array(is_listed))
+    try:
+        result = running.run({"": to_sql(_select(query), "duckdb")}, {_CELLS: cells})[""]
+    except QueryError:
+        message = "What the query computes from aggregates fails on those that are released."
+        raise NotCheckableError("K022", message) from None
+    rows = result[_ROW].to_numpy()
+    item = result.drop_columns([_ROW])
+    names = [column.name for column in query.columns]
+    return ReleasedTable(
+        item.rename_columns(running.unique_names(names)),
+        tuple(_suppressed(query, verdict, rows, running.unique_names(names))),
+    )
+
+
+def _released_cells(
+    query: CheckedQuery, gathered: GatheredAnswer, verdict: TableVerdict
+) -> "pa.Table":
+    """Return keys, aggregates where they are released, and which columns are shown where."""
+    columns: dict[str, Any] = {_ROW: np.arange(len(verdict.table.codes))}
+    for name, column in zip(gathered.cells.column_names, gathered.cells.columns, strict=True):
+        if name.startswith("a"):
+            is_released = pa.array(verdict.released[:, int(name[1:])])
+            columns[name] = pc.if_else(is_released, column, pa.scalar(None, column.type))
+        else:
+            columns[name] = column
+    for number in range(len(query.keys)):
+        columns[f"t{number}"] = (verdict.table.codes[:, number] == TOTAL).astype(np.int64)
+    for number in range(len(query.aggregates)):
+        # Extremes are not even computed.
+        columns.setdefault(f"a{number}", pa.nulls(len(verdict.table.codes), pa.float64()))
+    for number, item in enumerate([*query.columns, *_condition(query)]):
+        columns[f"ok{number}"] = pa.array(_is_released(verdict, item))
+    return pa.table(columns)
+
+
+def _condition(query: CheckedQuery) -> list[ShownColumn]:
+    return [] if query.condition is None else [query.condition]
+
+
+def _is_released(verdict: TableVerdict, item: ShownColumn) -> "NDArray[np.bool_]":
+    released = verdict.released[:, sorted(item.aggregates)]
+    return np.asarray(released.all(axis=1), dtype=np.bool_)
+
+
+def _select(query: CheckedQuery) -> exp.Select:
+    entries: list[exp.Expr] = [exp.column(_ROW, quoted=True)]
+    for number, item in enumerate(query.columns):
+        is_released = exp.column(f"ok{number}", quoted=True)
+        shown_value = exp.case().when(is_released, item.expression.copy())
+        entries.append(exp.alias_(shown_value, f"c{number}", quoted=True))
+    select = exp.select(*entries).from_(exp.table_(_CELLS, quoted=True))
+    if query.condition is not None:
+        is_released = exp.column(f"ok{len(query.columns)}", quoted=True)
+        select = select.where(exp.and_(is_released, exp.paren(query.condition.expression.copy())))
+    rows = exp.Ordered(this=exp.column(_ROW, quoted=True))
+    select = select.order_by(*(one.copy() for one in query.order), rows)
+    for name, value in (("limit", query.limit), ("offset", query.offset)):
+        if value is not None:
+            select.set(name, value.copy())
+    return select
+
+
+def _suppressed(
+    query: CheckedQuery, verdict: TableVerdict, rows: "NDArray[np.int64]", names: list[str]
+) -> "list[SuppressedCell]":
+    cells = []
+    hidden = np.column_stack([~_is_released(verdict, item)[rows] for item in query.columns])
+    for place, column in np.argwhere(hidden).tolist():
+        row, aggregates = int(rows[place]), sorted(query.columns[column].aggregates)
+        mask = int(np.bitwise_or.reduce(verdict.reasons[row, aggregates]))
+        cells.append(
+            SuppressedCell(
+                place,
+                names[column],
+                verdict.table.key_values(row),
+                verdict.outcome_of(mask),
+                (public_reason(mask).value,),
+            )
+        )
+    return cells

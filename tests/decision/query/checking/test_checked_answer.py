@@ -1,0 +1,259 @@
+"""Answers to queries under a policy that lets only checked aggregates be read."""
+
+import pyarrow as pa
+import pytest
+from output_checked import RESEARCHER, TABLE, policy_with
+
+from policy_engine.api.deciding import query_data
+
+SACRO = ("pe:outputCheck", "eq", "sacro")
+UNIT = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"})
+LOOKUP = "http://example.com/Visits"
+
+
+def people():
+    """Return 84 persons of the north and 34 of the south, by sector: 78 and 6, 33 and 1."""
+    sizes = {
+        ("north", "city"): 78,
+        ("north", "farm"): 6,
+        ("south", "city"): 33,
+        ("south", "farm"): 1,
+    }
+    cells = [cell for cell, size in sizes.items() for _ in range(size)]
+    return pa.table(
+        {
+            "person": list(range(len(cells))),
+            "region": [region for region, _ in cells],
+            "sector": [sector for _, sector in cells],
+            "pay": [1000.0 + number for number in range(len(cells))],
+            "ill": [number % 3 == 0 for number in range(len(cells))],
+        }
+    )
+
+
+def ask(sql, *refinements, table=None, **more):
+    """Return the answer to a query about T."""
+    data = {TABLE: people() if table is None else table}
+    return query_data(sql, [policy_with(SACRO, *refinements)], RESEARCHER, data, **more)
+
+
+def rows(result):
+    return result.checked.table.to_pylist()
+
+
+def suppressed(result):
+    return {(one.row, one.column): one.codes for one in result.checked.suppressed}
+
+
+def refused(sql, *refinements, **more):
+    """Return the code for which a query is refused; nothing is shown of it."""
+    result = ask(sql, *refinements, **more)
+    assert not result.permitted
+    assert result.table is None
+    return result.reasons[0].code
+
+
+def test_small_cells_are_missing_and_listed_with_their_reason():
+    result = ask("SELECT region, sector, COUNT(*) AS n FROM T GROUP BY region, sector")
+    assert [row["n"] for row in rows(result)] == [None, None, None, None]
+    assert [*suppressed(result).values()] == [("K003",), ("K002",), ("K003",), ("K002",)]
+    assert not result.permitted
+
+
+def test_one_way_table_shows_large_cells():
+    result = ask("SELECT region, COUNT(*) AS n FROM T GROUP BY region ORDER BY n")
+    assert rows(result) == [{"region": "south", "n": 34}, {"region": "north", "n": 84}]
+    assert suppressed(result) == {}
+    assert result.checked.profile == "sacro 1.0"
+
+
+def test_cell_is_suppressed_by_the_row_column_and_keys_that_are_shown():
+    result = ask("SELECT sector AS s, COUNT(*) AS n FROM T WHERE region = 'north' GROUP BY s")
+    assert rows(result) == [{"s": "city", "n": None}, {"s": "farm", "n": None}]
+    assert suppressed(result) == {(0, "n"): ("K003",), (1, "n"): ("K002",)}
+    assert result.checked.suppressed[1].keys == {"s": "farm"}
+    assert not result.permitted
+
+
+REFUSED = {
+    "SELECT region FROM T": "K024",
+    "SELECT region, COUNT(*) FROM T": "K024",
+    "SELECT DISTINCT region, COUNT(*) FROM T GROUP BY 1": "K017",
+    "SELECT COUNT(*) OVER () FROM T": "K017",
+    "SELECT COUNT(*) FROM T WHERE pay > (SELECT AVG(pay) FROM T)": "K017",
+    "SELECT COUNT(*) FROM T WHERE EXISTS (SELECT 1 FROM T)": "K017",
+    "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM T GROUP BY pay) AS s": "K017",
+    "SELECT COUNT(*) FROM (SELECT pay FROM T LIMIT 1) AS s": "K017",
+    "SELECT COUNT(*) FROM T UNION SELECT COUNT(*) FROM T": "K017",
+    "SELECT SUM(MAX(pay)) FROM T": "K017",
+    "SELECT COUNT(*) FROM T LIMIT (SELECT 1)": "K017",
+    "SELECT region, COUNT(*) FROM T GROUP BY region ORDER BY SUM(COUNT(*)) OVER ()": "K017",
+    "SELECT STRING_AGG(region) FROM T": "K018",
+    "SELECT FIRST(pay) FROM T": "K018",
+    "SELECT ANY_VALUE(pay) FROM T": "K018",
+    "SELECT ARG_MAX(region, pay) FROM T": "K018",
+    "SELECT BOOL_OR(ill) FROM T": "K018",
+    "SELECT SUM(DISTINCT pay) FROM T": "K018",
+    "SELECT COUNT(DISTINCT region, pay) FROM T": "K018",
+    "SELECT SUM(CASE WHEN pay < 9 THEN 1 WHEN ill THEN 100 ELSE 0 END) FROM T": "K018",
+    "SELECT COUNT(*) FROM T AS a JOIN T AS b ON a.region = b.region": "K019",
+}
+
+
+@pytest.mark.parametrize(("sql", "code"), REFUSED.items())
+def test_query_that_cannot_be_checked_is_refused_with_a_code(sql, code):
+    assert refused(sql) == code
+
+
+def with_visits(sql, *refinements):
+    """Return the answer to a query about T and Visits, 50 visits of five persons."""
+    visits = pa.table({"person": [n % 5 for n in range(50)], "place": ["x"] * 50})
+    policy = policy_with(SACRO, *refinements, target=[TABLE, LOOKUP])
+    return query_data(sql, [policy], RESEARCHER, {TABLE: people(), LOOKUP: visits})
+
+
+def test_query_without_the_unit_of_the_policy_is_refused():
+    sql = "SELECT COUNT(*) AS n FROM Visits"
+    assert with_visits(sql, UNIT).reasons[0].code == "K019"
+    assert with_visits(sql).permitted
+
+
+def test_persons_are_counted_and_not_rows():
+    """Nine persons have a hundred rows each."""
+    table = pa.table({"person": [n % 9 for n in range(900)], "pay": list(range(900))})
+    result = ask("SELECT COUNT(*) AS n FROM T", UNIT, table=table)
+    assert suppressed(result) == {(0, "n"): ("K002",)}
+    assert ask("SELECT COUNT(*) AS n FROM T", table=table).permitted
+
+
+def test_join_that_multiplies_rows_does_not_multiply_persons():
+    sql = "SELECT place, COUNT(*) AS n FROM T JOIN Visits USING (person) GROUP BY place"
+    result = with_visits(sql, UNIT)
+    assert result.checked is not None
+    assert not result.permitted
+    assert with_visits(sql).reasons[0].code == "K019"
+
+
+def test_unit_is_read_through_subqueries_that_do_not_select_it():
+    sql = "SELECT COUNT(*) AS n FROM (SELECT pay FROM T WHERE region = 'north') AS s"
+    assert rows(ask(sql, UNIT)) == [{"n": 84}]
+    sql = "WITH s AS (SELECT pay FROM T WHERE sector = 'farm') SELECT COUNT(*) AS n FROM s"
+    assert suppressed(ask(sql, UNIT)) == {(0, "n"): ("K002",)}
+
+
+KINDS = {
+    "COUNT(DISTINCT person)": None,
+    "SUM(pay)": None,
+    "AVG(pay)": None,
+    "MEDIAN(pay)": None,
+    "QUANTILE_CONT(pay, 0.25)": None,
+    "PERCENTILE_CONT(0.75) WITHIN GROUP (ORDER BY pay)": None,
+    "QUANTILE_CONT(pay, 0.01)": "K009",
+    "QUANTILE_CONT(pay, 1)": "K008",
+    "MIN(pay)": "K008",
+    "MAX(pay)": "K008",
+    "STDDEV(pay)": None,
+    "SKEWNESS(pay)": None,
+    "CORR(pay, person)": "K011",
+    "CORR(pay, person % 7)": None,
+    "REGR_SLOPE(pay, person % 7)": None,
+    "REGR_SLOPE(pay, CAST(ill AS INT))": "K013",
+    "MODE(region)": None,
+    "SUM(pay - 1050)": "K007",
+    "COUNT(*) FILTER (WHERE ill)": None,
+    "SUM(CASE WHEN ill THEN 1 ELSE 0 END)": None,
+    "SUM(CASE WHEN sector = 'farm' THEN 1 ELSE 0 END)": "K002",
+    "AVG(CAST(sector = 'farm' AS INT))": "K002",
+    "COUNT(*) FILTER (WHERE sector = 'city')": "K002",
+    "SUM(CASE WHEN sector = 'farm' THEN pay END)": "K002",
+    "100.0 * SUM(pay) / COUNT(*) FILTER (WHERE sector = 'farm')": "K002",
+    "COALESCE(COUNT(*) FILTER (WHERE sector = 'farm'), 0)": "K002",
+    "CASE WHEN COUNT(*) FILTER (WHERE sector = 'farm') = 7 THEN 1 ELSE 0 END": "K002",
+    "ROUND(AVG(pay), 1) + COUNT(*)": None,
+}
+
+
+@pytest.mark.parametrize(("aggregate", "code"), KINDS.items())
+def test_class_of_an_aggregate_decides_by_which_rules_it_is_judged(aggregate, code):
+    result = ask(f"SELECT {aggregate} AS x FROM T")
+    assert suppressed(result) == ({} if code is None else {(0, "x"): (code,)})
+    assert (rows(result)[0]["x"] is None) == (code is not None)
+
+
+def test_released_aggregates_are_those_of_the_plain_query():
+    figures = ask("SELECT COUNT(*) AS n, SUM(pay) AS s, MEDIAN(pay) AS m FROM T")
+    assert rows(figures) == [{"n": 118, "s": 124903.0, "m": 1058.5}]
+
+
+def test_total_of_a_column_of_two_values_is_judged_as_a_count():
+    """Of 118 persons, two have the code 2: with the number of persons, the total tells that."""
+    table = people().append_column("code", pa.array([2] * 2 + [1] * 116))
+    result = ask("SELECT SUM(code) AS s, AVG(code) AS a FROM T", table=table)
+    assert suppressed(result) == {(0, "s"): ("K002",), (0, "a"): ("K002",)}
+
+
+def test_having_and_order_see_nothing_of_suppressed_cells():
+    by = "SELECT region, COUNT(*) FILTER (WHERE sector = 'farm') AS n FROM T GROUP BY region"
+    assert rows(ask(f"{by} HAVING n > 3 OR n IS NULL")) == []
+    assert [row["region"] for row in rows(ask(f"{by} ORDER BY n DESC"))] == ["north", "south"]
+
+
+FAILING = [
+    "SELECT COUNT(*) AS n FROM T WHERE CAST(CASE WHEN person = 7 THEN 'x' ELSE '1' END AS INT) = 1",
+    "SELECT SUM(CAST(CASE WHEN person = 7 THEN 'x' ELSE '1' END AS INT)) AS n FROM T",
+]
+
+
+@pytest.mark.parametrize("sql", FAILING)
+def test_query_does_not_fail_on_the_value_of_one_person(sql):
+    result = ask(sql)
+    assert not result.reasons
+    assert result.checked is not None
+
+
+def test_expression_does_not_fail_on_a_suppressed_cell():
+    sql = "SELECT region, CAST(CASE WHEN COUNT(*) FILTER (WHERE sector = 'farm') = 6 THEN 'x' "
+    result = ask(f"{sql} ELSE '1' END AS INT) AS n FROM T GROUP BY region")
+    assert {row["n"] for row in rows(result)} == {None}
+
+
+def test_query_that_fails_whatever_the_values_has_one_code():
+    assert refused("SELECT SUM(region) AS n FROM T") == "K022"
+
+
+def test_rows_of_a_nearly_unique_key_are_not_listed():
+    result = ask("SELECT pay, COUNT(*) AS n FROM T GROUP BY pay")
+    assert (rows(result), result.permitted) == ([], False)
+    assert result.checked.is_shortened
+
+
+def test_combinations_of_keys_that_nobody_has_look_like_those_that_few_have():
+    table = pa.table({"a": ["x"] * 40 + ["y"] * 41, "b": ["u"] * 20 + ["v"] * 20 + ["v"] * 41})
+    result = ask("SELECT a, b, COUNT(*) AS n FROM T GROUP BY a, b", table=table)
+    cells = {(row["a"], row["b"]): row["n"] for row in rows(result)}
+    assert cells == {("x", "u"): None, ("x", "v"): 20, ("y", "u"): None, ("y", "v"): None}
+    assert set(suppressed(result).values()) == {("K002",), ("K003",)}
+
+
+def test_totals_of_grouping_sets_are_rows_of_their_own():
+    sql = "SELECT region, GROUPING(region) AS g, COUNT(*) AS n FROM T GROUP BY ROLLUP (region)"
+    assert [(row["region"], row["g"], row["n"]) for row in rows(ask(sql))] == [
+        ("north", 0, 84),
+        ("south", 0, 34),
+        (None, 1, 118),
+    ]
+
+
+def test_rows_that_another_rule_lets_be_read_are_not_checked():
+    policies = [policy_with()]
+    result = query_data("SELECT pay FROM T", policies, RESEARCHER, {TABLE: people()})
+    assert result.permitted
+    assert result.checked is None
+
+
+def test_query_is_only_rewritten_in_a_dry_run():
+    result = ask("SELECT COUNT(*) AS n FROM T", run=False)
+    assert result.permitted
+    assert result.table is None
+    assert "COUNT" in result.sql
+    assert refused("SELECT pay FROM T", run=False) == "K024"
