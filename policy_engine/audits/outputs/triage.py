@@ -18,8 +18,8 @@ from policy_engine.audits.membership.learners.scikit import need_sklearn
 from policy_engine.audits.outputs.drawn_records import DecidedRecords, draw_records
 from policy_engine.audits.outputs.familiarity import Familiarity
 from policy_engine.audits.outputs.output_records import (
-    RuleRecord,
     RecordArrays,
+    RuleRecord,
     decide_records,
     joined_records,
     record_arrays,
@@ -50,7 +50,7 @@ class TriageSettings:
     """What an order weighs.
 
     To pass an unsafe output costs `unsafe_weight` times what it costs to withhold a safe one. Of
-    outputs like those accepted before, at most `novelty_share` are named as unlike them.
+    outputs like those accepted before, `novelty_share` are expected to be named as unlike them.
     """
 
     unsafe_weight: float = 10.0
