@@ -53,6 +53,7 @@ from policy_engine.audits.generative.wording import (
     warnings,
 )
 from policy_engine.audits.membership.curves import curve, falling_order
+from policy_engine.audits.membership.intervals import widen_for
 from policy_engine.audits.membership.learners.scikit import need_sklearn
 from policy_engine.audits.membership.record_scores import RecordScores
 from policy_engine.audits.privacy.empirical import (
@@ -297,7 +298,15 @@ def _copies(scored: Sequence[Scored], material: Material) -> Copies | NotApplica
     one = _of(scored, "exact-copies")
     if one is None:
         return NotApplicable(reason="exact copies were not looked for")
-    return Copies(**copy_rates(one.scores, material.subjects.is_member)._asdict())
+    own = Copies(**copy_rates(one.scores, material.subjects.is_member)._asdict())
+    across = _of(scored, "exact-copies-any-class")
+    if across is None:
+        return own
+    rates = copy_rates(across.scores, material.subjects.is_member)
+    excess = widen_for(rates.excess, 2)  # the better one of two is told
+    if excess.low <= own.excess.low:
+        return own
+    return Copies(members=rates.members, holdout=rates.holdout, excess=excess, any_class=True)
 
 
 def _distances(scored: Sequence[Scored], material: Material) -> ClosestDistances | NotApplicable:

@@ -10,6 +10,8 @@ import numpy as np
 
 from policy_engine.audits.generative.attacks.monte_carlo import (
     BALLS,
+    MOST_ANY_CLASS,
+    NEAREST_ANY_CLASS,
     PERCENTILES,
     MonteCarlo,
     compare_samples,
@@ -52,7 +54,8 @@ def compared_samples(
     key = json.dumps(parts)
     before = None if sampler.is_limited else _known(state, key, material, space)
     wanted = len(material.synthetic or ()) if sampler.is_limited else settings.samples
-    compared = _continued(before, material, space, settings, wanted)
+    most = _most_any_class(settings, sampler, wanted)
+    compared = _continued(before, material, space, settings, wanted, any_class=most)
     progress("samples", compared.samples, wanted)
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
 
@@ -79,8 +82,15 @@ def _space(material: Material, name: str) -> RecordSpace:
 
 
 def _needs_samples(settings: GenerativeSettings) -> bool:
-    by_samples = {*BY_SAMPLES, *OTHER_BALLS}
+    by_samples = {*BY_SAMPLES, *OTHER_BALLS, NEAREST_ANY_CLASS}
     return not settings.attacks or bool(by_samples & {*settings.attacks})
+
+
+def _most_any_class(settings: GenerativeSettings, sampler: Sampler, wanted: int) -> int:
+    """Return how many samples are compared across classes: of released records all."""
+    if settings.attacks and NEAREST_ANY_CLASS not in settings.attacks:
+        return 0
+    return wanted if sampler.is_limited else MOST_ANY_CLASS
 
 
 def _calibrates(settings: GenerativeSettings) -> bool:
@@ -102,7 +112,7 @@ def _model_key(sampler: Sampler, material: Material) -> str:
     return digest_of(first.values)
 
 
-_FORM = 2
+_FORM = 3
 """Of what is kept, and of how records are compared: what is of another form is not gone on from."""
 
 
@@ -127,17 +137,22 @@ def _continued(
     space: RecordSpace,
     settings: GenerativeSettings,
     wanted: int,
+    *,
+    any_class: int,
 ) -> MonteCarlo:
     """Return what was compared before, or nothing yet: where that was of more samples than are
-    wanted, or without the references or the balls that an attack needs."""
+    wanted, or without the references, the classes or the balls that an attack needs."""
     calibrates, percentiles = _calibrates(settings), _percentiles(settings)
     if before is not None and before.samples <= wanted:
         has_references = before.reference_distances is not None
         counted = 0 if before.radii is None else len(before.radii)
         is_calibrated = has_references or not calibrates or material.fitting is None
-        if is_calibrated and counted >= len(percentiles):
+        is_across = before.compares_any_class or not (any_class and material.has_classes)
+        if is_calibrated and is_across and counted >= len(percentiles):
             return before
-    return MonteCarlo(material, space, percentiles=percentiles, with_references=calibrates)
+    return MonteCarlo(
+        material, space, percentiles=percentiles, with_references=calibrates, any_class=any_class
+    )
 
 
 def _percentiles(settings: GenerativeSettings) -> Sequence[float]:

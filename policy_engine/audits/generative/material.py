@@ -162,6 +162,23 @@ class Material:
         return replace(self, members=members, holdout=holdout)
 
     @cached_property
+    def has_classes(self) -> bool:
+        """Whether the audited records are of several classes."""
+        labels = self.audited.labels
+        return labels is not None and len(np.unique(labels)) > 1
+
+    def without_classes(self) -> "Material":
+        """Return it with records that have no classes."""
+        return replace(
+            self,
+            members=replace(self.members, labels=None),
+            holdout=replace(self.holdout, labels=None),
+            synthetic=None if self.synthetic is None else replace(self.synthetic, labels=None),
+            reference=None if self.reference is None else replace(self.reference, labels=None),
+            classes=(),
+        )
+
+    @cached_property
     def is_member(self) -> Bools:
         """Which of the audited records are members, (n,)."""
         return np.arange(len(self.audited)) < len(self.members)

@@ -104,11 +104,13 @@ class OmittedAttack(_Frozen):
 
 
 class Copies(_Frozen):
-    """How many records are in the synthetic ones exactly, and how many more of the members."""
+    """How many records are in the synthetic ones exactly, and how many more of the members; where
+    more of them are under other labels than theirs, those of `any_class`."""
 
     members: Estimate
     holdout: Estimate
     excess: Estimate
+    any_class: bool = False
 
 
 class ClosestDistances(_Frozen):

@@ -14,17 +14,30 @@ from policy_engine.audits.generative.attacks.calibrated_reconstruction import (
 from policy_engine.audits.generative.attacks.closest_record import closest_record
 from policy_engine.audits.generative.attacks.density_ratio import density_ratio
 from policy_engine.audits.generative.attacks.discriminator import discriminator
-from policy_engine.audits.generative.attacks.exact_copies import exact_copies
+from policy_engine.audits.generative.attacks.exact_copies import (
+    NO_CLASSES,
+    exact_copies,
+    exact_copies_any_class,
+)
 from policy_engine.audits.generative.attacks.model_density import (
     calibrated_model_density,
     model_density,
 )
-from policy_engine.audits.generative.attacks.monte_carlo import NEAREST, MonteCarlo
+from policy_engine.audits.generative.attacks.monte_carlo import (
+    NEAREST,
+    NEAREST_ANY_CLASS,
+    MonteCarlo,
+)
 from policy_engine.audits.generative.attacks.rare_values import rare_values
 from policy_engine.audits.generative.attacks.reconstruction import reconstruction
 from policy_engine.audits.generative.attacks.shadow_generators import shadow_generators
 from policy_engine.audits.generative.material import Floats, Material, Scores, Subjects
-from policy_engine.audits.generative.settings import ON_REQUEST, OTHER_BALLS, GenerativeSettings
+from policy_engine.audits.generative.settings import (
+    OF_ANY_CLASS,
+    ON_REQUEST,
+    OTHER_BALLS,
+    GenerativeSettings,
+)
 from policy_engine.audits.generative.wording import in_clause
 from policy_engine.engines.engine import Progress
 from policy_engine.errors import AuditError, format_count
@@ -42,6 +55,7 @@ _BY_REFERENCES: Mapping[str, Callable[[Material, MonteCarlo], Floats | NotApplic
 _OTHERS: Mapping[str, tuple[Attack, tuple[str, ...]]] = MappingProxyType(
     {
         "exact-copies": (exact_copies, ("the released records",)),
+        "exact-copies-any-class": (exact_copies_any_class, ("the released records",)),
         "closest-record": (closest_record, ("the released records",)),
         "rare-values": (rare_values, ("the released records",)),
         "reconstruction": (reconstruction, (_MODEL,)),
@@ -83,20 +97,22 @@ def scored_attacks(
 ) -> Iterator[Scored]:
     """Yield the scores of the attacks that are asked for: all, but those that take minutes."""
     yield from _by_samples(material, compared, settings)
-    names = [name for name in _OTHERS if _is_asked(name, settings)]
+    names = [name for name in _OTHERS if _is_asked(name, settings, material)]
     for done, name in enumerate(names):
         progress("attacks", done, len(names))
         attack, needs = _OTHERS[name]
         yield _scored(name, attack(material), needs)
     progress("attacks", len(names), len(names))
     for name in ON_REQUEST:
-        if not _is_asked(name, settings):
+        if not _is_asked(name, settings, material):
             yield Scored(name, reason=_SLOW)
 
 
-def _is_asked(name: str, settings: GenerativeSettings) -> bool:
+def _is_asked(name: str, settings: GenerativeSettings, material: Material) -> bool:
     if settings.attacks:
         return name in settings.attacks
+    if name in OF_ANY_CLASS:
+        return material.has_classes
     return name not in (*ON_REQUEST, *OTHER_BALLS)
 
 
@@ -105,12 +121,14 @@ def _by_samples(
 ) -> Iterator[Scored]:
     names = [
         name
-        for name in (NEAREST, *_BALLS, *OTHER_BALLS, *_BY_REFERENCES)
-        if _is_asked(name, settings)
+        for name in (NEAREST, NEAREST_ANY_CLASS, *_BALLS, *OTHER_BALLS, *_BY_REFERENCES)
+        if _is_asked(name, settings, material)
     ]
     for name in names:
         if compared is None:
             yield Scored(name, reason="there are neither released records nor a model that samples")
+        elif name == NEAREST_ANY_CLASS and not material.has_classes:
+            yield Scored(name, (_SAMPLES,), reason=in_clause(NO_CLASSES))
         elif name in _BY_REFERENCES:
             scores = _BY_REFERENCES[name](material, compared)
             yield _scored(name, scores, (_SAMPLES, _REFERENCES), compared.space.notation)

@@ -14,6 +14,9 @@ BY_SAMPLES = (
     "density-ratio",
     "calibrated-nearest-sample",
 )
+OF_ANY_CLASS = ("nearest-sample-any-class", "exact-copies-any-class")
+"""Attacks that look across classes, made where records have several: a copy under another label is
+a copy."""
 OTHER_BALLS = tuple(
     f"{kind}-{percentile}%"
     for kind in ("epsilon-ball", "epsilon-ball-distance")
@@ -29,7 +32,7 @@ OF_MODELS = (
 ON_REQUEST = ("auxiliary-gan", "shadow-generators")
 """Attacks that train models of their own: they take minutes, and are made where they are named."""
 RISKS = ("singling-out", "linkability", "inference")
-NAMES = (*BY_SAMPLES, *OTHER_BALLS, *OF_TABLES, *OF_MODELS, *ON_REQUEST, *RISKS)
+NAMES = (*BY_SAMPLES, *OF_ANY_CLASS, *OTHER_BALLS, *OF_TABLES, *OF_MODELS, *ON_REQUEST, *RISKS)
 
 SAMPLES = 100_000
 """How many samples of a model are drawn, unless another number is asked for."""

@@ -207,16 +207,17 @@ def _copies_sentences(copies: Copies | NotApplicable) -> Iterator[str]:
     if isinstance(copies, NotApplicable):
         return
     excess = copies.excess
+    form = "under any label" if copies.any_class else "as they are"
     if excess.low > 0:
         yield (
             f"Exact copies: {interval(excess)} more of the members than of the holdout "
-            "are in the synthetic records as they are."
+            f"are in the synthetic records {form}."
         )
     elif excess.high < 0:
         turned = Estimate(value=-excess.value, low=-excess.high, high=-excess.low)
         yield (
             f"Exact copies: {interval(turned)} more of the holdout than of the members "
-            "are in the synthetic records as they are: were these made of the holdout?"
+            f"are in the synthetic records {form}: were these made of the holdout?"
         )
 
 

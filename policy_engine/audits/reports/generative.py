@@ -236,7 +236,8 @@ def _risks(audit: GenerativeAudit) -> Table | None:
 
 
 def _copies(one: Copies) -> Table:
-    row = ("exact copies", _cell(one.members), _cell(one.holdout), _cell(one.excess))
+    name = "exact copies, under any label" if one.any_class else "exact copies"
+    row = (name, _cell(one.members), _cell(one.holdout), _cell(one.excess))
     return Table("", ("", "of members", "of the holdout", "excess"), [row])
 
 

@@ -77,9 +77,10 @@ def _print_attacks(out: Console, audit: GenerativeAudit) -> None:
 def _print_distances(out: Console, audit: GenerativeAudit) -> None:
     if isinstance(audit.copies, Copies):
         one = audit.copies
+        form = ", under any label" if one.any_class else ""
         out.print(
             f"Exact copies: {percent(one.members.value)} of the members and "
-            f"{percent(one.holdout.value)} of the holdout are in the synthetic records.",
+            f"{percent(one.holdout.value)} of the holdout are in the synthetic records{form}.",
             markup=False,
         )
     if isinstance(audit.distances, ClosestDistances):

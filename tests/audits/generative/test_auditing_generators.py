@@ -8,7 +8,11 @@ from policy_engine.audits.generative.by_class import ClassScores
 from policy_engine.audits.generative.material import AuditedColumn, Material, RecordSet
 from policy_engine.audits.generative.reading import ReadMaterial
 from policy_engine.audits.generative.result import GrowthPoint
-from policy_engine.audits.generative.settings import GenerativeSettings, read_settings
+from policy_engine.audits.generative.settings import (
+    OF_ANY_CLASS,
+    GenerativeSettings,
+    read_settings,
+)
 from policy_engine.audits.generative.shift import MOST_SHIFT, measured_shift
 from policy_engine.audits.generative.wording import is_saturated, person_words, warnings
 from policy_engine.errors import ArgumentError, AuditError, DataError
@@ -45,6 +49,66 @@ def test_copies_of_members_are_found():
     assert audit.copies.holdout.value == 0
     assert {one.risk for one in audit.risks} >= {"linkability"}
     assert evidence.scores.as_csv().startswith("row,member,")
+
+
+def labelled(synthetic, labels, settings=SETTINGS, model=None, **form):
+    """Return an audit of records of two classes, of tables or of arrays of three features."""
+    halves = np.arange(300) % 2
+    sides = {"members": (MEMBERS, halves), "holdout": (HOLDOUT, halves)}
+    if synthetic is not None:
+        sides["synthetic"] = synthetic, labels
+    sets = {name: RecordSet(name, *one) for name, one in sides.items()}
+    material = Material(**sets, classes=("a", "b"), model=model, **form)
+    return audit_generator(ReadMaterial(material, {}, ()), settings)[0]
+
+
+FORMS = [{"columns": COLUMNS}, {"shape": (3,)}]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_copies_of_members_under_other_labels_are_found(form):
+    audit = labelled(MEMBERS, 1 - np.arange(300) % 2, **form)
+    assert audit.discloses
+    assert "100.0%" in audit.verdict
+    assert "under any label" in audit.verdict
+    for name in ("exact-copies-any-class", "nearest-sample-any-class"):
+        assert audit.attack(name).auc.value == 1
+    assert audit.attack("exact-copies").auc.value == 0.5
+    assert audit.copies.any_class
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_copies_under_their_labels_are_told_as_such(form):
+    audit = labelled(MEMBERS, np.arange(300) % 2, **form)
+    assert not audit.copies.any_class
+    assert "as they are" in audit.verdict
+    audit = labelled(OTHERS, np.arange(300) % 2, **form)
+    assert not audit.discloses
+    assert not audit.copies.any_class
+
+
+class Mislabelled:
+    """A model that samples members, each under the other label."""
+
+    def sample(self, n, *, label=None, seed):
+        own = MEMBERS[np.arange(300) % 2 != label]
+        return own[np.random.default_rng(seed).integers(len(own), size=n)]
+
+
+def test_a_model_that_samples_members_under_other_labels_is_found():
+    settings = GenerativeSettings(draws=50, samples=3_000)
+    audit = labelled(None, None, settings, Mislabelled(), shape=(3,))
+    assert audit.discloses
+    assert audit.attack("nearest-sample-any-class").auc.value > 0.99
+    assert audit.attack("nearest-sample").auc.value < 0.6
+
+
+@pytest.mark.parametrize("name", OF_ANY_CLASS)
+def test_without_classes_no_attack_looks_across_them(name):
+    assert not {one.attack for one in audited(OTHERS)[0].not_run} & {*OF_ANY_CLASS}
+    asked = read_settings([name], 1, None, allow_shift=False)
+    [missing, *_] = audited(OTHERS, asked)[0].not_run
+    assert (missing.attack, missing.reason) == (name, "the records are not of several classes")
 
 
 def test_synthetic_records_of_others_disclose_nobody():

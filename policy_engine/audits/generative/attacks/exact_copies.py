@@ -36,6 +36,17 @@ def exact_copies(material: Material) -> Floats | NotApplicable:
     return np.isin(audited, synthetic).astype(np.float64)
 
 
+def exact_copies_any_class(material: Material) -> Floats | NotApplicable:
+    """Return 1 for audited records whose values are among the synthetic ones, whatever the class,
+    0 for others, (n,): whoever copies a record may write another label beside it."""
+    if not material.has_classes:
+        return NotApplicable(reason=NO_CLASSES)
+    return exact_copies(material.without_classes())
+
+
+NO_CLASSES = "The records are not of several classes."
+
+
 def copy_rates(scores: Floats, is_member: Bools) -> CopyRates:
     """Return how often members and others have the score 1 of `exact_copies`, and the excess."""
     sides = scores[is_member], scores[~is_member]

@@ -21,7 +21,10 @@ from policy_engine.kernels.generative.nearest_samples import NearestSamples
 Floats = NDArray[np.float64]
 
 NEAREST = "nearest-sample"
+NEAREST_ANY_CLASS = "nearest-sample-any-class"
 PERCENTILES = (0.01, 0.1, 1.0, 10.0)
+MOST_ANY_CLASS = 10_000
+"""So many samples of a model are compared across classes."""
 BALLS: Mapping[str, tuple[int, bool]] = MappingProxyType(
     {
         f"{kind}{'' if percentile == 0.1 else f'-{percentile:g}%'}": (place, is_weighted)
@@ -50,7 +53,9 @@ class MonteCarlo:
     reference where there is one, and of the audited records, members or not, where there is none.
     Only balls by the `percentiles` are counted, the first of `PERCENTILES`: the wider they are, the
     more pairs lie in them. The references themselves are compared with the samples where that is
-    asked for (`calibrated`). MOSAICrOWN D5.2, section 4.4.2.
+    asked for (`calibrated`). The first samples, at most `any_class`, are compared with the records
+    of all classes, too: of ten classes, that takes ten times as long. MOSAICrOWN D5.2, section
+    4.4.2.
     """
 
     def __init__(
@@ -60,6 +65,7 @@ class MonteCarlo:
         *,
         percentiles: Sequence[float] = PERCENTILES,
         with_references: bool = False,
+        any_class: int = MOST_ANY_CLASS,
         radii: Floats | None = None,
     ) -> None:
         self.material, self.space = material, space
@@ -69,6 +75,8 @@ class MonteCarlo:
         self._points = space.apply(material.audited.values)
         self._nearest = NearestSamples(self._points, material.audited.labels, ranks=space.ranks)
         self._marks = record_marks(material.audited) if material.is_table else None
+        self._most_any = any_class if material.has_classes else 0
+        self._any = NearestSamples(self._points, ranks=space.ranks) if self._most_any else None
         self._is_copied = np.zeros(len(material.audited), np.bool_)
         self._balls = None if radii is None else self._with_radii(radii)
         reference = material.fitting if with_references else None
@@ -99,6 +107,11 @@ class MonteCarlo:
         return None if self._references is None else np.sqrt(self._references.squares[:, 0])
 
     @property
+    def compares_any_class(self) -> bool:
+        """Whether samples are compared with the records of all classes, too."""
+        return self._any is not None
+
+    @property
     def radii(self) -> Floats | None:
         """The radii of the balls, one for each percentile; None before any sample."""
         return None if self._balls is None else self._balls.radii
@@ -127,6 +140,8 @@ class MonteCarlo:
         if self._percentiles and self._balls is None:
             self._balls = self._with_radii(self._quantiles(points, batch))
         self._nearest.update(points, batch.labels)
+        if self._any is not None and self.samples < self._most_any:
+            self._any.update(points, None)
         if self._references is not None:
             self._references.update(points, batch.labels)
         if self._balls is not None:
@@ -163,6 +178,8 @@ class MonteCarlo:
         self._is_copied |= arrays["copied"]
         if self._references is not None:
             self._references.merge(arrays["reference_squares"])
+        if self._any is not None:
+            self._any.merge(arrays["any_class_squares"])
         self.samples += int(arrays["samples"])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -176,6 +193,8 @@ class MonteCarlo:
         }
         if self._references is not None:
             arrays["reference_squares"] = self._references.squares
+        if self._any is not None:
+            arrays["any_class_squares"] = self._any.squares
         if self._balls is not None:
             arrays["radii"], arrays["rings"] = self._balls.radii, self._balls.rings
             arrays["logarithms"] = self._balls.logarithms
@@ -196,6 +215,7 @@ class MonteCarlo:
             space,
             percentiles=PERCENTILES[: 0 if radii is None else len(radii)],
             with_references="reference_squares" in arrays,
+            any_class=MOST_ANY_CLASS if "any_class_squares" in arrays else 0,
             radii=radii,
         )
         state._merge(arrays)
@@ -211,13 +231,20 @@ class MonteCarlo:
         is as far away as the farthest. Raises KeyError for another attack, or balls not counted.
         """
         if attack == NEAREST:
-            distances = self.distances
-            is_finite = np.isfinite(distances)
-            return -np.where(is_finite, distances, distances[is_finite].max(initial=0.0))
+            return _nearness(self.distances)
+        if attack == NEAREST_ANY_CLASS and self._any is not None:
+            return _nearness(np.sqrt(self._any.squares[:, 0]))
+        if attack == NEAREST_ANY_CLASS:
+            raise KeyError(attack)
         place, is_weighted = BALLS[attack]
         if self._balls is None or place >= len(self._balls.radii):
             raise KeyError(attack)
         return (self._balls.weights() if is_weighted else self._balls.shares())[:, place]
+
+
+def _nearness(distances: Floats) -> Floats:
+    is_finite = np.isfinite(distances)
+    return -np.where(is_finite, distances, distances[is_finite].max(initial=0.0))
 
 
 _POOL = 5_000

@@ -2,7 +2,11 @@
 
 import numpy as np
 
-from policy_engine.audits.generative.attacks.exact_copies import copy_rates, exact_copies
+from policy_engine.audits.generative.attacks.exact_copies import (
+    copy_rates,
+    exact_copies,
+    exact_copies_any_class,
+)
 from policy_engine.audits.generative.material import Material, RecordSet
 from policy_engine.kernels.estimates import NotApplicable
 
@@ -29,6 +33,19 @@ def test_a_copy_is_of_the_same_class():
         shape=(1,),
     )
     assert exact_copies(own).tolist() == [0.0, 1.0]
+
+
+def test_a_copy_under_another_label_is_one_of_any_class():
+    own = Material(
+        members=rows("members", [[1], [2]], [0, 1]),
+        holdout=rows("holdout", [[3], [4]], [0, 1]),
+        synthetic=rows("samples", [[1], [2], [4]], [1, 0, 1]),
+        shape=(1,),
+        classes=("a", "b"),
+    )
+    assert exact_copies(own).tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert exact_copies_any_class(own).tolist() == [1.0, 1.0, 0.0, 1.0]
+    assert isinstance(exact_copies_any_class(own.without_classes()), NotApplicable)
 
 
 def test_single_precision_is_compared_with_single_precision():
