@@ -35,7 +35,7 @@ def differing_units(one: Bits, others: Bits) -> Counts:
     return counts
 
 
-class Near(NamedTuple):
+class NearPairs(NamedTuple):
     """Pairs of populations, and by how many units they differ: (pairs,) each."""
 
     first: NDArray[np.int64]
@@ -45,7 +45,7 @@ class Near(NamedTuple):
 
 def near_populations(
     members: Labels, weights: Counts, sizes: Counts, chosen: NDArray[np.bool_], least: int
-) -> Near:
+) -> NearPairs:
     """Return the pairs of a chosen population and another that differ by fewer units than `least`.
 
     `members` are the populations that each atom is in, -1 for none: (layers, atoms); a population
@@ -63,7 +63,7 @@ def near_populations(
     work = (by_atom, weights, sizes, chosen, least, atoms, starts, common, touched)
     pairs = np.zeros((int(_near(*work, np.zeros((0, 3), np.int64))), 3), np.int64)
     _near(*work, pairs)
-    return Near(*pairs.T)
+    return NearPairs(*pairs.T)
 
 
 def unit_words(units: int, seed: int) -> Words:

@@ -9,6 +9,7 @@ from policy_engine.release.output_ledger.answers import (
     OutcomeState,
     OutputCell,
 )
+from policy_engine.release.output_ledger.bounding import UNDECIDED, bounds_faults
 from policy_engine.release.output_ledger.contents import AnswerContent
 from policy_engine.release.output_ledger.differences import (
     Fault,
@@ -20,14 +21,14 @@ from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.spans import TOO_LARGE, linear_systems, span_faults
 
 OTHER_DATA = "K047"
-REVIEWED = {TOO_LARGE, OTHER_DATA}
+REVIEWED = {TOO_LARGE, OTHER_DATA, UNDECIDED}
 """The codes of what the ledger cannot decide."""
 
 MOST_ATOMS, MOST_MEMBERS = 100_000, 50_000_000
 
 
 @dataclass(frozen=True)
-class Judgement:
+class LedgerJudgement:
     """What becomes of an answer, and of each cell; `after` is what is known once it is given."""
 
     state: OutcomeState
@@ -35,7 +36,7 @@ class Judgement:
     after: Knowledge
 
 
-def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> Judgement:
+def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJudgement:
     """Return what becomes of an answer.
 
     If it may be given `partly`, cells at fault are suppressed, one after another, until the rest
@@ -43,7 +44,7 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> Judgeme
     """
     if _is_repeated(before, content):
         outcomes = _outcomes(content.cells, {}, "repeated")
-        return Judgement("repeated", outcomes, before)
+        return LedgerJudgement("repeated", outcomes, before)
     base = replace(before.copy(), sums=before.sums.copy())
     numbers = base.add_populations(content)
     base.add_bounds(content)
@@ -113,7 +114,8 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
         yield Fault(TOO_LARGE, trial.fresh)
         return
     for system in linear_systems(trial, table):
-        yield from span_faults(trial, system)
+        faults = [*span_faults(trial, system)]
+        yield from faults or bounds_faults(trial, system)
 
 
 def _suppressed_by(trial: Trial, faults: Sequence[Fault]) -> dict[int, str]:
@@ -132,13 +134,13 @@ def _suppressed_by(trial: Trial, faults: Sequence[Fault]) -> dict[int, str]:
 
 def _judgement(
     trial: Trial, cells: Sequence[OutputCell], codes: dict[int, str], faults: Sequence[Fault]
-) -> Judgement:
+) -> LedgerJudgement:
     if faults:
         is_reviewed = all(fault.code in REVIEWED for fault in faults)
         state: OutcomeState = "review" if is_reviewed else "refused"
         reasons = {place: fault.code for fault in reversed(faults) for place in fault.cells}
-        return Judgement(state, _outcomes(cells, codes | reasons, state), trial.before)
-    return Judgement("recorded", _outcomes(cells, codes, "recorded"), trial.after)
+        return LedgerJudgement(state, _outcomes(cells, codes | reasons, state), trial.before)
+    return LedgerJudgement("recorded", _outcomes(cells, codes, "recorded"), trial.after)
 
 
 def _outcomes(

@@ -30,7 +30,7 @@ class Suppressed(NamedTuple):
     value: float | None
 
 
-class Layer(NamedTuple):
+class BlockLayer(NamedTuple):
     """A block, and the number of each of its populations, -1 for those of earlier blocks."""
 
     block: LabelBlock | BitBlock
@@ -58,7 +58,7 @@ class Knowledge:
     sums: Words
     index: dict[bytes, int] = field(default_factory=dict)
     sizes: list[int] = field(default_factory=list)
-    layers: list[Layer] = field(default_factory=list)
+    layers: list[BlockLayer] = field(default_factory=list)
     places: dict[bytes, BlockPlace] = field(default_factory=dict)
     released: dict[str, set[int]] = field(default_factory=dict)
     values: dict[MeasuredPopulation, float | None] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class Knowledge:
                     own[place] = -1
                 added.add(number)
             if (own >= 0).any():
-                self.layers.append(Layer(block, own))
+                self.layers.append(BlockLayer(block, own))
                 names = unit_words(len(self.sizes), ~self.seed & (2**64 - 1))[own]
                 names[own < 0] = 0
                 block.add_names(names, self.sums)

@@ -21,7 +21,7 @@ from policy_engine.release.output_ledger.answers import (
     LedgerOutcome,
     OutputAnswer,
 )
-from policy_engine.release.output_ledger.checking import OTHER_DATA, Judgement, judge
+from policy_engine.release.output_ledger.checking import OTHER_DATA, LedgerJudgement, judge
 from policy_engine.release.output_ledger.contents import AnswerContent
 from policy_engine.release.output_ledger.entries import (
     OUTPUTS,
@@ -52,14 +52,20 @@ class OutputLedger:
       give the value of a suppressed cell (K044): differences of unions, complements within totals,
       trackers, and means beside sums. The largest threshold counts that any answer ever had.
 
+    - whole counts that are not negative may tell no more than that (K045), nor may sums of which
+      the answer states the bounds of a contribution; where a suppressed cell has a `Protection`,
+      the values that can be derived for it must reach as far on both sides of its own (K045).
+
     An empty population tells of nobody and is not held against anybody. What is derived from
     earlier answers alone, such as when a threshold is raised afterwards, does not count against a
     new one. Answers that were released before are free (`repeated`).
 
     Cells about other data of the same dataset are still of the same persons, but nothing says whose
     values are the same: such an answer is never given, but is for `review` (K047). So is one for
-    which the limits are too narrow within which the ledger decides (K046): 100,000 atoms, and 1,000
-    of them that belong together and of which some have fewer units than the threshold.
+    which the limits are too narrow within which the ledger decides (K046): 100,000 atoms; 4,000 of
+    them that belong together and of which some have fewer units than the threshold, or of which a
+    cell is suppressed, if the square of their rank times their number is at most that of 1,000. So
+    is one whose bounds cannot be computed (K048), for lack of time or of a value.
 
     A refusal depends on the data: show a coded reason to those who ask, and never the figures.
     """
@@ -193,7 +199,7 @@ class _Transaction:
 
     def outcome(
         self, answer: OutputAnswer, *, partly: bool
-    ) -> tuple[LedgerOutcome, AnswerContent, Judgement]:
+    ) -> tuple[LedgerOutcome, AnswerContent, LedgerJudgement]:
         """Return what becomes of an answer, its content, and what is known afterwards."""
         try:
             before, content = _judged(self.state, answer, self.stored)
@@ -204,7 +210,7 @@ class _Transaction:
                 CellOutcome("review", OTHER_DATA) if cell.is_released else CellOutcome("suppressed")
                 for cell in answer.cells
             )
-            judgement = Judgement("review", held, before)
+            judgement = LedgerJudgement("review", held, before)
         else:
             judgement = judge(before, content, partly=partly)
         return _outcome(judgement), content, judgement
@@ -230,7 +236,7 @@ def _judged(
     return knowledge, AnswerContent.of(answer, knowledge.words)
 
 
-def _outcome(judgement: Judgement) -> LedgerOutcome:
+def _outcome(judgement: LedgerJudgement) -> LedgerOutcome:
     return LedgerOutcome(judgement.state, judgement.cells)
 
 

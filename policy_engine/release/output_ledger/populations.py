@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,23 +23,6 @@ from policy_engine.kernels.output_checks.population_differences import (
 
 _WORTH = 0.8
 """Bytes are compressed where that leaves at most this share of them."""
-
-
-class Block(Protocol):
-    """Some populations that are stored together."""
-
-    @property
-    def count(self) -> int:
-        """How many populations there are."""
-
-    def fingerprints(self, words: Words) -> Words:
-        """Return the size of each population and the sums of its units' words."""
-
-    def add_names(self, names: Words, sums: Words) -> None:
-        """Add the names of the populations to the sums of their units."""
-
-    def layers(self, units: NDArray[np.int64]) -> Iterator[tuple[int, Labels]]:
-        """Yield labels of some units, and the number of the population of the label 0."""
 
 
 @dataclass(frozen=True, eq=False)

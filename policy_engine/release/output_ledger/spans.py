@@ -19,11 +19,16 @@ from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 
 FEW_DERIVED, SUPPRESSED_DERIVED, TOO_LARGE = "K043", "K044", "K046"
-ATOMS = 1_000
-"""The number of atoms that belong together up to which it is decided what can be derived."""
+ATOMS, WORK = 4_000, 1e9
+"""How many atoms that belong together it is decided for what can be derived, and by how many steps
+of elimination: the square of the rank times the atoms, such as those of 1,000 atoms.
+"""
 
 OPAQUE = "*"
-_PRIMES, _NODES = 2, 2_000
+NODES = 2_000
+"""How many subspaces are searched for combinations that tell of few units."""
+
+_PRIMES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,8 +185,8 @@ def span_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     is_small = system.weights < trial.after.threshold
     if not has_targets and not (is_small.any() and system.is_fresh.any()):
         return
-    if len(system.weights) > ATOMS:
-        yield Fault(TOO_LARGE, _cells(trial, system, system.fresh_numbers))
+    if len(system.weights) > ATOMS or _work(system) > WORK:
+        yield Fault(TOO_LARGE, cells_of(trial, system, system.fresh_numbers))
         return
     for _ in range(_PRIMES):
         prime = random_prime()
@@ -189,6 +194,11 @@ def span_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
         yield from faults
         if faults:
             return
+
+
+def _work(system: LinearSystem) -> float:
+    rows, atoms = system.rows.shape
+    return float(min(rows, atoms)) ** 2 * atoms
 
 
 def _target_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fault]:
@@ -200,7 +210,7 @@ def _target_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[F
     derived = in_span(own, system.targets, prime) & ~in_span(earlier, system.targets, prime)
     for place in np.flatnonzero(derived):
         numbers = _used(system, system.is_own, system.targets[place], prime)
-        yield Fault(SUPPRESSED_DERIVED, _cells(trial, system, numbers))
+        yield Fault(SUPPRESSED_DERIVED, cells_of(trial, system, numbers))
 
 
 def _light_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fault]:
@@ -220,13 +230,13 @@ def _light_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fa
         return bool(in_span(earlier, widened(vector)[None, :], prime)[0])
 
     basis = within(system.rows, columns, prime)
-    result = light_vector(basis, weights[columns], least, prime, is_known, _NODES)
+    result = light_vector(basis, weights[columns], least, prime, is_known, NODES)
     if result.state == "found":
         everything = np.ones(len(system.rows), np.bool_)
         numbers = _used(system, everything, widened(result.vector), prime)
-        yield Fault(FEW_DERIVED, _cells(trial, system, numbers))
+        yield Fault(FEW_DERIVED, cells_of(trial, system, numbers))
     elif result.state == "undecided":
-        yield Fault(TOO_LARGE, _cells(trial, system, system.fresh_numbers))
+        yield Fault(TOO_LARGE, cells_of(trial, system, system.fresh_numbers))
 
 
 def _used(
@@ -240,7 +250,7 @@ def _used(
     return numbers
 
 
-def _cells(trial: Trial, system: LinearSystem, numbers: list[int]) -> tuple[int, ...]:
+def cells_of(trial: Trial, system: LinearSystem, numbers: list[int]) -> tuple[int, ...]:
     """Return the places of the fresh cells of some populations in a system; if there are none,
     as for a suppressed cell that earlier answers tell of, those of all fresh cells."""
     chosen = {*numbers}

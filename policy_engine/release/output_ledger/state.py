@@ -95,21 +95,21 @@ class OutputState:
         Raises InvalidEntryError, and LedgerError (K037) if the data has other units.
         """
         dataset, data, scopes = view
-        known = self._views.get(view)
-        if known is None:
+        own = self._views.get(view)
+        if own is None:
             secret = f"{self.secret}\n{dataset}\n{data}".encode()
-            known = _KnownView(Knowledge.of_nothing(units, secret))
-        if known.knowledge.units != units:
+            own = _KnownView(Knowledge.of_nothing(units, secret))
+        if own.knowledge.units != units:
             raise _units_error(units)
-        for record in self.records[known.records :]:
+        for record in self.records[own.records :]:
             is_same = (record.dataset, record.data) == (dataset, data)
             if is_same and record.units != units:
                 raise _units_error(units)
             if stored and is_same and record.content and not scopes.isdisjoint(record.scopes):
-                known.knowledge.add_recorded(self.content(record.number, stored), record.number)
-        known.records = len(self.records)
-        self._views = {view: known}
-        return known.knowledge
+                own.knowledge.add_recorded(self.content(record.number, stored), record.number)
+        own.records = len(self.records)
+        self._views = {view: own}
+        return own.knowledge
 
     def remember(self, view: View, knowledge: Knowledge) -> None:
         """Keep what is known once the last record is there, which need not be read again."""

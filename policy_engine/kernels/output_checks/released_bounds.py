@@ -1,0 +1,178 @@
+"""Within which bounds sums over atoms are known, where contributions are: by linear programmes."""
+
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.output_checks.released_span import Residues, echelon
+
+Floats = NDArray[np.float64]
+
+_OPTIONS = MappingProxyType({"output_flag": False, "threads": 1, "random_seed": 0})
+_LARGEST_DENOMINATOR = 64
+
+
+class KnownSums(NamedTuple):
+    """Equations that an intruder knows of atoms, and between what each atom lies.
+
+    `rows` are (equations, atoms), `values` (equations,), `least` and `most` (atoms,).
+    """
+
+    rows: Floats
+    values: Floats
+    least: Floats
+    most: Floats
+
+
+def can_solve() -> bool:
+    """Return whether the library that solves linear programmes is installed."""
+    return find_spec("highspy") is not None
+
+
+def intervals(sums: KnownSums, targets: Floats, seconds: float) -> Iterator[tuple[float, float]]:
+    """Yield between what each target, (atoms,), is known to lie.
+
+    It ends early where time does, or where nothing satisfies the equations.
+    """
+    import highspy  # noqa: PLC0415 (an extra)
+
+    deadline, solver = time.monotonic() + seconds, _solver(sums)
+    columns = np.arange(sums.rows.shape[1], dtype=np.int32)
+    for target in targets:
+        ends = []
+        for sign in (1.0, -1.0):
+            solver.changeColsCost(len(columns), columns, sign * target)
+            solver.setOptionValue("time_limit", max(deadline - time.monotonic(), 0.01))
+            solver.run()
+            status = solver.getModelStatus()
+            if status == highspy.HighsModelStatus.kOptimal:
+                ends.append(sign * solver.getInfo().objective_function_value)
+            elif status in (
+                highspy.HighsModelStatus.kUnbounded,
+                highspy.HighsModelStatus.kUnboundedOrInfeasible,
+            ):
+                ends.append(-sign * np.inf)
+            else:
+                return
+        yield ends[0], ends[1]
+
+
+def has_interior(sums: KnownSums, seconds: float) -> bool:
+    """Return whether some solution of the equations reaches no bound.
+
+    Then no more is known exactly than what the equations alone tell.
+    """
+    width = sums.most - sums.least
+    room = np.where(np.isfinite(width), width, 1.0)
+    # Of x = least + room / 2 + y, the slack s is such that |y| <= room / 2 - room * s.
+    atoms = len(width)
+    slack = np.zeros((2 * atoms, atoms + 1))
+    slack[:atoms, :atoms], slack[atoms:, :atoms] = np.eye(atoms), -np.eye(atoms)
+    slack[:, atoms] = -np.concatenate([room, room])
+    floors = np.concatenate([sums.least, -sums.most])
+    return _largest_slack(sums, slack, floors, seconds) > 1e-7
+
+
+def _largest_slack(sums: KnownSums, slack: Floats, floors: Floats, seconds: float) -> float:
+    """Return by how much of its room every atom can be away from its bounds."""
+    import highspy  # noqa: PLC0415 (an extra)
+
+    rows = np.vstack([np.hstack([sums.rows, np.zeros((len(sums.rows), 1))]), slack])
+    free = np.full(rows.shape[1], highspy.kHighsInf)
+    least, most = -free, free.copy()
+    least[-1], most[-1] = 0.0, 0.5
+    uppers = np.concatenate([sums.values, np.full(len(slack), highspy.kHighsInf)])
+    programme = _programme(rows, np.concatenate([sums.values, floors]), uppers, least, most)
+    programme.col_cost_ = np.append(np.zeros(rows.shape[1] - 1), -1.0)
+    solver = _started(programme)
+    solver.setOptionValue("time_limit", seconds)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return 0.0
+    return -float(solver.getInfo().objective_function_value)
+
+
+def _solver(sums: KnownSums) -> Any:
+    programme = _programme(sums.rows, sums.values, sums.values, sums.least, sums.most)
+    programme.col_cost_ = np.zeros(sums.rows.shape[1])
+    return _started(programme)
+
+
+def _programme(rows: Floats, lowers: Floats, uppers: Floats, least: Floats, most: Floats) -> Any:
+    import highspy  # noqa: PLC0415 (an extra)
+
+    row, column = np.nonzero(rows)
+    programme = highspy.HighsLp()
+    programme.num_row_, programme.num_col_ = rows.shape
+    programme.row_lower_, programme.row_upper_ = lowers, uppers
+    programme.col_lower_, programme.col_upper_ = least, most
+    programme.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    programme.a_matrix_.start_ = np.searchsorted(row, np.arange(len(rows) + 1))
+    programme.a_matrix_.index_ = column
+    programme.a_matrix_.value_ = rows[row, column]
+    return programme
+
+
+def _started(programme: Any) -> Any:
+    # Its subclass prints a line when it is made, whatever its options.
+    from highspy._core import _Highs  # noqa: PLC0415 (an extra)
+
+    solver = _Highs()
+    for option, value in _OPTIONS.items():
+        solver.setOptionValue(option, value)
+    solver.passModel(programme)
+    return solver
+
+
+def integer_span(rows: Residues, counts: NDArray[np.int64], prime: int) -> Residues | None:
+    """Return rows that span all that counts of at least 1 may be known of, being whole numbers.
+
+    None where that is no more than the rows span themselves. What is not in the span takes two
+    values at least: a direction in which no row changes leads from the counts to others that are
+    not negative, forwards or backwards, and is whole.
+    """
+    form = echelon(rows, prime, is_reduced=True)
+    free = np.setdiff1d(np.arange(rows.shape[1]), form.pivots)
+    directions = np.zeros((len(free), rows.shape[1]), np.int64)
+    is_witness = np.zeros(len(free), np.bool_)
+    for place, column in enumerate(free):
+        entries = _whole(form.rows[:, column], prime)
+        if entries is not None:
+            scale, directions[place, form.pivots] = entries[0], -entries[1]
+            directions[place, column] = scale
+            is_witness[place] = _leads_elsewhere(rows, counts, directions[place])
+    if is_witness.all():
+        return None
+    return _orthogonal((directions[is_witness] % prime).astype(np.float64), prime)
+
+
+def _leads_elsewhere(
+    rows: Residues, counts: NDArray[np.int64], direction: NDArray[np.int64]
+) -> bool:
+    is_kept = not (rows.astype(np.int64) @ direction).any()
+    return is_kept and bool((counts >= direction).all() or (counts >= -direction).all())
+
+
+def _whole(entries: Residues, prime: int) -> tuple[int, NDArray[np.int64]] | None:
+    """Return residues as whole numbers, times a small factor; None where none makes them small."""
+    for factor in range(1, _LARGEST_DENOMINATOR + 1):
+        whole = (entries.astype(np.int64) * factor) % prime
+        whole = np.where(whole > prime // 2, whole - prime, whole)
+        if (np.abs(whole) <= _LARGEST_DENOMINATOR).all():
+            return factor, whole
+    return None
+
+
+def _orthogonal(directions: Residues, prime: int) -> Residues:
+    """Return a basis of the vectors that vanish on all directions."""
+    form = echelon(directions, prime, is_reduced=True)
+    free = np.setdiff1d(np.arange(directions.shape[1]), form.pivots)
+    basis = np.zeros((len(free), directions.shape[1]))
+    basis[np.arange(len(free)), free] = 1.0
+    basis[:, form.pivots] = (-form.rows[:, free].T) % prime
+    return basis

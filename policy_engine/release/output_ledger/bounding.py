@@ -1,0 +1,149 @@
+"""Within which bounds values are known: of whole counts, and of sums of bounded contributions."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.output_checks.released_bounds import (
+    KnownSums,
+    can_solve,
+    has_interior,
+    integer_span,
+    intervals,
+)
+from policy_engine.kernels.output_checks.released_span import (
+    in_span,
+    light_vector,
+    random_prime,
+    within,
+)
+from policy_engine.release.output_ledger.answers import COUNT, column_of, systems_of
+from policy_engine.release.output_ledger.differences import Fault, Trial
+from policy_engine.release.output_ledger.knowledge import Suppressed
+from policy_engine.release.output_ledger.spans import (
+    NODES,
+    LinearSystem,
+    cells_of,
+    target_systems,
+)
+
+TOO_NARROW, UNDECIDED = "K045", "K048"
+SECONDS = 20.0
+"""How long the bounds of the cells of a system may take."""
+
+_TINY = 1e-6
+
+
+def bounds_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
+    """Yield why the new cells of a system may not be given: by how narrow bounds become."""
+    if not system.is_fresh.any():
+        return
+    if system.name == COUNT:
+        yield from _whole_faults(trial, system)
+    column = column_of(system.name)
+    if system.name != COUNT and column not in trial.after.bounds:
+        return  # Without bounds, what is not known exactly may be anything.
+    goals = _goals(trial, system)
+    needs_all = system.name != COUNT and (_has_small(trial, system) or bool(len(system.targets)))
+    if goals or needs_all:
+        yield from _interval_faults(trial, system, goals, needs_interior=needs_all)
+
+
+def _has_small(trial: Trial, system: LinearSystem) -> bool:
+    return bool((system.weights < trial.after.threshold).any())
+
+
+def _whole_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
+    """Yield a fault if counts are known because they are whole numbers and not negative."""
+    if not _has_small(trial, system) and not len(system.targets):
+        return
+    prime = random_prime()
+    wider = integer_span(system.rows, system.weights, prime)
+    if wider is None:
+        return
+    derived = len(system.targets) and in_span(wider, system.targets, prime).any()
+    columns = system.weights < trial.after.threshold
+    basis = within(wider, columns, prime)
+    weights, least = system.weights[columns], trial.after.threshold
+    result = light_vector(basis, weights, least, prime, lambda _: False, NODES)
+    if derived or result.state != "absent":
+        yield Fault(TOO_NARROW, cells_of(trial, system, system.fresh_numbers))
+
+
+def _goals(trial: Trial, system: LinearSystem) -> list[tuple[int, Suppressed]]:
+    """Return the targets of which more is asked than that they are not known exactly."""
+    goals = []
+    for place, number in enumerate(system.target_numbers.tolist()):
+        for (measure, other), cell in trial.after.suppressed.items():
+            is_meant = other == number and system.name in target_systems(measure)
+            if is_meant and cell.protection.is_interval:
+                goals.append((place, cell))
+    return goals
+
+
+def _interval_faults(
+    trial: Trial,
+    system: LinearSystem,
+    goals: list[tuple[int, Suppressed]],
+    *,
+    needs_interior: bool,
+) -> Iterator[Fault]:
+    places = cells_of(trial, system, system.fresh_numbers)
+    sums = _sums(trial, system)
+    if sums is None or not can_solve() or any(_value(system, *goal) is None for goal in goals):
+        yield Fault(UNDECIDED, places)
+        return
+    if needs_interior and not has_interior(sums, SECONDS):
+        yield Fault(TOO_NARROW, places)
+        return
+    targets = system.targets[[place for place, _ in goals]]
+    ends = [*intervals(sums, targets, SECONDS)]
+    if len(ends) < len(goals):
+        yield Fault(UNDECIDED, places)
+    if any(_is_narrow(system, goal, pair) for goal, pair in zip(goals, ends, strict=False)):
+        yield Fault(TOO_NARROW, places)
+
+
+def _value(system: LinearSystem, place: int, cell: Suppressed) -> float | None:
+    """Return the value of a suppressed cell: a count is known even where it is not given."""
+    if system.name == COUNT:
+        return float(system.targets[place] @ system.weights)
+    return cell.value
+
+
+def _is_narrow(
+    system: LinearSystem, goal: tuple[int, Suppressed], ends: tuple[float, float]
+) -> bool:
+    """Return whether an interval does not reach as far from a value as it has to."""
+    low, high = ends
+    if system.name == COUNT:
+        low = math.ceil(low - _TINY) if math.isfinite(low) else low
+        high = math.floor(high + _TINY) if math.isfinite(high) else high
+    value = _value(system, *goal) or 0.0
+    below, above = goal[1].protection.reach(value)
+    margin = _TINY * max(1.0, abs(value))
+    return low > value - below + margin or high < value + above - margin
+
+
+def _sums(trial: Trial, system: LinearSystem) -> KnownSums | None:
+    """Return what is known of the atoms of a system; None where a released value is not."""
+    weights = system.weights.astype(np.float64)
+    own = system.rows[system.is_own]
+    if system.name == COUNT:
+        most = np.full(len(weights), np.inf)
+        return KnownSums(own, own @ weights, np.zeros(len(weights)), most)
+    least, most = trial.after.bounds[column_of(system.name)]
+    values = [_released(trial, system.name, one) for one in system.numbers[system.is_own].tolist()]
+    if any(value is None for value in values) or not system.is_own.all():
+        return None
+    known: NDArray[np.float64] = np.array(values, np.float64)
+    return KnownSums(own, known, weights * least, weights * most)
+
+
+def _released(trial: Trial, name: str, number: int) -> float | None:
+    """Return the sum of a population that was released; that of a mean is not known exactly."""
+    measures = [one for one in trial.after.released if name in systems_of(one)]
+    values = [trial.after.values.get((one, number)) for one in measures if one == name]
+    return next((value for value in values if value is not None), None)
