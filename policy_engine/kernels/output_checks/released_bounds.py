@@ -3,17 +3,16 @@
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.kernels.output_checks.highs_models import need_highs, new_solver
 from policy_engine.kernels.output_checks.released_span import Residues, echelon
 
 Floats = NDArray[np.float64]
 
-_OPTIONS = MappingProxyType({"output_flag": False, "threads": 1, "random_seed": 0})
 _LARGEST_DENOMINATOR = 64
 
 
@@ -39,27 +38,33 @@ def intervals(sums: KnownSums, targets: Floats, seconds: float) -> Iterator[tupl
 
     It ends early where time does, or where nothing satisfies the equations.
     """
-    import highspy  # noqa: PLC0415 (an extra)
-
     deadline, solver = time.monotonic() + seconds, _solver(sums)
     columns = np.arange(sums.rows.shape[1], dtype=np.int32)
     for target in targets:
         ends = []
         for sign in (1.0, -1.0):
             solver.changeColsCost(len(columns), columns, sign * target)
-            solver.setOptionValue("time_limit", max(deadline - time.monotonic(), 0.01))
-            solver.run()
-            status = solver.getModelStatus()
-            if status == highspy.HighsModelStatus.kOptimal:
-                ends.append(sign * solver.getInfo().objective_function_value)
-            elif status in (
-                highspy.HighsModelStatus.kUnbounded,
-                highspy.HighsModelStatus.kUnboundedOrInfeasible,
-            ):
-                ends.append(-sign * np.inf)
-            else:
+            end = _least(solver, deadline)
+            if end is None:
                 return
+            ends.append(sign * end)
         yield ends[0], ends[1]
+
+
+def _least(solver: Any, deadline: float) -> float | None:
+    """Return the least cost, which may be unbounded; None where none is found in time."""
+    highs = need_highs().HighsModelStatus
+    for is_plain in (False, True):
+        if is_plain:  # Presolving does not tell unbounded from infeasible; a warm start may fail.
+            solver.clearSolver()
+            solver.setOptionValue("presolve", "off")
+        solver.setOptionValue("time_limit", max(deadline - time.monotonic(), 0.01))
+        solver.run()
+        if solver.getModelStatus() == highs.kOptimal:
+            return float(solver.getInfo().objective_function_value)
+        if solver.getModelStatus() == highs.kUnbounded:
+            return -np.inf
+    return None
 
 
 def has_interior(sums: KnownSums, seconds: float) -> bool:
@@ -80,19 +85,18 @@ def has_interior(sums: KnownSums, seconds: float) -> bool:
 
 def _largest_slack(sums: KnownSums, slack: Floats, floors: Floats, seconds: float) -> float:
     """Return by how much of its room every atom can be away from its bounds."""
-    import highspy  # noqa: PLC0415 (an extra)
-
+    highs = need_highs()
     rows = np.vstack([np.hstack([sums.rows, np.zeros((len(sums.rows), 1))]), slack])
-    free = np.full(rows.shape[1], highspy.kHighsInf)
+    free = np.full(rows.shape[1], highs.kHighsInf)
     least, most = -free, free.copy()
     least[-1], most[-1] = 0.0, 0.5
-    uppers = np.concatenate([sums.values, np.full(len(slack), highspy.kHighsInf)])
+    uppers = np.concatenate([sums.values, np.full(len(slack), highs.kHighsInf)])
     programme = _programme(rows, np.concatenate([sums.values, floors]), uppers, least, most)
     programme.col_cost_ = np.append(np.zeros(rows.shape[1] - 1), -1.0)
     solver = _started(programme)
     solver.setOptionValue("time_limit", seconds)
     solver.run()
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+    if solver.getModelStatus() != highs.HighsModelStatus.kOptimal:
         return 0.0
     return -float(solver.getInfo().objective_function_value)
 
@@ -104,14 +108,13 @@ def _solver(sums: KnownSums) -> Any:
 
 
 def _programme(rows: Floats, lowers: Floats, uppers: Floats, least: Floats, most: Floats) -> Any:
-    import highspy  # noqa: PLC0415 (an extra)
-
+    highs = need_highs()
     row, column = np.nonzero(rows)
-    programme = highspy.HighsLp()
+    programme = highs.HighsLp()
     programme.num_row_, programme.num_col_ = rows.shape
     programme.row_lower_, programme.row_upper_ = lowers, uppers
     programme.col_lower_, programme.col_upper_ = least, most
-    programme.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    programme.a_matrix_.format_ = highs.MatrixFormat.kRowwise
     programme.a_matrix_.start_ = np.searchsorted(row, np.arange(len(rows) + 1))
     programme.a_matrix_.index_ = column
     programme.a_matrix_.value_ = rows[row, column]
@@ -119,12 +122,7 @@ def _programme(rows: Floats, lowers: Floats, uppers: Floats, least: Floats, most
 
 
 def _started(programme: Any) -> Any:
-    # Its subclass prints a line when it is made, whatever its options.
-    from highspy._core import _Highs  # noqa: PLC0415 (an extra)
-
-    solver = _Highs()
-    for option, value in _OPTIONS.items():
-        solver.setOptionValue(option, value)
+    solver = new_solver()
     solver.passModel(programme)
     return solver
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from policy_engine.kernels.output_checks.released_bounds import (
     KnownSums,
@@ -132,14 +131,13 @@ def _sums(trial: Trial, system: LinearSystem) -> KnownSums | None:
     weights = system.weights.astype(np.float64)
     own = system.rows[system.is_own]
     if system.name == COUNT:
-        most = np.full(len(weights), np.inf)
-        return KnownSums(own, own @ weights, np.zeros(len(weights)), most)
+        ends = np.zeros(len(weights)), np.full(len(weights), np.inf)
+        return KnownSums(own, own @ weights, *ends)
     least, most = trial.after.bounds[column_of(system.name)]
     values = [_released(trial, system.name, one) for one in system.numbers[system.is_own].tolist()]
     if any(value is None for value in values) or not system.is_own.all():
         return None
-    known: NDArray[np.float64] = np.array(values, np.float64)
-    return KnownSums(own, known, weights * least, weights * most)
+    return KnownSums(own, np.array(values, np.float64), weights * least, weights * most)
 
 
 def _released(trial: Trial, name: str, number: int) -> float | None:

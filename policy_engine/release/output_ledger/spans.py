@@ -198,7 +198,7 @@ def span_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
 
 def _work(system: LinearSystem) -> float:
     rows, atoms = system.rows.shape
-    return float(min(rows, atoms)) ** 2 * atoms
+    return float(min(rows, atoms) ** 2 * atoms)
 
 
 def _target_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fault]:

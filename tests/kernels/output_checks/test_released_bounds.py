@@ -47,3 +47,9 @@ def test_counts_whose_changes_are_not_whole_are_known():
 
 def test_counts_of_a_single_total_are_not_known():
     assert integer_span(np.ones((1, 4)), np.ones(4, np.int64), PRIME) is None
+
+
+def test_values_that_contradict_one_another_have_no_bounds():
+    known = sums([[1, 1, 0], [1, 1, 0]], [5.0, 6.0], -INFINITY, INFINITY)
+    assert [*intervals(known, np.eye(3), 9)] == []
+    assert not has_interior(sums([[1, 1], [1, 1]], [5.0, 6.0], 0.0, 10.0), 9)
