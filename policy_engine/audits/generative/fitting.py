@@ -111,7 +111,8 @@ def _range(numbers: NDArray[np.floating[Any]]) -> str:
 
 
 def scale_warnings(columns: Sequence[ReadColumn]) -> Iterator[str]:
-    """Yield the columns of numbers whose range is hardly that of the members and the holdout."""
+    """Yield the columns of numbers whose range is hardly that of the members and the holdout, or
+    that are distributed in another way than chance explains."""
     for one in columns:
         if not one.column.is_number:
             continue
@@ -123,6 +124,33 @@ def scale_warnings(columns: Sequence[ReadColumn]) -> Iterator[str]:
                     "range of those of the members and the holdout: if they are on another scale, "
                     "attacks do not find what is copied."
                 )
+            elif (distance := _distance(own, original)) > _most_distance(own, original):
+                yield (
+                    f"The numbers of {one.column.name!r} in the {side} records are distributed in "
+                    "another way than those of the members and the holdout (shares of records up "
+                    f"to some number differ by {distance:.0%}): if they are on another scale, "
+                    "attacks do not find what is copied."
+                )
+
+
+def _distance(one: NDArray[Any], other: NDArray[Any]) -> float:
+    """Return the greatest difference of the shares of two samples up to any number: Kolmogorov's
+    and Smirnov's distance, from 0 to 1."""
+    numbers = np.concatenate([one, other])
+    shares = [
+        np.searchsorted(np.sort(own), numbers, side="right") / len(own) for own in (one, other)
+    ]
+    return float(np.abs(shares[0] - shares[1]).max())
+
+
+def _most_distance(one: NDArray[Any], other: NDArray[Any]) -> float:
+    """Return the distance that is no reason for doubt: generators are not exact, and small samples
+    are apart by chance, here with a probability of about one in a million (Smirnov 1939)."""
+    by_chance = np.sqrt(np.log(2 / _RARE) / 2 * (1 / len(one) + 1 / len(other)))
+    return max(_INEXACT, float(by_chance))
+
+
+_RARE, _INEXACT = 1e-6, 0.15
 
 
 def _shared_range(one: NDArray[Any], other: NDArray[Any]) -> float:
@@ -290,6 +318,33 @@ def array_warnings(features: Mapping[str, NDArray[np.floating[Any]]]) -> Iterato
                 f"{outside:.0%} of the values of the {side} are outside the range of the members: "
                 "are they on another scale?"
             )
+
+
+def feature_warnings(features: Mapping[str, NDArray[np.floating[Any]]]) -> Iterator[str]:
+    """Yield the sides of which some features (n, d) are distributed in quite another way than those
+    of the members and the holdout: each may have a scale of its own."""
+    original = np.concatenate([features[side][:: _step(features[side])] for side in _ORIGINALS])
+    for side in (side for side in features if side not in _ORIGINALS):
+        own = features[side][:: _step(features[side])]
+        pairs = [*zip(own.T, original.T, strict=True)]
+        apart = sum(
+            _distance(one, other) > max(_QUITE, _most_distance(one, other)) for one, other in pairs
+        )
+        if apart:
+            yield (
+                f"{apart:,} of {format_count(len(pairs), 'feature')} of the {side} are distributed "
+                "in quite another way than those of the members and the holdout: if they are on "
+                "another scale, attacks do not find what is copied."
+            )
+
+
+def _step(records: NDArray[Any]) -> int:
+    """Return how far apart records are of which there are at most about 5,000."""
+    return max(1, len(records) // 5_000)
+
+
+_QUITE = 0.5
+"""Of the many features of arrays, only what is as far away is told."""
 
 
 _OUTSIDE = 0.2

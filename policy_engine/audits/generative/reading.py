@@ -22,6 +22,7 @@ from policy_engine.audits.generative.fitting import (
     array_warnings,
     class_order,
     classes_without_samples,
+    feature_warnings,
     misfits,
     new_categories,
     precision_problems,
@@ -320,8 +321,15 @@ def _read_arrays(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
             side: digest_of(*(one for one in (features[side], labels[side]) if one is not None))
             for side in arrays_by_side
         },
-        tuple(array_warnings(scaled)),
+        tuple(_warnings_of(scaled, images=arrays_by_side["members"].ndim > 2)),
     )
+
+
+def _warnings_of(features: Mapping[str, NDArray[Any]], *, images: bool) -> Iterator[str]:
+    """Yield what is to be said of the scales of arrays; the pixels of images have one."""
+    yield from array_warnings(features)
+    if not images:
+        yield from feature_warnings(features)
 
 
 def _array_problems(features: Mapping[str, NDArray[Any] | None]) -> Iterator[Problem]:

@@ -41,6 +41,57 @@ def test_numbers_on_another_scale_are_refused_or_told():
     assert "in the reference records" in message
 
 
+def drawn(count, seed=0):
+    generator = np.random.default_rng(seed)
+    return {
+        "weight": np.round(generator.normal(75, 25, count), 1),
+        "celsius": np.round(generator.normal(20, 15, count), 1),
+        "wage": np.round(generator.lognormal(8, 0.6, count)),
+        "children": np.minimum(generator.poisson(0.4, count), 5),
+    }
+
+
+def on_scales(columns):
+    return {
+        **columns,
+        "weight": columns["weight"] * 2.2046,
+        "celsius": columns["celsius"] * 1.8 + 32,
+    }
+
+
+def scales_doubted(synthetic, size=500):
+    sides = {side: pa.table(drawn(size, seed)) for seed, side in enumerate(["members", "holdout"])}
+    records = GivenRecords(**sides, synthetic=pa.table(synthetic))
+    told = " ".join(one for one in read_material(records).warnings if "another scale" in one)
+    return [name for name in synthetic if f"{name!r}" in told]
+
+
+@pytest.mark.parametrize("size", [100, 500, 3_000])
+def test_numbers_on_another_scale_whose_range_overlaps_are_told(size):
+    assert scales_doubted(on_scales(drawn(size, 0)), size) == ["weight", "celsius"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("size", [10, 100, 2_000])
+def test_numbers_on_the_same_scale_are_not_doubted(size, seed):
+    assert not scales_doubted(drawn(size, seed + 10), 500)
+    generator = np.random.default_rng(seed)
+    columns = {name: generator.choice(one, size) for name, one in drawn(500, 0).items()}
+    noisy = {**columns, "wage": columns["wage"] * generator.uniform(0.9, 1.15, size)}
+    assert not scales_doubted(noisy, 500)
+
+
+def test_features_of_arrays_on_another_scale_are_told(tmp_path):
+    own = [np.column_stack([*drawn(300, seed).values()]) for seed in range(3)]
+    other = np.column_stack([*on_scales(drawn(300, 2)).values()])
+    first, second, made = own
+    sides = arrays(tmp_path, members=first, holdout=second, synthetic=other)
+    [warning] = read_material(sides).warnings
+    assert warning.startswith("2 of 4 features of the synthetic are distributed")
+    sides = arrays(tmp_path, members=first, holdout=second, synthetic=made)
+    assert not read_material(sides).warnings
+
+
 @pytest.mark.parametrize(
     ("kinds", "told"),
     [
