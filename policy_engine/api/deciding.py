@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from policy_engine.decision.log import DecisionLog, Entry
     from policy_engine.decision.query.model import QueryResult
     from policy_engine.release.budget import BudgetLedger
+    from policy_engine.release.output_ledger import OutputLedger
 
 
 def decide_request(
@@ -146,6 +147,8 @@ def query_data(
     ledger: str | Path | None = None,
     ledger_key: Key = None,
     taxonomies: Mapping[str, Any] | None = None,
+    output_ledger: "str | Path | OutputLedger | None" = None,
+    output_ledger_key: Key = None,
     **reading: Unpack[ReadingOptions],
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
@@ -165,7 +168,13 @@ def query_data(
     the `ledger`, as `apply_policy` charges its releases. The result then has its `cost`. Files of
     keys that are not beside the policy are given as `taxonomies`, by the policy's names for them.
 
+    Where a permission lets only what passes an output check be read, the answer is checked cell by
+    cell, against earlier ones, too, if there is an `output_ledger`, in which it is recorded; the
+    ledger is made if there is none, its file chained with `output_ledger_key`. The result then says
+    in `checked` what is not shown, and is permitted if anything is.
+
     Raises QueryError for a query that cannot be parsed, DataError if a table cannot be read,
+    LedgerError (K030 to K037) for an output ledger that cannot be used,
     CertificateError (V004) if the data given for an output is not what was certified.
     """
     time = world.time if world else None
@@ -202,12 +211,23 @@ def query_data(
         run=run,
         log=decision_log,
         owners=asset_owners,
+        output_ledger=_open_output_ledger(output_ledger, output_ledger_key),
     )
     if result.permitted or not any(policy.queries for policy in in_force):
         return result
     from policy_engine.api.asking import with_statistics_hint  # noqa: PLC0415 (slow to import)
 
     return with_statistics_hint(result, sql, asker(), dialect)
+
+
+def _open_output_ledger(
+    ledger: "str | Path | OutputLedger | None", key: Key
+) -> "OutputLedger | None":
+    from policy_engine.release.output_ledger import OutputLedger  # noqa: PLC0415 (slow to import)
+
+    if ledger is None or isinstance(ledger, OutputLedger):
+        return ledger
+    return OutputLedger(ledger, key)
 
 
 def _located(data: Mapping[str, Any], policies: Sequence[Policy]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from policy_engine.cli.options import (
     DataOption,
     HierarchyOption,
     LedgerKeyOption,
-    LedgerOption,
     LogKeyOption,
     LogOption,
     OverwriteOption,
@@ -46,6 +45,18 @@ EpsilonOption = Annotated[
 ]
 DeltaOption = Annotated[
     str, typer.Option(metavar="NUMBER", help="The delta of statistics, beside --epsilon.")
+]
+
+
+QueryLedgerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        metavar="FILE",
+        help="The ledger of earlier answers, which one that has to pass output checks is checked "
+        "against and recorded in; with --epsilon, the ledger of budgets. It is made if there is "
+        "none.",
+    ),
 ]
 
 
@@ -86,7 +97,7 @@ def query(
     log_key: LogKeyOption = None,
     epsilon: EpsilonOption = "",
     delta: DeltaOption = "",
-    ledger: LedgerOption = None,
+    ledger: QueryLedgerOption = None,
     ledger_key: LedgerKeyOption = None,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     world: WorldOption = None,
@@ -104,7 +115,9 @@ def query(
 ) -> None:
     """Run a query on the rows and columns that a rule permits, shuffled: exit 1 if denied.
 
-    With --epsilon, it asks for statistics under differential privacy, and is answered with noise.
+    Where a rule lets only what passes an output check be read, aggregates are answered cell by
+    cell: exit 0 if any is released. With --epsilon, it asks for statistics under differential
+    privacy, and is answered with noise.
     """
     from policy_engine.api.deciding import load_time, load_world, query_data  # noqa: PLC0415
     from policy_engine.data.table_files import file_format  # noqa: PLC0415
@@ -118,6 +131,8 @@ def query(
             check_destination(output, *map(Path, paths.values()), overwrite=overwrite)
         policies = reading.policies_in_force(*policy, time=load_time(world, time))
         print_notes(policies)
+        # A delta without an epsilon is refused there.
+        is_noisy = bool(epsilon or delta)
         result = query_data(
             sql,
             policies,
@@ -134,8 +149,10 @@ def query(
             log_key=log_key,
             epsilon=epsilon or None,
             delta=delta or 0,
-            ledger=ledger,
-            ledger_key=ledger_key,
+            ledger=ledger if is_noisy else None,
+            ledger_key=ledger_key if is_noisy else None,
+            output_ledger=None if is_noisy else ledger,
+            output_ledger_key=None if is_noisy else ledger_key,
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
             **reading.keywords,
         )

@@ -34,6 +34,13 @@ class Reason(StrEnum):
     EVIDENCE_MISSING = "K016"
     NO_THRESHOLD = "K020"
     NEEDS_CHECKER = "K021"
+    FEW_IN_POPULATION = "K040"
+    DIFFERS_FROM_EARLIER = "K041"
+    DIFFERS_WITHIN_ANSWER = "K042"
+    FEW_BY_COMBINATION = "K043"
+    REVEALS_SUPPRESSED = "K044"
+    BEYOND_LEDGER = "K046"
+    OTHER_DATA = "K047"
 
     @property
     def bit(self) -> int:
@@ -61,13 +68,29 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.DENIED_WITH_OTHERS: "The policy releases the whole table or nothing of it.",
         Reason.EVIDENCE_MISSING: "What the rule needs to know of the cell is not known.",
         Reason.NO_THRESHOLD: "The profile has no threshold for statistics of this kind.",
+        Reason.FEW_IN_POPULATION: "Too few persons or other units of privacy are in the cell.",
+        Reason.DIFFERS_FROM_EARLIER: "Too few units tell the cell from one released before.",
+        Reason.DIFFERS_WITHIN_ANSWER: "Too few units tell the cell from another one of the answer.",
+        Reason.FEW_BY_COMBINATION: "With what was released, the cell tells of too few units.",
+        Reason.REVEALS_SUPPRESSED: "With what was released, the cell tells a suppressed one.",
+        Reason.BEYOND_LEDGER: "The answer is beyond what the ledger of released answers decides; "
+        "a person has to.",
+        Reason.OTHER_DATA: "Earlier answers were about other data of the dataset; a person has to "
+        "decide.",
         Reason.NEEDS_CHECKER: "No rule judges statistics of this kind; a person has to decide.",
     }
 )
 """What each reason says to those who may not see the figures."""
 
 _REFUSALS = (Reason.EXTREME, Reason.IMPLICIT_TABLE, Reason.NO_THRESHOLD, Reason.EVIDENCE_MISSING)
-_REVIEWS = (Reason.NEGATIVE_VALUES, Reason.NEEDS_CHECKER)
+_REVIEWS = (
+    *(Reason.NEGATIVE_VALUES, Reason.NEEDS_CHECKER),
+    *(Reason.BEYOND_LEDGER, Reason.OTHER_DATA),
+)
+LEDGER_REASONS: Mapping[str, Reason] = MappingProxyType(
+    {reason.value: reason for reason in Reason if reason.value >= Reason.FEW_IN_POPULATION.value}
+)
+"""The reasons of the ledger of released answers, by its codes."""
 
 
 def reasons_in(mask: int) -> tuple[Reason, ...]:

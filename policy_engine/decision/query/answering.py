@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,22 @@ from policy_engine.decision import Decider, Decision, Request, RowAccess, World,
 from policy_engine.decision.history import History
 from policy_engine.decision.model import Grant
 from policy_engine.decision.query import logic, running
-from policy_engine.decision.query.checking.checked_answer import answer_checked, make_checkable
+from policy_engine.decision.query.checking.answer_populations import AnswerScope
+from policy_engine.decision.query.checking.checked_answer import (
+    ROW,
+    CheckableQuery,
+    answer_checked,
+    make_checkable,
+    unit_numbers,
+)
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
+from policy_engine.decision.query.checking.ledger_checks import AnswerLedger, scope_keys
 from policy_engine.decision.query.checking.permitted_checks import checked_world
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import depth_guard, parse_query, to_sql
 from policy_engine.decision.query.granting import GrantedRows, row_filters
 from policy_engine.decision.query.model import Columns, QueryResult
-from policy_engine.decision.query.outputs import check_certified
+from policy_engine.decision.query.outputs import check_certified, stored_data
 from policy_engine.decision.query.query_request import QueryRequest
 from policy_engine.decision.query.rewriting import TableView, rewrite
 from policy_engine.decision.query.scope import TableReading, read_columns
@@ -42,6 +51,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from policy_engine.decision.log import DecisionLog
+    from policy_engine.release.output_ledger import OutputLedger
 
 
 def query(
@@ -59,6 +69,7 @@ def query(
     key: bytes = b"",
     log: "DecisionLog | None" = None,
     owners: Owners | None = None,
+    output_ledger: "OutputLedger | None" = None,
 ) -> QueryResult:
     """Return the rows of a query that the policies let an assignee read for a purpose.
 
@@ -66,9 +77,10 @@ def query(
     double quotes. Assignee and purpose are IRIs, or short names as in the policies. Without `run`
     the query is only rewritten: of the data, only the column types are read, which for CSV are
     derived from the values. With a `log`, the query is decided with it, and the decision is logged
-    before the query runs. Raises RequestError (D001) for a name that is not an IRI, DataError if a
-    policy names a column that the data lacks (C005), CertificateError (V004) if the data of an
-    output is not what was certified, and what `answer` raises.
+    before the query runs. Answers that have to pass output checks are checked against an
+    `output_ledger`, if any, and recorded in it. Raises RequestError (D001) for a name that is not
+    an IRI, DataError if a policy names a column that the data lacks (C005), CertificateError (V004)
+    if the data of an output is not what was certified, and what `answer` raises.
     """
     state = world or World()
     columns = owners.columns if owners else ()
@@ -114,6 +126,8 @@ def query(
         key=key,
         log=log,
         checks={check: asker_in(checked_world(now, check)) for check in checks_of(policies)},
+        output_ledger=output_ledger,
+        hierarchy=spelled,
     )
 
 
@@ -179,6 +193,8 @@ def answer(
     key: bytes = b"",
     log: "DecisionLog | None" = None,
     checks: Mapping[OutputCheck, QueryRequest] = MappingProxyType({}),
+    output_ledger: "OutputLedger | None" = None,
+    hierarchy: Hierarchy | None = None,
 ) -> QueryResult:
     """Return the rows of a query that the asker may read, or why there are none.
 
@@ -204,7 +220,10 @@ def answer(
     }
     if check is not None and granted is not None:
         return _checked(
-            CheckedTask(reading, views, check, tables, asker, dialect), granted, run=run, key=key
+            CheckedTask(reading, views, check, tables, asker, dialect, output_ledger, hierarchy),
+            granted,
+            run=run,
+            key=key,
         )
     visible = _read_verified(views, tables, asker, key or fresh_key()) if run else {}
     could_be_nan = nan_columns(views, tables, visible)
@@ -254,6 +273,17 @@ class CheckedTask:
     tables: Tables
     asker: QueryRequest
     dialect: str
+    ledger: "OutputLedger | None"
+    hierarchy: Hierarchy | None
+
+
+def _ledger(task: CheckedTask, checkable: CheckableQuery) -> AnswerLedger:
+    """Return the ledger of a task, under the scope that its check says."""
+    request, dataset = task.asker.request, task.asker.dataset(checkable.dataset)
+    who = (request.assignee or "", request.purpose or "", dataset.iri)
+    keys = scope_keys(checkable.check.ledger_scope, *who, task.hierarchy or Hierarchy())
+    data = stored_data(dataset, task.tables.catalog).digest if task.ledger is not None else ""
+    return AnswerLedger(task.ledger, AnswerScope(dataset.iri, data or "none", keys))
 
 
 def _checked(task: CheckedTask, granted: _QueryDecision, *, run: bool, key: bytes) -> QueryResult:
@@ -270,9 +300,15 @@ def _checked(task: CheckedTask, granted: _QueryDecision, *, run: bool, key: byte
         if not run:
             text = to_sql(rewrite(reading.tree, task.views), task.dialect)
             return replace(result, permitted=True, sql=text)
-        visible = _read_verified(checkable.views, tables, asker, key or fresh_key())
+        views = checkable.views
+        visible = _read_verified(views, tables, asker, key or fresh_key(), numbered=ROW)
         with depth_guard():
-            checked = answer_checked(checkable, visible)
+            checked = answer_checked(
+                checkable,
+                visible,
+                partial(unit_numbers, checkable, tables),
+                _ledger(task, checkable),
+            )
     except NotCheckableError as error:
         return replace(result, reasons=(error.problem, *result.reasons))
     return replace(result, permitted=checked.is_released, table=checked.table, checked=checked)
@@ -308,13 +344,18 @@ def _grant(
 
 
 def _read_verified(
-    views: Mapping[str, TableView], tables: Tables, asker: QueryRequest, key: bytes
+    views: Mapping[str, TableView],
+    tables: Tables,
+    asker: QueryRequest,
+    key: bytes,
+    *,
+    numbered: str = "",
 ) -> "Mapping[str, pa.Table]":
     """Return the rows of views, with the data of outputs verified before and after reading."""
     datasets = list({asker.asset(iri): asker.dataset(iri) for iri in views}.values())
     for dataset in datasets:
         asker.verify(dataset, asker.history)
-    visible = read_views(views, tables, key)
+    visible = read_views(views, tables, key, numbered=numbered)
     for dataset in datasets:
         asker.verify(dataset, asker.history)
     return visible

@@ -32,7 +32,7 @@ def check_certified(
     outputs = [decider.output(policy, dataset.iri) for policy in making_policies]
     if all(one.uncertified for one in outputs):
         return
-    stored = _stored(dataset, catalog)
+    stored = stored_data(dataset, catalog)
 
     def standing(policy: Policy, digest: str) -> Output:
         return decider.valid_output(policy, dataset.iri, world, digest, history, request)
@@ -54,7 +54,8 @@ def _makes(policy: Policy, asset: str) -> bool:
     return any(rule.output == asset for rule in policy.permissions)
 
 
-def _stored(dataset: Dataset, catalog: Catalog) -> StoredData:
+def stored_data(dataset: Dataset, catalog: Catalog) -> StoredData:
+    """Return where the data of a dataset is stored, with its digest."""
     if dataset.location != MEMORY:
         return StoredData.from_file(Path(dataset.location))
 

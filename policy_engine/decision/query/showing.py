@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def read_views(views: Mapping[str, TableView], tables: Tables, key: bytes) -> "dict[str, pa.Table]":
+def read_views(
+    views: Mapping[str, TableView], tables: Tables, key: bytes, *, numbered: str = ""
+) -> "dict[str, pa.Table]":
     """Return the contents of views, by table name, and the views by dataset.
+
+    A column called `numbered`, if any, has the number of each row among all rows of its dataset.
 
     The order of the rows depends only on the key. The types of CSV columns come from the visible
     rows: types derived from all rows would reveal how the hidden ones are written. Raises what
@@ -42,6 +46,9 @@ def read_views(views: Mapping[str, TableView], tables: Tables, key: bytes) -> "d
         if view.table in filtered:
             row_numbers = filtered[view.table].column(0).to_numpy()[row_numbers]
         visible[view.table] = tables.typed(take_rows(table, row_numbers))
+        if numbered:
+            column = pa.array(row_numbers)
+            visible[view.table] = visible[view.table].append_column(numbered, column)
     return visible
 
 

@@ -4,14 +4,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from sqlglot import exp
+
 from policy_engine.audits.outputs.judging import judge
 from policy_engine.audits.outputs.listing import listed_rows
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.audits.outputs.reasons import CheckOutcome
 from policy_engine.data.column_names import column_name
 from policy_engine.decision.query import logic
+from policy_engine.decision.query.checking.answer_populations import UnitNumbers
 from policy_engine.decision.query.checking.checked_query import CheckedQuery, NotCheckableError
 from policy_engine.decision.query.checking.gathering_evidence import gather_answer
+from policy_engine.decision.query.checking.ledger_checks import AnswerLedger
 from policy_engine.decision.query.checking.reading_checked import read_checked
 from policy_engine.decision.query.checking.showing_released import (
     SuppressedCell,
@@ -26,7 +30,6 @@ from policy_engine.methods.output_checks.parameters import OutputCheck
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from sqlglot import exp
 
 ReadViews = Callable[[Mapping[str, TableView]], "Mapping[str, pa.Table]"]
 """Reads the rows of views, by the name of their table."""
@@ -37,24 +40,23 @@ class CheckedAnswer:
     """What a checked answer shows: its rows, and why some cells are missing in them.
 
     `verdict` has the figures, for owners and auditors alone; it is about the aggregates that the
-    answer is computed from, each of which is a measure. An answer `is_shortened` where rows of
+    answer is computed from, each of which is a measure. It `is_released` if any figure is shown, or
+    any row of an answer of keys alone. An answer `is_shortened` where rows of
     which nothing is released cannot even be listed.
     """
 
     table: "pa.Table"
     suppressed: tuple[SuppressedCell, ...]
     verdict: TableVerdict
+    is_released: bool
     is_shortened: bool = False
-
-    @property
-    def is_released(self) -> bool:
-        """Whether anything is released."""
-        return bool(self.verdict.released.any())
 
     @property
     def outcome(self) -> CheckOutcome:
         """What was decided about the answer."""
-        return self.verdict.outcome
+        outcome = self.verdict.outcome
+        is_hidden = outcome is CheckOutcome.RELEASED and not self.is_released
+        return CheckOutcome.SUPPRESSED if is_hidden else outcome
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -70,15 +72,22 @@ class CheckedAnswer:
 
 @dataclass(frozen=True)
 class CheckableQuery:
-    """A query whose answer can be checked, with the unit of privacy of its rows, if one is named.
+    """A query whose answer can be checked, with the unit of privacy of its rows.
 
-    `views` are what it reads of tables, the unit included, which who asks need not see.
+    `views` are what it reads of tables, the unit included, which who asks need not see; `dataset`
+    is the table that has the unit.
     """
 
     query: CheckedQuery
-    unit: "exp.Expr | None"
+    unit: exp.Expr
     views: Mapping[str, TableView]
     check: OutputCheck
+    dataset: str
+    asset: str
+
+
+ROW = "row of its dataset"
+"""The column with the number of each row, which is its unit where no other is named."""
 
 
 def make_checkable(
@@ -103,14 +112,22 @@ def make_checkable(
         name = column_name(asset(iri), check.unit) if check.unit else None
         return tables.catalog.dataset(iri).find_column(name) if name is not None else None
 
-    unit = add_unit(query.source, find_unit, has_unit=bool(check.unit))
+    unit = add_unit(query.source, find_unit if check.unit else lambda _: ROW)
     with_units = {iri: _with(view, find_unit(iri)) for iri, view in views.items()}
     plain = {
-        iri: replace(view, rows=Filter(logic.true()), numbers=frozenset())
+        iri: replace(
+            view,
+            columns=(*view.columns, ROW),
+            rows=Filter(logic.true()),
+            numbers=frozenset(),
+        )
         for iri, view in with_units.items()
     }
+    owner = next((iri for iri in views if find_unit(iri) is not None), next(iter(views)))
     source = cast("exp.Select", rewrite(query.source, plain))
-    return CheckableQuery(replace(query, source=source), unit, with_units, check)
+    return CheckableQuery(
+        replace(query, source=source), unit, with_units, check, owner, asset(owner)
+    )
 
 
 def _with(view: TableView, column: str | None) -> TableView:
@@ -119,21 +136,43 @@ def _with(view: TableView, column: str | None) -> TableView:
     return replace(view, columns=(*view.columns, column))
 
 
-def answer_checked(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> CheckedAnswer:
+def unit_numbers(checkable: CheckableQuery, tables: Tables) -> UnitNumbers:
+    """Return the numbers of the units of the dataset that has them, of all its rows."""
+    dataset = tables.catalog.dataset(checkable.dataset)
+    if not checkable.check.unit:
+        rows = tables.read(checkable.dataset, dataset.columns[:1]).num_rows
+        return UnitNumbers(checkable.unit, rows)
+    name = column_name(checkable.asset, checkable.check.unit) or ""
+    column = dataset.find_column(name) or name
+    whole = tables.typed(tables.read(checkable.dataset, (column,)))
+    return UnitNumbers.of_column(checkable.unit, whole[column])
+
+
+def answer_checked(
+    checkable: CheckableQuery,
+    tables: "Mapping[str, pa.Table]",
+    units: Callable[[], UnitNumbers],
+    ledger: AnswerLedger,
+) -> CheckedAnswer:
     """Return what may be shown of the answer to a query over the rows of its views.
 
-    Raises NotCheckableError (K022) if the query fails.
+    It is recorded in the ledger before it is returned. Raises NotCheckableError (K022) if the query
+    fails, LedgerError if the ledger cannot be used.
     """
     check = checkable.check
     gathered = gather_answer(
         checkable.query,
-        checkable.unit,
+        checkable.unit if check.unit else None,
         tables,
         fills_gaps=check.profile.zeros_disclosive,
     )
-    verdict = judge(gathered.table, check)
+    verdict = ledger.check(gathered, judge(gathered.table, check), units, tables)
     is_listed = listed_rows(verdict, gathered.sets, gathered.units)
     released = show_released(checkable.query, gathered, verdict, is_listed)
     return CheckedAnswer(
-        released.table, released.suppressed, verdict, is_shortened=not is_listed.all()
+        released.table,
+        released.suppressed,
+        verdict,
+        released.is_anything,
+        is_shortened=not is_listed.all(),
     )

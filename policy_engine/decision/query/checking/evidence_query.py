@@ -20,6 +20,8 @@ ROWS, UNITS = "rows", "units"
 """The columns of how many rows and units each row of the answer is about."""
 ANSWER = "answer before checks"
 """The table that the query of units beside percentiles reads."""
+CELLS = "cells before checks"
+"""The table of keys that the query of memberships reads."""
 
 
 @dataclass(frozen=True)
@@ -128,16 +130,7 @@ class EvidenceQueries:
                 entries.append(self._units_where(compared, f"{name}{number}"))
         if not entries:
             return None
-        select = exp.Select().from_(exp.Subquery(this=self.rows(keys), alias=_alias("r")))
-        conditions = [
-            exp.NullSafeEQ(
-                this=exp.column(f"k{number}", table="r", quoted=True),
-                expression=exp.column(f"k{number}", table=ANSWER, quoted=True),
-            )
-            for number in keys
-        ]
-        on = exp.and_(*conditions) if conditions else exp.true()
-        select = select.join(exp.table_(ANSWER, quoted=True), on=on, join_type="inner")
+        select = self._joined(keys, ANSWER)
         names = [exp.column(f"k{number}", table="r", quoted=True) for number in keys]
         select.set("expressions", [*names, *entries])
         return _ordered(select, names)
@@ -163,7 +156,45 @@ class EvidenceQueries:
             [_count_where(exp.and_(*(_differs(value, end) for end in ends)), "n")],
         )
 
+    def membership(self, number: int) -> str:
+        """Return the column of `memberships` that tells who is in the population of an aggregate:
+        empty where everybody in the cell is."""
+        place = self.places[number]
+        if self.contributions[place].is_every_row:
+            return ""
+        kind = self.query.aggregates[number].kind
+        return f"p{place}" if kind == "binary" else f"n{place}"
+
+    def memberships(self, keys: Sequence[int]) -> exp.Select:
+        """Return the query of which units are in which "cell" of the table `CELLS`, and how many of
+        their rows count for each contribution."""
+        entries = []
+        for place, one in enumerate(self.contributions):
+            first = exp.column(f"x{place}_0", table="r", quoted=True)
+            if one.is_every_row:
+                continue
+            entries.append(_named(exp.Count(this=_both_present(one, place)), f"n{place}"))
+            if "binary" in one.kinds:
+                entries.append(_count_where(_differs(first, one.low), f"p{place}"))
+        names = [exp.column("cell", table=CELLS, quoted=True), _column(_UNIT)]
+        select = self._joined(keys, CELLS)
+        select.set("expressions", [*names, *entries])
+        return select.group_by(*(one.copy() for one in names))
+
     # -- parts --------------------------------------------------------------------------------
+
+    def _joined(self, keys: Sequence[int], table: str) -> exp.Select:
+        """Return the query of rows "r", joined with a table by keys."""
+        select = exp.Select().from_(exp.Subquery(this=self.rows(keys), alias=_alias("r")))
+        conditions = [
+            exp.NullSafeEQ(
+                this=exp.column(f"k{number}", table="r", quoted=True),
+                expression=exp.column(f"k{number}", table=table, quoted=True),
+            )
+            for number in keys
+        ]
+        on = exp.and_(*conditions) if conditions else exp.true()
+        return select.join(exp.table_(table, quoted=True), on=on, join_type="inner")
 
     def _grouped(
         self, inner: exp.Select, keys: Sequence[int], entries: Sequence[exp.Expr]

@@ -49,13 +49,14 @@ class GatheredAnswer:
 
     `cells` are the columns "k<i>" of keys and "a<j>" of aggregates, with a row for each of the
     table's; `sets` has the number of the grouping set that each row is of, and `units` how many
-    units it is about.
+    units it is about. `queries` are those that the evidence is from.
     """
 
     table: ResultTable
     cells: "pa.Table"
     sets: "Counts"
     units: "Counts"
+    queries: EvidenceQueries
 
 
 def gather_answer(
@@ -80,7 +81,8 @@ def gather_answer(
     return _gathered(queries, whole, codes, labels, sets)
 
 
-def _run(texts: dict[str, str], tables: "Mapping[str, pa.Table]") -> "dict[str, pa.Table]":
+def run_checked(texts: dict[str, str], tables: "Mapping[str, pa.Table]") -> "dict[str, pa.Table]":
+    """Return the rows of queries by name. Raises NotCheckableError (K022) if one fails."""
     try:
         return running.run(texts, tables)
     except QueryError:
@@ -94,14 +96,14 @@ def _one_set(
 ) -> "pa.Table":
     """Return the answer and the evidence of one grouping set, a row for each group."""
     texts = {"answer": queries.answer(keys), "evidence": queries.evidence(keys)}
-    results = _run({name: to_sql(one, "duckdb") for name, one in texts.items()}, tables)
+    results = run_checked({name: to_sql(one, "duckdb") for name, one in texts.items()}, tables)
     answer, evidence = results["answer"], results["evidence"]
     names = [f"k{number}" for number in keys]
     beyond = queries.beyond(keys)
     others = [evidence]
     if beyond is not None:
         text = to_sql(beyond, "duckdb")
-        others.append(_run({"": text}, {**tables, ANSWER: answer})[""])
+        others.append(run_checked({"": text}, {**tables, ANSWER: answer})[""])
     for other in others:
         if not answer.select(names).equals(other.select(names)):
             raise InternalError.of("X001", "An answer and its evidence have other rows.")
@@ -122,13 +124,13 @@ def _with_known_codes(
     places = {place for place, one in enumerate(queries.contributions) if "total" in one.kinds}
     if not places:
         return query
-    [row] = _run({"": to_sql(queries.levels(), "duckdb")}, tables)[""].to_pylist()
+    [row] = run_checked({"": to_sql(queries.levels(), "duckdb")}, tables)[""].to_pylist()
     lows = {}
     for place in places:
         ends = (str(row[f"i{place}"]), str(row[f"h{place}"]))
         if row[f"v{place}"] <= _FEW and ends[0] != ends[1]:
             text = to_sql(queries.between(place, ends), "duckdb")
-            if not _run({"": text}, tables)[""].to_pylist()[0]["n"]:
+            if not run_checked({"": text}, tables)[""].to_pylist()[0]["n"]:
                 lows[place] = ends[0]
     aggregates = [
         replace(one, kind="binary", statbarn=Statbarn.FREQUENCIES, low=lows[place])
@@ -220,7 +222,7 @@ def _gathered(
     names = tuple(_key_name(query, number) for number in range(len(query.keys)))
     table = ResultTable(names, labels, codes, measures, np.column_stack(values))
     item = [name for name in whole.column_names if name[0] in "ka"]
-    return GatheredAnswer(table, whole.select(item), sets, reader.counts(UNITS))
+    return GatheredAnswer(table, whole.select(item), sets, reader.counts(UNITS), queries)
 
 
 def _key_name(query: CheckedQuery, number: int) -> str:

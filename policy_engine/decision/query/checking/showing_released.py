@@ -49,10 +49,12 @@ class SuppressedCell:
 
 @dataclass(frozen=True)
 class ReleasedTable:
-    """The rows of an answer, missing where a cell is suppressed, and the suppressed cells."""
+    """The rows of an answer, missing where a cell is suppressed, the suppressed cells, and whether
+    there `is_anything` else."""
 
     table: "pa.Table"
     suppressed: tuple[SuppressedCell, ...]
+    is_anything: bool
 
 
 def show_released(
@@ -72,12 +74,12 @@ def show_released(
         message = "What the query computes from aggregates fails on those that are released."
         raise NotCheckableError("K022", message) from None
     rows = result[_ROW].to_numpy()
-    item = result.drop_columns([_ROW])
-    names = [column.name for column in query.columns]
-    return ReleasedTable(
-        item.rename_columns(running.unique_names(names)),
-        tuple(_suppressed(query, verdict, rows, running.unique_names(names))),
-    )
+    names = running.unique_names([column.name for column in query.columns])
+    suppressed = tuple(_suppressed(query, verdict, rows, names))
+    figures = sum(bool(column.aggregates) for column in query.columns) * len(rows)
+    is_anything = len(suppressed) < figures if figures else bool(len(rows))
+    table = result.drop_columns([_ROW]).rename_columns(names)
+    return ReleasedTable(table, suppressed, is_anything)
 
 
 def _released_cells(

@@ -28,11 +28,10 @@ class _UnitSource:
 
 @dataclass
 class _UnitReader:
-    """Adds the unit to every subquery, and counts the datasets."""
+    """Adds the unit to every subquery."""
 
     find_unit: FindUnit
     ctes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    datasets: int = 0
 
     def select(self, node: exp.Select) -> exp.Expr | None:
         """Return the unit of a SELECT's rows, None if no table has it."""
@@ -66,7 +65,6 @@ class _UnitReader:
         iri = table.meta.get(DATASET)
         if iri is None:
             return _UnitSource(table.alias_or_name, self.ctes[table.name.lower()])
-        self.datasets += 1
         column = self.find_unit(iri)
         return _UnitSource(table.alias_or_name, () if column is None else (column,))
 
@@ -89,20 +87,16 @@ class _UnitReader:
         return (UNIT, *visible)
 
 
-def add_unit(source: exp.Select, find_unit: FindUnit, *, has_unit: bool) -> exp.Expr | None:
+def add_unit(source: exp.Select, find_unit: FindUnit) -> exp.Expr:
     """Add the unit to every subquery of a query; return the unit of its rows.
 
-    None if each row is a unit. Raises NotCheckableError: K019 if the policy's unit is not in the
+    Raises NotCheckableError: K019 if the policy's unit is not in the
     data, or rows are joined that are of several units; K017 for subqueries that are not plain.
     """
-    reader = _UnitReader(find_unit)
-    unit = reader.select(source)
-    if unit is None and has_unit:
+    unit = _UnitReader(find_unit).select(source)
+    if unit is None:
         message = "The tables lack the column of the policy's unit of privacy."
         raise NotCheckableError("K019", message, "Join the table that has it.")
-    if unit is None and reader.datasets != 1:
-        message = "Tables are joined, and the policy does not say whom a row is of."
-        raise NotCheckableError("K019", message, "Name the column by pe:privacyUnit.")
     return unit
 
 

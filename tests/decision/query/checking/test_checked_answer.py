@@ -257,3 +257,57 @@ def test_query_is_only_rewritten_in_a_dry_run():
     assert result.table is None
     assert "COUNT" in result.sql
     assert refused("SELECT pay FROM T", run=False) == "K024"
+
+
+def test_cells_of_two_answers_that_differ_by_one_person_are_not_both_released(tmp_path):
+    """ACRO 1.0.2 releases both tables, whose difference is cells of 6 and 1."""
+    by_sector = "SELECT region, COUNT(*) FILTER (WHERE sector = 'city') AS n FROM T GROUP BY region"
+    ledger = tmp_path / "outputs"
+    first = ask("SELECT region, COUNT(*) AS n FROM T GROUP BY region", output_ledger=ledger)
+    assert [row["n"] for row in rows(first)] == [84, 34]
+    assert not ask(by_sector, output_ledger=ledger).permitted
+    cities = "SELECT region, COUNT(*) AS n FROM T WHERE sector = 'city' GROUP BY region"
+    second = ask(cities, output_ledger=ledger)
+    assert set(suppressed(second).values()) == {("K041",)}
+    assert not second.permitted
+
+
+def test_same_answer_is_given_again(tmp_path):
+    sql, ledger = "SELECT region, COUNT(*) AS n FROM T GROUP BY region", tmp_path / "outputs"
+    assert rows(ask(sql, output_ledger=ledger)) == rows(ask(sql, output_ledger=ledger))
+
+
+def test_overlapping_conditions_do_not_single_out_a_person(tmp_path):
+    ledger = tmp_path / "outputs"
+    assert ask("SELECT SUM(pay) AS s FROM T", output_ledger=ledger).permitted
+    others = ask("SELECT SUM(pay) AS s FROM T WHERE person <> 7", UNIT, output_ledger=ledger)
+    assert suppressed(others) == {(0, "s"): ("K041",)}
+
+
+def test_persons_are_the_same_in_subqueries(tmp_path):
+    ledger = tmp_path / "outputs"
+    assert ask("SELECT COUNT(*) AS n FROM T", output_ledger=ledger).permitted
+    inner = "SELECT COUNT(*) AS n FROM (SELECT pay FROM T WHERE person <> 7) AS s"
+    assert suppressed(ask(inner, output_ledger=ledger)) == {(0, "n"): ("K041",)}
+
+
+def test_totals_do_not_reveal_a_suppressed_cell():
+    table = pa.table({"a": [n // 30 for n in range(90)] + [3] * 4})
+    result = ask("SELECT a, COUNT(*) AS n FROM T GROUP BY ROLLUP (a)", table=table)
+    cells = {row["a"]: row["n"] for row in rows(result)}
+    assert cells[3] is None
+    assert cells[None] is None or sum(n is None for n in cells.values()) > 1
+
+
+def test_measures_of_one_answer_do_not_differ_by_a_person():
+    table = people().set_column(3, "pay", pa.array([None] + [1000.0 + n for n in range(117)]))
+    result = ask("SELECT COUNT(*) AS n, AVG(pay) AS a FROM T", table=table)
+    assert len(suppressed(result)) == 1
+    assert set(suppressed(result).values()) == {("K042",)}
+
+
+def test_scope_of_the_ledger_is_the_one_of_the_policy(tmp_path):
+    sql, ledger = "SELECT COUNT(*) AS n FROM T", tmp_path / "outputs"
+    scope = ("pe:ledgerScope", "eq", "assignee")
+    assert ask(sql, scope, output_ledger=ledger).permitted
+    assert not ask(f"{sql} WHERE person <> 7", scope, output_ledger=ledger).permitted

@@ -1,0 +1,104 @@
+"""Checked answers against all that was released before, and against themselves."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import numpy as np
+
+from policy_engine.audits.outputs.model import TableVerdict
+from policy_engine.audits.outputs.reasons import LEDGER_REASONS, Reason
+from policy_engine.decision.query.checking.answer_populations import (
+    AnswerScope,
+    UnitNumbers,
+    aggregates_by_population,
+    differs_within,
+    ledger_answer,
+)
+from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
+from policy_engine.methods.output_checks.parameters import LedgerScope
+from policy_engine.policy import Hierarchy
+from policy_engine.release.output_ledger import OutputLedger
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class AnswerLedger:
+    """The ledger that an answer is checked against and recorded in, under its scope.
+
+    Without a ledger an answer is checked against itself alone, and recorded nowhere.
+    """
+
+    ledger: OutputLedger | None
+    scope: AnswerScope
+
+    def check(
+        self,
+        gathered: GatheredAnswer,
+        verdict: TableVerdict,
+        units: Callable[[], UnitNumbers],
+        tables: "Mapping[str, pa.Table]",
+    ) -> TableVerdict:
+        """Return the verdict with what the ledger has against cells; what is left is recorded.
+
+        Raises LedgerError (K030 to K037) if the ledger cannot be used: then nothing is shown.
+        """
+        if not verdict.released.any() or (self.ledger is None and not differs_within(gathered)):
+            return verdict
+        answer = ledger_answer(gathered, verdict, units(), tables, self.scope)
+        partly = verdict.check.mitigation != "deny"
+        if self.ledger is not None:
+            outcome = self.ledger.check_and_record(answer, partly=partly)
+        else:
+            nowhere = OutputLedger(Path(gettempdir()) / f"{uuid4()}.none")
+            outcome = nowhere.would_record(answer, partly=partly)
+        reasons, masks = verdict.reasons.copy(), np.zeros(len(answer.cells), np.uint32)
+        for place, cell in enumerate(outcome.cells):
+            if answer.cells[place].is_released and cell.state != "released":
+                masks[place] = LEDGER_REASONS.get(cell.code, Reason.DENIED_WITH_OTHERS).bit
+            elif answer.cells[place].is_released and not outcome.may_leave:
+                masks[place] = Reason.DENIED_WITH_OTHERS.bit
+        for (row, number), mask in zip(_places(gathered), masks.tolist(), strict=True):
+            reasons[row, number] |= mask
+        return replace(verdict, reasons=reasons)
+
+
+def _places(gathered: GatheredAnswer) -> Iterator[tuple[int, int]]:
+    """Yield the row and the measure of each cell that the ledger is asked about, in its order."""
+    for number in range(len(gathered.queries.query.sets)):
+        rows = np.flatnonzero(gathered.sets == number).tolist()
+        for aggregates in aggregates_by_population(gathered.queries).values():
+            yield from ((row, aggregate) for aggregate in aggregates for row in rows)
+
+
+def scope_keys(
+    kind: LedgerScope, assignee: str, purpose: str, dataset: str, hierarchy: Hierarchy
+) -> tuple[str, ...]:
+    """Return the keys under which an answer counts: those whose earlier answers it is added to.
+
+    Who is in no organisation is one of their own, as is who asks for no purpose that is a project.
+    """
+    if kind == "dataset":
+        return (f"dataset:{dataset}",)
+    if kind == "project" and purpose:
+        return (f"project:{purpose}",)
+    groups = sorted(_groups(assignee, hierarchy)) if kind == "organisation" else []
+    keys = [f"organisation:{group}" for group in groups]
+    return (*keys, f"assignee:{assignee}") if kind != "organisation" or not keys else tuple(keys)
+
+
+def _groups(party: str, hierarchy: Hierarchy) -> set[str]:
+    """Return all parties that one belongs to, however indirectly."""
+    groups: set[str] = set()
+    pending = [party]
+    while pending:
+        one = pending.pop()
+        more = {wider for narrower, wider in hierarchy.party if narrower == one} - groups
+        groups |= more
+        pending += more
+    return groups - {party}

@@ -1,0 +1,98 @@
+"""The command that answers queries under a policy of output checks."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from policy_engine.cli.commands import make_app
+
+DATA, RESEARCHER = "http://example.com/T", "http://example.com/researcher"
+POLICY = {
+    "@context": [
+        "http://www.w3.org/ns/odrl.jsonld",
+        "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
+    ],
+    "@type": "Set",
+    "uid": "http://example.com/policy",
+    "permission": [
+        {
+            "assignee": RESEARCHER,
+            "target": DATA,
+            "action": [
+                {
+                    "rdf:value": {"@id": "odrl:read"},
+                    "refinement": [
+                        {
+                            "leftOperand": "pe:outputCheck",
+                            "operator": "eq",
+                            "rightOperand": "sacro",
+                        }
+                    ],
+                }
+            ],
+        }
+    ],
+}
+
+
+@pytest.fixture
+def query(tmp_path):
+    """Return a function that asks about 40 persons of the north, 30 of the south and 4 others."""
+    rows = ["north"] * 40 + ["south"] * 30 + ["west"] * 4
+    (tmp_path / "t.csv").write_text(
+        "region,age\n" + "".join(f"{r},{i}\n" for i, r in enumerate(rows))
+    )
+    (tmp_path / "policy.jsonld").write_text(json.dumps(POLICY))
+
+    def run(sql, *options):
+        files = ("--policy", tmp_path / "policy.jsonld", "--data", f"{DATA}={tmp_path / 't.csv'}")
+        return CliRunner().invoke(
+            make_app("query"),
+            ["query", sql, "--assignee", RESEARCHER, *map(str, files), *map(str, options)],
+        )
+
+    return run
+
+
+BY_REGION = "SELECT region, COUNT(*) AS n FROM T GROUP BY region"
+
+
+def test_suppressed_cells_are_null_and_listed_with_their_codes(query):
+    result = query(BY_REGION, "--format", "json")
+    answer = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert answer["rows"][2] == {"region": "west", "n": None}
+    assert answer["suppressed"] == [
+        {
+            "row": 2,
+            "column": "n",
+            "keys": {"region": "west"},
+            "outcome": "suppressed",
+            "codes": ["K002"],
+        }
+    ]
+    assert (answer["verdict"], answer["profile"]) == ("released", "sacro 1.0")
+
+
+def test_terminal_marks_suppressed_cells_and_says_why(query):
+    text = query(BY_REGION).stdout
+    assert "suppressed (K002)" in text
+    assert "K002 Too few persons or other units of privacy are in the cell." in text
+
+
+def test_exit_is_1_where_nothing_is_released(query):
+    few = query(f"{BY_REGION} HAVING region = 'west'", "--format", "json")
+    assert few.exit_code == 1
+    nothing = query("SELECT COUNT(*) AS n FROM T WHERE age > 70", "--format", "json")
+    assert nothing.exit_code == 1
+    assert json.loads(nothing.stdout)["rows"] == [{"n": None}]
+    assert query("SELECT age FROM T").exit_code == 1
+
+
+def test_ledger_of_answers_holds_the_next_one_against_the_first(query, tmp_path):
+    ledger = tmp_path / "answers"
+    assert query("SELECT COUNT(*) AS n FROM T", "--ledger", ledger).exit_code == 0
+    result = query("SELECT COUNT(*) AS n FROM T WHERE age <> 7", "--ledger", ledger)
+    assert result.exit_code == 1
+    assert "K041" in result.stdout
