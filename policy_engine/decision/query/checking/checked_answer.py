@@ -10,6 +10,7 @@ from policy_engine.audits.outputs.judging import judge
 from policy_engine.audits.outputs.listing import listed_rows
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.audits.outputs.reasons import CheckOutcome
+from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.data.column_names import column_name
 from policy_engine.decision.query import logic
 from policy_engine.decision.query.checking.answer_populations import UnitNumbers
@@ -157,7 +158,7 @@ def answer_checked(
     """Return what may be shown of the answer to a query over the rows of its views.
 
     It is recorded in the ledger before it is returned. Raises NotCheckableError (K022) if the query
-    fails, LedgerError if the ledger cannot be used.
+    fails, LedgerError if the ledger cannot be used, DataError (C011) for totals without highspy.
     """
     check = checkable.check
     gathered = gather_answer(
@@ -166,7 +167,8 @@ def answer_checked(
         tables,
         fills_gaps=check.profile.zeros_disclosive,
     )
-    verdict = ledger.check(gathered, judge(gathered.table, check), units, tables)
+    verdict = suppress_totals(judge(gathered.table, check))
+    verdict = ledger.check(gathered, verdict, units, tables)
     is_listed = listed_rows(verdict, gathered.sets, gathered.units)
     released = show_released(checkable.query, gathered, verdict, is_listed)
     return CheckedAnswer(

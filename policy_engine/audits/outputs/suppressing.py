@@ -1,0 +1,125 @@
+"""Secondary suppression: totals that are released with their parts must not reveal suppressed ones.
+
+Each measure of a table with totals is a system of equations (`kernels.output_checks`); the cheapest
+pattern is searched for in which nobody computes a suppressed cell, or not closely enough, and an
+attack of its own code has to fail on it. What is suppressed of counts is suppressed of every
+measure: counts and means together are sums.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.outputs.model import TOTAL, Counts, Measure, Statbarn, TableVerdict
+from policy_engine.audits.outputs.reasons import Reason
+from policy_engine.kernels.output_checks.suppressing import suppress
+from policy_engine.kernels.output_checks.table_system import (
+    TableLayout,
+    flat_dimension,
+    lay_out,
+    table_system,
+)
+
+MOST_CELLS = 12_000
+"""Tables of more cells, totals included, are left to the ledger, which refuses what it must."""
+_SECONDS = 20.0
+_SHARE = 0.1
+_POSITIONS = (Statbarn.POSITION, Statbarn.MODE, Statbarn.ENDPOINTS)
+
+Cells = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """A table with all its totals: the cell of each row, and the shape with a total of each key."""
+
+    cells: Counts
+    shape: tuple[int, ...]
+    layout: TableLayout
+
+
+def suppress_totals(verdict: TableVerdict) -> TableVerdict:
+    """Return the verdict with further cells suppressed, so that totals reveal none.
+
+    Nothing is done where the policy asks for none, where no totals are released with all their
+    parts, and where there are more than `MOST_CELLS`. Raises DataError (C011) without highspy.
+    """
+    grid = _grid(verdict)
+    if verdict.check.secondary == "none" or grid is None or not verdict.reasons.any():
+        return verdict
+    reasons = verdict.reasons.copy()
+    order = sorted(range(len(verdict.table.measures)), key=lambda n: not _is_count(verdict, n))
+    hidden = np.zeros(len(reasons), dtype=np.bool_)
+    for number in order:
+        measure = verdict.table.measures[number]
+        if any(one.statbarn in _POSITIONS for one in measure.statistics):
+            continue
+        primary = (reasons[:, number] != 0) | hidden
+        pattern = _pattern(verdict, grid, measure, primary)
+        reasons[pattern & (reasons[:, number] == 0), number] |= Reason.COMPLEMENTARY.bit
+        if _is_count(verdict, number):
+            hidden |= reasons[:, number] != 0
+    return replace(verdict, reasons=reasons)
+
+
+def _is_count(verdict: TableVerdict, number: int) -> bool:
+    statistics = verdict.table.measures[number].statistics
+    return all(one.statbarn is Statbarn.FREQUENCIES for one in statistics)
+
+
+def _grid(verdict: TableVerdict) -> _Grid | None:
+    """Return the grid of a table, None if it has no totals over rows that it has, too."""
+    codes = verdict.table.codes
+    sizes = [len(labels) for labels in verdict.table.labels]
+    is_total = codes == TOTAL
+    has_parts = bool(sizes) and bool((~is_total).all(axis=1).any())
+    if not has_parts or not is_total.any() or np.prod([size + 1 for size in sizes]) > MOST_CELLS:
+        return None
+    places = np.where(is_total, np.array(sizes), codes)
+    shape = tuple(size + 1 for size in sizes)
+    cells = np.ravel_multi_index(tuple(places.T), shape)
+    return _Grid(cells, shape, lay_out([flat_dimension(size) for size in sizes]))
+
+
+def _pattern(verdict: TableVerdict, grid: _Grid, measure: Measure, primary: Cells) -> Cells:
+    """Return which rows have a suppressed cell of a measure, the primary ones included."""
+    if not primary.any():
+        return primary
+    values = _summed(grid, _sizes(measure), (verdict.table.codes != TOTAL).all(axis=1))
+    is_shown = np.zeros(values.shape, dtype=np.bool_)
+    is_shown[grid.cells] = True
+    is_primary = np.zeros(values.shape, dtype=np.bool_)
+    is_primary[grid.cells] = primary
+    share = verdict.check.profile.p_percent or _SHARE
+    level = np.maximum(values * share, 1.0) if verdict.check.secondary == "interval" else 1.0
+    system = table_system(
+        grid.layout,
+        values,
+        is_primary,
+        protection=(level * np.ones(len(values)), level * np.ones(len(values))),
+        weights=np.log1p(values),
+        is_hidden=~is_shown,
+    )
+    result = suppress(system, _SECONDS)
+    pattern: Cells = result.is_suppressed[grid.cells]
+    if not result.is_protected:
+        pattern = pattern | (verdict.table.codes == TOTAL).any(axis=1)
+    return pattern
+
+
+def _sizes(measure: Measure) -> NDArray[np.float64]:
+    """Return what adds up of a measure: contributions by absolute value, or units."""
+    evidence = measure.statistics[0].evidence
+    figures = evidence.units if evidence.total is None else np.nan_to_num(evidence.total)
+    return figures.astype(np.float64)
+
+
+def _summed(grid: _Grid, sizes: NDArray[np.float64], is_part: Cells) -> NDArray[np.float64]:
+    """Return the values of all cells: those of the parts, and totals that are their sums."""
+    table = np.zeros(grid.shape)
+    table.flat[grid.cells[is_part]] = sizes[is_part]
+    for axis in range(table.ndim):
+        parts = np.moveaxis(table, axis, 0)
+        parts[-1] = parts[:-1].sum(axis=0)
+    return table.ravel()
