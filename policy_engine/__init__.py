@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from policy_engine.api.estimating import estimate_answers
     from policy_engine.api.exploring import explore_policy
     from policy_engine.api.loading_generators import load_generator
+    from policy_engine.api.output_sessions import output_session
     from policy_engine.api.planning import (
         check_policy,
         estimate_policy,
@@ -69,6 +70,7 @@ _HOMES = {
         "api.estimating": ("estimate_answers",),
         "api.exploring": ("explore_policy",),
         "api.loading_generators": ("load_generator",),
+        "api.output_sessions": ("output_session",),
         "api.planning": (
             "check_policy",
             "estimate_policy",
@@ -141,6 +143,7 @@ __all__ = [
     "load_generator",
     "load_policies",
     "load_policy",
+    "output_session",
     "plan_all",
     "plan_policy",
     "policy_schema",

@@ -108,13 +108,13 @@ class VerifiedRelease:
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return the output as a pandas frame. Raises DataError (C011) without pandas."""
-        _require_package("pandas")
+        require_package("pandas")
         frame: pd.DataFrame = self._arrow().to_pandas()
         return frame
 
     def to_polars(self) -> "pl.DataFrame":
         """Return the output as a polars frame. Raises DataError (C011) without polars."""
-        _require_package("polars")
+        require_package("polars")
         import polars as pl  # noqa: PLC0415 (only if needed)
 
         frame = pl.from_arrow(self._arrow())
@@ -239,7 +239,8 @@ def _is_published(one: ProvenRelease, publication: Publication | TablePublicatio
     return published == one.certified.certificate
 
 
-def _require_package(package: str) -> None:
+def require_package(package: str) -> None:
+    """Raise DataError (C011) if a package is not installed."""
     if find_spec(package) is None:
         hint = f"pip install 'policy-engine[{package}]'."
         raise DataError.of("C011", f"{package} is not installed.", hint)

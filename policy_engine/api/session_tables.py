@@ -1,0 +1,193 @@
+"""Tables that sessions are asked for, in the words of pandas."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from policy_engine.audits.outputs.layout import GridLayout, Shares
+from policy_engine.audits.outputs.microdata import ChosenColumns, Microdata, coded, numbers_of
+from policy_engine.audits.outputs.tabulating import (
+    ShownAggregate,
+    TableRows,
+    Tabulation,
+    tabulate,
+)
+from policy_engine.errors import PolicyEngineError, RequestError
+
+_SHARES: Mapping[Any, Shares] = {
+    False: "",
+    True: "all",
+    "all": "all",
+    "index": "index",
+    "columns": "columns",
+}
+_PANDAS = {"nobs": "size", "average": "mean", "quantile": "median", "len": "size"}
+
+
+@dataclass(frozen=True)
+class TableRequest:
+    """A table that is asked for: keys to the left and on top, and aggregates of columns.
+
+    Keys and the columns of `sources` are names, series or arrays; an aggregate names its source.
+    """
+
+    left: tuple[Any, ...]
+    top: tuple[Any, ...]
+    aggregates: tuple[ShownAggregate, ...]
+    sources: Mapping[str, Any]
+    layout: GridLayout
+    fills: bool = False
+
+    @property
+    def text(self) -> str:
+        """What is asked for, in a few words."""
+        names = ", ".join(one.name for one in self.aggregates)
+        keys = " x ".join(", ".join(map(_word, some)) for some in (self.left, self.top) if some)
+        return f"{names} by {keys}" if keys else names
+
+
+def crosstab_request(
+    index: Any,
+    columns: Any,
+    values: Any,
+    aggfunc: Any,
+    normalize: Any,
+    *,
+    is_total: bool,
+    total: str,
+) -> TableRequest:
+    """Return what `pandas.crosstab` would be asked for. Raises K025."""
+    if (values is None) != (aggfunc is None):
+        raise _request_error("values and aggfunc are given together, or neither is.")
+    if normalize not in _SHARES:
+        message = f"normalize is True, False, 'all', 'index' or 'columns'. Given: {normalize!r}."
+        raise _request_error(message)
+    shares = _SHARES[normalize]
+    if shares and values is not None:
+        raise _request_error("Shares are of counts: normalize without values.")
+    sources = {} if values is None else {_word(values): values}
+    aggregates = (
+        (ShownAggregate("count", "size"),)
+        if values is None
+        else tuple(_aggregates(aggfunc, _word(values)))
+    )
+    left, top = _keys(index), _keys(columns)
+    layout = GridLayout(len(left), total, is_total, shares, is_named=len(aggregates) > 1)
+    return TableRequest(left, top, aggregates, sources, layout, fills=True)
+
+
+def pivot_request(
+    values: Any, index: Any, columns: Any, aggfunc: Any, *, is_total: bool, total: str
+) -> TableRequest:
+    """Return what `pandas.pivot_table` would be asked for. Raises K025."""
+    if values is None:
+        raise _request_error("A pivot table names its values.")
+    names = [values] if isinstance(values, str) else list(values)
+    functions = aggfunc if isinstance(aggfunc, Mapping) else dict.fromkeys(names, aggfunc)
+    aggregates = [one for name in names for one in _aggregates(functions[name], name)]
+    left, top = _keys(index), _keys(columns)
+    if not left and not top:
+        raise _request_error("A pivot table has an index or columns.")
+    layout = GridLayout(len(left), total, is_total, is_named=True)
+    sources = {name: name for name in names}
+    return TableRequest(left, top, tuple(aggregates), sources, layout, fills=bool(top))
+
+
+def aggregates_of(
+    by: Any, functions: Any, named: Mapping[str, tuple[str, str]], column: Any
+) -> TableRequest:
+    """Return what `DataFrame.groupby(by).agg(...)` would be asked for. Raises K025."""
+    columns = [] if column is None else [column] if isinstance(column, str) else list(column)
+    aggregates: list[ShownAggregate] = []
+    if functions == "size":
+        aggregates.append(ShownAggregate("size", "size"))
+    elif isinstance(functions, Mapping):
+        aggregates += [one for name, some in functions.items() for one in _aggregates(some, name)]
+    elif functions is not None:
+        if not columns:
+            raise _request_error("Of which columns? Write groupby(...)['income'].mean().")
+        aggregates += [one for name in columns for one in _aggregates(functions, name)]
+    for name, pair in named.items():
+        if not isinstance(pair, tuple) or len(pair) != _PAIR:
+            raise _request_error(f"{name} is a column and an aggregate: ('income', 'mean').")
+        aggregates.append(ShownAggregate(name, _function(pair[1]), str(pair[0])))
+    if not aggregates:
+        raise _request_error("agg names at least one aggregate.")
+    left = _keys(by)
+    sources = {one.column: one.column for one in aggregates if one.column}
+    return TableRequest(left, (), tuple(aggregates), sources, GridLayout(len(left)))
+
+
+_PAIR = 2
+
+
+def tabulated(request: TableRequest, rows: Microdata) -> Tabulation:
+    """Return the table that is asked for, of rows of data. Raises DataError, RequestError."""
+    keys = [*request.left, *request.top]
+    names = list(request.sources)
+    chosen = rows.choose([*keys, *(request.sources[name] for name in names)])
+    key_columns = _distinct(chosen, len(keys))
+    values = dict(zip(names, chosen.columns[len(keys) :], strict=True))
+    needed = {one.column for one in request.aggregates if one.function != "count"}
+    table = TableRows(
+        keys=tuple(coded(name, column) for name, column in key_columns),
+        units=chosen.units,
+        values={
+            name: numbers_of(name, column) if name in needed else _presence(name, column)
+            for name, (_, column) in values.items()
+        },
+        sets=_sets(request),
+        fills=request.fills,
+    )
+    return tabulate(table, request.aggregates)
+
+
+def _presence(name: str, column: Any) -> Any:
+    """Return numbers that are missing where a column is: what a count counts."""
+    codes = coded(name, column).codes.astype(float)
+    codes[codes < 0] = float("nan")
+    return codes
+
+
+def _distinct(chosen: ChosenColumns, count: int) -> list[tuple[str, Any]]:
+    names = [name for name, _ in chosen.columns[:count]]
+    return [
+        (name if names.count(name) == 1 else f"{name} ({place + 1})", column)
+        for place, (name, column) in enumerate(chosen.columns[:count])
+    ]
+
+
+def _sets(request: TableRequest) -> tuple[tuple[int, ...], ...]:
+    """Return the keys of each part of the table: its cells, and totals where there are some."""
+    left = tuple(range(len(request.left)))
+    top = tuple(range(len(left), len(left) + len(request.top)))
+    if not (request.layout.is_total or request.layout.shares):
+        return ((*left, *top),)
+    return tuple(dict.fromkeys(((*left, *top), left, top, ())))
+
+
+def _keys(keys: Any) -> tuple[Any, ...]:
+    if keys is None:
+        return ()
+    return tuple(keys) if isinstance(keys, list | tuple) else (keys,)
+
+
+def _aggregates(functions: Any, column: str) -> Iterator[ShownAggregate]:
+    some: Sequence[Any] = functions if isinstance(functions, list | tuple) else [functions]
+    for one in some:
+        function = _function(one)
+        yield ShownAggregate(f"{function} {column}", function, "" if function == "size" else column)
+
+
+def _function(function: Any) -> str:
+    """Return the name of an aggregate, that of a function too."""
+    name = function if isinstance(function, str) else str(getattr(function, "__name__", function))
+    return _PANDAS.get(name, name)
+
+
+def _word(source: Any) -> str:
+    return source if isinstance(source, str) else str(getattr(source, "name", None) or "values")
+
+
+def _request_error(message: str) -> PolicyEngineError:
+    return RequestError.of("K025", message)

@@ -1,0 +1,271 @@
+"""The rows that outputs are made of, with the unit of privacy that each is about."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.audits.outputs.model import Counts, Figures
+from policy_engine.errors import (
+    DataError,
+    PolicyEngineError,
+    RequestError,
+    did_you_mean,
+    join_names,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """A column as codes, (rows,), of its distinct values in order, -1 where it is missing."""
+
+    name: str
+    codes: Counts
+    labels: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """A table of rows; `unit` is the column that says whom each is of, empty where each row is of
+    another. `index` has the labels of the rows if they came with some (a pandas index). Rows chosen
+    from a `whole` table keep the numbers that units have there."""
+
+    table: pa.Table
+    unit: str = ""
+    index: Any = field(default=None, repr=False)
+    whole: "Microdata | None" = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, frame: Any, unit: str = "") -> "Microdata":
+        """Return the rows of a pandas, polars or Arrow frame.
+
+        Raises DataError (C010) for what is none, (C005) for one without the column of the unit.
+        """
+        index = getattr(frame, "index", None)
+        data = cls(arrow_table(frame), unit, index if hasattr(index, "get_indexer") else None)
+        if unit:
+            data.column(unit)
+        return data
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.table.num_rows)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return a column by its name. Raises DataError (C005) if there is none."""
+        if name in self.table.column_names:
+            return self.table[name]
+        hint = did_you_mean(name, self.table.column_names)
+        message = f"The data has no column {name!r}. It has {join_names(self.table.column_names)}."
+        raise DataError.of("C005", message, hint)
+
+    @cached_property
+    def units(self) -> Counts:
+        """The number of each row's unit, (rows,), -1 where the row does not say whose it is."""
+        if self.whole is not None:
+            return self._units_in(self.whole)
+        if not self.unit:
+            return np.arange(self.rows)
+        return self._coded_unit.codes
+
+    @cached_property
+    def _coded_unit(self) -> CodedColumn:
+        return coded(self.unit, self.column(self.unit))
+
+    def _units_in(self, whole: "Microdata") -> Counts:
+        """Return the number that each row's unit has in the whole table."""
+        if not self.unit:
+            places = whole.positions(self)
+            if places is None:
+                raise _unplaced_error(self.rows, whole.rows)
+            return places
+        numbers = {label: number for number, label in enumerate(whole._coded_unit.labels)}  # noqa: SLF001
+        own = [numbers.get(label, -2) for label in self._coded_unit.labels]
+        if -2 in own:
+            message = (
+                f"The rows are of units ({self.unit!r}) that the session's data does not have."
+            )
+            raise RequestError.of("K025", message, "Give rows of the data of the session.")
+        return np.array([*own, -1], np.int64)[self._coded_unit.codes]
+
+    @cached_property
+    def unit_count(self) -> int:
+        """How many units the whole table has."""
+        if self.whole is not None:
+            return self.whole.unit_count
+        return int(self.units.max(initial=-1)) + 1
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the data, in hexadecimal."""
+        stream = pa.BufferOutputStream()
+        with pa.ipc.new_stream(stream, self.table.schema.remove_metadata()) as writer:
+            writer.write_table(self.table.replace_schema_metadata(None).combine_chunks())
+        return hashlib.sha256(stream.getvalue()).hexdigest()
+
+    def positions(self, source: Any) -> Counts | None:
+        """Return which rows the values of a series or an array are of, None if nothing says so.
+
+        They are those of its index labels, or all rows in order where there are as many.
+        """
+        labels = getattr(source, "index", None)
+        if self.index is not None and hasattr(labels, "get_indexer") and self.index.is_unique:
+            places: Counts = np.asarray(self.index.get_indexer(labels), np.int64)
+            return places if (places >= 0).all() else None
+        rows = source.rows if isinstance(source, Microdata) else len(source)
+        return np.arange(self.rows) if rows == self.rows else None
+
+    def places(self, labels: Any, rows: int) -> Counts | None:
+        """Return which rows the labels of a model's rows are of, None if nothing says so."""
+        if labels is None:
+            return np.arange(self.rows) if rows == self.rows else None
+        if self.index is not None and self.index.is_unique:
+            places: Counts = np.asarray(self.index.get_indexer(labels), np.int64)
+            return places if (places >= 0).all() else None
+        return np.arange(self.rows) if rows == self.rows else None
+
+    def part(self, frame: Any) -> "Microdata":
+        """Return rows of this data that somebody chose, or with columns that were made of it.
+
+        Raises RequestError (K025) for rows of other units, or if nothing says which rows they are.
+        """
+        chosen = Microdata.of(frame, self.unit)
+        part = replace(chosen, whole=self.whole or self)
+        part.units  # noqa: B018 (raises)
+        return part
+
+    def choose(self, sources: Sequence[Any]) -> "ChosenColumns":
+        """Return columns, by name or as series or arrays of values, of the same rows.
+
+        Raises DataError (C005) for a name that is not there, RequestError (K025) where nothing
+        says which rows a series is of, or they are not the same.
+        """
+        chosen = np.arange(self.rows)
+        for source in sources:
+            if not isinstance(source, str):
+                places = self.positions(source)
+                if places is None:
+                    raise _unplaced_error(len(source), self.rows)
+                if len(chosen) != len(places) and len(chosen) != self.rows:
+                    raise _unplaced_error(len(places), len(chosen))
+                chosen = places
+        columns = []
+        for number, source in enumerate(sources):
+            if isinstance(source, str):
+                columns.append((source, self.column(source).take(pa.array(chosen))))
+                continue
+            places = self.positions(source)
+            if places is None or not np.array_equal(places, chosen):
+                raise _unplaced_error(len(source), len(chosen))
+            columns.append((_name_of(source, number), arrow_column(source)))
+        return ChosenColumns(tuple(columns), self.units[chosen])
+
+
+class ChosenColumns(NamedTuple):
+    """Columns of the same rows by their names, and the number of each row's unit."""
+
+    columns: tuple[tuple[str, pa.ChunkedArray], ...]
+    units: Counts
+
+
+def _name_of(source: Any, number: int) -> str:
+    name = getattr(source, "name", None)
+    return f"column {number + 1}" if name is None else str(name)
+
+
+def _unplaced_error(rows: int, whole: int) -> PolicyEngineError:
+    message = f"Nothing says whose the {rows:,} values are: the data has {whole:,} rows."
+    hint = "Give columns by name, whole columns, or pandas series with the index of the data."
+    return RequestError.of("K025", message, hint)
+
+
+def arrow_table(frame: Any) -> pa.Table:
+    """Return a frame as an Arrow table. Raises DataError (C010) for what is none."""
+    if not hasattr(frame, "__arrow_c_stream__"):
+        message = f"This is not a table: {type(frame).__name__}."
+        raise DataError.of("C010", message, "Give a pandas, polars or Arrow table, or a path.")
+    try:
+        table = pa.table(frame)
+        columns = [_plain_texts(table[name]) for name in range(table.num_columns)]
+        return pa.table(columns, names=table.column_names)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        message = f"The table cannot be read: {str(error).splitlines()[0]}."
+        raise DataError.of("C010", message) from None
+
+
+def arrow_column(source: Any) -> pa.ChunkedArray:
+    """Return a series or an array as an Arrow column. Raises DataError (C009) where it is none."""
+    try:
+        if hasattr(source, "__arrow_c_stream__"):
+            return _plain_texts(pa.chunked_array(source))
+        return pa.chunked_array([pa.array(source, from_pandas=True)])
+    except (pa.ArrowException, TypeError, ValueError):
+        message = f"This is not a column of one type: {type(source).__name__}."
+        raise DataError.of("C009", message) from None
+
+
+def _plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return texts in one type, whichever a library keeps them in."""
+    kinds = (pa.string_view(), pa.large_string())
+    return column.cast(pa.string()) if column.type in kinds else column
+
+
+def coded(name: str, column: pa.ChunkedArray) -> CodedColumn:
+    """Return a column as codes of its values; categories keep their order."""
+    array = column.combine_chunks()
+    if pa.types.is_dictionary(array.type):
+        labels, codes = array.dictionary.to_pylist(), pc.fill_null(array.indices, -1)
+        return _without_unused(name, np.asarray(codes, np.int64), labels)
+    if pa.types.is_floating(array.type):
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    if pa.types.is_nested(array.type) or isinstance(array.type, pa.BaseExtensionType):
+        array = pa.array([None if one is None else str(one) for one in array.to_pylist()])
+    packed = array.dictionary_encode()
+    order = pc.array_sort_indices(packed.dictionary).to_numpy()
+    ranks = np.empty(len(order) + 1, np.int64)
+    ranks[order], ranks[-1] = np.arange(len(order)), -1
+    places = np.asarray(pc.fill_null(packed.indices, -1), np.int64)
+    return CodedColumn(name, ranks[places], tuple(packed.dictionary.take(order).to_pylist()))
+
+
+def _without_unused(name: str, codes: Counts, labels: Sequence[Any]) -> CodedColumn:
+    used = np.unique(codes[codes >= 0])
+    ranks = np.full(len(labels) + 1, -1, np.int64)
+    ranks[used] = np.arange(len(used))
+    return CodedColumn(name, ranks[codes], tuple(labels[one] for one in used.tolist()))
+
+
+def feature_matrix(features: Any) -> Figures:
+    """Return the numbers of a frame or an array of explanatory variables, (rows, variables).
+
+    Raises DataError (C009) for what are none.
+    """
+    try:
+        if hasattr(features, "__arrow_c_stream__") and not hasattr(features, "to_numpy"):
+            table = arrow_table(features)
+            columns = [numbers_of(name, table[name]) for name in table.column_names]
+            return np.column_stack(columns)
+        return np.atleast_2d(np.asarray(features, np.float64))
+    except (TypeError, ValueError):
+        raise DataError.of("C009", "The features of a model are columns of numbers.") from None
+
+
+def numbers_of(name: str, column: pa.ChunkedArray) -> Figures:
+    """Return the numbers of a column, (rows,), NaN where it is missing.
+
+    Raises DataError (C009) for a column without numbers.
+    """
+    kind: Any = column.type
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    if not (is_number or pa.types.is_boolean(kind)):
+        raise DataError.of("C009", f"The column {name!r} is not one of numbers: it has {kind}.")
+    column = column.cast(pa.int8()) if pa.types.is_boolean(kind) else column
+    values: NDArray[np.float64] = np.asarray(column.cast(pa.float64(), safe=False), np.float64)
+    return values

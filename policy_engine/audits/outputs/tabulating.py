@@ -1,0 +1,299 @@
+"""Tables of results made of microdata: their figures, and the evidence of each cell."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from policy_engine.audits.outputs.contributions import Contributions, central_moments, quantiles
+from policy_engine.audits.outputs.lines import line_shares
+from policy_engine.audits.outputs.microdata import CodedColumn
+from policy_engine.audits.outputs.model import (
+    TOTAL,
+    CellEvidence,
+    Counts,
+    Figures,
+    Measure,
+    ResultTable,
+    ShownStatistic,
+    Statbarn,
+)
+from policy_engine.errors import RequestError, did_you_mean, join_names
+
+COUNTS = ("size", "count")
+FUNCTIONS: Mapping[str, Statbarn] = MappingProxyType(
+    {
+        "size": Statbarn.FREQUENCIES,
+        "count": Statbarn.FREQUENCIES,
+        "sum": Statbarn.LINEAR_AGGREGATIONS,
+        "mean": Statbarn.LINEAR_AGGREGATIONS,
+        "median": Statbarn.POSITION,
+        "quantile": Statbarn.POSITION,
+        "std": Statbarn.SHAPE,
+        "var": Statbarn.SHAPE,
+        "sem": Statbarn.SHAPE,
+        "skew": Statbarn.SHAPE,
+        "min": Statbarn.ENDPOINTS,
+        "max": Statbarn.ENDPOINTS,
+    }
+)
+"""The aggregates that are understood, and the class of statistics that each belongs to."""
+
+
+@dataclass(frozen=True)
+class ShownAggregate:
+    """An aggregate of a column, under the name that a table shows it by; `size` has no column.
+
+    `share` is that of a quantile.
+    """
+
+    name: str
+    function: str
+    column: str = ""
+    share: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Raise RequestError (K025) for an aggregate that is not understood."""
+        if self.function not in FUNCTIONS:
+            message = f"The aggregate {self.function!r} is not understood. "
+            message += f"Allowed is {join_names(FUNCTIONS, 'or')}."
+            raise RequestError.of("K025", message, did_you_mean(self.function, FUNCTIONS))
+
+    @property
+    def measure(self) -> str:
+        """What the ledger of outputs calls it."""
+        if self.function in ("sum", "mean"):
+            return f"{self.function}:{self.column}"
+        return "rows" if self.function == "size" else f"{self.function}:{self.column}:{self.share}"
+
+
+@dataclass(frozen=True, eq=False)
+class TableRows:
+    """The rows of the data that a table is made of, all arrays (rows,).
+
+    `keys` say by what they are grouped, `units` whom each is of, and `values` hold the numbers of
+    columns. `sets` are the keys, by their numbers, of each part of the table: its cells, and the
+    totals over the others. With `fills`, every combination of the keys is a row of the table.
+    """
+
+    keys: tuple[CodedColumn, ...]
+    units: Counts
+    values: Mapping[str, Figures]
+    sets: tuple[tuple[int, ...], ...]
+    fills: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class CellMembers:
+    """Who is in the cells of a measure: rows of the table and the unit's number, pair by pair."""
+
+    rows: Counts
+    units: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulation:
+    """A table, the part that each row is in and how many units it has, both (rows,), and who is in
+    the cells of each of its measures."""
+
+    table: ResultTable
+    sets: Counts
+    units: Counts
+    members: tuple[CellMembers, ...]
+    aggregates: tuple[ShownAggregate, ...] = ()
+
+
+def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulation:
+    """Return a table of aggregates: as rows the groups of each part, one part after the other.
+
+    Rows that lack a key are in no group, as in pandas, nor are those that do not say whose they
+    are: what is not known to be of somebody cannot be counted.
+    """
+    is_used = np.logical_and.reduce([rows.units >= 0, *(key.codes >= 0 for key in rows.keys)])
+    codes = np.column_stack(
+        [np.zeros((len(rows.units), 0), np.int64)] + [k.codes for k in rows.keys]
+    )
+    parts = [_part(codes[is_used], chosen, rows) for chosen in rows.sets]
+    starts = np.cumsum([0, *(len(part_codes) for part_codes, _ in parts)])
+    all_codes = np.concatenate([part_codes for part_codes, _ in parts])
+    groups = np.concatenate(
+        [numbers + start for (_, numbers), start in zip(parts, starts[:-1], strict=True)]
+    )
+    units = np.tile(rows.units[is_used], len(parts))
+    whole = Contributions(groups, units, len(all_codes))
+    measures, values, members = [], [], []
+    for one in aggregates:
+        column = rows.values[one.column][is_used] if one.function != "size" else None
+        present = (
+            whole
+            if column is None
+            else Contributions(groups, units, len(all_codes), np.tile(column, len(parts))).present
+        )
+        statistic, figures = _EVIDENCE[FUNCTIONS[one.function]](
+            one, CellRows(present, whole, all_codes)
+        )
+        measures.append(Measure(one.name, (statistic,)))
+        values.append(figures)
+        members.append(CellMembers(*present.members))
+    table = ResultTable(
+        keys=tuple(key.name for key in rows.keys),
+        labels=tuple(key.labels for key in rows.keys),
+        codes=all_codes,
+        measures=tuple(measures),
+        values=np.column_stack([np.zeros((len(all_codes), 0)), *values]),
+    )
+    return Tabulation(
+        table,
+        np.repeat(np.arange(len(parts)), np.diff(starts)),
+        whole.units_in,
+        tuple(members),
+        tuple(aggregates),
+    )
+
+
+def _part(codes: Counts, chosen: Sequence[int], rows: TableRows) -> tuple[Counts, Counts]:
+    """Return the codes of the groups by some keys, (groups, keys), and the group of each row."""
+    kept = np.full_like(codes, TOTAL)
+    kept[:, list(chosen)] = codes[:, list(chosen)]
+    if not chosen:
+        return np.full((1, codes.shape[1]), TOTAL, np.int64), np.zeros(len(codes), np.int64)
+    if not rows.fills:
+        groups, numbers = np.unique(kept, axis=0, return_inverse=True)
+        return groups, numbers.ravel()
+    sizes = [len(rows.keys[key].labels) for key in chosen]
+    grid = np.full((math.prod(sizes), codes.shape[1]), TOTAL, np.int64)
+    grid[:, list(chosen)] = np.indices(sizes).reshape(len(chosen), -1).T
+    numbers = np.zeros(len(codes), np.int64)
+    for key, size in zip(chosen, sizes, strict=True):
+        numbers = numbers * size + codes[:, key]
+    return grid, numbers
+
+
+# -- evidence ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class CellRows:
+    """The rows of each cell: those that have a value, all, and the codes of the cells."""
+
+    present: Contributions
+    whole: Contributions
+    codes: Counts
+
+
+Evaluated = tuple[ShownStatistic, Figures]
+
+
+def _frequency(one: ShownAggregate, cells: CellRows) -> Evaluated:
+    present = cells.present
+    units = present.units_in
+    evidence = CellEvidence(
+        units=units,
+        rows=present.rows_in,
+        left_out=cells.whole.units_in - units if one.column else None,
+        group_share=line_shares(cells.codes, units),
+    )
+    return _statistic(one, evidence), present.rows_in.astype(np.float64)
+
+
+def _linear(one: ShownAggregate, cells: CellRows) -> Evaluated:
+    present = cells.present
+    assert present.values is not None  # noqa: S101
+    totals = np.bincount(present.groups, present.values, minlength=present.group_count).astype(
+        np.float64
+    )
+    rows = present.rows_in
+    means = np.where(rows > 0, totals / np.maximum(rows, 1), np.nan)
+    figures: Figures = totals if one.function == "sum" else means
+    if np.isin(present.values, (0.0, 1.0)).all():
+        return _yes_or_no(one, present), figures
+    first, second = present.largest_two
+    evidence = CellEvidence(
+        units=present.count(present.sums != 0),
+        rows=rows,
+        largest=first,
+        second=second,
+        total=present.total(np.abs(present.sums)),
+        negatives=present.count(present.sums < 0),
+        is_constant=present.is_constant,
+    )
+    return _statistic(one, evidence), figures
+
+
+def _yes_or_no(one: ShownAggregate, present: Contributions) -> ShownStatistic:
+    """Return the evidence of a total or a mean of 0 and 1, which is a count of persons."""
+    assert present.values is not None  # noqa: S101
+    yes, no = (present.units_where(present.values == value) for value in (1.0, 0.0))
+    most = np.maximum(yes, no) / np.maximum(present.units_in, 1)
+    share = np.where(present.units_in > 0, most, np.nan)
+    evidence = CellEvidence(units=yes, rows=present.rows_in, left_out=no, group_share=share)
+    return replace(_statistic(one, evidence), statbarn=Statbarn.FREQUENCIES)
+
+
+def _position(one: ShownAggregate, cells: CellRows) -> Evaluated:
+    present = cells.present
+    assert present.values is not None  # noqa: S101
+    figures = quantiles(present, one.share)
+    own = figures[present.groups]
+    units = present.units_in
+    evidence = CellEvidence(
+        units=units,
+        rows=present.rows_in,
+        below=units - present.units_where(present.values >= own),
+        above=units - present.units_where(present.values <= own),
+        is_constant=present.is_constant,
+    )
+    tail = min(one.share, 1 - one.share)
+    return replace(_statistic(one, evidence), tail=tail), figures
+
+
+def _shape(one: ShownAggregate, cells: CellRows) -> Evaluated:
+    present = cells.present
+    rows, squares = present.rows_in, central_moments(present, 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variances = np.where(rows > 1, squares / (rows - 1), np.nan)
+        figures = {
+            "var": variances,
+            "std": np.sqrt(variances),
+            "sem": np.sqrt(variances / rows),
+            "skew": _skewness(present, squares) if one.function == "skew" else variances,
+        }[one.function]
+    evidence = CellEvidence(
+        units=present.units_in,
+        rows=rows,
+        degrees_of_freedom=np.maximum(present.units_in - 1, 0).astype(np.float64),
+        is_constant=present.is_constant,
+    )
+    return _statistic(one, evidence), figures
+
+
+def _skewness(present: Contributions, squares: Figures) -> Figures:
+    """Return the skewness of each group, adjusted for its size as pandas does."""
+    rows = present.rows_in.astype(np.float64)
+    spread = (squares / rows) ** 1.5
+    plain = central_moments(present, 3) / rows / spread
+    return np.where(rows > 2, plain * np.sqrt(rows * (rows - 1)) / (rows - 2), np.nan)
+
+
+def _endpoint(one: ShownAggregate, cells: CellRows) -> Evaluated:
+    present = cells.present
+    evidence = CellEvidence(units=present.units_in, rows=present.rows_in)
+    return _statistic(one, evidence), present.extreme(least=one.function == "min")
+
+
+def _statistic(one: ShownAggregate, evidence: CellEvidence) -> ShownStatistic:
+    columns = (one.column,) if one.column else ()
+    return ShownStatistic(FUNCTIONS[one.function], evidence, columns)
+
+
+_EVIDENCE: Mapping[Statbarn, Callable[[ShownAggregate, CellRows], Evaluated]] = MappingProxyType(
+    {
+        Statbarn.FREQUENCIES: _frequency,
+        Statbarn.LINEAR_AGGREGATIONS: _linear,
+        Statbarn.POSITION: _position,
+        Statbarn.SHAPE: _shape,
+        Statbarn.ENDPOINTS: _endpoint,
+    }
+)

@@ -1,0 +1,150 @@
+"""Outputs as answers to an output ledger: tables that share persons are checked as one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.outputs.model import Figures, TableVerdict
+from policy_engine.audits.outputs.reasons import LEDGER_REASONS, Reason
+from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
+from policy_engine.release.output_ledger.answers import (
+    COUNT,
+    OutputAnswer,
+    OutputCell,
+    Protection,
+)
+from policy_engine.release.output_ledger.ledger import OutputLedger
+from policy_engine.release.output_ledger.populations import Populations
+
+_SHARE = 0.1
+"""How closely, of its value, a suppressed total may be known where the profile has no p%."""
+_ROWS = "sum:(rows)"
+
+
+@dataclass(frozen=True)
+class LinkedScope:
+    """What outputs are about: the dataset, its digest, how many units it has, and the scopes under
+    which earlier outputs about it count."""
+
+    dataset: str
+    data: str
+    units: int
+    scopes: tuple[str, ...]
+
+
+def link_output(
+    verdict: TableVerdict, made: Tabulation, scope: LinkedScope, ledger: OutputLedger, name: str
+) -> TableVerdict:
+    """Return the verdict on an output after all that are in a ledger, where it is recorded.
+
+    Cells that would reveal others, of this output or an earlier one, are withheld. Raises
+    LedgerError for a ledger that cannot be used (K030 to K036).
+    """
+    if not verdict.released.any():
+        return verdict
+    cells = [*_cells(verdict, made)]
+    answer = OutputAnswer(
+        dataset=scope.dataset,
+        data=scope.data,
+        scopes=scope.scopes,
+        populations=_populations(made, scope.units),
+        cells=tuple(cell for _, cell in cells),
+        bounds=_bounds(made),
+        name=name,
+    )
+    outcome = ledger.check_and_record(answer, partly=verdict.check.mitigation != "deny")
+    reasons = verdict.reasons.copy()
+    for (place, cell), after in zip(cells, outcome.cells, strict=True):
+        if cell.is_released and (after.state != "released" or not outcome.may_leave):
+            reasons[place] |= LEDGER_REASONS.get(after.code, Reason.DENIED_WITH_OTHERS).bit
+    return replace(verdict, reasons=reasons)
+
+
+def _cells(verdict: TableVerdict, made: Tabulation) -> Iterator[tuple[tuple[int, int], OutputCell]]:
+    """Yield the cells of an output by row and measure; suppressed ones have their protection."""
+    check, rows, released = verdict.check, len(made.table.codes), verdict.released
+    for number, aggregate in enumerate(made.aggregates):
+        statistic = made.table.measures[number].statistics[0]
+        is_single = _is_single(made, number)
+        measure = _measure(made, number, is_single=is_single)
+        values = _values(made, number, is_single=is_single)
+        is_count = aggregate.function in COUNTS
+        protection = _protection(verdict, is_count=is_count)
+        for row in range(rows):
+            if not released[row, number] and check.secondary == "none":
+                continue
+            value = float(values[row]) if np.isfinite(values[row]) else None
+            yield (
+                (row, number),
+                OutputCell(
+                    population=number * rows + row,
+                    measure=measure,
+                    value=value,
+                    threshold=check.profile.min_units,
+                    is_released=bool(released[row, number]),
+                    protection=protection if statistic.evidence.units[row] else Protection(),
+                ),
+            )
+
+
+def _is_single(made: Tabulation, number: int) -> bool:
+    """Return whether no unit has several rows in a cell of a measure."""
+    evidence = made.table.measures[number].statistics[0].evidence
+    present = np.bincount(made.members[number].rows, minlength=len(made.table.codes))
+    return evidence.rows is None or bool((evidence.rows == present).all())
+
+
+def _measure(made: Tabulation, number: int, *, is_single: bool) -> str:
+    """Return what the ledger calls a measure. Where units have several rows, a count of rows is a
+    total of them, and a mean is taken for the total, as if everybody knew the rows."""
+    one = made.aggregates[number]
+    if one.function in COUNTS:
+        return COUNT if is_single else f"{_ROWS}{one.column}"
+    if one.function == "mean" and not is_single:
+        return f"sum:{one.column}"
+    return one.measure
+
+
+def _values(made: Tabulation, number: int, *, is_single: bool) -> Figures:
+    values = made.table.values[:, number]
+    evidence = made.table.measures[number].statistics[0].evidence
+    if made.aggregates[number].function == "mean" and not is_single and evidence.rows is not None:
+        totals: Figures = values * evidence.rows
+        return totals
+    return values
+
+
+def _protection(verdict: TableVerdict, *, is_count: bool) -> Protection:
+    if verdict.check.secondary != "interval":
+        return Protection()
+    if is_count:
+        return Protection(below=1.0, above=1.0)
+    return Protection(share=verdict.check.profile.p_percent or _SHARE)
+
+
+def _populations(made: Tabulation, units: int) -> Populations:
+    """Return who is in each cell: measure by measure, in each the rows of the table."""
+    whole = Populations(units)
+    for members in made.members:
+        for number in range(int(made.sets.max(initial=0)) + 1):
+            rows = np.flatnonzero(made.sets == number)
+            is_in = _between(members.rows, rows)
+            own = (members.units[is_in], members.rows[is_in] - rows[0])
+            whole = whole.joined(Populations.of_pairs(*own, units, len(rows)))
+    return whole
+
+
+def _between(numbers: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return np.asarray((numbers >= rows[0]) & (numbers <= rows[-1]), np.bool_)
+
+
+def _bounds(made: Tabulation) -> dict[str, tuple[float, float]]:
+    """Return that totals have no negative contributions, of columns of which that is true."""
+    bounds = {}
+    for measure, one in zip(made.table.measures, made.aggregates, strict=True):
+        negatives = measure.statistics[0].evidence.negatives
+        if one.function in ("sum", "mean") and negatives is not None and not negatives.any():
+            bounds[one.column] = (0.0, float("inf"))
+    return bounds

@@ -1,0 +1,258 @@
+"""Writing a folder of outputs, deciding about them, and letting out what may leave."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from pydantic import BaseModel, ValidationError
+
+from policy_engine.data.atomic_file import write_file
+from policy_engine.data.chain.entries import canonical
+from policy_engine.data.chain.hashing import HashChain
+from policy_engine.data.keys import Key, read_chain_key
+from policy_engine.errors import LedgerError, OutputError, Problem, did_you_mean, join_names
+from policy_engine.release.output_folder.model import (
+    Decided,
+    FolderEvidence,
+    StepEntry,
+    StoredFile,
+    Submission,
+    SubmittedOutput,
+)
+from policy_engine.release.output_folder.steps import LOG, StepLog
+
+OUTPUTS, EVIDENCE = "outputs.json", "evidence.json"
+CHECKER_PAGE, RESEARCHER_PAGE = "checker.html", "researcher.html"
+
+
+def stored_file(path: str, content: bytes) -> StoredFile:
+    """Return what a folder says of a file."""
+    return StoredFile(path=path, sha256=hashlib.sha256(content).hexdigest(), size=len(content))
+
+
+def check_vacant(folder: Path) -> None:
+    """Raise OutputError (O001) where there is something else than an empty folder."""
+    try:
+        is_vacant = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    except OSError as error:
+        message = f"The folder cannot be used: {error.strerror or error}."
+        raise OutputError.of("O002", message, source=str(folder)) from None
+    if not is_vacant:
+        message = f"{str(folder)!r} exists, and is not an empty folder."
+        raise OutputError.of("O001", message, "Give another path.")
+
+
+def write_folder(
+    folder: Path,
+    submission: Submission,
+    evidence: FolderEvidence,
+    files: Mapping[str, bytes],
+    *,
+    by: str,
+    key: Key = None,
+) -> StepEntry:
+    """Write a folder of outputs, whole or not at all, and return the first step of its log.
+
+    `files` are the contents by their paths in the folder. Raises OutputError (O001, O002) where
+    there is something or it cannot be written.
+    """
+    check_vacant(folder)
+    parts = {OUTPUTS: _text(submission), EVIDENCE: _text(evidence)}
+    draft = folder.with_name(f".{folder.name}-{token_hex(8)}")
+    try:
+        draft.mkdir(parents=True, mode=0o700)
+        for path, content in {**parts, **files}.items():
+            (draft / path).parent.mkdir(exist_ok=True)
+            write_file(draft / path, content, private=True)
+        digests = {name: hashlib.sha256(text).hexdigest() for name, text in parts.items()}
+        log = StepLog(draft, HashChain(read_chain_key(key)))
+        first = log.begin(state="submitted", by=by, parts=digests)
+        if folder.is_dir():
+            folder.rmdir()
+        draft.rename(folder)
+    except OSError as error:
+        message = f"The folder cannot be written: {error.strerror or error}."
+        raise OutputError.of("O002", message, source=str(folder)) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return first
+
+
+def _text(part: BaseModel) -> bytes:
+    return json.dumps(part.model_dump(mode="json"), indent=1, ensure_ascii=False).encode()
+
+
+@dataclass(frozen=True)
+class OutputStanding:
+    """Where an output stands: what was decided last about it, if it was, and what may leave."""
+
+    output: SubmittedOutput
+    decision: StepEntry | None
+
+    @property
+    def word(self) -> str:
+        """`released` by the rules, `accepted` or `rejected` by a checker, or still `open`."""
+        if self.decision is not None:
+            return self.decision.state
+        return "open" if self.output.needs_checker else "released"
+
+    @property
+    def files(self) -> tuple[StoredFile, ...]:
+        """What leaves if it does: more than by the rules alone, where a checker accepts that."""
+        is_whole = self.word == "accepted" and bool(self.output.whole)
+        return self.output.whole if is_whole else self.output.files
+
+
+@dataclass(frozen=True)
+class OutputFolder:
+    """A folder of outputs that was read: nothing of it was changed since it was submitted."""
+
+    folder: Path
+    submission: Submission
+    evidence: FolderEvidence
+    log: StepLog
+
+    @classmethod
+    def read(cls, folder: Path, key: Key = None) -> "OutputFolder":
+        """Return a folder. Raises LedgerError (K027) for one that is none, or was changed."""
+        if not (folder / LOG).is_file():
+            message = f"{str(folder)!r} is not a folder of outputs: it has no {LOG}."
+            raise LedgerError.of("K027", message, "`finalise` or `check --out` writes one.")
+        log = StepLog(folder, HashChain(read_chain_key(key)))
+        first = log.entries()[0]
+        texts = {name: _content(folder, name) for name in (OUTPUTS, EVIDENCE)}
+        digests = {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
+        changed = [name for name in digests if (first.parts or {}).get(name) != digests[name]]
+        if changed:
+            raise _changed_error(folder, changed)
+        try:
+            submission = Submission.model_validate_json(texts[OUTPUTS])
+            evidence = FolderEvidence.model_validate_json(texts[EVIDENCE])
+        except ValidationError:
+            message = "What the folder says of its outputs cannot be read."
+            raise LedgerError.of("K027", message, source=str(folder)) from None
+        return cls(folder, submission, evidence, log)
+
+    def standings(self) -> tuple[OutputStanding, ...]:
+        """Return where each output stands."""
+        return _standings(self.submission, self.log.entries())
+
+    def decide(self, name: str, *, accepts: bool, reason: str, by: str) -> OutputStanding:
+        """Record what a checker decides about an output, and return where it stands.
+
+        Raises LedgerError (K027) if its files were changed, (K028) for an output that is not there,
+        a decision without a reason or a person, or after outputs were released.
+        """
+        output = self.submission.output(name)
+        if output is None:
+            names = [one.name for one in self.submission.outputs]
+            message = f"There is no output {name!r}. There is {join_names(names or ['none'])}."
+            raise LedgerError.of("K028", message, did_you_mean(name, names))
+        if not reason.strip() or not by.strip():
+            raise LedgerError.of("K028", "A decision names who takes it, and the reason.")
+        self._check_files([*output.files, *output.whole])
+        state = "accepted" if accepts else "rejected"
+        with self.log.appending() as log:
+            if any(one.state == "released" for one in log.entries):
+                message = "The outputs of the folder were released: nothing more is decided."
+                raise LedgerError.of("K028", message, source=str(self.folder))
+            digests = tuple(one.sha256 for one in (*output.files, *output.whole))
+            decided = Decided(output=name, reason=reason.strip(), files=digests)
+            log.add(state=state, by=by.strip(), decided=decided)
+            entries = log.entries
+        return next(one for one in _standings(self.submission, entries) if one.output.name == name)
+
+    def release(self, to: Path, *, by: str, only: Sequence[str] = ()) -> dict[str, str]:
+        """Copy what may leave to a new folder, all or nothing; return its files with digests.
+
+        Rejected outputs stay. Raises LedgerError (K028) while one is still open, (K027) if a file
+        was changed since it was submitted, and OutputError (O001, O002).
+        """
+        if to.exists():
+            message = f"The output {str(to)!r} exists."
+            raise OutputError.of("O001", message, "Give another path.")
+        with self.log.appending() as log:
+            standings = _standings(self.submission, log.entries)
+            chosen = [one for one in standings if not only or one.output.name in only]
+            undecided = [one.output.name for one in chosen if one.word == "open"]
+            if undecided:
+                problems = [_undecided(name) for name in undecided]
+                raise LedgerError(*problems, source=str(self.folder))
+            leaving = [one for one in chosen if one.word in ("released", "accepted")]
+            files = [file for one in leaving for file in one.files]
+            if not files:
+                raise LedgerError.of("K028", "No output of the folder may leave.")
+            self._check_files(files)
+            released = self._copy(files, to)
+            try:
+                log.add(state="released", by=by.strip() or "checker", released=released)
+            except BaseException:
+                shutil.rmtree(to, ignore_errors=True)
+                raise
+        return released
+
+    def _copy(self, files: Sequence[StoredFile], to: Path) -> dict[str, str]:
+        draft = to.with_name(f".{to.name}-{token_hex(8)}")
+        released = {}
+        try:
+            draft.mkdir(parents=True)
+            for file in files:
+                content = _content(self.folder, file.path)
+                if hashlib.sha256(content).hexdigest() != file.sha256:
+                    raise _changed_error(self.folder, [file.path])
+                name = Path(file.path).name
+                (draft / name).write_bytes(content)
+                released[name] = file.sha256
+            draft.rename(to)
+        except OSError as error:
+            message = f"The folder cannot be written: {error.strerror or error}."
+            raise OutputError.of("O002", message, source=str(to)) from None
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+        return released
+
+    def _check_files(self, files: Sequence[StoredFile]) -> None:
+        changed = [
+            one.path
+            for one in files
+            if hashlib.sha256(_content(self.folder, one.path)).hexdigest() != one.sha256
+        ]
+        if changed:
+            raise _changed_error(self.folder, changed)
+
+
+def _standings(submission: Submission, entries: Sequence[StepEntry]) -> tuple[OutputStanding, ...]:
+    last = {one.decided.output: one for one in entries if one.decided is not None}
+    return tuple(OutputStanding(one, last.get(one.name)) for one in submission.outputs)
+
+
+def _content(folder: Path, name: str) -> bytes:
+    """Return a file of the folder. Raises LedgerError (K027) if it is not there, or elsewhere."""
+    path = folder / name
+    if path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
+        raise LedgerError.of("K027", f"{name!r} is not a file in the folder.", source=str(folder))
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        message = f"{name!r} cannot be read: {error.strerror or error}."
+        raise LedgerError.of("K027", message, source=str(folder)) from None
+
+
+def _changed_error(folder: Path, names: Sequence[str]) -> LedgerError:
+    verb = "was" if len(names) == 1 else "were"
+    message = f"{join_names(names)} {verb} changed after the outputs were submitted."
+    return LedgerError(Problem("K027", message, "Submit the outputs again."), source=str(folder))
+
+
+def _undecided(name: str) -> Problem:
+    message = f"Nobody has decided about the output {name!r}."
+    return Problem("K028", message, "`check accept` and `check reject` decide, with a reason.")
+
+
+def digest_of(text: object) -> str:
+    """Return the SHA-256 of the canonical JSON of a value, in hexadecimal."""
+    return hashlib.sha256(canonical(text)).hexdigest()

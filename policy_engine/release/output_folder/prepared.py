@@ -1,0 +1,243 @@
+"""Outputs before they are submitted: judged by the rules, linked to each other, as files."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from policy_engine.audits.outputs.explaining import confidential_verdict, public_verdict
+from policy_engine.audits.outputs.fitted_models import ModelOutput
+from policy_engine.audits.outputs.judging import judge
+from policy_engine.audits.outputs.layout import GridLayout, ShownTable, lay_out
+from policy_engine.audits.outputs.listing import listed_rows
+from policy_engine.audits.outputs.model import TableVerdict
+from policy_engine.audits.outputs.reasons import SENTENCES, CheckOutcome, Reason, outcome_of
+from policy_engine.audits.outputs.suppressing import suppress_totals
+from policy_engine.audits.outputs.tabulating import Tabulation
+from policy_engine.methods.output_checks.parameters import OutputCheck
+from policy_engine.release.linked_outputs import LinkedScope, link_output
+from policy_engine.release.output_folder.folder import stored_file
+from policy_engine.release.output_folder.model import (
+    FolderEvidence,
+    Kind,
+    OutputEvidence,
+    StoredFile,
+    Submission,
+    SubmittedOutput,
+)
+from policy_engine.release.output_ledger.ledger import OutputLedger
+
+FILES, WHOLE = "outputs", "held"
+"""The folders of files as they may leave, and of what only a checker lets out."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedOutput:
+    """An output: a table or a model with its evidence, or a file that only a person can judge.
+
+    `verdict` is None for a file. `content` is the file: its ending and its bytes.
+    """
+
+    name: str
+    kind: Kind
+    request: str
+    check: OutputCheck
+    made: Tabulation | None = field(default=None, repr=False)
+    layout: GridLayout | None = None
+    model: ModelOutput | None = field(default=None, repr=False)
+    content: tuple[str, bytes] | None = field(default=None, repr=False)
+    verdict: TableVerdict | None = field(default=None, repr=False)
+    comments: tuple[str, ...] = ()
+    exception: str = ""
+
+    @property
+    def status(self) -> CheckOutcome:
+        """What the rules say of it: released if anything of it is."""
+        if self.verdict is None:
+            return CheckOutcome.REVIEW
+        if self.model is not None and not self.verdict.released.all():
+            masks = np.unique(self.verdict.reasons).tolist()
+            return min(map(outcome_of, masks), key=list(CheckOutcome).index)
+        return self.verdict.outcome
+
+    def judged(self, ledger: OutputLedger, scope: LinkedScope) -> "PreparedOutput":
+        """Return it with the verdict of the rules, and of a ledger of outputs that then has it."""
+        if self.made is None:
+            return self
+        verdict = suppress_totals(judge(self.made.table, self.check))
+        if self.model is not None and not verdict.released.all():
+            return replace(self, verdict=verdict)
+        return replace(self, verdict=link_output(verdict, self.made, scope, ledger, self.name))
+
+    def shown(self) -> Iterator[tuple[str, ShownTable]]:
+        """Yield what may leave as tables, each with what is added to the name of the output."""
+        if self.made is None or self.verdict is None:
+            return
+        if self.model is not None:
+            if self.verdict.released.all():
+                yield from _parts(self.model)
+            return
+        if self.layout is not None and self.verdict.released.any():
+            is_listed = listed_rows(self.verdict, self.made.sets, self.made.units)
+            yield "", lay_out(self.verdict, self.made, self.layout, is_listed=is_listed)
+
+    def held(self) -> Iterator[tuple[str, ShownTable]]:
+        """Yield what may leave only if a checker lets it, where that is more."""
+        if self.made is None or self.verdict is None:
+            return
+        is_shown = self._is_held()
+        if not is_shown.any() or (is_shown == self.verdict.released).all():
+            return
+        if self.model is not None:
+            yield from _parts(self.model)
+        elif self.layout is not None:
+            yield "", lay_out(self.verdict, self.made, self.layout, is_shown)
+
+    def _is_held(self) -> Any:
+        """Return which cells a checker may let out, (rows, measures)."""
+        assert self.verdict is not None  # noqa: S101 (of a table or a model)
+        if self.exception:
+            return np.ones_like(self.verdict.released)
+        masks, numbers = np.unique(self.verdict.reasons, return_inverse=True)
+        is_open = [self.verdict.outcome_of(mask) is CheckOutcome.REVIEW for mask in masks.tolist()]
+        cells = np.array(is_open)[numbers].reshape(self.verdict.reasons.shape)
+        if self.model is not None:
+            return np.full_like(cells, bool((cells | self.verdict.released).all()))
+        return cells | self.verdict.released
+
+    def files(self) -> dict[str, bytes]:
+        """Return the files as they may leave, by their paths in the folder."""
+        if self.content is not None:
+            return {f"{FILES}/{self.name}{self.content[0]}": self.content[1]}
+        return {f"{FILES}/{self.name}{more}.csv": _csv(table) for more, table in self.shown()}
+
+    def whole_files(self) -> dict[str, bytes]:
+        """Return what only a checker lets out, by its paths in the folder."""
+        return {f"{WHOLE}/{self.name}{more}.csv": _csv(table) for more, table in self.held()}
+
+    def public(self) -> dict[str, Any]:
+        """Return the verdict without figures."""
+        if self.verdict is None:
+            code = Reason.NEEDS_CHECKER
+            return {"outcome": self.status.value, "reasons": {code.value: SENTENCES[code]}}
+        return {**public_verdict(self.verdict), "outcome": self.status.value}
+
+    def confidential(self) -> dict[str, Any]:
+        """Return the verdict with figures."""
+        if self.verdict is None:
+            return self.public()
+        return {**confidential_verdict(self.verdict), "outcome": self.status.value}
+
+
+def _parts(model: ModelOutput) -> Iterator[tuple[str, ShownTable]]:
+    for name, (head, rows) in model.parts.items():
+        yield f" {name}", ShownTable(head, rows, 1)
+
+
+def _csv(table: ShownTable) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.head)
+    writer.writerows([["" if cell is None else cell for cell in row] for row in table.rows])
+    return text.getvalue().encode()
+
+
+@dataclass(frozen=True, eq=False)
+class FolderContent:
+    """What a folder of outputs holds: what is said of them, their evidence, and their files."""
+
+    submission: Submission
+    evidence: FolderEvidence
+    files: Mapping[str, bytes]
+
+
+def folder_content(
+    outputs: Sequence[PreparedOutput], check: OutputCheck, *, policy: str = "", data: str = ""
+) -> FolderContent:
+    """Return the content of a folder of judged outputs."""
+    profile = f"{check.profile.notation} {check.profile.version}"
+    files: dict[str, bytes] = {}
+    for one in outputs:
+        files |= one.files() | one.whole_files()
+    submission = Submission(
+        check=profile, policy=policy, data=data, outputs=tuple(map(_submitted, outputs))
+    )
+    facts = tuple(
+        OutputEvidence(
+            name=one.name,
+            verdict=one.confidential(),
+            known=dict(one.model.known) if one.model else {},
+            attributes=attributes_of(one),
+        )
+        for one in outputs
+    )
+    return FolderContent(
+        submission, FolderEvidence(check=check.model_dump(mode="json"), outputs=facts), files
+    )
+
+
+def _submitted(one: PreparedOutput) -> SubmittedOutput:
+    return SubmittedOutput(
+        name=one.name,
+        kind=one.kind,
+        request=one.request,
+        status=one.status.value,
+        verdict=one.public(),
+        files=_stored(one.files()),
+        comments=one.comments,
+        exception=one.exception,
+        whole=_stored(one.whole_files()),
+    )
+
+
+def _stored(files: Mapping[str, bytes]) -> tuple[StoredFile, ...]:
+    return tuple(stored_file(path, content) for path, content in files.items())
+
+
+# -- what the order of a queue is learnt from --------------------------------------------------
+
+_TYPES = {
+    "frequencies": "FrequencyTable",
+    "linear aggregations": "MagnitudeTable",
+    "position": "MaxMinPercentile",
+    "endpoints": "MaxMinPercentile",
+    "shape": "HigherMoment",
+    "correlation coefficients": "LinearCoefficients",
+}
+
+
+def attributes_of(one: PreparedOutput) -> dict[str, Any]:
+    """Return an output as the fourteen rules describe one: its type, and its least safe figures."""
+    if one.made is None:
+        return {"analysis_type": one.kind}
+    statistics = [some for measure in one.made.table.measures for some in measure.statistics]
+    first, evidences = statistics[0], [some.evidence for some in statistics]
+    units = _extreme(np.min, (some.units[some.units > 0] for some in evidences))
+    degrees = _extreme(np.min, (some.degrees_of_freedom for some in evidences))
+    shares = _extreme(np.max, (some.group_share for some in evidences))
+    largest = _extreme(
+        np.max,
+        (
+            some.largest / np.where(some.total > 0, some.total, np.inf)
+            for some in evidences
+            if some.largest is not None and some.total is not None
+        ),
+    )
+    return {
+        "analysis_type": _TYPES.get(first.statbarn.value, first.statbarn.value),
+        "cell_units": units,
+        "sample_size": units,
+        "percentage_rows": shares,
+        "percentage_cell_total": largest,
+        "degrees_of_freedom": degrees,
+    }
+
+
+def _extreme(function: Any, arrays: Iterable[Any]) -> float | None:
+    values = [np.ravel(one) for one in arrays if one is not None and np.size(one)]
+    finite = np.concatenate([np.zeros(0), *values]) if values else np.zeros(0)
+    finite = finite[np.isfinite(finite)]
+    return float(function(finite)) if len(finite) else None

@@ -1,0 +1,236 @@
+"""Sessions of analyses: what pandas would show, what is withheld, and the folder at the end."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from output_checked import TABLE, policy_with
+
+import policy_engine
+from policy_engine import PolicyEngineError, output_session
+
+CELLS = {
+    ("A", "agr"): 30, ("A", "ind"): 40, ("B", "agr"): 25, ("B", "ind"): 33,
+    ("C", "agr"): 6, ("C", "ind"): 78, ("D", "agr"): 1, ("D", "ind"): 33,
+}  # fmt: skip
+"""The table of which ACRO 1.0.2 lets two cells be recovered, 6 and 1, by a second table."""
+
+
+def people():
+    frame = pd.DataFrame(
+        [{"region": r, "sector": s} for (r, s), count in CELLS.items() for _ in range(count)]
+    )
+    random = np.random.default_rng(0)
+    return frame.assign(
+        pay=random.lognormal(3, 0.5, len(frame)).round(2),
+        age=random.integers(20, 60, len(frame)),
+        person=np.arange(len(frame)),
+    )
+
+
+def session(tmp_path, **options):
+    chosen = {"data": people(), "profile": "sacro", "unit": "person", **options}
+    return output_session(None, tmp_path / "folder", **chosen)
+
+
+def figures(output):
+    """Return the cells that are shown, by the labels to the left and on top."""
+    frame = output.to_pandas()
+    return {(row, column): frame.loc[row, column] for row in frame.index for column in frame}
+
+
+def test_two_tables_do_not_give_away_what_one_withholds(tmp_path):
+    with session(tmp_path) as made:
+        table = made.crosstab("region", "sector")
+        totals = made.groupby("region").size()
+    shown, regions = figures(table), totals.to_pandas()["size"]
+    assert (table.status, totals.status) == ("released", "released")
+    for region in "CD":
+        assert pd.isna(shown[region, "agr"])
+        both = not pd.isna(regions[region]) and not pd.isna(shown[region, "ind"])
+        assert not both, "a total less its other part is the cell that is withheld"
+
+
+def test_the_second_table_is_withheld_where_the_first_showed_the_other_part(tmp_path):
+    cells = {"maxGroupShare": 1.0}
+    policy = policy_with(
+        ("pe:outputCheck", "eq", "sacro"),
+        *(("pe:" + name, "eq", value) for name, value in cells.items()),
+        ("pe:privacyUnit", "eq", f"{TABLE}/person"),
+        ("pe:zerosDisclosive", "eq", False),
+    )
+    with output_session(policy, tmp_path / "f", data={TABLE: people()}) as made:
+        table, totals = made.crosstab("region", "sector"), made.groupby("region").size()
+    assert figures(table)["C", "ind"] == 78
+    regions = totals.to_pandas()["size"]
+    assert regions[["A", "B"]].tolist() == [70, 58]
+    assert regions[["C", "D"]].isna().all()
+    assert totals.reasons.keys() == {"K041"}
+
+
+def test_shown_cells_are_those_of_pandas(tmp_path):
+    frame = people()
+    with session(tmp_path) as made:
+        table = made.crosstab(frame.region, frame.sector, values=frame.pay, aggfunc="mean")
+    expected = pd.crosstab(frame.region, frame.sector, values=frame.pay, aggfunc="mean")
+    shown = {key: value for key, value in figures(table).items() if not pd.isna(value)}
+    assert shown
+    assert all(value == pytest.approx(expected.loc[key]) for key, value in shown.items())
+
+
+def test_shares_hide_what_the_counts_would(tmp_path):
+    with session(tmp_path) as made:
+        shares = made.crosstab("region", "sector", normalize="index")
+    shown = figures(shares)
+    assert shown["A", "agr"] == pytest.approx(30 / 70)
+    assert pd.isna(shown["C", "agr"])
+    assert pd.isna(shown["C", "ind"])
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_frames_of_both_libraries_are_taken(tmp_path, make):
+    with session(tmp_path, data=make(people().to_dict("list"))) as made:
+        table = made.pivot_table(values="pay", index="sector", aggfunc=["mean", "count"])
+        part = make(people()[people().sector == "ind"].to_dict("list"))
+        subset = made.groupby("region", data=part)["pay"].agg("mean")
+    assert table.table.column_names == ["sector", "mean pay", "count pay"]
+    assert subset.status == "released"
+
+
+def test_maxima_are_refused_and_named_aggregates_are_shown_by_their_names(tmp_path):
+    with session(tmp_path) as made:
+        output = made.groupby("sector").agg(top=("pay", "max"), middle=("pay", "median"))
+    assert output.table["top"].null_count == 2
+    assert output.table["middle"].null_count == 0
+    assert "K008" in output.reasons
+
+
+def test_a_region_of_one_row_each_is_not_listed(tmp_path):
+    with session(tmp_path) as made:
+        output = made.groupby("person").size()
+        assert output.status == "suppressed"
+        with pytest.raises(PolicyEngineError, match="K025"):
+            output.to_pandas()
+
+
+def test_units_are_counted_and_not_rows(tmp_path):
+    frame = people().assign(person=people().person % 9)
+    with session(tmp_path, data=frame) as made:
+        assert made.crosstab("region", "sector").status == "suppressed"
+
+
+def test_regressions_by_formula_and_by_arrays(tmp_path):
+    frame = people()
+    with session(tmp_path) as made:
+        model = made.ols("pay ~ age")
+        table = made.ols("pay ~ C(region)", name="means")
+        logit = made.logit((frame.pay > 20).astype(int), frame[["age"]])
+        with pytest.raises(PolicyEngineError, match="K025"):
+            made.ols("pay ~ nothing")
+    assert [one.status for one in (model, table, logit)] == ["released", "refused", "released"]
+    assert model.table["term"].to_pylist() == ["Intercept", "age"]
+
+
+def test_a_model_without_one_person_is_not_shown_beside_the_one_with_them(tmp_path):
+    with session(tmp_path) as made:
+        assert made.ols("pay ~ age").status == "released"
+        assert made.ols("pay ~ age", data=people().iloc[1:]).status == "suppressed"
+
+
+def test_results_of_other_libraries_are_judged_or_looked_at(tmp_path):
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.linear_model import LinearRegression
+
+    frame = people()
+    linear = LinearRegression().fit(frame[["age"]], frame.pay)
+    forest = RandomForestRegressor(2, random_state=0).fit(frame[["age"]], frame.pay)
+    with session(tmp_path) as made:
+        assert made.add(linear, features=frame[["age"]]).status == "released"
+        assert made.add(forest, features=frame[["age"]]).status == "review"
+        assert made.add(linear).status == "review"
+        assert made.add("The mean is high.", name="a note").status == "review"
+
+
+def test_the_folder_has_what_a_checker_needs_and_no_figure_for_the_researcher(tmp_path):
+    with session(tmp_path) as made:
+        table = made.crosstab("region", "sector", name="regions")
+        made.exception(table, "The regions are fictitious.")
+        made.comment("regions", "For figure 2.")
+        made.rename(made.groupby("sector").size(), "sectors")
+        made.remove(made.groupby("region").size())
+    folder = tmp_path / "folder"
+    said = json.loads((folder / "outputs.json").read_text())
+    assert [one["name"] for one in said["outputs"]] == ["regions", "sectors"]
+    assert said["outputs"][0]["comments"] == ["For figure 2."]
+    assert "C,6,78" in (folder / "held" / "regions.csv").read_text()
+    assert "C,,\n" in (folder / "outputs" / "regions.csv").read_text()
+    assert ">78<" in (folder / "checker.html").read_text()
+    assert ">78<" not in (folder / "researcher.html").read_text()
+    assert "evidence" not in json.dumps(said)
+
+
+def test_a_shared_ledger_holds_for_the_next_session(tmp_path):
+    with output_session(
+        None, tmp_path / "one", data=people(), profile="sacro", ledger=tmp_path / "ledger"
+    ) as made:
+        made.groupby("sector").size()
+    part = people().iloc[1:]
+    with output_session(
+        None, tmp_path / "two", data=people(), profile="sacro", ledger=tmp_path / "ledger"
+    ) as made:
+        made.groupby("sector", data=part).size()
+    [output] = json.loads((tmp_path / "two" / "outputs.json").read_text())["outputs"]
+    assert output["verdict"]["reasons"].keys() == {"K041"}
+
+
+def test_an_error_in_the_session_writes_nothing(tmp_path):
+    with pytest.raises(ZeroDivisionError), session(tmp_path) as made:  # noqa: PT012
+        made.groupby("sector").size()
+        1 / 0  # noqa: B018
+    assert not (tmp_path / "folder").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"profile": "sakro"}, "M001"),
+        ({"profile": ""}, "K025"),
+        ({"unit": "persn"}, "C005"),
+        ({"data": [1]}, "C010"),
+    ],
+)
+def test_a_session_that_cannot_be_checked_does_not_begin(tmp_path, options, code):
+    with pytest.raises(PolicyEngineError, match=code):
+        session(tmp_path, **options)
+
+
+def test_what_is_not_understood_is_refused(tmp_path):
+    with session(tmp_path) as made:
+        for call in (
+            lambda: made.crosstab("region", "sector", aggfunc="mean"),
+            lambda: made.crosstab("region", "sector", normalize="rows"),
+            lambda: made.groupby("region").mean(),
+            lambda: made.groupby("region")["pay"].agg("kurt"),
+            lambda: made.pivot_table(values="pay"),
+            lambda: made.exception("nothing", "because"),
+        ):
+            with pytest.raises(PolicyEngineError, match=r"K025|U002"):
+                call()
+
+
+def test_a_session_without_data_lets_people_look(tmp_path):
+    with output_session(None, tmp_path / "f", profile="sacro") as made:
+        assert made.add("text").status == "review"
+        with pytest.raises(PolicyEngineError, match="K025"):
+            made.crosstab("region", "sector")
+
+
+def test_a_policy_without_a_check_or_by_noise_is_refused(tmp_path):
+    with pytest.raises(PolicyEngineError, match="K025"):
+        output_session(
+            policy_with(("pe:outputCheck", "eq", "sacro"), ("pe:mitigation", "eq", "noise")),
+            tmp_path / "f",
+        )
+    assert policy_engine.output_session is output_session or callable(output_session)

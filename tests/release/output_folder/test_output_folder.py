@@ -1,0 +1,155 @@
+"""Folders of outputs: what leaves, what a checker has to decide, and what was changed."""
+
+import json
+
+import pytest
+
+from policy_engine.errors import LedgerError, OutputError
+from policy_engine.methods.output_checks.profiles import PROFILES
+from policy_engine.release.output_folder.folder import OutputFolder, stored_file, write_folder
+from policy_engine.release.output_folder.model import (
+    FolderEvidence,
+    OutputEvidence,
+    Submission,
+    SubmittedOutput,
+)
+
+VERDICT = {"outcome": "released", "reasons": {}}
+FILES = {"outputs/a.csv": b"1\n", "outputs/b.csv": b".\n", "held/b.csv": b"2\n"}
+
+
+def output(name, status, whole=()):
+    files = (stored_file(f"outputs/{name}.csv", FILES[f"outputs/{name}.csv"]),)
+    held = tuple(stored_file(path, FILES[path]) for path in whole)
+    return SubmittedOutput(
+        name=name,
+        kind="table",
+        request="r",
+        status=status,
+        verdict=VERDICT,
+        files=files,
+        whole=held,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    outputs = (output("a", "released"), output("b", "review", ["held/b.csv"]))
+    submission = Submission(check="sacro 1.0", outputs=outputs)
+    known = tuple(OutputEvidence(name=one.name, verdict=VERDICT) for one in outputs)
+    evidence = FolderEvidence(check=PROFILES["sacro"].model_dump(mode="json"), outputs=known)
+    write_folder(tmp_path / "folder", submission, evidence, FILES, by="rita")
+    return tmp_path / "folder"
+
+
+def words(folder):
+    return {one.output.name: one.word for one in OutputFolder.read(folder).standings()}
+
+
+def test_nothing_leaves_while_an_output_is_open(folder, tmp_path):
+    assert words(folder) == {"a": "released", "b": "open"}
+    with pytest.raises(LedgerError, match=r"K028.*'b'"):
+        OutputFolder.read(folder).release(tmp_path / "out", by="carl")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_accepted_leaves_as_it_was_held(folder, tmp_path):
+    OutputFolder.read(folder).decide("b", accepts=True, reason="Public.", by="carl")
+    released = OutputFolder.read(folder).release(tmp_path / "out", by="carl")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == {
+        "a.csv": b"1\n",
+        "b.csv": b"2\n",
+    }
+    assert set(released) == {"a.csv", "b.csv"}
+    states = [one.state for one in OutputFolder.read(folder).log.entries()]
+    assert states == ["submitted", "accepted", "released"]
+
+
+def test_what_is_rejected_stays_and_the_last_decision_counts(folder, tmp_path):
+    for accepts in (True, False):
+        OutputFolder.read(folder).decide("b", accepts=accepts, reason="Looked again.", by="carl")
+    OutputFolder.read(folder).release(tmp_path / "out", by="carl")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.csv"]
+    with pytest.raises(LedgerError, match="K028"):
+        OutputFolder.read(folder).decide("a", accepts=False, reason="Late.", by="carl")
+
+
+@pytest.mark.parametrize(("reason", "by"), [("", "carl"), ("Fine.", " ")])
+def test_a_decision_has_a_reason_and_a_person(folder, reason, by):
+    with pytest.raises(LedgerError, match="K028"):
+        OutputFolder.read(folder).decide("b", accepts=True, reason=reason, by=by)
+
+
+def test_a_decision_about_an_unknown_output_is_refused(folder):
+    with pytest.raises(LedgerError, match=r"K028.*'c'.*'a' and 'b'"):
+        OutputFolder.read(folder).decide("c", accepts=True, reason="x", by="carl")
+
+
+@pytest.mark.parametrize("name", ["outputs.json", "evidence.json"])
+def test_what_is_said_of_outputs_cannot_be_changed(folder, name):
+    text = (folder / name).read_text()
+    (folder / name).write_text(text.replace("review", "released").replace("10", "2"))
+    (folder / name).write_text((folder / name).read_text() + " ")
+    with pytest.raises(LedgerError, match=f"K027.*{name}"):
+        OutputFolder.read(folder)
+
+
+def test_a_file_that_was_changed_neither_is_accepted_nor_leaves(folder, tmp_path):
+    (folder / "held" / "b.csv").write_bytes(b"3\n")
+    with pytest.raises(LedgerError, match=r"K027.*held/b.csv"):
+        OutputFolder.read(folder).decide("b", accepts=True, reason="x", by="carl")
+    (folder / "held" / "b.csv").write_bytes(b"2\n")
+    OutputFolder.read(folder).decide("b", accepts=True, reason="x", by="carl")
+    (folder / "outputs" / "a.csv").write_bytes(b"9\n")
+    with pytest.raises(LedgerError, match=r"K027.*outputs/a.csv"):
+        OutputFolder.read(folder).release(tmp_path / "out", by="carl")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_link_to_another_file_is_not_followed(folder, tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"1\n")
+    (folder / "outputs" / "a.csv").unlink()
+    (folder / "outputs" / "a.csv").symlink_to(tmp_path / "a.csv")
+    OutputFolder.read(folder).decide("b", accepts=False, reason="x", by="carl")
+    with pytest.raises(LedgerError, match="K027"):
+        OutputFolder.read(folder).release(tmp_path / "out", by="carl")
+
+
+def test_a_log_that_was_changed_is_not_trusted(folder):
+    import sqlite3
+
+    OutputFolder.read(folder).decide("b", accepts=False, reason="Too small.", by="carl")
+    with sqlite3.connect(folder / "steps.db") as connection:
+        [entry] = connection.execute("SELECT entry FROM steps WHERE number = 2").fetchone()
+        changed = json.loads(entry) | {"state": "accepted"}
+        text = json.dumps(changed, sort_keys=True, separators=(",", ":"))
+        connection.execute("UPDATE steps SET entry = ? WHERE number = 2", (text,))
+    connection.close()
+    with pytest.raises(LedgerError, match="K027"):
+        OutputFolder.read(folder)
+
+
+def test_a_log_with_a_key_is_read_with_that_key_alone(tmp_path):
+    submission = Submission(check="sacro 1.0", outputs=(output("a", "released"),))
+    evidence = FolderEvidence(check={}, outputs=())
+    write_folder(tmp_path / "f", submission, evidence, FILES, by="rita", key=b"k" * 32)
+    assert OutputFolder.read(tmp_path / "f", b"k" * 32).standings()[0].word == "released"
+    with pytest.raises(LedgerError):
+        OutputFolder.read(tmp_path / "f", b"x" * 32)
+
+
+def test_a_folder_that_is_not_empty_is_left_alone(folder):
+    with pytest.raises(OutputError, match="O001"):
+        write_folder(
+            folder,
+            Submission(check="x", outputs=()),
+            FolderEvidence(check={}, outputs=()),
+            {},
+            by="x",
+        )
+    assert words(folder)["a"] == "released"
+
+
+def test_a_folder_without_a_log_is_none(tmp_path):
+    with pytest.raises(LedgerError, match="K027"):
+        OutputFolder.read(tmp_path)
