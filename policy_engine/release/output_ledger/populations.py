@@ -15,7 +15,6 @@ from policy_engine.kernels.output_checks.population_differences import (
     Bits,
     Labels,
     Words,
-    add_bit_names,
     add_label_names,
     bit_fingerprints,
     label_fingerprints,
@@ -59,10 +58,6 @@ class BitBlock:
     def fingerprints(self, words: Words) -> Words:
         """Return the size of each population and the sums of its units' words."""
         return bit_fingerprints(self.bits, words)
-
-    def add_names(self, names: Words, sums: Words) -> None:
-        """Add the names of the populations to the sums of their units."""
-        add_bit_names(self.bits, names, sums)
 
     def layers(self, units: NDArray[np.int64]) -> Iterator[tuple[int, Labels]]:
         """Yield labels of some units for each population: 0 if they are in it, otherwise -1."""

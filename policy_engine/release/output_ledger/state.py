@@ -107,6 +107,7 @@ class OutputState:
                 raise _units_error(units)
             if stored and is_same and record.content and not scopes.isdisjoint(record.scopes):
                 own.knowledge.add_recorded(self.content(record.number, stored), record.number)
+        own.knowledge.name_units()
         own.records = len(self.records)
         self._views = {view: own}
         return own.knowledge

@@ -66,3 +66,11 @@ def test_near_populations_are_those_that_a_comparison_of_all_finds():
     }
     assert {*zip(near.first.tolist(), near.second.tolist(), strict=True)} == pairs
     assert pairs
+
+
+def test_names_are_added_to_the_units_of_each_of_many_populations():
+    draws = np.random.default_rng(5)
+    masks = draws.random((19, 45)) < 0.5
+    names, sums = unit_words(19, 3), np.zeros((45, 2), np.uint64)
+    add_bit_names(np.packbits(masks, axis=1), names, sums)
+    assert sums.tolist() == (masks.T.astype(np.uint64) @ names).tolist()
