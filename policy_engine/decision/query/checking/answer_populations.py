@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.decision.query.checking.checked_query import CheckedAggregate
-from policy_engine.decision.query.checking.evidence_query import CELLS, EvidenceQueries
+from policy_engine.decision.query.checking.evidence_query import CELLS
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, run_checked
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.release.output_ledger import OutputAnswer, OutputCell, Populations
@@ -80,7 +80,7 @@ def ledger_answer(
         members = run_checked({"": text}, {**tables, CELLS: keyed})[""]
         places = members["cell"].to_numpy()
         numbers = units.numbers(members["u"])
-        for place, aggregates in aggregates_by_population(queries).items():
+        for place, aggregates in aggregates_by_population(gathered).items():
             is_in = _is_in(members, place) & (numbers >= 0)
             more = Populations.of_pairs(numbers[is_in], places[is_in], units.count, len(rows))
             cells += _cells(gathered, verdict, aggregates, rows, len(populations), has_one_row)
@@ -94,12 +94,12 @@ def _keyed_cells(gathered: GatheredAnswer, rows: "Counts") -> "pa.Table":
     return pa.table({**columns, "cell": np.arange(len(rows))})
 
 
-def aggregates_by_population(queries: EvidenceQueries) -> dict[str, list[int]]:
+def aggregates_by_population(gathered: GatheredAnswer) -> dict[str, list[int]]:
     """Return the aggregates about each population, by the column that tells who is in it."""
     groups: dict[str, list[int]] = {}
-    for number, aggregate in enumerate(queries.query.aggregates):
+    for number, aggregate in enumerate(gathered.queries.query.aggregates):
         if aggregate.kind != "extreme":
-            groups.setdefault(queries.membership(number), []).append(number)
+            groups.setdefault(gathered.populations[number], []).append(number)
     return groups
 
 
@@ -151,5 +151,5 @@ def _measure(aggregate: CheckedAggregate, *, has_one_row: bool) -> str:
 
 def differs_within(gathered: GatheredAnswer) -> bool:
     """Return whether an answer has cells of which some are about parts of others."""
-    queries = gathered.queries
-    return len(queries.query.sets) > 1 or len(aggregates_by_population(queries)) > 1
+    is_one_set = len(gathered.queries.query.sets) == 1
+    return not is_one_set or len(aggregates_by_population(gathered)) > 1

@@ -49,7 +49,8 @@ class GatheredAnswer:
 
     `cells` are the columns "k<i>" of keys and "a<j>" of aggregates, with a row for each of the
     table's; `sets` has the number of the grouping set that each row is of, and `units` how many
-    units it is about. `queries` are those that the evidence is from.
+    units it is about. `queries` are those that the evidence is from. Of each aggregate,
+    `populations` has the column of `memberships` that tells who is in it, empty if all units are.
     """
 
     table: ResultTable
@@ -57,6 +58,7 @@ class GatheredAnswer:
     sets: "Counts"
     units: "Counts"
     queries: EvidenceQueries
+    populations: tuple[str, ...]
 
 
 def gather_answer(
@@ -222,7 +224,9 @@ def _gathered(
     names = tuple(_key_name(query, number) for number in range(len(query.keys)))
     table = ResultTable(names, labels, codes, measures, np.column_stack(values))
     item = [name for name in whole.column_names if name[0] in "ka"]
-    return GatheredAnswer(table, whole.select(item), sets, reader.counts(UNITS), queries)
+    return GatheredAnswer(
+        table, whole.select(item), sets, reader.counts(UNITS), queries, reader.populations()
+    )
 
 
 def _key_name(query: CheckedQuery, number: int) -> str:
@@ -256,6 +260,14 @@ class _EvidenceReader:
         parts = [*aggregate.arguments, *([aggregate.condition] if aggregate.condition else [])]
         columns = [one for part in parts for one in part.find_all(_column_type())]
         return tuple(dict.fromkeys(one.name for one in columns))
+
+    def populations(self) -> tuple[str, ...]:
+        """Return who each aggregate is about: the same column for the same units."""
+        units = self.counts(UNITS)
+        names = (self.queries.membership(n) for n in range(len(self.queries.places)))
+        return tuple(
+            "" if name and np.array_equal(self.counts(name), units) else name for name in names
+        )
 
     def counts(self, name: str) -> "Counts":
         """Return a column of whole numbers, 0 where there is none."""

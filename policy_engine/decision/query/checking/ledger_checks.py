@@ -72,7 +72,7 @@ def _places(gathered: GatheredAnswer) -> Iterator[tuple[int, int]]:
     """Yield the row and the measure of each cell that the ledger is asked about, in its order."""
     for number in range(len(gathered.queries.query.sets)):
         rows = np.flatnonzero(gathered.sets == number).tolist()
-        for aggregates in aggregates_by_population(gathered.queries).values():
+        for aggregates in aggregates_by_population(gathered).values():
             yield from ((row, aggregate) for aggregate in aggregates for row in rows)
 
 
