@@ -264,6 +264,42 @@ OF_AUDITS: Mapping[str, tuple[str, Any]] = {
     "pe:excessCopies": ("lteq", 0.02),
     "pe:holdoutShare": ("eq", 0.3),
 }
+OF_READING: Mapping[str, tuple[str, Any]] = {
+    "pe:outputCheck": ("eq", "sacro"),
+    "pe:minUnits": ("gteq", 20),
+    "pe:maxGroupShare": ("lteq", 0.8),
+    "pe:maxLargestShare": ("lteq", 0.5),
+    "pe:maxTwoLargestShare": ("lteq", 0.8),
+    "pe:pPercent": ("gteq", 0.15),
+    "pe:minDegreesOfFreedom": ("gteq", 20),
+    "pe:unitsBeyondPercentile": ("gteq", 20),
+    "pe:zerosDisclosive": ("eq", False),
+    "pe:roundBase": ("eq", 10),
+    "pe:significantDigits": ("lteq", 3),
+    "pe:secondary": ("eq", "exact"),
+    "pe:mitigation": ("eq", "review"),
+    "pe:ledgerScope": ("eq", "organisation"),
+    "pe:privacyUnit": ("eq", "http://example.com/Visits/Patient"),
+}
+"""What refines reading an answer, each with its operator and a value."""
+READING_VALUES: Mapping[str, tuple[str, str]] = {
+    "pe:outputCheck": ("the name of a profile", "required"),
+    "pe:minUnits": ("an integer of 2 or more", "the profile's"),
+    "pe:maxGroupShare": ("a number above 0, at most 1", "the profile's"),
+    "pe:maxLargestShare": ("a number above 0, at most 1", "the profile's"),
+    "pe:maxTwoLargestShare": ("a number above 0, at most 1", "the profile's"),
+    "pe:pPercent": ("a number above 0, at most 10", "the profile's"),
+    "pe:minDegreesOfFreedom": ("an integer of 1 or more", "the profile's"),
+    "pe:unitsBeyondPercentile": ("an integer of 1 or more", "the profile's"),
+    "pe:zerosDisclosive": ("true or false", "the profile's"),
+    "pe:roundBase": ("an integer of 2 or more", "the profile's"),
+    "pe:significantDigits": ("an integer from 1 to 15", "the profile's"),
+    "pe:secondary": ("none, exact or interval", "interval"),
+    "pe:mitigation": ("deny, suppress, round, noise or review", "suppress"),
+    "pe:ledgerScope": ("assignee, organisation, project or dataset", "dataset"),
+    "pe:privacyUnit": ("a column of what is read", "none: each row is of another"),
+}
+"""What each of them takes, and what holds where it is not given."""
 DISTANCES: Mapping[str, Mapping[str, Any]] = {
     "pe:taxonomy": {"pe:distance": "hierarchical", "pe:taxonomy": "diagnoses.csv"},
     "pe:distance": {"pe:distance": "ordered"},

@@ -18,11 +18,13 @@ from language_examples import (
     OF_FIGURES,
     OF_POLICIES,
     OF_QUERIES,
+    OF_READING,
     OF_RULES,
     OPERANDS,
     OPERATORS,
     RANDOMISED,
     RANDOMISING,
+    READING_VALUES,
     RELEASES,
     SETTINGS,
     SYNTHESISED,
@@ -76,7 +78,7 @@ def with_reference(page: str) -> str:
 def reference() -> str:
     """Return all terms of the policy language, each with its definition and an example."""
     parts = [*_language(), *_sanitisation(), *_differential_privacy(), *_local_privacy()]
-    parts += [*_synthetic_data(), *_modelling()]
+    parts += [*_synthetic_data(), *_modelling(), *_checking()]
     titles = [part.splitlines()[0].removeprefix("### ") for part in parts]
     links = "\n".join(f"- [{title}](#{_anchor(title)})" for title in titles)
     return "\n".join([_INTRODUCTION, f"{links}\n", *parts])
@@ -322,7 +324,7 @@ def _modelling() -> Iterator[str]:
     rows = (
         _refining(term, told.get(terms.compact(iri), by_name))
         for iri, term in refining_operands().items()
-        if iri not in (*operands(), *of_generators)
+        if iri not in (*operands(), *of_generators, *map(terms.expand, OF_READING))
     )
     names = ("operand", "of", "what it is", "takes", "default", "example")
     more = "Bounds take `lteq` or `lt`, that on a p-value `gteq` or `gt`. "
@@ -342,6 +344,33 @@ def _modelling() -> Iterator[str]:
     telling = ((f"`{n}`", term.definition, _code(_on_synthetic_rows(n))) for n, term in of_rows)
     title = "Attacks on synthetic rows and generators"
     yield _table(title, "audit", ("attack", "what it is", "example"), telling)
+
+
+def _checking() -> Iterator[str]:
+    names = ("operand", "what it is", "takes", "default", "example")
+    rows = (
+        (*_defined(terms.expand(name)), *READING_VALUES[name], _code(reading(name)))
+        for name in OF_READING
+    )
+    more = "A threshold that is not `eq` makes the profile's stricter, and never weaker. "
+    more += "[output-checking.md](output-checking.md) tells how."
+    yield _table("Refinements of reading", "reading", names, rows, more)
+    profiles = terms.instances(f"{_PE}OutputProfile").values()
+    listed = (
+        (f"`{one.facts['notation']}`", one.definition, _code(_profile(str(one.facts["notation"]))))
+        for one in profiles
+    )
+    names = ("profile", "what it is", "example")
+    yield _table("Profiles of output checks", "reading", names, listed)
+
+
+def reading(name: str) -> dict[str, Any]:
+    """Return a refinement of reading with its usual value."""
+    return _comparison(name, *OF_READING[name])
+
+
+def _profile(notation: str) -> dict[str, Any]:
+    return _comparison("pe:outputCheck", "eq", notation)
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -367,6 +396,7 @@ _KINDS = {
     "randomised": "refinements of `anonymize` by `local-differential-privacy`",
     "synthesised": "refinements of `anonymize` by `synthetic-data`",
     "generator": "refinements of `pe:train`",
+    "reading": "refinements of `odrl:read`, beside `pe:outputCheck`",
     "query": "members of a query",
     "figure": "members of a query's `pe:aggregate`",
     "budget": "members of a policy's `pe:budget`",

@@ -45,6 +45,7 @@ EXCEPTED = {
             *(f"{PE}{name}" for name in ("Method", "PrivacyModel", "PolicyType", "PartyFunction")),
             *(f"{PE}{name}" for name in ("AuditMethod", "Attack", "LinkageAttack", "Masking")),
             f"{PE}GenerativeAttack",
+            f"{PE}OutputProfile",
             *(f"{PE}{name}" for name in ("Randomiser", "Synthesiser")),
             *(f"{PE}LogicalOperator", f"{ODRL}ConflictTerm"),
             *(f"{PE}{name}" for name in ("Query", "GroupColumn", "Aggregate", "Budget")),
@@ -225,6 +226,14 @@ def as_generator(given, attack=None):
     return as_policy({"permission": [made, {"target": "ex:Model", "action": "use", "duty": duty}]})
 
 
+def as_reading(given):
+    """Return the permission to read what passes an output check."""
+    profile = language_reference.reading("pe:outputCheck")
+    more = [] if given["leftOperand"] == profile["leftOperand"] else [profile]
+    read = action("odrl:read", [given, *more])
+    return as_policy({"permission": [{"target": "ex:Visits", "action": read}]})
+
+
 def as_attack(given):
     """Return the permissions to mask a table, and to read it once it is attacked."""
     masked = {"@id": AGE, "pe:masking": "rank-swapping", "pe:p": 0.1}
@@ -326,6 +335,7 @@ WRAPPED = {
     "randomised": as_randomised,
     "synthesised": as_synthesised,
     "generator": lambda given: as_generator([given]),
+    "reading": as_reading,
     "query": lambda query: as_policy({"pe:queries": {**TABLE, **query}}),
     "figure": lambda figure: as_policy({"pe:queries": {**TABLE, "pe:aggregate": figure}}),
     "budget": lambda budget: as_policy({"pe:budget": {**BUDGET, **budget}}),
@@ -346,7 +356,16 @@ def parents_of(text, example):
     )
 
 
-PLANNED = ("refinement", "audit", "policy", "release", "randomised", "synthesised", "generator")
+PLANNED = (
+    "refinement",
+    "audit",
+    "policy",
+    "release",
+    "randomised",
+    "synthesised",
+    "generator",
+    "reading",
+)
 
 
 def read(example):
@@ -537,7 +556,7 @@ NAMED = (
     *(terms.attacks(), terms.linkage_attacks(), terms.generative_attacks()),
     *(
         {one.facts["notation"]: one for one in terms.instances(f"{PE}{kind}").values()}
-        for kind in CLASSES_OF_WORDS
+        for kind in (*CLASSES_OF_WORDS, "OutputProfile")
     ),
 )
 
@@ -614,8 +633,8 @@ def test_every_parameter_has_a_row():
     assert {terms.compact(iri) for iri in parameters()} <= rows
 
 
-def test_what_refines_trainings_and_audits_has_a_row():
-    rows = {row[0].strip("`") for _, _, row in tables(r"examples: (?:audit|generator)")}
+def test_what_refines_other_actions_has_a_row():
+    rows = {row[0].strip("`") for _, _, row in tables(r"examples: (?:audit|generator|reading)")}
     assert {terms.compact(iri) for iri in refining_operands() if iri not in operands()} <= rows
     assert set(terms.attacks()) <= rows
 
