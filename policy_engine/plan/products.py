@@ -9,7 +9,6 @@ from policy_engine.plan.aggregates.asking import asks_for_generator
 from policy_engine.plan.aggregates.reading import Statistics
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import audit_duties
-from policy_engine.plan.output_checks import output_checks
 from policy_engine.plan.reading_anonymization import (
     consents,
     permitting,
@@ -104,13 +103,27 @@ def check_plannable(policy: Policy) -> None:
     A policy that asks for nothing to be made is fine.
     """
     problems: list[Problem] = []
-    for derive in (consents, products, output_checks):
+    for derive in (consents, products, _read_checks):
         try:
             derive(policy)
         except PlanError as error:
             problems += error.problems
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
+
+
+def _read_checks(policy: Policy) -> None:
+    """Raise PlanError with what is wrong with the output checks of a policy that mentions any."""
+    if any(
+        leaf.left_operand.startswith(terms.PE)
+        for rule in policy.permissions
+        for action in rule.actions
+        for condition in action.refinements
+        for leaf in condition.constraints()
+    ):
+        from policy_engine.plan.output_checks import output_checks  # noqa: PLC0415 (slow to import)
+
+        output_checks(policy)
 
 
 def asks_for_data(policy: Policy) -> bool:
