@@ -297,8 +297,9 @@ def _check_sizes(
         Problem(
             "A001",
             f"The class {name!r} has {has:,} records{kind}. It needs {needs:,}.",
-            "Leave the class out, join it with another, give more records, or run the attacks that "
-            "need no shadow models: loss, entropy, modified-entropy, label-only.",
+            "Leave the class out, join it with another, or give more records. Of attacks on "
+            "membership, loss, entropy, modified-entropy and label-only take fewer: they need no "
+            "shadow models.",
         )
         for name, has, needs in zip(classes, sizes.tolist(), needed.tolist(), strict=True)
         if has < needs
