@@ -123,22 +123,21 @@ def span_times(atoms, rows, draws):
     }
 
 
-def bounds_times(atoms, rows, targets, draws):
-    """Return how long the bounds of some atoms take, by linear programmes."""
-    matrix = (draws.random((rows, atoms)) < 10 / rows).astype(np.float64)
+def bounds_times(height, width, targets, draws):
+    """Return how long the bounds of some cells of a table take, its totals and some sums given."""
+    atoms = height * width
+    rows = np.vstack(
+        [np.kron(np.eye(height), np.ones(width)), np.kron(np.ones(height), np.eye(width))]
+    )
+    unions = draws.random((20, height)) < 0.5
+    parts = np.kron(unions, np.arange(width) < width // 2)
+    matrix = np.vstack([rows, parts]).astype(np.float64)
     counts = draws.integers(1, 40, atoms).astype(np.float64)
     sums = KnownSums(matrix, matrix @ counts, np.zeros(atoms), np.full(atoms, np.inf))
     start = time.perf_counter()
     ends = [*intervals(sums, np.eye(atoms)[:targets], 300.0)]
     spent = (time.perf_counter() - start) / targets
-    exact = sum(high - low < 1e-6 for low, high in ends)
-    return {
-        "atoms": atoms,
-        "rows": rows,
-        "each": round(spent, 4),
-        "solved": len(ends),
-        "exact": exact,
-    }
+    return {"atoms": atoms, "rows": len(matrix), "each": round(spent, 4), "solved": len(ends)}
 
 
 def main():
@@ -148,7 +147,7 @@ def main():
     units, earlier = (100_000, 100) if is_quick else (1_000_000, 1_000)
     span_times(50, 20, draws)  # compiles
     spans = [(200, 151), (1_000, 401)] if is_quick else [(200, 151), (1_000, 401), (1_000, 1_000)]
-    bounds = [(500, 200, 20)] if is_quick else [(500, 200, 20), (4_000, 1_000, 20)]
+    bounds = [(20, 25, 20)] if is_quick else [(20, 25, 20), (80, 50, 20)]
     figures = {
         "packed_differences": packed_differences(units, earlier, draws),
         "ledger": ledger_times(units, earlier, draws),
