@@ -7,6 +7,11 @@ from sqlglot import exp
 
 from policy_engine.audits.outputs.model import Statbarn
 from policy_engine.decision.query.checking.checked_query import CheckedAggregate, NotCheckableError
+from policy_engine.decision.query.checking.plain_arguments import (
+    is_measured,
+    is_rounded,
+    without_choice,
+)
 
 _PREDICATES = (
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.And, exp.Or, exp.Not, exp.Is, exp.In),
@@ -45,7 +50,8 @@ def classify(node: exp.Expr) -> CheckedAggregate:
         [argument] = node.expressions if len(node.expressions) == 1 else [None]
         if argument is not None:
             function = exp.Anonymous(this=node.this, expressions=[_column(0)])
-            return _shape_of(function, (argument,), condition)
+            value, condition = _chosen(argument, condition)
+            return _shape_of(function, (value,), condition)
     raise _unknown(node)
 
 
@@ -93,6 +99,8 @@ def _count(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
             raise _unknown(node)
         function = exp.Count(this=exp.Distinct(expressions=[_column(0)]))
         arguments = (argument.expressions[0],)
+        if not isinstance(arguments[0].unnest(), exp.Column):
+            raise _not_plain("COUNT(DISTINCT ...)", "a column")
         group = condition is not None
         return CheckedAggregate(
             function, "units", Statbarn.FREQUENCIES, arguments, condition, is_group=group
@@ -139,6 +147,8 @@ def _total(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
             exp.case().when(yes_or_no.copy(), exp.Literal.number(1)).else_(exp.Literal.number(0))
         )
         numbers = _where(yes_or_no, number) if not isinstance(argument, exp.Case) else argument
+        if isinstance(yes_or_no, exp.Case):
+            _check_codes(yes_or_no, node)
         return CheckedAggregate(
             function, "binary", Statbarn.FREQUENCIES, (numbers,), condition, is_group=True
         )
@@ -146,10 +156,40 @@ def _total(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
     if is_coded and all(isinstance(one, exp.Literal | exp.Null) for one in _results(argument)):
         message = "A total of codes that a CASE gives to groups tells the size of each of them."
         raise NotCheckableError("K018", message, "Count each group by FILTER (WHERE ...).")
-    return CheckedAggregate(function, "total", Statbarn.LINEAR_AGGREGATIONS, (argument,), condition)
+    value, condition = _chosen(argument, condition, has_zero=isinstance(node, exp.Sum))
+    return CheckedAggregate(function, "total", Statbarn.LINEAR_AGGREGATIONS, (value,), condition)
 
 
 _TWO = 2
+
+
+def _check_codes(node: exp.Case, function: exp.Expr) -> None:
+    """Refuse a yes or no that counts others than those of its conditions.
+
+    Of two codes but zero, a total would tell how many have which, whoever is in the cell; of none
+    beside 0 and 1, a mean would tell how many have none.
+    """
+    results = [one.sql() for one in _results(node)]
+    nonzero = {text for text in results if text not in ("NULL", "0")}
+    if len(nonzero) > 1 or (isinstance(function, exp.Avg) and "NULL" in results):
+        message = "A CASE in an aggregate gives 1 to who is counted and 0 to all others."
+        raise NotCheckableError("K018", message, "Count each group by FILTER (WHERE ...).")
+
+
+def _chosen(
+    argument: exp.Expr, condition: exp.Expr | None, *, has_zero: bool = False
+) -> tuple[exp.Expr, exp.Expr | None]:
+    """Return a measured column and under which condition it counts. Raises NotCheckableError."""
+    value, choice = without_choice(argument, has_zero=has_zero)
+    if not is_measured(value):
+        raise _not_plain("An aggregate of numbers", "a column, times a constant, if at all")
+    return value, _both(condition, choice)
+
+
+def _not_plain(part: str, allowed: str) -> NotCheckableError:
+    message = f"{part} is of {allowed}: of what is computed it is not known whom it tells of."
+    hint = "Conditions belong in FILTER (WHERE ...) or in CASE WHEN ... THEN column END."
+    return NotCheckableError("K018", message, hint)
 
 
 def _where(condition: exp.Expr, number: exp.Expr) -> exp.Expr:
@@ -206,7 +246,15 @@ def _position(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
     tail = min(share, 1 - share)
     if tail <= 0:
         return _extreme_of(node.this, function, condition)
-    return CheckedAggregate(function, "position", Statbarn.POSITION, (node.this,), condition, tail)
+    value, condition = _ranked(node.this, condition)
+    return CheckedAggregate(function, "position", Statbarn.POSITION, (value,), condition, tail)
+
+
+def _ranked(argument: exp.Expr, condition: exp.Expr | None) -> tuple[exp.Expr, exp.Expr | None]:
+    value, choice = without_choice(argument, has_zero=False)
+    if not is_rounded(value):
+        raise _not_plain("A percentile or a mode", "a column, rounded or not")
+    return value, _both(condition, choice)
 
 
 def _plain(value: object) -> object:
@@ -235,16 +283,24 @@ def _extreme_of(
 
 def _mode(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
     [argument] = _arguments(node)
-    return CheckedAggregate(
-        exp.Mode(this=_column(0)), "mode", Statbarn.MODE, (argument,), condition
-    )
+    value, condition = _ranked(argument, condition)
+    return CheckedAggregate(exp.Mode(this=_column(0)), "mode", Statbarn.MODE, (value,), condition)
 
 
 def _shape(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
     arguments = _arguments(node)
     is_paired = isinstance(node, _PAIRED)
     function = type(node)(this=_column(0), **({"expression": _column(1)} if is_paired else {}))
-    return _shape_of(function, arguments, condition)
+    if is_paired:
+        return _shape_of(function, _pair(arguments), condition)
+    value, condition = _chosen(arguments[0], condition)
+    return _shape_of(function, (value,), condition)
+
+
+def _pair(arguments: tuple[exp.Expr, ...]) -> tuple[exp.Expr, ...]:
+    if not all(map(is_measured, arguments)):
+        raise _not_plain("A statistic of two values", "columns, times constants, if at all")
+    return arguments
 
 
 def _shape_of(
@@ -260,7 +316,7 @@ def _coefficient(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate
         function,
         "coefficient",
         Statbarn.CORRELATION_COEFFICIENTS,
-        _arguments(node),
+        _pair(_arguments(node)),
         condition,
         parameters=parameters,
     )

@@ -18,6 +18,7 @@ from policy_engine.decision.query.checking.checked_query import (
     ShownColumn,
 )
 from policy_engine.decision.query.checking.classifying import classify, is_aggregate
+from policy_engine.decision.query.checking.plain_arguments import computed_names
 
 _CLAUSES = {
     *("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset"),
@@ -57,6 +58,7 @@ class _Reader:
         self.aliases: dict[str, exp.Expr] = {}
         self.aggregates: dict[str, tuple[int, CheckedAggregate]] = {}
         self.keys: list[exp.Expr] = []
+        self.computed = computed_names(tree)
 
     def read(self) -> CheckedQuery:
         for entry in self.tree.expressions:
@@ -216,10 +218,21 @@ class _Reader:
         for argument in _row_parts(node):
             check_row_expression(argument)
         aggregate = classify(node)
+        self._check_named(aggregate)
         if aggregate.condition is not None:
             aggregate = replace(aggregate, condition=self._named(aggregate.condition))
         place = self.aggregates.setdefault(aggregate.text, (len(self.aggregates), aggregate))
         return place[0]
+
+    def _check_named(self, aggregate: CheckedAggregate) -> None:
+        """Refuse an aggregate of values that a subquery computes; conditions may be of them."""
+        if aggregate.kind in ("binary", "extreme"):
+            return
+        columns = [name for one in aggregate.arguments for name in one.find_all(exp.Column)]
+        names = sorted({one.name for one in columns if one.name.lower() in self.computed})
+        if names:
+            message = f"{names[0]!r} is computed in a subquery, or is another column renamed."
+            raise NotCheckableError("K018", message, "Aggregate the columns of the tables.")
 
     def _grouping(self, node: exp.Expr) -> exp.Expr:
         places = [self._number(one) for one in node.expressions]
