@@ -257,6 +257,7 @@ CODES = {
     "K020": "a figure for which the profile of output checks has no threshold",
     "K021": "a figure that no rule judges, so that a person has to",
     "K022": "a query whose answer is checked, and that fails on the data",
+    "K023": "an answer to be checked against earlier ones, without a ledger of them",
     "K024": "a query of rows where only aggregates may be read",
     "K025": "an output that cannot be checked as it is asked for",
     "K027": "a folder of outputs that cannot be used, or was changed",

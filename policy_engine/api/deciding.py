@@ -169,12 +169,14 @@ def query_data(
     keys that are not beside the policy are given as `taxonomies`, by the policy's names for them.
 
     Where a permission lets only what passes an output check be read, the answer is checked cell by
-    cell, against earlier ones, too, if there is an `output_ledger`, in which it is recorded; the
-    ledger is made if there is none, its file chained with `output_ledger_key`. The result then says
-    in `checked` what is not shown, and is permitted if anything is.
+    cell, and against earlier ones in the `output_ledger`, in which it is recorded; its file is made
+    if there is none, and chained with `output_ledger_key`. The result then says in `checked` what
+    is not shown, and is permitted if anything is. Without `run`, it says in `check` which check the
+    answer would have to pass, and needs no ledger.
 
     Raises QueryError for a query that cannot be parsed, DataError if a table cannot be read,
-    LedgerError (K030 to K037) for an output ledger that cannot be used,
+    LedgerError for an output ledger that cannot be used (K030 to K037), or is needed and not given
+    (K023),
     CertificateError (V004) if the data given for an output is not what was certified.
     """
     time = world.time if world else None

@@ -53,9 +53,9 @@ QueryLedgerOption = Annotated[
     typer.Option(
         "--ledger",
         metavar="FILE",
-        help="The ledger of earlier answers, which one that has to pass output checks is checked "
-        "against and recorded in; with --epsilon, the ledger of budgets. It is made if there is "
-        "none.",
+        help="The ledger of earlier answers: what has to pass output checks is checked against "
+        "them and recorded, and never answered without; with --epsilon, the ledger of budgets. It "
+        "is made if there is none.",
     ),
 ]
 
@@ -87,7 +87,7 @@ def query(
             "--dry-run",
             metavar="",
             help="Print the query as it would run, without running it; of statistics, what would "
-            "be charged to the ledger.",
+            "be charged to the ledger; of an answer to be checked, by what.",
         ),
     ] = False,
     certificate: CertificateOption = [],  # noqa: B006
@@ -181,8 +181,7 @@ def _print_rows(
     elif result.cost is not None:
         _print_statistics(result, result.cost, output_format, output, inputs, overwrite=overwrite)
     elif result.table is None:
-        is_json = output_format is RowFormat.JSON
-        print_json({"sql": result.sql}) if is_json else typer.echo(result.sql)
+        _print_text(result, output_format)
         if _NAN_AS_NULL.search(result.sql):
             typer.echo("note: CASE WHEN c <= 0 OR -c < 0 reads NaN as a missing value", err=True)
     elif output is not None:
@@ -194,6 +193,19 @@ def _print_rows(
         typer.echo(rows.as_csv(result.table).encode(), nl=False)
     else:
         _print_table(result.table)
+
+
+def _print_text(result: "QueryResult", output_format: RowFormat) -> None:
+    """Print a query that was not run, and the check that its answer would have to pass."""
+    from policy_engine.cli.tables.checked_answers import check_json, check_line  # noqa: PLC0415
+
+    if output_format is RowFormat.JSON:
+        check = {"check": check_json(result.check)} if result.check else {}
+        print_json({"sql": result.sql, **check})
+        return
+    typer.echo(result.sql)
+    if result.check:
+        typer.echo(check_line(result.check), err=True)
 
 
 def _print_checked(

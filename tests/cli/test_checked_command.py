@@ -1,6 +1,7 @@
 """The command that answers queries under a policy of output checks."""
 
 import json
+from itertools import count
 
 import pytest
 from typer.testing import CliRunner
@@ -37,7 +38,7 @@ POLICY = {
 
 
 @pytest.fixture
-def query(tmp_path):
+def query_alone(tmp_path):
     """Return a function that asks about 40 persons of the north, 30 of the south and 4 others."""
     rows = ["north"] * 40 + ["south"] * 30 + ["west"] * 4
     (tmp_path / "t.csv").write_text(
@@ -51,6 +52,18 @@ def query(tmp_path):
             make_app("query"),
             ["query", sql, "--assignee", RESEARCHER, *map(str, files), *map(str, options)],
         )
+
+    return run
+
+
+@pytest.fixture
+def query(query_alone, tmp_path):
+    """Return a function that asks with a ledger, of its own unless one is given."""
+    numbers = count()
+
+    def run(sql, *options):
+        own = () if "--ledger" in options else ("--ledger", tmp_path / f"own-{next(numbers)}")
+        return query_alone(sql, *own, *options)
 
     return run
 
@@ -96,3 +109,17 @@ def test_ledger_of_answers_holds_the_next_one_against_the_first(query, tmp_path)
     result = query("SELECT COUNT(*) AS n FROM T WHERE age <> 7", "--ledger", ledger)
     assert result.exit_code == 1
     assert "K041" in result.stdout
+
+
+def test_without_a_ledger_an_answer_is_refused_in_a_sentence(query_alone):
+    result = query_alone("SELECT COUNT(*) AS n FROM T")
+    assert (result.exception.code, result.exception.exit_code) == ("K023", 2)
+    assert "--ledger FILE" in str(result.exception)
+
+
+def test_dry_run_says_what_would_be_checked_and_needs_no_ledger(query_alone):
+    result = query_alone("SELECT COUNT(*) AS n FROM T", "--dry-run", "--format", "json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["check"]["profile"] == "sacro 1.0"
+    text = query_alone("SELECT COUNT(*) AS n FROM T", "--dry-run")
+    assert "would be checked by sacro 1.0, with rows as units" in text.stderr

@@ -41,7 +41,7 @@ def public_verdict(verdict: TableVerdict) -> dict[str, Any]:
     """Return what the assignee may learn of a table: what was decided, and by which rules."""
     return {
         "outcome": verdict.outcome.value,
-        "profile": f"{verdict.check.profile.notation} {verdict.check.profile.version}",
+        "profile": verdict.check.profile.title,
         "suppressed": [public_cell(one) for one in verdict.cells()],
         "reasons": {reason.value: SENTENCES[reason] for reason in reasons_of(verdict)},
     }

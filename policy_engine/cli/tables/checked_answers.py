@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from policy_engine import terms
 from policy_engine.audits.outputs.explaining import sentence_of
 from policy_engine.errors import format_count
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.checking.checked_answer import CheckedAnswer
     from policy_engine.decision.query.checking.showing_released import SuppressedCell
+    from policy_engine.methods.output_checks.parameters import OutputCheck
 
 
 def checked_json(checked: "CheckedAnswer", *, with_rows: bool) -> dict[str, Any]:
@@ -33,6 +35,26 @@ def checked_json(checked: "CheckedAnswer", *, with_rows: bool) -> dict[str, Any]
         "profile": checked.profile,
         "reasons": {code: sentence_of(code) for code in checked.codes},
     }
+
+
+def check_json(check: "OutputCheck") -> dict[str, str]:
+    """Return which check an answer would have to pass; thresholds are not for everybody."""
+    return {
+        "profile": check.profile.title,
+        "unit": check.unit,
+        "secondary": check.secondary,
+        "mitigation": check.mitigation,
+        "ledgerScope": check.ledger_scope,
+    }
+
+
+def check_line(check: "OutputCheck") -> str:
+    """Return which check an answer would have to pass, as a sentence for the terminal."""
+    unit = f"units of {terms.compact(check.unit)}" if check.unit else "rows as units"
+    earlier = f"earlier answers of the same {check.ledger_scope}"
+    return (
+        f"the answer would be checked by {check.profile.title}, with {unit}, and against {earlier}"
+    )
 
 
 def checked_texts(checked: "CheckedAnswer", most: int) -> list[tuple[str | None, ...]]:

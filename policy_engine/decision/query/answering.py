@@ -37,7 +37,7 @@ from policy_engine.decision.query.showing import nan_columns, read_views
 from policy_engine.decision.query.shuffling import fresh_key
 from policy_engine.decision.query.suggesting import permitted_choices, smaller_query
 from policy_engine.decision.query.tables import Tables
-from policy_engine.errors import Problem, join_names
+from policy_engine.errors import LedgerError, PolicyEngineError, Problem, join_names
 from policy_engine.methods.output_checks.parameters import OutputCheck
 from policy_engine.plan.output_checks import checks_of
 from policy_engine.plan.spelling import respell_hierarchies
@@ -78,7 +78,7 @@ def query(
     the query is only rewritten: of the data, only the column types are read, which for CSV are
     derived from the values. With a `log`, the query is decided with it, and the decision is logged
     before the query runs. Answers that have to pass output checks are checked against an
-    `output_ledger`, if any, and recorded in it. Raises RequestError (D001) for a name that is not
+    `output_ledger` and recorded in it. Raises RequestError (D001) for a name that is not
     an IRI, DataError if a policy names a column that the data lacks (C005), CertificateError (V004)
     if the data of an output is not what was certified, and what `answer` raises.
     """
@@ -204,11 +204,14 @@ def answer(
     Where the rows may not be read, but their aggregates once they have passed one of the `checks`,
     each with who asks then, the answer is checked by the first that permits it. Raises QueryError
     for a query that is not understood (Q001 to Q005), a policy with a constraint that cannot be a
-    filter (Q007), and a query that fails on the data (Q008); DataError if the data cannot be read.
+    filter (Q007), and a query that fails on the data (Q008); LedgerError (K023) for an answer to be
+    checked without a ledger of earlier ones; DataError if the data cannot be read.
     """
     tables = Tables(catalog.with_tables())
     reading = read_columns(parse_query(sql, dialect), tables)
     check, asker = _choose(asker, checks, reading, tables, log)
+    if check is not None and run and output_ledger is None:
+        raise _no_ledger_error(check)
     granted = _decide_query(asker, reading, tables, log) if reading.columns else None
     if granted and not granted.is_something:
         asker = replace(asker, history=granted.history)
@@ -263,6 +266,14 @@ def _choose(
     return None, asker
 
 
+def _no_ledger_error(check: OutputCheck) -> PolicyEngineError:
+    message = (
+        f"The answer has to pass {check.profile.title} and be checked against earlier answers, "
+    )
+    message += "which together tell what none tells alone, and no ledger of them is given."
+    return LedgerError.of("K023", message, "Give its file: --ledger FILE, or output_ledger=FILE.")
+
+
 @dataclass(frozen=True)
 class CheckedTask:
     """What is needed to answer a query that has to pass a check."""
@@ -282,8 +293,9 @@ def _ledger(task: CheckedTask, checkable: CheckableQuery) -> AnswerLedger:
     request, dataset = task.asker.request, task.asker.dataset(checkable.dataset)
     who = (request.assignee or "", request.purpose or "", dataset.iri)
     keys = scope_keys(checkable.check.ledger_scope, *who, task.hierarchy or Hierarchy())
-    data = stored_data(dataset, task.tables.catalog).digest if task.ledger is not None else ""
-    return AnswerLedger(task.ledger, AnswerScope(dataset.iri, data or "none", keys))
+    data = stored_data(dataset, task.tables.catalog).digest
+    assert task.ledger is not None  # noqa: S101 (a query without one is refused before it runs)
+    return AnswerLedger(task.ledger, AnswerScope(dataset.iri, data, keys))
 
 
 def _checked(task: CheckedTask, granted: _QueryDecision, *, run: bool, key: bytes) -> QueryResult:
@@ -294,6 +306,7 @@ def _checked(task: CheckedTask, granted: _QueryDecision, *, run: bool, key: byte
         columns=reading.columns,
         decision=granted.decision,
         reasons=tuple(granted.notes(tables)),
+        check=task.check,
     )
     try:
         checkable = make_checkable(reading, task.views, task.check, tables, asker.asset)

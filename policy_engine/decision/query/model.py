@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from policy_engine.decision.query.checking.checked_answer import CheckedAnswer
+    from policy_engine.methods.output_checks.parameters import OutputCheck
     from policy_engine.plan.aggregates.model import Statistic
 
 Columns = Mapping[str, tuple[str, ...]]
@@ -43,8 +44,9 @@ class QueryResult:
     None if the query reads no table; `allowed` are the largest sets of them that may be read
     together, if not all may be. `reasons` say why it is denied, or which rules gave no rows;
     `suggestion` is a smaller query that would be permitted, if shortening the select list is
-    enough. `cost` is that of statistics, None for rows. `checked` says what output checks decided
-    about the answer's cells, if a rule asks for them; nothing of it is permitted if none passes.
+    enough. `cost` is that of statistics, None for rows. `check` is the one that the answer has to
+    pass, if a rule asks for output checks, and `checked` what it decided about the answer's cells,
+    with figures for the owner; nothing of it is permitted if none passes.
     """
 
     permitted: bool
@@ -56,4 +58,5 @@ class QueryResult:
     reasons: tuple[Problem, ...] = ()
     suggestion: str = ""
     cost: "StatisticsCost | None" = None
+    check: "OutputCheck | None" = None
     checked: "CheckedAnswer | None" = None

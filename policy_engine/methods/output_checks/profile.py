@@ -64,6 +64,11 @@ class OutputProfile(BaseModel):
         return self
 
     @property
+    def title(self) -> str:
+        """Its name and version."""
+        return f"{self.notation} {self.version}"
+
+    @property
     def has_dominance(self) -> bool:
         """Whether it bounds what single contributors hold of a total."""
         return not (self.max_largest_share is self.max_two_largest_share is self.p_percent is None)

@@ -158,7 +158,7 @@ def folder_content(
     outputs: Sequence[PreparedOutput], check: OutputCheck, *, policy: str = "", data: str = ""
 ) -> FolderContent:
     """Return the content of a folder of judged outputs."""
-    profile = f"{check.profile.notation} {check.profile.version}"
+    profile = check.profile.title
     files: dict[str, bytes] = {}
     for one in outputs:
         files |= one.files() | one.whole_files()

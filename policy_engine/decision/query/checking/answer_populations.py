@@ -147,9 +147,3 @@ def _measure(aggregate: CheckedAggregate, *, has_one_row: bool) -> str:
     if aggregate.kind == "binary" and has_one_row and is_count and not is_column:
         return "count"
     return aggregate.text
-
-
-def differs_within(gathered: GatheredAnswer) -> bool:
-    """Return whether an answer has cells of which some are about parts of others."""
-    is_one_set = len(gathered.queries.query.sets) == 1
-    return not is_one_set or len(aggregates_by_population(gathered)) > 1

@@ -67,8 +67,7 @@ class CheckedAnswer:
     @property
     def profile(self) -> str:
         """The profile that the answer passed, and its version."""
-        profile = self.verdict.check.profile
-        return f"{profile.notation} {profile.version}"
+        return self.verdict.check.profile.title
 
 
 @dataclass(frozen=True)

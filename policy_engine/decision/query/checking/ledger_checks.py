@@ -2,10 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import gettempdir
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import numpy as np
 
@@ -15,7 +12,6 @@ from policy_engine.decision.query.checking.answer_populations import (
     AnswerScope,
     UnitNumbers,
     aggregates_by_population,
-    differs_within,
     ledger_answer,
 )
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
@@ -29,12 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnswerLedger:
-    """The ledger that an answer is checked against and recorded in, under its scope.
+    """The ledger that an answer is checked against and recorded in, under its scope."""
 
-    Without a ledger an answer is checked against itself alone, and recorded nowhere.
-    """
-
-    ledger: OutputLedger | None
+    ledger: OutputLedger
     scope: AnswerScope
 
     def check(
@@ -48,15 +41,11 @@ class AnswerLedger:
 
         Raises LedgerError (K030 to K037) if the ledger cannot be used: then nothing is shown.
         """
-        if not verdict.released.any() or (self.ledger is None and not differs_within(gathered)):
+        if not verdict.released.any():
             return verdict
         answer = ledger_answer(gathered, verdict, units(), tables, self.scope)
         partly = verdict.check.mitigation != "deny"
-        if self.ledger is not None:
-            outcome = self.ledger.check_and_record(answer, partly=partly)
-        else:
-            nowhere = OutputLedger(Path(gettempdir()) / f"{uuid4()}.none")
-            outcome = nowhere.would_record(answer, partly=partly)
+        outcome = self.ledger.check_and_record(answer, partly=partly)
         reasons, masks = verdict.reasons.copy(), np.zeros(len(answer.cells), np.uint32)
         for place, cell in enumerate(outcome.cells):
             if answer.cells[place].is_released and cell.state != "released":

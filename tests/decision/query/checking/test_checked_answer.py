@@ -1,10 +1,13 @@
 """Answers to queries under a policy that lets only checked aggregates be read."""
 
+from itertools import count
+
 import pyarrow as pa
 import pytest
 from output_checked import RESEARCHER, TABLE, policy_with
 
 from policy_engine.api.deciding import query_data
+from policy_engine.errors import LedgerError
 
 SACRO = ("pe:outputCheck", "eq", "sacro")
 UNIT = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"})
@@ -34,10 +37,18 @@ def people():
     )
 
 
-def ask(sql, *refinements, table=None, **more):
-    """Return the answer to a query about T."""
-    data = {TABLE: people() if table is None else table}
-    return query_data(sql, [policy_with(SACRO, *refinements)], RESEARCHER, data, **more)
+@pytest.fixture
+def ask(tmp_path):
+    """Return a function that answers a query about T, by itself unless a ledger is given."""
+    numbers = count()
+
+    def answer(sql, *refinements, table=None, **more):
+        data = {TABLE: people() if table is None else table}
+        ledger = {"output_ledger": tmp_path / f"outputs-{next(numbers)}"}
+        policies = [policy_with(SACRO, *refinements)]
+        return query_data(sql, policies, RESEARCHER, data, **{**ledger, **more})
+
+    return answer
 
 
 def rows(result):
@@ -48,29 +59,34 @@ def suppressed(result):
     return {(one.row, one.column): one.codes for one in result.checked.suppressed}
 
 
-def refused(sql, *refinements, **more):
-    """Return the code for which a query is refused; nothing is shown of it."""
-    result = ask(sql, *refinements, **more)
-    assert not result.permitted
-    assert result.table is None
-    return result.reasons[0].code
+@pytest.fixture
+def refused(ask):
+    """Return a function that gives the code for which a query is refused, with nothing shown."""
+
+    def code(sql, *refinements, **more):
+        result = ask(sql, *refinements, **more)
+        assert not result.permitted
+        assert result.table is None
+        return result.reasons[0].code
+
+    return code
 
 
-def test_small_cells_are_missing_and_listed_with_their_reason():
+def test_small_cells_are_missing_and_listed_with_their_reason(ask):
     result = ask("SELECT region, sector, COUNT(*) AS n FROM T GROUP BY region, sector")
     assert [row["n"] for row in rows(result)] == [None, None, None, None]
     assert [*suppressed(result).values()] == [("K003",), ("K002",), ("K003",), ("K002",)]
     assert not result.permitted
 
 
-def test_one_way_table_shows_large_cells():
+def test_one_way_table_shows_large_cells(ask):
     result = ask("SELECT region, COUNT(*) AS n FROM T GROUP BY region ORDER BY n")
     assert rows(result) == [{"region": "south", "n": 34}, {"region": "north", "n": 84}]
     assert suppressed(result) == {}
     assert result.checked.profile == "sacro 1.0"
 
 
-def test_cell_is_suppressed_by_the_row_column_and_keys_that_are_shown():
+def test_cell_is_suppressed_by_the_row_column_and_keys_that_are_shown(ask):
     result = ask("SELECT sector AS s, COUNT(*) AS n FROM T WHERE region = 'north' GROUP BY s")
     assert rows(result) == [{"s": "city", "n": None}, {"s": "farm", "n": None}]
     assert suppressed(result) == {(0, "n"): ("K003",), (1, "n"): ("K002",)}
@@ -122,24 +138,31 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("sql", "code"), REFUSED.items())
-def test_query_that_cannot_be_checked_is_refused_with_a_code(sql, code):
+def test_query_that_cannot_be_checked_is_refused_with_a_code(refused, sql, code):
     assert refused(sql) == code
 
 
-def with_visits(sql, *refinements):
-    """Return the answer to a query about T and Visits, 50 visits of five persons."""
+@pytest.fixture
+def with_visits(tmp_path):
+    """Return a function that answers a query about T and Visits, 50 visits of five persons."""
     visits = pa.table({"person": [n % 5 for n in range(50)], "place": ["x"] * 50})
-    policy = policy_with(SACRO, *refinements, target=[TABLE, LOOKUP])
-    return query_data(sql, [policy], RESEARCHER, {TABLE: people(), LOOKUP: visits})
+    data, numbers = {TABLE: people(), LOOKUP: visits}, count()
+
+    def answer(sql, *refinements):
+        policies = [policy_with(SACRO, *refinements, target=[TABLE, LOOKUP])]
+        ledger = tmp_path / f"outputs-{next(numbers)}"
+        return query_data(sql, policies, RESEARCHER, data, output_ledger=ledger)
+
+    return answer
 
 
-def test_query_without_the_unit_of_the_policy_is_refused():
+def test_query_without_the_unit_of_the_policy_is_refused(with_visits):
     sql = "SELECT COUNT(*) AS n FROM Visits"
     assert with_visits(sql, UNIT).reasons[0].code == "K019"
     assert with_visits(sql).permitted
 
 
-def test_persons_are_counted_and_not_rows():
+def test_persons_are_counted_and_not_rows(ask):
     """Nine persons have a hundred rows each."""
     table = pa.table({"person": [n % 9 for n in range(900)], "pay": list(range(900))})
     result = ask("SELECT COUNT(*) AS n FROM T", UNIT, table=table)
@@ -147,7 +170,7 @@ def test_persons_are_counted_and_not_rows():
     assert ask("SELECT COUNT(*) AS n FROM T", table=table).permitted
 
 
-def test_join_that_multiplies_rows_does_not_multiply_persons():
+def test_join_that_multiplies_rows_does_not_multiply_persons(with_visits):
     sql = "SELECT place, COUNT(*) AS n FROM T JOIN Visits USING (person) GROUP BY place"
     result = with_visits(sql, UNIT)
     assert result.checked is not None
@@ -155,7 +178,7 @@ def test_join_that_multiplies_rows_does_not_multiply_persons():
     assert with_visits(sql).reasons[0].code == "K019"
 
 
-def test_unit_is_read_through_subqueries_that_do_not_select_it():
+def test_unit_is_read_through_subqueries_that_do_not_select_it(ask):
     sql = "SELECT COUNT(*) AS n FROM (SELECT pay FROM T WHERE region = 'north') AS s"
     assert rows(ask(sql, UNIT)) == [{"n": 84}]
     sql = "WITH s AS (SELECT pay FROM T WHERE sector = 'farm') SELECT COUNT(*) AS n FROM s"
@@ -195,25 +218,25 @@ KINDS = {
 
 
 @pytest.mark.parametrize(("aggregate", "code"), KINDS.items())
-def test_class_of_an_aggregate_decides_by_which_rules_it_is_judged(aggregate, code):
+def test_class_of_an_aggregate_decides_by_which_rules_it_is_judged(ask, aggregate, code):
     result = ask(f"SELECT {aggregate} AS x FROM T")
     assert suppressed(result) == ({} if code is None else {(0, "x"): (code,)})
     assert (rows(result)[0]["x"] is None) == (code is not None)
 
 
-def test_released_aggregates_are_those_of_the_plain_query():
+def test_released_aggregates_are_those_of_the_plain_query(ask):
     figures = ask("SELECT COUNT(*) AS n, SUM(pay) AS s, MEDIAN(pay) AS m FROM T")
     assert rows(figures) == [{"n": 118, "s": 124903.0, "m": 1058.5}]
 
 
-def test_total_of_a_column_of_two_values_is_judged_as_a_count():
+def test_total_of_a_column_of_two_values_is_judged_as_a_count(ask):
     """Of 118 persons, two have the code 2: with the number of persons, the total tells that."""
     table = people().append_column("code", pa.array([2] * 2 + [1] * 116))
     result = ask("SELECT SUM(code) AS s, AVG(code) AS a FROM T", table=table)
     assert suppressed(result) == {(0, "s"): ("K002",), (0, "a"): ("K002",)}
 
 
-def test_having_and_order_see_nothing_of_suppressed_cells():
+def test_having_and_order_see_nothing_of_suppressed_cells(ask):
     by = "SELECT region, COUNT(*) FILTER (WHERE sector = 'farm') AS n FROM T GROUP BY region"
     assert rows(ask(f"{by} HAVING n > 3 OR n IS NULL")) == []
     assert [row["region"] for row in rows(ask(f"{by} ORDER BY n DESC"))] == ["north", "south"]
@@ -226,29 +249,29 @@ FAILING = [
 
 
 @pytest.mark.parametrize("sql", FAILING)
-def test_query_does_not_fail_on_the_value_of_one_person(sql):
+def test_query_does_not_fail_on_the_value_of_one_person(ask, sql):
     result = ask(sql)
     assert not result.reasons
     assert result.checked is not None
 
 
-def test_expression_does_not_fail_on_a_suppressed_cell():
+def test_expression_does_not_fail_on_a_suppressed_cell(ask):
     sql = "SELECT region, CAST(CASE WHEN COUNT(*) FILTER (WHERE sector = 'farm') = 6 THEN 'x' "
     result = ask(f"{sql} ELSE '1' END AS INT) AS n FROM T GROUP BY region")
     assert {row["n"] for row in rows(result)} == {None}
 
 
-def test_query_that_fails_whatever_the_values_has_one_code():
+def test_query_that_fails_whatever_the_values_has_one_code(refused):
     assert refused("SELECT SUM(region) AS n FROM T") == "K022"
 
 
-def test_rows_of_a_nearly_unique_key_are_not_listed():
+def test_rows_of_a_nearly_unique_key_are_not_listed(ask):
     result = ask("SELECT pay, COUNT(*) AS n FROM T GROUP BY pay")
     assert (rows(result), result.permitted) == ([], False)
     assert result.checked.is_shortened
 
 
-def test_combinations_of_keys_that_nobody_has_look_like_those_that_few_have():
+def test_combinations_of_keys_that_nobody_has_look_like_those_that_few_have(ask):
     table = pa.table({"a": ["x"] * 40 + ["y"] * 41, "b": ["u"] * 20 + ["v"] * 20 + ["v"] * 41})
     result = ask("SELECT a, b, COUNT(*) AS n FROM T GROUP BY a, b", table=table)
     cells = {(row["a"], row["b"]): row["n"] for row in rows(result)}
@@ -256,7 +279,7 @@ def test_combinations_of_keys_that_nobody_has_look_like_those_that_few_have():
     assert set(suppressed(result).values()) == {("K002",), ("K003",)}
 
 
-def test_totals_of_grouping_sets_are_rows_of_their_own():
+def test_totals_of_grouping_sets_are_rows_of_their_own(ask):
     sql = "SELECT region, GROUPING(region) AS g, COUNT(*) AS n FROM T GROUP BY ROLLUP (region)"
     assert [(row["region"], row["g"], row["n"]) for row in rows(ask(sql))] == [
         ("north", 0, 84),
@@ -272,15 +295,22 @@ def test_rows_that_another_rule_lets_be_read_are_not_checked():
     assert result.checked is None
 
 
-def test_query_is_only_rewritten_in_a_dry_run():
-    result = ask("SELECT COUNT(*) AS n FROM T", run=False)
+def test_answer_is_not_given_without_a_ledger_of_earlier_ones(ask):
+    with pytest.raises(LedgerError, match="no ledger of them is given") as error:
+        ask("SELECT COUNT(*) AS n FROM T", output_ledger=None)
+    assert error.value.code == "K023"
+
+
+def test_query_is_only_rewritten_in_a_dry_run(ask, refused):
+    result = ask("SELECT COUNT(*) AS n FROM T", run=False, output_ledger=None)
     assert result.permitted
     assert result.table is None
+    assert result.check.profile.title == "sacro 1.0"
     assert "COUNT" in result.sql
     assert refused("SELECT pay FROM T", run=False) == "K024"
 
 
-def test_cells_of_two_answers_that_differ_by_one_person_are_not_both_released(tmp_path):
+def test_cells_of_two_answers_that_differ_by_one_person_are_not_both_released(ask, tmp_path):
     """ACRO 1.0.2 releases both tables, whose difference is cells of 6 and 1."""
     by_sector = "SELECT region, COUNT(*) FILTER (WHERE sector = 'city') AS n FROM T GROUP BY region"
     ledger = tmp_path / "outputs"
@@ -293,26 +323,26 @@ def test_cells_of_two_answers_that_differ_by_one_person_are_not_both_released(tm
     assert not second.permitted
 
 
-def test_same_answer_is_given_again(tmp_path):
+def test_same_answer_is_given_again(ask, tmp_path):
     sql, ledger = "SELECT region, COUNT(*) AS n FROM T GROUP BY region", tmp_path / "outputs"
     assert rows(ask(sql, output_ledger=ledger)) == rows(ask(sql, output_ledger=ledger))
 
 
-def test_overlapping_conditions_do_not_single_out_a_person(tmp_path):
+def test_overlapping_conditions_do_not_single_out_a_person(ask, tmp_path):
     ledger = tmp_path / "outputs"
     assert ask("SELECT SUM(pay) AS s FROM T", output_ledger=ledger).permitted
     others = ask("SELECT SUM(pay) AS s FROM T WHERE person <> 7", UNIT, output_ledger=ledger)
     assert suppressed(others) == {(0, "s"): ("K041",)}
 
 
-def test_persons_are_the_same_in_subqueries(tmp_path):
+def test_persons_are_the_same_in_subqueries(ask, tmp_path):
     ledger = tmp_path / "outputs"
     assert ask("SELECT COUNT(*) AS n FROM T", output_ledger=ledger).permitted
     inner = "SELECT COUNT(*) AS n FROM (SELECT pay FROM T WHERE person <> 7) AS s"
     assert suppressed(ask(inner, output_ledger=ledger)) == {(0, "n"): ("K041",)}
 
 
-def test_totals_do_not_reveal_a_suppressed_cell():
+def test_totals_do_not_reveal_a_suppressed_cell(ask):
     table = pa.table({"a": [n // 30 for n in range(90)] + [3] * 4})
     result = ask("SELECT a, COUNT(*) AS n FROM T GROUP BY ROLLUP (a)", table=table)
     cells = {row["a"]: row["n"] for row in rows(result)}
@@ -320,14 +350,14 @@ def test_totals_do_not_reveal_a_suppressed_cell():
     assert cells[None] is None or sum(n is None for n in cells.values()) > 1
 
 
-def test_measures_of_one_answer_do_not_differ_by_a_person():
+def test_measures_of_one_answer_do_not_differ_by_a_person(ask):
     table = people().set_column(3, "pay", pa.array([None] + [1000.0 + n for n in range(117)]))
     result = ask("SELECT COUNT(*) AS n, AVG(pay) AS a FROM T", table=table)
     assert len(suppressed(result)) == 1
     assert set(suppressed(result).values()) == {("K042",)}
 
 
-def test_scope_of_the_ledger_is_the_one_of_the_policy(tmp_path):
+def test_scope_of_the_ledger_is_the_one_of_the_policy(ask, tmp_path):
     sql, ledger = "SELECT COUNT(*) AS n FROM T", tmp_path / "outputs"
     scope = ("pe:ledgerScope", "eq", "assignee")
     assert ask(sql, scope, output_ledger=ledger).permitted
