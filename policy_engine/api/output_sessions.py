@@ -75,11 +75,12 @@ def output_session(
     check_vacant(Path(folder))
     scope = tuple(scopes) or chosen.scopes(is_shared=ledger is not None)
     return OutputSession(
-        chosen, _microdata(chosen), Path(folder), scope, by, (ledger, ledger_key), key
+        chosen, load_microdata(chosen), Path(folder), scope, by, (ledger, ledger_key), key
     )
 
 
-def _microdata(chosen: ChosenCheck) -> Microdata | None:
+def load_microdata(chosen: ChosenCheck) -> Microdata | None:
+    """Return the rows that outputs are made of, None where there are none. Raises DataError."""
     data = chosen.data
     if data is None:
         return None
@@ -103,6 +104,11 @@ class SessionOutput:
         """What the rules say: `released` (in part, if cells are blank), `suppressed`, `refused`, or
         `review` for what a person has to decide."""
         return self._output.status.value
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it may leave by the rules."""
+        return self._output.is_whole
 
     @property
     def reasons(self) -> dict[str, str]:

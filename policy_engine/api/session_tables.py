@@ -121,6 +121,28 @@ def aggregates_of(
 _PAIR = 2
 
 
+def recipe_request(
+    by: Sequence[str], across: str, measures: Sequence[str], *, has_totals: bool, total: str
+) -> TableRequest:
+    """Return what a finished table was asked for: measures such as `count` and `mean:income`.
+
+    Raises RequestError (K025).
+    """
+    aggregates = []
+    for measure in measures:
+        function, _, column = measure.partition(":")
+        plain = "size" if not column and function in ("count", "size") else function
+        if plain != "size" and not column:
+            raise _request_error(f"{measure!r} is an aggregate of which column? Write mean:income.")
+        aggregates.append(ShownAggregate(measure, plain, column))
+    if across and len(aggregates) > 1:
+        raise _request_error("A table with a key on top has one measure.")
+    sources = {one.column: one.column for one in aggregates if one.column}
+    layout = GridLayout(len(by), total, has_totals, is_named=not across)
+    top = (across,) if across else ()
+    return TableRequest(tuple(by), top, tuple(aggregates), sources, layout, fills=bool(across))
+
+
 def tabulated(request: TableRequest, rows: Microdata) -> Tabulation:
     """Return the table that is asked for, of rows of data. Raises DataError, RequestError."""
     keys = [*request.left, *request.top]

@@ -48,6 +48,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "hierarchy": "listing:hierarchies",
         "log": "logs:logs",
         "budget": "budgets:budgets",
+        "check": "checking:checks",
         "audit": "auditing:audits",
     }
 )
@@ -72,6 +73,22 @@ class _Command(_PlainHelp, TyperCommand):
 
 class _Group(_PlainHelp, TyperGroup):
     """Commands that share their first word."""
+
+
+class _DefaultGroup(_Group):
+    """Commands of which one is meant where none is named: `check TABLE` is `check tables TABLE`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return what is left of the arguments, the default command named."""
+        name = self.list_commands(ctx)[0]
+        if args and args[0].startswith("--") and args[0][2:] in self.list_commands(ctx):
+            args = [args[0][2:], *args[1:]]
+        elif args and args[0] not in ("--help", *self.list_commands(ctx)):
+            args = [name, *args]
+        return super().parse_args(ctx, args)
+
+
+_WITH_DEFAULT = frozenset({"check"})
 
 
 class _Commands(_Group):
@@ -130,7 +147,8 @@ def make_app(requested: str = "") -> typer.Typer:
         if isinstance(command, typer.Typer):
             for one in command.registered_commands:
                 one.help, one.cls = _help_of(one.callback), _Command
-            app.add_typer(command, name=name, cls=_Group)
+            group = _DefaultGroup if name in _WITH_DEFAULT else _Group
+            app.add_typer(command, name=name, cls=group)
         else:
             app.command(name, cls=_Command, help=_help_of(command))(command)
     return app

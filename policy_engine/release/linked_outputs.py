@@ -62,6 +62,21 @@ def link_output(
     return replace(verdict, reasons=reasons)
 
 
+def with_withheld(verdict: TableVerdict, cells: NDArray[np.bool_]) -> TableVerdict:
+    """Return a verdict on a table of one measure without cells that may not be shown beside those
+    of other tables: `cells` (rows,) are those that may."""
+    is_open = verdict.reasons[:, 0] == 0
+    reasons = verdict.reasons.copy()
+    reasons[is_open & ~cells, 0] |= Reason.REVEALS_SUPPRESSED.bit
+    return replace(verdict, reasons=reasons)
+
+
+def with_review(verdict: TableVerdict, cells: None) -> TableVerdict:  # noqa: ARG001 (of two)
+    """Return a verdict by which a person has to decide about all cells."""
+    bit = np.uint32(Reason.NEEDS_CHECKER.bit)
+    return replace(verdict, reasons=(verdict.reasons | bit).astype(np.uint32))
+
+
 def _cells(verdict: TableVerdict, made: Tabulation) -> Iterator[tuple[tuple[int, int], OutputCell]]:
     """Yield the cells of an output by row and measure; suppressed ones have their protection."""
     check, rows, released = verdict.check, len(made.table.codes), verdict.released

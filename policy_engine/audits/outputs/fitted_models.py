@@ -234,7 +234,7 @@ def one_row(
         values=np.full((1, len(statistics)), np.nan),
     )
     members = CellMembers(np.zeros(len(units), np.int64), units)
-    names = tuple(ShownAggregate(name, "var", f"model {name}") for name in statistics)
+    names = tuple(ShownAggregate(name, "sum", f"(model {name})") for name in statistics)
     return Tabulation(
         table, np.zeros(1, np.int64), np.array([len(units)]), (members,) * len(statistics), names
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.explaining import confidential_verdict, public_verdict
 from policy_engine.audits.outputs.fitted_models import ModelOutput
@@ -38,7 +39,8 @@ FILES, WHOLE = "outputs", "held"
 class PreparedOutput:
     """An output: a table or a model with its evidence, or a file that only a person can judge.
 
-    `verdict` is None for a file. `content` is the file: its ending and its bytes.
+    `verdict` is None for a file. `content` is the file: its ending and its bytes. Cells that are
+    `withheld` already, (rows, measures), are not released whatever the rules say of them.
     """
 
     name: str
@@ -49,6 +51,7 @@ class PreparedOutput:
     layout: GridLayout | None = None
     model: ModelOutput | None = field(default=None, repr=False)
     content: tuple[str, bytes] | None = field(default=None, repr=False)
+    withheld: NDArray[np.bool_] | None = field(default=None, repr=False)
     verdict: TableVerdict | None = field(default=None, repr=False)
     comments: tuple[str, ...] = ()
     exception: str = ""
@@ -67,10 +70,37 @@ class PreparedOutput:
         """Return it with the verdict of the rules, and of a ledger of outputs that then has it."""
         if self.made is None:
             return self
-        verdict = suppress_totals(judge(self.made.table, self.check))
+        verdict = suppress_totals(self._with_blanks(judge(self.made.table, self.check)))
         if self.model is not None and not verdict.released.all():
             return replace(self, verdict=verdict)
         return replace(self, verdict=link_output(verdict, self.made, scope, ledger, self.name))
+
+    def judged_alone(self) -> "PreparedOutput":
+        """Return it with the verdict of the rules alone: of a finished table."""
+        assert self.made is not None  # noqa: S101 (a table)
+        return replace(self, verdict=self._with_blanks(judge(self.made.table, self.check)))
+
+    @property
+    def open_cells(self) -> NDArray[np.bool_]:
+        """Which cells of a table of one measure may leave, or may once a checker lets them."""
+        assert self.verdict is not None  # noqa: S101 (a table)
+        return np.asarray(self._is_held()[:, 0] | self.verdict.released[:, 0], np.bool_)
+
+    def _with_blanks(self, verdict: TableVerdict) -> TableVerdict:
+        """Return the verdict with the cells that are withheld already."""
+        if self.withheld is None:
+            return verdict
+        is_new = self.withheld & (verdict.reasons == 0)
+        reasons = verdict.reasons | np.where(is_new, np.uint32(Reason.COMPLEMENTARY.bit), 0)
+        return replace(verdict, reasons=reasons.astype(np.uint32))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it may leave by the rules, but for what is withheld already."""
+        if self.verdict is None:
+            return False
+        is_there = True if self.withheld is None else ~self.withheld
+        return not self.exception and bool((self.verdict.released | ~np.asarray(is_there)).all())
 
     def shown(self) -> Iterator[tuple[str, ShownTable]]:
         """Yield what may leave as tables, each with what is added to the name of the output."""
@@ -100,7 +130,8 @@ class PreparedOutput:
         """Return which cells a checker may let out, (rows, measures)."""
         assert self.verdict is not None  # noqa: S101 (of a table or a model)
         if self.exception:
-            return np.ones_like(self.verdict.released)
+            is_all = np.ones_like(self.verdict.released)
+            return is_all if self.withheld is None else ~self.withheld
         masks, numbers = np.unique(self.verdict.reasons, return_inverse=True)
         is_open = [self.verdict.outcome_of(mask) is CheckOutcome.REVIEW for mask in masks.tolist()]
         cells = np.array(is_open)[numbers].reshape(self.verdict.reasons.shape)
@@ -129,7 +160,17 @@ class PreparedOutput:
         """Return the verdict with figures."""
         if self.verdict is None:
             return self.public()
-        return {**confidential_verdict(self.verdict), "outcome": self.status.value}
+        plain = _without_nan(confidential_verdict(self.verdict))
+        return {**plain, "outcome": self.status.value}
+
+
+def _without_nan(value: Any) -> Any:
+    """Return JSON that has null where a figure is not a number."""
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _parts(model: ModelOutput) -> Iterator[tuple[str, ShownTable]]:
@@ -202,10 +243,11 @@ def _stored(files: Mapping[str, bytes]) -> tuple[StoredFile, ...]:
 _TYPES = {
     "frequencies": "FrequencyTable",
     "linear aggregations": "MagnitudeTable",
-    "position": "MaxMinPercentile",
-    "endpoints": "MaxMinPercentile",
+    "position": "Percentile",
+    "endpoints": "Maximum",
+    "mode": "Mode",
     "shape": "HigherMoment",
-    "correlation coefficients": "LinearCoefficients",
+    "correlation coefficients": "RegressionCoefficient",
 }
 
 

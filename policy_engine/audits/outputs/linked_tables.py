@@ -1,0 +1,91 @@
+"""Finished tables beside each other: cells that two of them have in common make them one.
+
+A cell is known by its labels: the total of region C in one table is the cell of C in another. What
+follows exactly from all that the tables show, by elimination, is revealed.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.outputs.finished_tables import FinishedTable
+from policy_engine.kernels.output_checks.recoverability import determined
+from policy_engine.kernels.output_checks.table_system import TableLayout, link
+
+Cells = NDArray[np.bool_]
+MOST_CELLS = 4_000
+"""Tables with more cells together are not compared: a person has to."""
+_ONE_BY_ONE = 150
+
+
+class LinkedTables:
+    """Tables of counts, or totals of one column, and the cells that they share."""
+
+    def __init__(self, tables: Sequence[FinishedTable]) -> None:
+        """Number the cells of all tables."""
+        self.tables = tuple(tables)
+        numbers: dict[frozenset[tuple[str, str]], int] = {}
+        self.numbers = []
+        for table in self.tables:
+            own = [numbers.setdefault(name, len(numbers)) for name in _names(table)]
+            self.numbers.append(np.array(own, np.int64))
+        self.layout: TableLayout = link([one.layout for one in self.tables], self.numbers)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether they can be compared."""
+        return self.layout.cells <= MOST_CELLS
+
+    def safe_cells(self, displayed: Sequence[Cells]) -> list[Cells]:
+        """Return which cells of each table may be shown, of those that it shows.
+
+        Tables are taken in order: a cell is left out where it would reveal one that it or an
+        earlier table withholds.
+        """
+        is_secret = np.zeros(self.layout.cells, np.bool_)
+        is_public = np.zeros(self.layout.cells, np.bool_)
+        result = []
+        for table, numbers, cells in zip(self.tables, self.numbers, displayed, strict=True):
+            own = numbers[table.places]
+            secret = is_secret.copy()
+            secret[own[~cells]] = True
+            secret &= ~is_public
+            kept = self._kept(is_public, secret, own, cells & ~secret[own])
+            is_public[own[kept]] = True
+            is_secret = secret | is_secret
+            is_secret[own[cells & ~kept]] = True
+            is_secret &= ~is_public
+            result.append(kept)
+        return result
+
+    def _kept(self, is_public: Cells, secret: Cells, own: NDArray[np.int64], cells: Cells) -> Cells:
+        """Return which cells of a table may be shown without revealing a secret."""
+        if not self._reveals(is_public, secret, own[cells]):
+            return cells
+        kept = np.zeros_like(cells)
+        if cells.sum() > _ONE_BY_ONE:
+            return kept
+        for cell in np.flatnonzero(cells).tolist():
+            trial = kept.copy()
+            trial[cell] = True
+            if not self._reveals(is_public, secret, own[trial]):
+                kept = trial
+        return kept
+
+    def _reveals(self, is_public: Cells, secret: Cells, more: NDArray[np.int64]) -> bool:
+        is_unknown = ~is_public
+        is_unknown[more] = False
+        return bool((determined(self.layout.equations, is_unknown) & secret).any())
+
+
+def _names(table: FinishedTable) -> list[frozenset[tuple[str, str]]]:
+    """Return what each cell of a table's layout is called by its labels, in the layout's order."""
+    sizes = [len(some) + 1 for some in table.labels]
+    names = []
+    for place in range(int(np.prod(sizes))):
+        codes = np.unravel_index(place, sizes)
+        parts = zip(table.keys, table.labels, codes, strict=True)
+        named = {(key, some[code]) for key, some, code in parts if code < len(some)}
+        names.append(frozenset(named))
+    return names
