@@ -243,7 +243,7 @@ CODES = {
     "K006": "a total whose largest contribution could be estimated too closely",
     "K007": "a total with negative contributions, of which no rule tells who dominates it",
     "K008": "a smallest or largest value, which is that of somebody",
-    "K009": "a percentile with too few units beyond it",
+    "K009": "a percentile or a mode that too few units have, or are beyond",
     "K010": "an estimate with too few degrees of freedom",
     "K011": "a correlation of exactly -1, 0 or 1",
     "K012": "a most common value that nearly all units have",

@@ -123,7 +123,11 @@ def no_extreme(statistic: ShownStatistic, profile: OutputProfile) -> Masks:  # n
 
 
 def percentile(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
-    """Percentiles: of enough units for how far out they are, with enough on either side."""
+    """Percentiles: of enough units for how far out they are, with enough on either side.
+
+    Where it is known who has the value itself, enough units must: of a group that who asks chooses,
+    a percentile is the value of a person whom the rest of the group encloses.
+    """
     evidence = statistic.evidence
     if not profile.has_percentiles:
         return _everywhere(statistic, Reason.NO_THRESHOLD)
@@ -138,7 +142,14 @@ def percentile(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
             return masks | _everywhere(statistic, Reason.EVIDENCE_MISSING)
         is_few = np.minimum(evidence.below, evidence.above) < least
         masks |= _where(is_few, Reason.FEW_UNITS_BEYOND)
-    return masks
+    return masks | _few_tied(statistic, profile)
+
+
+def _few_tied(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
+    tied = statistic.evidence.tied
+    if tied is None:
+        return np.zeros(len(statistic.evidence.units), dtype=np.uint32)
+    return _where(tied < profile.min_units, Reason.FEW_UNITS_BEYOND)
 
 
 def degrees_of_freedom(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
@@ -175,13 +186,14 @@ _LEVELS_OF_TABLE = 2
 
 
 def common_mode(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
-    """Modes: not of nearly all units."""
+    """Modes: not of nearly all units, nor of few: then it is the value of somebody."""
     share, most = statistic.evidence.mode_share, profile.max_group_share
     if most is None:
         return _everywhere(statistic, Reason.NO_THRESHOLD)
     if share is None:
         return _everywhere(statistic, Reason.EVIDENCE_MISSING)
-    return _where(~(share <= most + _TOLERANCE), Reason.COMMON_MODE)
+    masks = _where(~(share <= most + _TOLERANCE), Reason.COMMON_MODE)
+    return masks | _few_tied(statistic, profile)
 
 
 def needs_checker(statistic: ShownStatistic, profile: OutputProfile) -> Masks:  # noqa: ARG001

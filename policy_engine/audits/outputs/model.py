@@ -58,10 +58,11 @@ class CellEvidence:
     it is a sum; `left_out` are units of the row that do not. `largest`, `second` and `total` are
     the contributions of the two units that contribute most and of all, by absolute value;
     `negatives` are the units that contribute less than zero. `below` and `above` a percentile are
-    units beyond it on either side. `group_share` is the most of the units of a line of the table
-    that are in the cell (NaN in a cell of no line), `mode_share` that of the units that have the
-    mode. `is_constant` tells whether all units have one value, and `levels` how many different
-    values the explanatory variable has; `coefficient` is the correlation.
+    units beyond it on either side, and `tied` those that have the percentile, or the mode, itself.
+    `group_share` is the most of the units of a line of the table that are in the cell (NaN in a
+    cell of no line), `mode_share` that of the units that have the mode. `is_constant` tells whether
+    all units have one value, and `levels` how many different values the explanatory variable has;
+    `coefficient` is the correlation.
     """
 
     units: Counts
@@ -74,6 +75,7 @@ class CellEvidence:
     degrees_of_freedom: Figures | None = None
     below: Counts | None = None
     above: Counts | None = None
+    tied: Counts | None = None
     group_share: Figures | None = None
     mode_share: Figures | None = None
     is_constant: NDArray[np.bool_] | None = None

@@ -59,7 +59,7 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.NEGATIVE_VALUES: "There are negative contributions, of which no rule tells who "
         "dominates a total; a person has to decide.",
         Reason.EXTREME: "A smallest or largest value is that of somebody.",
-        Reason.FEW_UNITS_BEYOND: "Too few units are beyond the percentile.",
+        Reason.FEW_UNITS_BEYOND: "Too few units have the percentile or the mode, or are beyond it.",
         Reason.FEW_DEGREES_OF_FREEDOM: "There are too few degrees of freedom.",
         Reason.EXACT_CORRELATION: "A correlation of exactly -1, 0 or 1 tells single values.",
         Reason.COMMON_MODE: "Nearly all units have the most common value.",

@@ -19,8 +19,8 @@ from policy_engine.decision.query.checking.checked_answer import (
     ROW,
     CheckableQuery,
     answer_checked,
+    dataset_rows,
     make_checkable,
-    unit_numbers,
 )
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
 from policy_engine.decision.query.checking.ledger_checks import AnswerLedger, scope_keys
@@ -319,7 +319,7 @@ def _checked(task: CheckedTask, granted: _QueryDecision, *, run: bool, key: byte
             checked = answer_checked(
                 checkable,
                 visible,
-                partial(unit_numbers, checkable, tables),
+                partial(dataset_rows, checkable, tables),
                 _ledger(task, checkable),
             )
     except NotCheckableError as error:

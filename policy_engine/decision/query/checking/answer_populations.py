@@ -1,4 +1,4 @@
-"""Which units of privacy each cell of an answer is about, for the ledger of what was released."""
+"""Which rows each cell of an answer is about, for the ledger of what was released."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.decision.query.checking.checked_query import CheckedAggregate
 from policy_engine.decision.query.checking.evidence_query import CELLS
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, run_checked
+from policy_engine.decision.query.checking.plain_arguments import measured_column
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.release.output_ledger import OutputAnswer, OutputCell, Populations
 
@@ -25,30 +26,31 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class UnitNumbers:
-    """The units of a dataset in their order, and the expression of a row's unit in a query.
+class DatasetRows:
+    """The rows of the dataset that has the units: the expression of a row's number in a query.
 
-    Without `values` each row is a unit, and the expression is its number.
+    Populations are of rows, since a unit with several may be in a cell with some of them: the
+    difference of two populations of the same units may be one row. `row_counts` are the rows of
+    each unit.
     """
 
     expression: exp.Expr
-    count: int
-    values: "pa.Array | None" = None
+    row_counts: "Counts"
 
-    @classmethod
-    def of_column(cls, expression: exp.Expr, column: "pa.ChunkedArray") -> "UnitNumbers":
-        """Return the numbers of the units in a column of all rows of a dataset."""
-        values = pc.unique(column).drop_null()
-        ordered = values.take(pc.sort_indices(values))
-        return cls(expression, len(ordered), ordered)
+    @property
+    def count(self) -> int:
+        """How many rows there are, and one for what is joined with none of them."""
+        return int(self.row_counts.sum()) + 1
 
-    def numbers(self, units: "pa.ChunkedArray") -> "Counts":
-        """Return the numbers of units, below 0 for one that is missing."""
-        column = units
-        if self.values is not None:
-            column = pc.index_in(units.cast(self.values.type), value_set=self.values)
-        numbers: Counts = pc.fill_null(column, -1).cast(pa.int64()).to_numpy()
+    def numbers(self, rows: "pa.ChunkedArray") -> "Counts":
+        """Return the numbers of rows, the last one for what is joined with none."""
+        numbers: Counts = pc.fill_null(rows.cast(pa.int64()), self.count - 1).to_numpy()
         return numbers
+
+    def least_rows(self, units: int) -> int:
+        """Return how many rows are of so many units at least, whosever they are."""
+        largest = np.sort(self.row_counts)[::-1][: units - 1]
+        return int(largest.sum()) + units - len(largest)
 
 
 @dataclass(frozen=True)
@@ -63,27 +65,27 @@ class AnswerScope:
 def ledger_answer(
     gathered: GatheredAnswer,
     verdict: TableVerdict,
-    units: UnitNumbers,
+    dataset_rows: DatasetRows,
     tables: "Mapping[str, pa.Table]",
     scope: AnswerScope,
 ) -> OutputAnswer:
     """Return a judged answer as the ledger asks for it: each cell with its population."""
-    queries = replace(gathered.queries, unit=units.expression)
-    populations = Populations(units.count)
+    queries = replace(gathered.queries, unit=dataset_rows.expression)
+    populations = Populations(dataset_rows.count)
     cells: list[OutputCell] = []
-    row_counts = gathered.table.measures[0].statistics[0].evidence.rows
-    has_one_row = row_counts is not None and bool(np.array_equal(row_counts, gathered.units))
+    least = dataset_rows.least_rows(verdict.check.profile.min_units)
     for number, keys in enumerate(gathered.queries.query.sets):
         rows = np.flatnonzero(gathered.sets == number)
         keyed = _keyed_cells(gathered, rows)
         text = to_sql(queries.memberships(keys), "duckdb")
         members = run_checked({"": text}, {**tables, CELLS: keyed})[""]
         places = members["cell"].to_numpy()
-        numbers = units.numbers(members["u"])
+        numbers = dataset_rows.numbers(members["u"])
         for place, aggregates in aggregates_by_population(gathered).items():
-            is_in = _is_in(members, place) & (numbers >= 0)
-            more = Populations.of_pairs(numbers[is_in], places[is_in], units.count, len(rows))
-            cells += _cells(gathered, verdict, aggregates, rows, len(populations), has_one_row)
+            is_in = _is_in(members, place)
+            pairs = numbers[is_in], places[is_in]
+            more = Populations.of_pairs(*pairs, dataset_rows.count, len(rows))
+            cells += _cells(gathered, verdict, aggregates, rows, len(populations), least)
             populations = populations.joined(more)
     return OutputAnswer(scope.dataset, scope.data, scope.scopes, populations, tuple(cells))
 
@@ -95,11 +97,12 @@ def _keyed_cells(gathered: GatheredAnswer, rows: "Counts") -> "pa.Table":
 
 
 def aggregates_by_population(gathered: GatheredAnswer) -> dict[str, list[int]]:
-    """Return the aggregates about each population, by the column that tells who is in it."""
+    """Return the aggregates about each population, by the column that tells what is in it."""
     groups: dict[str, list[int]] = {}
     for number, aggregate in enumerate(gathered.queries.query.aggregates):
         if aggregate.kind != "extreme":
-            groups.setdefault(gathered.populations[number], []).append(number)
+            for name in gathered.populations[number]:
+                groups.setdefault(name, []).append(number)
     return groups
 
 
@@ -115,14 +118,13 @@ def _cells(
     aggregates: Sequence[int],
     rows: "Counts",
     first: int,
-    has_one_row: bool,
+    least: int,
 ) -> list[OutputCell]:
     cells = []
     for number in aggregates:
-        measure = _measure(gathered.queries.query.aggregates[number], has_one_row=has_one_row)
+        measure = _measure(gathered.queries.query.aggregates[number])
         values = gathered.table.values[rows, number].tolist()
         released = verdict.released[rows, number].tolist()
-        least = verdict.check.profile.min_units
         cells += [
             OutputCell(first + place, measure, _finite(value), least, is_released)
             for place, (value, is_released) in enumerate(zip(values, released, strict=True))
@@ -134,16 +136,14 @@ def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _measure(aggregate: CheckedAggregate, *, has_one_row: bool) -> str:
-    """Return the measure of an aggregate: a linear one only where each unit has one row."""
-    if aggregate.kind == "units" or (aggregate.kind == "count" and has_one_row):
+def _measure(aggregate: CheckedAggregate) -> str:
+    """Return the measure of an aggregate, which is linear in rows if it is a count or a total."""
+    if aggregate.kind == "count":
         return "count"
-    [argument, *others] = [*aggregate.arguments, None]
-    is_column = isinstance(argument, exp.Column) and len(others) == 1
-    if aggregate.kind == "total" and has_one_row and is_column:
-        is_mean = isinstance(aggregate.function, exp.Avg)
-        return f"{'mean' if is_mean else 'sum'}:{argument.name}"
-    is_count = isinstance(aggregate.function, exp.Sum) and aggregate.low == "0"
-    if aggregate.kind == "binary" and has_one_row and is_count and not is_column:
+    is_sum = isinstance(aggregate.function, exp.Sum)
+    if aggregate.kind == "binary" and is_sum and aggregate.low == "0":
         return "count"
+    if aggregate.kind == "total":
+        column = measured_column(aggregate.arguments[0])
+        return f"{'sum' if is_sum else 'mean'}:{column}"
     return aggregate.text

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 from sqlglot import exp
 
 from policy_engine.audits.outputs.judging import judge
@@ -13,17 +14,19 @@ from policy_engine.audits.outputs.reasons import CheckOutcome
 from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.data.column_names import column_name
 from policy_engine.decision.query import logic
-from policy_engine.decision.query.checking.answer_populations import UnitNumbers
+from policy_engine.decision.query.checking.answer_populations import DatasetRows
 from policy_engine.decision.query.checking.checked_query import CheckedQuery, NotCheckableError
-from policy_engine.decision.query.checking.gathering_evidence import gather_answer
+from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
+from policy_engine.decision.query.checking.gathering_evidence import gather_answer, run_checked
 from policy_engine.decision.query.checking.ledger_checks import AnswerLedger
 from policy_engine.decision.query.checking.reading_checked import read_checked
 from policy_engine.decision.query.checking.showing_released import (
     SuppressedCell,
     show_released,
 )
-from policy_engine.decision.query.checking.unit_columns import add_unit
+from policy_engine.decision.query.checking.unit_columns import add_row, add_unit
 from policy_engine.decision.query.filters import Filter
+from policy_engine.decision.query.grammar import to_sql
 from policy_engine.decision.query.rewriting import TableView, rewrite
 from policy_engine.decision.query.scope import TableReading
 from policy_engine.decision.query.tables import Tables
@@ -75,11 +78,12 @@ class CheckableQuery:
     """A query whose answer can be checked, with the unit of privacy of its rows.
 
     `views` are what it reads of tables, the unit included, which who asks need not see; `dataset`
-    is the table that has the unit.
+    is the table that has the unit, and `row` the expression of the number of a row of it.
     """
 
     query: CheckedQuery
     unit: exp.Expr
+    row: exp.Expr
     views: Mapping[str, TableView]
     check: OutputCheck
     dataset: str
@@ -112,7 +116,10 @@ def make_checkable(
         name = column_name(asset(iri), check.unit) if check.unit else None
         return tables.catalog.dataset(iri).find_column(name) if name is not None else None
 
-    unit = add_unit(query.source, find_unit if check.unit else lambda _: ROW)
+    unit = row = add_unit(query.source, find_unit if check.unit else lambda _: ROW)
+    owner = next((iri for iri in views if find_unit(iri) is not None), next(iter(views)))
+    if check.unit:
+        row = add_row(query.source, owner, ROW)
     with_units = {iri: _with(view, find_unit(iri)) for iri, view in views.items()}
     plain = {
         iri: replace(
@@ -123,10 +130,9 @@ def make_checkable(
         )
         for iri, view in with_units.items()
     }
-    owner = next((iri for iri in views if find_unit(iri) is not None), next(iter(views)))
     source = cast("exp.Select", rewrite(query.source, plain))
     return CheckableQuery(
-        replace(query, source=source), unit, with_units, check, owner, asset(owner)
+        replace(query, source=source), unit, row, with_units, check, owner, asset(owner)
     )
 
 
@@ -136,30 +142,46 @@ def _with(view: TableView, column: str | None) -> TableView:
     return replace(view, columns=(*view.columns, column))
 
 
-def unit_numbers(checkable: CheckableQuery, tables: Tables) -> UnitNumbers:
-    """Return the numbers of the units of the dataset that has them, of all its rows."""
+def dataset_rows(checkable: CheckableQuery, tables: Tables) -> DatasetRows:
+    """Return the numbers of all rows of the dataset that has the units."""
     dataset = tables.catalog.dataset(checkable.dataset)
     if not checkable.check.unit:
         rows = tables.read(checkable.dataset, dataset.columns[:1]).num_rows
-        return UnitNumbers(checkable.unit, rows)
+        return DatasetRows(checkable.row, np.ones(rows, np.int64))
     name = column_name(checkable.asset, checkable.check.unit) or ""
     column = dataset.find_column(name) or name
-    whole = tables.typed(tables.read(checkable.dataset, (column,)))
-    return UnitNumbers.of_column(checkable.unit, whole[column])
+    units = tables.typed(tables.read(checkable.dataset, (column,)))[column]
+    return DatasetRows(checkable.row, units.value_counts().field("counts").to_numpy())
+
+
+def check_joins(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> None:
+    """Refuse joins that give a row of the dataset of units several rows.
+
+    Which of them count could be chosen by a person's value. Raises NotCheckableError (K019).
+    """
+    if not checkable.query.source.args.get("joins") and len(checkable.views) == 1:
+        return
+    text = to_sql(EvidenceQueries(checkable.query, checkable.row).most_joined(), "duckdb")
+    if (run_checked({"": text}, tables)[""]["n"][0].as_py() or 0) > 1:
+        message = "The joins give one row of whom the answer is about several rows."
+        hint = "Let the policy name the unit in the table that has the more rows."
+        raise NotCheckableError("K019", message, hint)
 
 
 def answer_checked(
     checkable: CheckableQuery,
     tables: "Mapping[str, pa.Table]",
-    units: Callable[[], UnitNumbers],
+    rows: Callable[[], DatasetRows],
     ledger: AnswerLedger,
 ) -> CheckedAnswer:
     """Return what may be shown of the answer to a query over the rows of its views.
 
-    It is recorded in the ledger before it is returned. Raises NotCheckableError (K022) if the query
-    fails, LedgerError if the ledger cannot be used, DataError (C011) for totals without highspy.
+    It is recorded in the ledger before it is returned. Raises NotCheckableError: K019 if joins give
+    rows several rows, K022 if the query fails; LedgerError if the ledger cannot be used; DataError
+    (C011) for totals without highspy.
     """
     check = checkable.check
+    check_joins(checkable, tables)
     gathered = gather_answer(
         checkable.query,
         checkable.unit if check.unit else None,
@@ -167,7 +189,7 @@ def answer_checked(
         fills_gaps=check.profile.zeros_disclosive,
     )
     verdict = suppress_totals(judge(gathered.table, check))
-    verdict = ledger.check(gathered, verdict, units, tables)
+    verdict = ledger.check(gathered, verdict, rows, tables)
     is_listed = listed_rows(verdict, gathered.sets, gathered.units)
     released = show_released(checkable.query, gathered, verdict, is_listed)
     return CheckedAnswer(

@@ -98,7 +98,8 @@ class EvidenceQueries:
         """Return the query of aggregates "a<j>" by keys, in the order of the keys.
 
         Extremes, which are never released, are not computed. "l<j>" are the different values of the
-        explanatory variable of a regression.
+        explanatory variable of a regression, "h<j>_0" and "h<j>_1" the most common ones of what has
+        a shape.
         """
         entries = [_number("rows")]
         for number, aggregate in enumerate(self.query.aggregates):
@@ -108,6 +109,8 @@ class EvidenceQueries:
             if aggregate.kind == "coefficient" and aggregate.parameters:
                 levels = exp.Count(this=exp.Distinct(expressions=[_column(f"x{place}_1")]))
                 entries.append(_named(levels, f"l{number}"))
+            for side, value in self._spread(number):
+                entries.append(_named(exp.Mode(this=value), f"h{number}_{side}"))
         return self._grouped(self.rows(keys), keys, entries)
 
     def evidence(self, keys: Sequence[int]) -> exp.Select:
@@ -116,10 +119,25 @@ class EvidenceQueries:
             return self._grouped(self.rows(keys), keys, self._by_row())
         return self._grouped(self._per_unit(keys), keys, self._by_unit())
 
-    def beyond(self, keys: Sequence[int]) -> exp.Select | None:
-        """Return the query of units beside percentiles and with modes; None if there are none.
+    def most_joined(self) -> exp.Select:
+        """Return the query of how many rows "n" one unit has at most, whatever the conditions."""
+        source = self.query.source.copy()
+        source.set("where", None)
+        source.set("expressions", [_named((self.unit or exp.null()).copy(), _UNIT)])
+        inner = exp.Select().from_(exp.Subquery(this=source, alias=_alias("q")))
+        inner.set("expressions", [_number("n")])
+        unit = _column(_UNIT)
+        present = exp.Not(this=exp.Is(this=unit.copy(), expression=exp.null()))
+        inner = inner.where(present).group_by(unit)
+        select = exp.Select().from_(exp.Subquery(this=inner, alias=_alias("r")))
+        select.set("expressions", [_named(exp.Max(this=_column("n")), "n")])
+        return select
 
-        It reads the answer as the table `ANSWER`.
+    def beyond(self, keys: Sequence[int]) -> exp.Select | None:
+        """Return the query of units beside percentiles, and with modes; None if there are none.
+
+        It reads the answer as the table `ANSWER`. "w<j>_0" and "w<j>_1" are the units of which a
+        value is not the most common one.
         """
         entries = []
         for number, aggregate in enumerate(self.query.aggregates):
@@ -128,6 +146,10 @@ class EvidenceQueries:
             for name, operator in _BESIDE.get(aggregate.kind, ()):
                 compared = operator(this=value.copy(), expression=item.copy())
                 entries.append(self._units_where(compared, f"{name}{number}"))
+            for side, spread in self._spread(number):
+                common = exp.column(f"h{number}_{side}", table=ANSWER, quoted=True)
+                differs = exp.NEQ(this=spread, expression=common)
+                entries.append(self._units_where(differs, f"w{number}_{side}"))
         if not entries:
             return None
         select = self._joined(keys, ANSWER)
@@ -156,14 +178,20 @@ class EvidenceQueries:
             [_count_where(exp.and_(*(_differs(value, end) for end in ends)), "n")],
         )
 
-    def membership(self, number: int) -> str:
-        """Return the column of `memberships` that tells who is in the population of an aggregate:
-        empty where everybody in the cell is."""
+    def memberships_of(self, number: int) -> tuple[str, ...]:
+        """Return the columns of `memberships` that tell who is in the populations of an aggregate:
+        empty where everybody in the cell is.
+
+        Of a yes or no those are who says yes and, unless it is a plain count, who says anything.
+        """
         place = self.places[number]
-        if self.contributions[place].is_every_row:
-            return ""
-        kind = self.query.aggregates[number].kind
-        return f"p{place}" if kind == "binary" else f"n{place}"
+        contribution, aggregate = self.contributions[place], self.query.aggregates[number]
+        if contribution.is_every_row:
+            return ("",)
+        if aggregate.kind != "binary":
+            return (f"n{place}",)
+        is_count = isinstance(aggregate.function, exp.Sum) and contribution.low == "0"
+        return (f"p{place}",) if is_count else (f"p{place}", f"n{place}")
 
     def memberships(self, keys: Sequence[int]) -> exp.Select:
         """Return the query of which units are in which "cell" of the table `CELLS`, and how many of
@@ -180,6 +208,19 @@ class EvidenceQueries:
         select = self._joined(keys, CELLS)
         select.set("expressions", [*names, *entries])
         return select.group_by(*(one.copy() for one in names))
+
+    def _spread(self, number: int) -> list[tuple[int, exp.Expr]]:
+        """Return the values of what has a shape, by their place, where it has all of them."""
+        if self.query.aggregates[number].kind not in ("shape", "coefficient"):
+            return []
+        place = self.places[number]
+        names = [f"x{place}_{side}" for side in range(len(self.contributions[place].arguments))]
+        present = [exp.Not(this=exp.Is(this=_column(one), expression=exp.null())) for one in names]
+        condition = exp.and_(*present)
+        return [
+            (side, exp.case().when(condition.copy(), _column(name)))
+            for side, name in enumerate(names)
+        ]
 
     # -- parts --------------------------------------------------------------------------------
 
@@ -267,7 +308,7 @@ class EvidenceQueries:
 
 
 _BESIDE: Mapping[str, tuple[tuple[str, type[exp.Binary]], ...]] = {
-    "position": (("b", exp.LTE), ("c", exp.GTE)),
+    "position": (("b", exp.LTE), ("c", exp.GTE), ("m", exp.EQ)),
     "mode": (("m", exp.EQ),),
 }
 """How units beside a value are counted: not beyond it, from below and from above, or at it."""

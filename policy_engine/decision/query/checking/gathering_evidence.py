@@ -58,7 +58,7 @@ class GatheredAnswer:
     sets: "Counts"
     units: "Counts"
     queries: EvidenceQueries
-    populations: tuple[str, ...]
+    populations: tuple[tuple[str, ...], ...]
 
 
 def gather_answer(
@@ -261,12 +261,17 @@ class _EvidenceReader:
         columns = [one for part in parts for one in part.find_all(_column_type())]
         return tuple(dict.fromkeys(one.name for one in columns))
 
-    def populations(self) -> tuple[str, ...]:
-        """Return who each aggregate is about: the same column for the same units."""
-        units = self.counts(UNITS)
-        names = (self.queries.membership(n) for n in range(len(self.queries.places)))
+    def populations(self) -> tuple[tuple[str, ...], ...]:
+        """Return who each aggregate is about: the same columns for the same rows."""
+        units, rows = self.counts(UNITS), self.counts(ROWS)
+        is_plain = np.array_equal(units, rows)  # Then all units are all rows.
+
+        def shared(name: str) -> str:
+            return "" if is_plain and np.array_equal(self.counts(name), units) else name
+
         return tuple(
-            "" if name and np.array_equal(self.counts(name), units) else name for name in names
+            tuple(dict.fromkeys(shared(name) if name else "" for name in names))
+            for names in map(self.queries.memberships_of, range(len(self.queries.places)))
         )
 
     def counts(self, name: str) -> "Counts":
@@ -331,24 +336,42 @@ class _EvidenceReader:
     def _position(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
         # Of the units that have the percentile itself, one may be known.
         sides = [np.maximum(self.counts(f"{side}{number}") - 1, 0) for side in "bc"]
-        return {"below": sides[0], "above": sides[1]}
+        return {"below": sides[0], "above": sides[1], "tied": self.counts(f"m{number}")}
 
     def _mode(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
-        return {"mode_share": _ratio(self.counts(f"m{number}"), present)}
+        tied = self.counts(f"m{number}")
+        return {"mode_share": _ratio(tied, present), "tied": tied}
 
     def _extreme(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
         return {}
 
     def _shape(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
         degrees = (present - 1).astype(np.float64)
-        return {"degrees_of_freedom": degrees, "is_constant": self.figures(f"a{number}") == 0}
+        return {
+            "degrees_of_freedom": degrees,
+            "is_constant": self.figures(f"a{number}") == 0,
+            "left_out": self._uncommon(number),
+        }
+
+    def _uncommon(self, number: int) -> "Counts":
+        """Return how many units have another value than the most common one, of the values with
+        fewer of them: what has a shape is about those."""
+        sides = [name for name in self.whole.column_names if name.startswith(f"w{number}_")]
+        fewest: Counts = np.minimum.reduce([self.counts(name) for name in sides])
+        return fewest
 
     def _coefficient(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
         parameters = self.queries.query.aggregates[number].parameters
         if not parameters:
-            return {"coefficient": self.figures(f"a{number}")}
-        degrees = (present - parameters).astype(np.float64)
-        return {"degrees_of_freedom": degrees, "levels": self.counts(f"l{number}")}
+            return {
+                "coefficient": self.figures(f"a{number}"),
+                "left_out": self._uncommon(number),
+            }
+        return {
+            "degrees_of_freedom": (present - parameters).astype(np.float64),
+            "levels": self.counts(f"l{number}"),
+            "left_out": self._uncommon(number),
+        }
 
 
 def _column_type() -> "type[exp.Column]":

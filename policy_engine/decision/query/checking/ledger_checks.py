@@ -10,7 +10,7 @@ from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.audits.outputs.reasons import LEDGER_REASONS, Reason
 from policy_engine.decision.query.checking.answer_populations import (
     AnswerScope,
-    UnitNumbers,
+    DatasetRows,
     aggregates_by_population,
     ledger_answer,
 )
@@ -34,7 +34,7 @@ class AnswerLedger:
         self,
         gathered: GatheredAnswer,
         verdict: TableVerdict,
-        units: Callable[[], UnitNumbers],
+        rows: Callable[[], DatasetRows],
         tables: "Mapping[str, pa.Table]",
     ) -> TableVerdict:
         """Return the verdict with what the ledger has against cells; what is left is recorded.
@@ -43,7 +43,7 @@ class AnswerLedger:
         """
         if not verdict.released.any():
             return verdict
-        answer = ledger_answer(gathered, verdict, units(), tables, self.scope)
+        answer = ledger_answer(gathered, verdict, rows(), tables, self.scope)
         partly = verdict.check.mitigation != "deny"
         outcome = self.ledger.check_and_record(answer, partly=partly)
         reasons, masks = verdict.reasons.copy(), np.zeros(len(answer.cells), np.uint32)

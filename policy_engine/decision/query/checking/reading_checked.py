@@ -100,10 +100,20 @@ class _Reader:
         if where is not None:
             where.set("this", self._named(where.this))
             check_row_expression(where.this)
-        for join in source.args.get("joins") or ():
+        for join in self.tree.find_all(exp.Join):
             if join.args.get("on") is not None:
-                check_row_expression(join.args["on"])
+                self._check_join(join.args["on"])
         return source
+
+    def _check_join(self, node: exp.Expr) -> None:
+        """Refuse a join by anything but equal columns: which row is joined to that of a person must
+        not depend on a condition about the person."""
+        parts = node.flatten() if isinstance(node, exp.And) else [node]
+        for part in (one.unnest() for one in parts):
+            sides = [part.left, part.right] if isinstance(part, exp.EQ) else []
+            is_plain = all(isinstance(side, exp.Column) for side in sides)
+            if not sides or not is_plain or any(side.name.lower() in self.computed for side in sides):
+                raise _refusal("A join by anything but equal columns of tables")
 
     def _named(self, node: exp.Expr, names: frozenset[str] | None = None) -> exp.Expr:
         """Return an expression with aliases of the select list written out."""

@@ -8,6 +8,7 @@ from sqlglot import exp
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
 from policy_engine.decision.query.checking.reading_checked import check_row_expression
 from policy_engine.decision.query.scope import DATASET
+from policy_engine.errors import InternalError
 
 UNIT = "unit of privacy"
 """The column of the unit in subqueries; no query can name what it does not select."""
@@ -31,6 +32,7 @@ class _UnitReader:
     """Adds the unit to every subquery."""
 
     find_unit: FindUnit
+    label: str = UNIT
     ctes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def select(self, node: exp.Select) -> exp.Expr | None:
@@ -83,8 +85,8 @@ class _UnitReader:
             for one in node.expressions
             if isinstance(one.unalias(), exp.Column) and one.unalias().name == unit.name
         ]
-        node.append("expressions", exp.alias_(unit, UNIT, quoted=True))
-        return (UNIT, *visible)
+        node.append("expressions", exp.alias_(unit, self.label, quoted=True))
+        return (self.label, *visible)
 
 
 def add_unit(source: exp.Select, find_unit: FindUnit) -> exp.Expr:
@@ -98,6 +100,18 @@ def add_unit(source: exp.Select, find_unit: FindUnit) -> exp.Expr:
         message = "The tables lack the column of the policy's unit of privacy."
         raise NotCheckableError("K019", message, "Join the table that has it.")
     return unit
+
+
+def add_row(source: exp.Select, dataset: str, row: str) -> exp.Expr:
+    """Add the column `row` of a dataset to every subquery that reads it; return a row's number.
+
+    Raises NotCheckableError (K019) for a query that reads the dataset twice.
+    """
+    number = _UnitReader(lambda iri: row if iri == dataset else None, "number of a row")
+    column = number.select(source)
+    if column is None:
+        raise InternalError.of("X001", "A query lacks the dataset that it is about.")
+    return column
 
 
 def _refusal(part: str) -> NotCheckableError:
