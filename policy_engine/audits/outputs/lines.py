@@ -31,11 +31,10 @@ def line_shares(codes: Counts, units: Counts) -> NDArray[np.float64]:
 def absent_cells(codes: Counts, keys: Sequence[int], sizes: Sequence[int]) -> Counts:
     """Return the combinations of some keys' codes that no row has, (rows, keys).
 
-    None if there are more combinations than can be shown beside the rows there are, or fewer than
-    two keys: then no row says by its absence whom nobody is like.
+    None if there are no keys, or more combinations than can be shown beside the rows there are.
     """
     count = int(np.prod([sizes[key] for key in keys])) if keys else 0
-    if len(keys) < _LINES or not is_filled(len(codes), count):
+    if not keys or not is_filled(len(codes), count):
         return np.empty((0, codes.shape[1]), dtype=np.int64)
     grid = np.indices([sizes[key] for key in keys]).reshape(len(keys), -1).T
     radix = np.array([sizes[key] for key in keys])
@@ -44,9 +43,6 @@ def absent_cells(codes: Counts, keys: Sequence[int], sizes: Sequence[int]) -> Co
     rows = np.full((len(absent), codes.shape[1]), TOTAL, dtype=np.int64)
     rows[:, list(keys)] = grid[absent]
     return rows
-
-
-_LINES = 2
 
 
 def is_filled(rows: int, combinations: int) -> bool:

@@ -9,15 +9,19 @@ from sqlglot import exp
 
 from policy_engine.audits.outputs.judging import judge
 from policy_engine.audits.outputs.listing import listed_rows
-from policy_engine.audits.outputs.model import TableVerdict
-from policy_engine.audits.outputs.reasons import CheckOutcome
+from policy_engine.audits.outputs.model import TOTAL, TableVerdict
+from policy_engine.audits.outputs.reasons import CheckOutcome, Reason
 from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.data.column_names import column_name
 from policy_engine.decision.query import logic
 from policy_engine.decision.query.checking.answer_populations import DatasetRows
 from policy_engine.decision.query.checking.checked_query import CheckedQuery, NotCheckableError
 from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
-from policy_engine.decision.query.checking.gathering_evidence import gather_answer, run_checked
+from policy_engine.decision.query.checking.gathering_evidence import (
+    GatheredAnswer,
+    gather_answer,
+    run_checked,
+)
 from policy_engine.decision.query.checking.ledger_checks import AnswerLedger
 from policy_engine.decision.query.checking.reading_checked import read_checked
 from policy_engine.decision.query.checking.showing_released import (
@@ -168,6 +172,15 @@ def check_joins(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> 
         raise NotCheckableError("K019", message, hint)
 
 
+def _without_absent(verdict: TableVerdict, gathered: GatheredAnswer) -> TableVerdict:
+    """Return the verdict with cells of combinations of keys that nobody has suppressed: in a list
+    of all combinations, they must look like those that few have."""
+    has_keys = (gathered.table.codes != TOTAL).any(axis=1)
+    is_absent = (gathered.units == 0) & has_keys
+    few = np.where(is_absent, np.uint32(Reason.FEW_UNITS.bit), np.uint32(0))
+    return replace(verdict, reasons=verdict.reasons | few[:, None])
+
+
 def answer_checked(
     checkable: CheckableQuery,
     tables: "Mapping[str, pa.Table]",
@@ -186,11 +199,13 @@ def answer_checked(
         checkable.query,
         checkable.unit if check.unit else None,
         tables,
-        fills_gaps=check.profile.zeros_disclosive,
+        check.profile.min_units,
     )
-    verdict = suppress_totals(judge(gathered.table, check))
+    verdict = suppress_totals(_without_absent(judge(gathered.table, check), gathered))
     verdict = ledger.check(gathered, verdict, rows, tables)
+    is_shown = verdict.released.any(axis=1) | (gathered.units >= check.profile.min_units)
     is_listed = listed_rows(verdict, gathered.sets, gathered.units)
+    is_listed &= gathered.is_listable | is_shown
     released = show_released(checkable.query, gathered, verdict, is_listed)
     return CheckedAnswer(
         released.table,

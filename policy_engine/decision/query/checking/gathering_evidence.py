@@ -29,6 +29,7 @@ from policy_engine.decision.query.checking.evidence_query import (
     UNITS,
     EvidenceQueries,
 )
+from policy_engine.decision.query.checking.key_domains import key_domains
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.errors import InternalError, QueryError
 
@@ -49,7 +50,8 @@ class GatheredAnswer:
 
     `cells` are the columns "k<i>" of keys and "a<j>" of aggregates, with a row for each of the
     table's; `sets` has the number of the grouping set that each row is of, and `units` how many
-    units it is about. `queries` are those that the evidence is from. Of each aggregate,
+    units it is about; `is_listable` tells which rows are of a grouping set that may be listed with
+    all combinations of its keys. `queries` are those that the evidence is from. Of each aggregate,
     `populations` has the column of `memberships` that tells who is in it, empty if all units are.
     """
 
@@ -59,28 +61,34 @@ class GatheredAnswer:
     units: "Counts"
     queries: EvidenceQueries
     populations: tuple[tuple[str, ...], ...]
+    is_listable: "NDArray[np.bool_]"
 
 
 def gather_answer(
     query: CheckedQuery,
     unit: "exp.Expr | None",
     tables: "Mapping[str, pa.Table]",
-    *,
-    fills_gaps: bool,
+    least: int,
 ) -> GatheredAnswer:
     """Return the aggregates of a query over tables by name, and the evidence of each cell.
 
-    With `fills_gaps`, combinations of keys that no row has are cells, too: of nobody. Raises
-    NotCheckableError (K022) if the query fails, always with the same words.
+    Combinations of keys that no row has are cells, too, of nobody, where `key_domains` has all
+    values of the keys, given the `least` units. Raises NotCheckableError (K022) if the query fails,
+    always with the same words.
     """
     queries = EvidenceQueries(_with_known_codes(query, unit, tables), unit)
     parts = [_one_set(queries, keys, tables) for keys in query.sets]
     whole = pa.concat_tables(parts, promote_options="default")
     sets = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
     codes, labels = _coded(query, whole, sets)
-    if fills_gaps:
-        codes, sets, whole = _filled(query, codes, labels, sets, whole)
-    return _gathered(queries, whole, codes, labels, sets)
+    domains = key_domains(query, tables, least)
+    labels = tuple(
+        tuple(dict.fromkeys((*values, *domains.get(number, ()))))
+        for number, values in enumerate(labels)
+    )
+    listable = [n for n, keys in enumerate(query.sets) if domains.keys() >= {*keys}]
+    codes, sets, whole = _filled(query, codes, labels, (sets, listable), whole)
+    return _gathered(queries, whole, codes, labels, (sets, np.isin(sets, listable)))
 
 
 def run_checked(texts: dict[str, str], tables: "Mapping[str, pa.Table]") -> "dict[str, pa.Table]":
@@ -169,12 +177,15 @@ def _filled(
     query: CheckedQuery,
     codes: "Counts",
     labels: tuple[tuple[Any, ...], ...],
-    sets: "Counts",
+    listed_sets: "tuple[Counts, list[int]]",
     whole: "pa.Table",
 ) -> "tuple[Counts, Counts, pa.Table]":
-    """Return the table with a row for each combination of keys in a grouping set."""
-    sizes = [len(one) for one in labels]
-    more = [absent_cells(codes[sets == n], keys, sizes) for n, keys in enumerate(query.sets)]
+    """Return the table with a row for each combination of keys in a listable grouping set."""
+    (sets, listable), sizes = listed_sets, [len(one) for one in labels]
+    more = [
+        absent_cells(codes[sets == n], keys if n in listable else (), sizes)
+        for n, keys in enumerate(query.sets)
+    ]
     count = sum(map(len, more))
     if not count:
         return codes, sets, whole
@@ -212,9 +223,9 @@ def _gathered(
     whole: "pa.Table",
     codes: "Counts",
     labels: tuple[tuple[Any, ...], ...],
-    sets: "Counts",
+    listed_sets: "tuple[Counts, NDArray[np.bool_]]",
 ) -> GatheredAnswer:
-    query = queries.query
+    query, (sets, is_listable) = queries.query, listed_sets
     reader = _EvidenceReader(queries, whole, codes)
     measures = tuple(
         Measure(f"a{number}", (reader.statistic(number, one),))
@@ -225,7 +236,13 @@ def _gathered(
     table = ResultTable(names, labels, codes, measures, np.column_stack(values))
     item = [name for name in whole.column_names if name[0] in "ka"]
     return GatheredAnswer(
-        table, whole.select(item), sets, reader.counts(UNITS), queries, reader.populations()
+        table,
+        whole.select(item),
+        sets,
+        reader.counts(UNITS),
+        queries,
+        reader.populations(),
+        is_listable,
     )
 
 

@@ -111,8 +111,8 @@ class _Reader:
         parts = node.flatten() if isinstance(node, exp.And) else [node]
         for part in (one.unnest() for one in parts):
             sides = [part.left, part.right] if isinstance(part, exp.EQ) else []
-            is_plain = all(isinstance(side, exp.Column) for side in sides)
-            if not sides or not is_plain or any(side.name.lower() in self.computed for side in sides):
+            is_plain = bool(sides) and all(isinstance(side, exp.Column) for side in sides)
+            if not is_plain or any(side.name.lower() in self.computed for side in sides):
                 raise _refusal("A join by anything but equal columns of tables")
 
     def _named(self, node: exp.Expr, names: frozenset[str] | None = None) -> exp.Expr:

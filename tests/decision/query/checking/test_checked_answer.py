@@ -394,3 +394,18 @@ def test_shape_of_what_all_but_one_have_in_common_is_suppressed(ask):
 def test_join_by_a_condition_is_refused(with_visits):
     sql = "SELECT COUNT(*) AS n FROM T JOIN Visits ON T.person = Visits.person AND T.ill"
     assert with_visits(sql, UNIT).reasons[0].code == "K017"
+
+
+def test_presence_of_a_key_does_not_tell_who_has_it(ask):
+    """Person 78 farms, the others who are asked about live in the city: both are listed anyway."""
+    for person in (7, 78):
+        sql = f"SELECT sector, COUNT(*) AS n FROM T WHERE person = {person} OR sector = 'city'"
+        result = ask(f"{sql} GROUP BY sector")
+        assert [(row["sector"], row["n"]) for row in rows(result)] == [
+            ("city", None),
+            ("farm", None),
+        ]
+        computed = ask(
+            f"SELECT CASE WHEN person = {person} THEN pay END AS k, COUNT(*) FROM T GROUP BY k"
+        )
+        assert [row["k"] for row in rows(computed)] == [None]
