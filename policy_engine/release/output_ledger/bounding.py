@@ -21,12 +21,8 @@ from policy_engine.kernels.output_checks.released_span import (
 from policy_engine.release.output_ledger.answers import COUNT, column_of, systems_of
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.knowledge import Suppressed
-from policy_engine.release.output_ledger.spans import (
-    NODES,
-    LinearSystem,
-    cells_of,
-    target_systems,
-)
+from policy_engine.release.output_ledger.linear_systems import LinearSystem, target_systems
+from policy_engine.release.output_ledger.spans import NODES, cells_of
 
 TOO_NARROW, UNDECIDED = "K045", "K048"
 SECONDS = 20.0

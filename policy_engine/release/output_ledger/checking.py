@@ -15,10 +15,12 @@ from policy_engine.release.output_ledger.differences import (
     Fault,
     Trial,
     difference_faults,
+    is_comparable,
     size_faults,
 )
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
-from policy_engine.release.output_ledger.spans import TOO_LARGE, linear_systems, span_faults
+from policy_engine.release.output_ledger.linear_systems import linear_systems
+from policy_engine.release.output_ledger.spans import TOO_LARGE, span_faults
 
 OTHER_DATA = "K047"
 REVIEWED = {TOO_LARGE, OTHER_DATA, UNDECIDED}
@@ -106,7 +108,8 @@ def _first_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
 
 def _near_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     yield from size_faults(trial)
-    yield from difference_faults(trial, table)
+    if table is not None or is_comparable(trial):
+        yield from difference_faults(trial, table)
 
 
 def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:

@@ -47,6 +47,21 @@ class Trial:
         return places
 
 
+MOST_COMPARED = 2e10
+"""How many bytes of populations are compared where there are too many atoms: some seconds."""
+
+
+def is_comparable(trial: Trial) -> bool:
+    """Return whether new populations can be compared unit by unit with all others, in some
+    seconds."""
+    populations, layers = len(set(trial.fresh_by_number())), trial.after.layers
+    size = sum(
+        block.count * (trial.after.units // 8) if isinstance(block, BitBlock) else trial.after.units
+        for block, _ in layers
+    )
+    return populations * size <= MOST_COMPARED
+
+
 def are_compatible(one: str, other: str) -> bool:
     """Return whether the values of two measures can be subtracted from one another."""
     systems, others = systems_of(one), systems_of(other)

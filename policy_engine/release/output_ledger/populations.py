@@ -132,9 +132,9 @@ class Populations:
         labels[rows] = names
         if (labels[rows] == names).all():
             return cls.of_labels(labels, group_count)
-        masks = np.zeros((group_count, unit_count), np.bool_)
-        masks[names, rows] = True
-        return cls.of_masks(masks)
+        bits = np.zeros((group_count, -(-unit_count // 8)), np.uint8)
+        np.bitwise_or.at(bits, (names, rows // 8), (0x80 >> (rows % 8)).astype(np.uint8))
+        return cls.of_bits(bits, unit_count)
 
     def joined(self, other: "Populations") -> "Populations":
         """Return these populations and, behind them, others. Raises LedgerError (K037)."""

@@ -183,3 +183,10 @@ def test_the_summary_counts_answers_and_cells(ledger):
     assert (scope.scope, scope.answers, scope.repeated) == ("organisation:x", 1, 1)
     assert (scope.released, scope.suppressed, ledger.summary().entries) == (3, 0, 3)
     assert masks(Populations.of_labels(REGIONS)).sum() == UNITS
+
+
+def test_units_in_several_groups_are_bits_of_each():
+    units, groups = [0, 0, 9, 3], [0, 1, 1, 1]
+    [block] = Populations.of_pairs(units, groups, 10, 2).blocks
+    members = [np.flatnonzero(row).tolist() for row in np.unpackbits(block.bits, axis=1, count=10)]
+    assert members == [[0], [0, 3, 9]]

@@ -1,0 +1,206 @@
+"""What is known as sums over atoms: one linear system for each measure and set of linked atoms."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from secrets import randbits
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.components import components
+from policy_engine.kernels.output_checks.released_span import Residues
+from policy_engine.release.output_ledger.answers import COUNT, systems_of
+from policy_engine.release.output_ledger.differences import Trial
+from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
+
+OPAQUE = "*"
+ATOMS, WORK = 4_000, 1e9
+"""How many atoms that belong together it is decided for what can be derived, and by how many steps
+of elimination: the square of the rank times the atoms, such as those of 1,000 atoms.
+"""
+
+_Places = NDArray[np.int64]
+_Masks = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystem:
+    """Sums over atoms that belong together: they are linked by populations of one measure.
+
+    `rows` and `targets` are zeros and ones over the atoms, (rows, atoms), and their `numbers` those
+    of their populations; `is_fresh` and `is_own` tell which rows are new, and which are released
+    values of the very measure: others are of measures of which no more is known. Of one that
+    `is_too_large` to be decided, `rows` and `targets` are left empty.
+    """
+
+    name: str
+    weights: NDArray[np.int64]
+    rows: Residues
+    numbers: NDArray[np.int64]
+    is_fresh: NDArray[np.bool_]
+    is_own: NDArray[np.bool_]
+    targets: Residues
+    target_numbers: NDArray[np.int64]
+    is_too_large: bool = False
+
+    @property
+    def fresh_numbers(self) -> list[int]:
+        """The numbers of the populations of new rows."""
+        numbers: list[int] = self.numbers[self.is_fresh].tolist()
+        return numbers
+
+
+def linear_systems(trial: Trial, table: AtomTable) -> Iterator[LinearSystem]:
+    """Yield the systems in which something may be wrong, for each measure and set of linked atoms:
+    those with a suppressed cell, and new ones with atoms of fewer units than allowed."""
+    for name in _names(trial):
+        yield from _linked(_sums(trial, table, name), trial.after.threshold)
+
+
+def _names(trial: Trial) -> list[str]:
+    """Return the measures of which something new is known, in an order of their own."""
+    fresh = {trial.cells[place].measure for place in trial.fresh}
+    measures = {*trial.after.released, *(measure for measure, _ in trial.after.suppressed)}
+    linear = {name for one in measures for name in systems_of(one)}
+    opaque = {one for one in measures if not systems_of(one)}
+    touched = {name for one in fresh for name in systems_of(one)}
+    has_opaque = any(not systems_of(one) for one in fresh)
+    new_suppressed = {
+        name
+        for measure, number in trial.after.suppressed.keys() - trial.before.suppressed.keys()
+        for name in target_systems(measure)
+    }
+    names = linear | opaque | {OPAQUE} if has_opaque else touched
+    return sorted(names | new_suppressed)
+
+
+def target_systems(measure: str) -> tuple[str, ...]:
+    """Return the systems in which a suppressed value of a measure must stay unknown."""
+    if measure.startswith("mean:"):
+        return tuple(name for name in systems_of(measure) if name != COUNT)
+    return systems_of(measure) or (measure,)
+
+
+def is_row(name: str, measure: str) -> bool:
+    """Return whether released values of a measure are rows of a system."""
+    systems = systems_of(measure)
+    if not systems:
+        return name in (OPAQUE, measure) or bool(systems_of(name))
+    return name in systems
+
+
+def _row_numbers(knowledge: Knowledge, name: str) -> tuple[set[int], set[int]]:
+    """Return the populations that are rows of a system, and those that have the very measure."""
+    rows, own = set[int](), set[int]()
+    for measure, numbers in knowledge.released.items():
+        if is_row(name, measure):
+            rows |= numbers
+            own |= numbers if systems_of(measure) or measure == name else set()
+    return rows, own
+
+
+class _Sums(NamedTuple):
+    """What is known of one measure, over all atoms that it tells apart.
+
+    `weights` are the units of the atoms. Each of the pairs (`places`, `atoms`) is a population and
+    an atom in it; a population is a row of the system, a target, or both.
+    """
+
+    name: str
+    weights: _Places
+    places: _Places
+    atoms: _Places
+    numbers: _Places
+    is_row: _Masks
+    is_fresh: _Masks
+    is_own: _Masks
+    is_target: _Masks
+
+
+def _sums(trial: Trial, table: AtomTable, name: str) -> _Sums:
+    after, own = _row_numbers(trial.after, name)
+    before, _ = _row_numbers(trial.before, name)
+    targets = {
+        number for measure, number in trial.after.suppressed if name in target_systems(measure)
+    }
+    numbers = np.array(sorted(after | targets), np.int64)
+    places = np.full(len(trial.after.sizes) + 1, len(numbers), np.int64)
+    places[numbers] = np.arange(len(numbers))
+    weights, examples = _merged_atoms(table, places, len(numbers))
+    pairs = _pairs(places[table.members[:, examples]], len(numbers))
+    masks = (_are_in(numbers, some) for some in (after, after - before, own, targets))
+    return _Sums(name, weights, *pairs, numbers, *masks)
+
+
+def _are_in(numbers: _Places, some: set[int]) -> _Masks:
+    return np.array([one in some for one in numbers.tolist()], np.bool_)
+
+
+def _merged_atoms(table: AtomTable, places: _Places, count: int) -> tuple[_Places, _Places]:
+    """Return the units and an example of the atoms that populations tell apart, if in any.
+
+    `places` are those of all populations, `count` for one that does not matter. Atoms are told
+    apart by the sums of two random words of each population, which nobody knows.
+    """
+    random = np.random.default_rng(randbits(128))
+    words = random.integers(0, 2**64, (count + 1, 2), np.uint64)
+    words[count] = 0
+    sums = np.zeros((len(table.atoms.sizes), 2), np.uint64)
+    for layer in table.members:
+        sums += words[places[layer]]
+    order = np.lexsort(sums.T)
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = (sums[order[1:]] != sums[order[:-1]]).any(axis=1)
+    merged = np.cumsum(is_first) - 1
+    weights = np.bincount(merged, table.atoms.sizes[order]).astype(np.int64)
+    examples = order[is_first]
+    chosen = np.flatnonzero(sums[examples].any(axis=1))
+    chosen = chosen[np.argsort(examples[chosen])]
+    return weights[chosen], examples[chosen]
+
+
+def _pairs(members: _Places, count: int) -> tuple[_Places, _Places]:
+    """Return the place of a population and an atom in it, for all: (pairs,) each."""
+    layers, atoms = np.nonzero(members < count)
+    return members[layers, atoms], atoms.astype(np.int64)
+
+
+def _linked(sums: _Sums, least: int) -> Iterator[LinearSystem]:
+    """Yield the parts of a system that have no atom in common."""
+    parts = components(sums.places, sums.atoms)
+    count = int(parts.max(initial=-1)) + 1
+
+    def has(pairs: _Masks) -> _Masks:
+        return np.bincount(parts[pairs], minlength=count) > 0
+
+    is_small = sums.weights[sums.atoms] < least
+    is_asked = has(sums.is_target[sums.places]) | (has(is_small) & has(sums.is_fresh[sums.places]))
+    is_asked &= has(sums.is_row[sums.places])
+    order = np.argsort(parts, kind="stable")
+    ends = np.searchsorted(parts[order], np.arange(count + 1))
+    for part in np.flatnonzero(is_asked).tolist():
+        yield _system(sums, order[ends[part] : ends[part + 1]])
+
+
+def _system(sums: _Sums, pairs: _Places) -> LinearSystem:
+    """Return the system of some pairs of populations and atoms."""
+    numbers, places = np.unique(sums.places[pairs], return_inverse=True)
+    atoms, columns = np.unique(sums.atoms[pairs], return_inverse=True)
+    is_row, is_target = sums.is_row[numbers], sums.is_target[numbers]
+    rows = numbers[is_row]
+    is_too_large = len(atoms) > ATOMS or min(len(rows), len(atoms)) ** 2 * len(atoms) > WORK
+    matrix = np.zeros((len(numbers), 0 if is_too_large else len(atoms)))
+    if not is_too_large:
+        matrix[places, columns] = 1
+    return LinearSystem(
+        name=sums.name,
+        weights=sums.weights[atoms],
+        rows=matrix[is_row],
+        numbers=sums.numbers[rows],
+        is_fresh=sums.is_fresh[rows],
+        is_own=sums.is_own[rows],
+        targets=matrix[is_target],
+        target_numbers=sums.numbers[numbers[is_target]],
+        is_too_large=is_too_large,
+    )
