@@ -40,8 +40,9 @@ def judge(table: ResultTable, check: OutputCheck) -> TableVerdict:
 def judge_statistic(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
     """Return the reasons (bits) against showing a statistic, for each row."""
     masks = np.zeros(len(statistic.evidence.units), dtype=np.uint32)
-    for rule in RULES[statistic.statbarn]:
-        masks |= rule(statistic, profile)
+    with np.errstate(over="ignore"):  # What is infinite is not known.
+        for rule in RULES[statistic.statbarn]:
+            masks |= rule(statistic, profile)
     return masks
 
 
