@@ -7,7 +7,7 @@ from policy_engine.policy import read_policy
 TABLE, RESEARCHER = "http://example.com/T", "http://example.com/researcher"
 
 
-def policy_with(*refinements, target=TABLE):
+def policy_with(*refinements, target=TABLE, assignee=RESEARCHER):
     """Return a policy that lets a researcher read what passes a check.
 
     Each refinement is a left operand, an operator and a right operand.
@@ -18,7 +18,7 @@ def policy_with(*refinements, target=TABLE):
     ]
     rule = {
         "uid": "http://example.com/rule",
-        "assignee": RESEARCHER,
+        "assignee": assignee,
         "target": target,
         "action": [{"rdf:value": {"@id": "odrl:read"}, **({"refinement": parts} if parts else {})}],
     }

@@ -127,7 +127,7 @@ def query(
         log=log,
         checks={check: asker_in(checked_world(now, check)) for check in checks_of(policies)},
         output_ledger=output_ledger,
-        hierarchy=spelled,
+        hierarchy=spelled.joined(policy.hierarchy for policy in policies),
     )
 
 

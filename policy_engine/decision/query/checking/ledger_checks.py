@@ -70,24 +70,14 @@ def scope_keys(
 ) -> tuple[str, ...]:
     """Return the keys under which an answer counts: those whose earlier answers it is added to.
 
-    Who is in no organisation is one of their own, as is who asks for no purpose that is a project.
+    An organisation is whatever a party belongs to, however indirectly, and the party itself. Who
+    asks for no purpose that is a project is one of their own.
     """
     if kind == "dataset":
         return (f"dataset:{dataset}",)
     if kind == "project" and purpose:
         return (f"project:{purpose}",)
-    groups = sorted(_groups(assignee, hierarchy)) if kind == "organisation" else []
-    keys = [f"organisation:{group}" for group in groups]
-    return (*keys, f"assignee:{assignee}") if kind != "organisation" or not keys else tuple(keys)
-
-
-def _groups(party: str, hierarchy: Hierarchy) -> set[str]:
-    """Return all parties that one belongs to, however indirectly."""
-    groups: set[str] = set()
-    pending = [party]
-    while pending:
-        one = pending.pop()
-        more = {wider for narrower, wider in hierarchy.party if narrower == one} - groups
-        groups |= more
-        pending += more
-    return groups - {party}
+    if kind == "organisation":
+        groups = sorted(hierarchy.wider("party", assignee))
+        return tuple(f"organisation:{group}" for group in groups)
+    return (f"assignee:{assignee}",)
