@@ -16,7 +16,7 @@ from policy_engine.certificate.beside import (
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.data.atomic_file import write_file
 from policy_engine.data.catalog import Catalog, make_catalog, parse_location
-from policy_engine.data.keys import Key
+from policy_engine.data.keys import Key, read_chain_key
 from policy_engine.data.storage import read_errors
 from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
@@ -149,6 +149,7 @@ def query_data(
     taxonomies: Mapping[str, Any] | None = None,
     output_ledger: "str | Path | OutputLedger | None" = None,
     output_ledger_key: Key = None,
+    noise_key: Key = None,
     **reading: Unpack[ReadingOptions],
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
@@ -172,9 +173,11 @@ def query_data(
     cell, and against earlier ones in the `output_ledger`, in which it is recorded; its file is made
     if there is none, and chained with `output_ledger_key`. The result then says in `checked` what
     is not shown, and is permitted if anything is. Without `run`, it says in `check` which check the
-    answer would have to pass, and needs no ledger.
+    answer would have to pass, and needs no ledger. Noise that the policy asks for follows from the
+    owner's secret `noise_key`, and from nothing else.
 
-    Raises QueryError for a query that cannot be parsed, DataError if a table cannot be read,
+    Raises QueryError for a query that cannot be parsed, DataError if a table cannot be read, or for
+    noise without its key (C013),
     LedgerError for an output ledger that cannot be used (K030 to K037), or is needed and not given
     (K023),
     CertificateError (V004) if the data given for an output is not what was certified.
@@ -214,6 +217,7 @@ def query_data(
         log=decision_log,
         owners=asset_owners,
         output_ledger=_open_output_ledger(output_ledger, output_ledger_key),
+        noise_key=read_chain_key(noise_key),
     )
     if result.permitted or not any(policy.queries for policy in in_force):
         return result

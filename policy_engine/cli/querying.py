@@ -60,6 +60,18 @@ QueryLedgerOption = Annotated[
 ]
 
 
+NoiseKeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--noise-key",
+        metavar="FILE",
+        help="The owner's secret key of the noise that a policy's output checks ask for, of at "
+        "least 32 bytes: the same persons get the same noise in every answer. It is not "
+        "differential privacy, which --epsilon asks for.",
+    ),
+]
+
+
 class RowFormat(StrEnum):
     """How to print rows."""
 
@@ -99,6 +111,7 @@ def query(
     delta: DeltaOption = "",
     ledger: QueryLedgerOption = None,
     ledger_key: LedgerKeyOption = None,
+    noise_key: NoiseKeyOption = None,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     world: WorldOption = None,
     time: TimeOption = "",
@@ -153,6 +166,7 @@ def query(
             ledger_key=ledger_key if is_noisy else None,
             output_ledger=None if is_noisy else ledger,
             output_ledger_key=None if is_noisy else ledger_key,
+            noise_key=noise_key,
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
             **reading.keywords,
         )

@@ -28,6 +28,21 @@ def line_shares(codes: Counts, units: Counts) -> NDArray[np.float64]:
     return shares
 
 
+def least_lines(codes: Counts, units: Counts) -> Counts:
+    """Return the units of the smallest line that each cell is in, (rows,): 0 in a cell of no line.
+
+    `codes` (rows, keys) are those of a table's keys.
+    """
+    least = np.full(len(codes), np.iinfo(np.int64).max)
+    for key in range(codes.shape[1]):
+        is_part = codes[:, key] != TOTAL
+        lines = _line_numbers(np.delete(codes, key, axis=1))
+        sums = np.zeros(len(codes), dtype=np.int64)
+        np.add.at(sums, lines[is_part], units[is_part])
+        least[is_part] = np.minimum(least[is_part], sums[lines[is_part]])
+    return np.where((codes != TOTAL).any(axis=1), least, 0)
+
+
 def absent_cells(codes: Counts, keys: Sequence[int], sizes: Sequence[int]) -> Counts:
     """Return the combinations of some keys' codes that no row has, (rows, keys).
 

@@ -162,7 +162,7 @@ class TableVerdict:
     @cached_property
     def released(self) -> NDArray[np.bool_]:
         """Which cells are released, (rows, measures)."""
-        is_denied = self.check.mitigation == "deny" and bool(self.reasons.any())
+        is_denied = self.check.is_all_or_nothing and bool(self.reasons.any())
         passes: NDArray[np.bool_] = np.equal(self.reasons, 0)
         return np.zeros_like(passes) if is_denied else passes
 
@@ -194,5 +194,6 @@ class TableVerdict:
         if self.check.mitigation == "deny":
             return CheckOutcome.REFUSED
         outcome = outcome_of(mask)
-        is_reviewed = self.check.mitigation == "review" and outcome is CheckOutcome.SUPPRESSED
-        return CheckOutcome.REVIEW if is_reviewed else outcome
+        if self.check.mitigation == "review" and outcome is not CheckOutcome.REFUSED:
+            return CheckOutcome.REVIEW
+        return outcome

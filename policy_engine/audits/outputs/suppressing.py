@@ -6,37 +6,22 @@ attack of its own code has to fail on it. What is suppressed of counts is suppre
 measure: counts and means together are sums.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.outputs.model import TOTAL, Counts, Measure, Statbarn, TableVerdict
+from policy_engine.audits.outputs.model import TOTAL, Measure, Statbarn, TableVerdict
 from policy_engine.audits.outputs.reasons import Reason
+from policy_engine.audits.outputs.total_grids import TotalGrid, grid_of
 from policy_engine.kernels.output_checks.suppressing import suppress
-from policy_engine.kernels.output_checks.table_system import (
-    TableLayout,
-    flat_dimension,
-    lay_out,
-    table_system,
-)
+from policy_engine.kernels.output_checks.table_system import table_system
 
-MOST_CELLS = 12_000
-"""Tables of more cells, totals included, are left to the ledger, which refuses what it must."""
 _SECONDS = 20.0
 _SHARE = 0.1
 _POSITIONS = (Statbarn.POSITION, Statbarn.MODE, Statbarn.ENDPOINTS)
 
 Cells = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """A table with all its totals: the cell of each row, and the shape with a total of each key."""
-
-    cells: Counts
-    shape: tuple[int, ...]
-    layout: TableLayout
 
 
 def suppress_totals(verdict: TableVerdict) -> TableVerdict:
@@ -45,7 +30,7 @@ def suppress_totals(verdict: TableVerdict) -> TableVerdict:
     Nothing is done where the policy asks for none, where no totals are released with all their
     parts, and where there are more than `MOST_CELLS`. Raises DataError (C011) without highspy.
     """
-    grid = _grid(verdict)
+    grid = grid_of(verdict.table)
     if verdict.check.secondary == "none" or grid is None or not verdict.reasons.any():
         return verdict
     reasons = verdict.reasons.copy()
@@ -68,25 +53,11 @@ def _is_count(verdict: TableVerdict, number: int) -> bool:
     return all(one.statbarn is Statbarn.FREQUENCIES for one in statistics)
 
 
-def _grid(verdict: TableVerdict) -> _Grid | None:
-    """Return the grid of a table, None if it has no totals over rows that it has, too."""
-    codes = verdict.table.codes
-    sizes = [len(labels) for labels in verdict.table.labels]
-    is_total = codes == TOTAL
-    has_parts = bool(sizes) and bool((~is_total).all(axis=1).any())
-    if not has_parts or not is_total.any() or np.prod([size + 1 for size in sizes]) > MOST_CELLS:
-        return None
-    places = np.where(is_total, np.array(sizes), codes)
-    shape = tuple(size + 1 for size in sizes)
-    cells = np.ravel_multi_index(tuple(places.T), shape)
-    return _Grid(cells, shape, lay_out([flat_dimension(size) for size in sizes]))
-
-
-def _pattern(verdict: TableVerdict, grid: _Grid, measure: Measure, primary: Cells) -> Cells:
+def _pattern(verdict: TableVerdict, grid: TotalGrid, measure: Measure, primary: Cells) -> Cells:
     """Return which rows have a suppressed cell of a measure, the primary ones included."""
     if not primary.any():
         return primary
-    values = _summed(grid, _sizes(measure), (verdict.table.codes != TOTAL).all(axis=1))
+    values = grid.summed(_sizes(measure), (verdict.table.codes != TOTAL).all(axis=1))
     is_shown = np.zeros(values.shape, dtype=np.bool_)
     is_shown[grid.cells] = True
     is_primary = np.zeros(values.shape, dtype=np.bool_)
@@ -113,13 +84,3 @@ def _sizes(measure: Measure) -> NDArray[np.float64]:
     evidence = measure.statistics[0].evidence
     figures = evidence.units if evidence.total is None else np.nan_to_num(evidence.total)
     return figures.astype(np.float64)
-
-
-def _summed(grid: _Grid, sizes: NDArray[np.float64], is_part: Cells) -> NDArray[np.float64]:
-    """Return the values of all cells: those of the parts, and totals that are their sums."""
-    table = np.zeros(grid.shape)
-    table.flat[grid.cells[is_part]] = sizes[is_part]
-    for axis in range(table.ndim):
-        parts = np.moveaxis(table, axis, 0)
-        parts[-1] = parts[:-1].sum(axis=0)
-    return table.ravel()

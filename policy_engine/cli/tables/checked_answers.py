@@ -33,6 +33,7 @@ def checked_json(checked: "CheckedAnswer", *, with_rows: bool) -> dict[str, Any]
         "suppressed": [suppressed(cell) for cell in checked.suppressed],
         "verdict": checked.outcome.value,
         "profile": checked.profile,
+        "protection": checked.protection,
         "reasons": {code: sentence_of(code) for code in checked.codes},
     }
 
@@ -76,6 +77,8 @@ def checked_lines(checked: "CheckedAnswer") -> Iterator[str]:
     released = "released" if checked.is_released else "nothing is released"
     hidden = f"; {format_count(count, 'cell')} not shown" if count else ""
     yield f"checked by {checked.profile}: {released}{hidden}"
+    if checked.protection:
+        yield f"  {checked.protection}"
     if checked.is_shortened:
         yield "  rows of which nothing is released are not listed"
     for code in checked.codes:

@@ -70,6 +70,7 @@ def query(
     log: "DecisionLog | None" = None,
     owners: Owners | None = None,
     output_ledger: "OutputLedger | None" = None,
+    noise_key: bytes | None = None,
 ) -> QueryResult:
     """Return the rows of a query that the policies let an assignee read for a purpose.
 
@@ -78,7 +79,8 @@ def query(
     the query is only rewritten: of the data, only the column types are read, which for CSV are
     derived from the values. With a `log`, the query is decided with it, and the decision is logged
     before the query runs. Answers that have to pass output checks are checked against an
-    `output_ledger` and recorded in it. Raises RequestError (D001) for a name that is not
+    `output_ledger` and recorded in it; where their policy asks for noise, it follows from the
+    `noise_key`. Raises RequestError (D001) for a name that is not
     an IRI, DataError if a policy names a column that the data lacks (C005), CertificateError (V004)
     if the data of an output is not what was certified, and what `answer` raises.
     """
@@ -128,6 +130,7 @@ def query(
         checks={check: asker_in(checked_world(now, check)) for check in checks_of(policies)},
         output_ledger=output_ledger,
         hierarchy=spelled.joined(policy.hierarchy for policy in policies),
+        noise_key=noise_key,
     )
 
 
@@ -195,6 +198,7 @@ def answer(
     checks: Mapping[OutputCheck, QueryRequest] = MappingProxyType({}),
     output_ledger: "OutputLedger | None" = None,
     hierarchy: Hierarchy | None = None,
+    noise_key: bytes | None = None,
 ) -> QueryResult:
     """Return the rows of a query that the asker may read, or why there are none.
 
@@ -222,12 +226,8 @@ def answer(
         for iri, rows in filters.items()
     }
     if check is not None and granted is not None:
-        return _checked(
-            CheckedTask(reading, views, check, tables, asker, dialect, output_ledger, hierarchy),
-            granted,
-            run=run,
-            key=key,
-        )
+        parts = (reading, views, check, tables, asker, dialect, output_ledger, hierarchy, noise_key)
+        return _checked(CheckedTask(*parts), granted, run=run, key=key)
     visible = _read_verified(views, tables, asker, key or fresh_key()) if run else {}
     could_be_nan = nan_columns(views, tables, visible)
     printed = {iri: replace(view, numbers=could_be_nan[iri]) for iri, view in views.items()}
@@ -286,6 +286,7 @@ class CheckedTask:
     dialect: str
     ledger: "OutputLedger | None"
     hierarchy: Hierarchy | None
+    noise_key: bytes | None
 
 
 def _ledger(task: CheckedTask, checkable: CheckableQuery) -> AnswerLedger:
@@ -321,6 +322,7 @@ def _checked(task: CheckedTask, granted: _QueryDecision, *, run: bool, key: byte
                 visible,
                 partial(dataset_rows, checkable, tables),
                 _ledger(task, checkable),
+                task.noise_key,
             )
     except NotCheckableError as error:
         return replace(result, reasons=(error.problem, *result.reasons))

@@ -55,6 +55,11 @@ class OutputCheck(BaseModel):
     mitigation: Mitigation = "suppress"
     ledger_scope: LedgerScope = "dataset"
 
+    @property
+    def is_all_or_nothing(self) -> bool:
+        """Whether nothing of an output is released that has a cell which does not pass."""
+        return self.mitigation in ("deny", "review")
+
     def facts(self) -> dict[str, Any]:
         """Return what a policy may ask of it, by the names of its parameters."""
         values = {name: getattr(self.profile, field) for name, field in THRESHOLDS.items()}

@@ -193,8 +193,10 @@ def test_table_is_released_as_a_whole_or_not_at_all_where_the_policy_denies():
 
 
 def test_cells_are_for_a_person_to_review_where_the_policy_says_so():
-    [cell] = counts(84, 6, mitigation="review").cells()
-    assert cell.outcome is CheckOutcome.REVIEW
+    """The whole table is: a checker decides on all of it."""
+    one, other = counts(84, 6, mitigation="review").cells()
+    assert (one.outcome, other.outcome) == (CheckOutcome.REVIEW, CheckOutcome.REVIEW)
+    assert (one.reasons, other.reasons) == ((Reason.DENIED_WITH_OTHERS,), (Reason.FEW_UNITS,))
     assert counts(6, mitigation="review").outcome is CheckOutcome.REVIEW
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from policy_engine.audits.outputs.lines import absent_cells, line_shares
+from policy_engine.audits.outputs.lines import absent_cells, least_lines, line_shares
 
 
 def test_share_is_the_larger_of_those_in_row_and_column():
@@ -10,6 +10,14 @@ def test_share_is_the_larger_of_those_in_row_and_column():
     codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     shares = line_shares(codes, np.array([1, 3, 4, 12]))
     assert shares.tolist() == [1 / 4, 3 / 4, 4 / 5, 4 / 5]
+
+
+def test_least_line_is_the_smaller_of_row_and_column():
+    """Rows of 4 and 16, columns of 5 and 15; the total of the first row is in that of 4 and 16."""
+    codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [0, -1], [1, -1]])
+    least = least_lines(codes, np.array([1, 3, 4, 12, 4, 16]))
+    assert least.tolist() == [4, 4, 5, 15, 20, 20]
+    assert least_lines(np.empty((1, 0), np.int64), np.array([7])).tolist() == [0]
 
 
 def test_totals_are_lines_of_their_own():

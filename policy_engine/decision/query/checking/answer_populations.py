@@ -1,6 +1,6 @@
 """Which rows each cell of an answer is about, for the ledger of what was released."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -70,10 +70,37 @@ def ledger_answer(
     scope: AnswerScope,
 ) -> OutputAnswer:
     """Return a judged answer as the ledger asks for it: each cell with its population."""
-    queries = replace(gathered.queries, unit=dataset_rows.expression)
     populations = Populations(dataset_rows.count)
     cells: list[OutputCell] = []
     least = dataset_rows.least_rows(verdict.check.profile.min_units)
+    for part in cell_members(gathered, dataset_rows, tables):
+        pairs = part.numbers, part.places
+        more = Populations.of_pairs(*pairs, dataset_rows.count, len(part.rows))
+        cells += _cells(gathered, verdict, part, len(populations), least)
+        populations = populations.joined(more)
+    return OutputAnswer(scope.dataset, scope.data, scope.scopes, populations, tuple(cells))
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationRows:
+    """What is in some cells: the `rows` of the answer that they are in, and `aggregates` of it.
+
+    `name` is the column that tells what is in them; `numbers` and `places` are a row of the dataset
+    and the place of its row of the answer among these, (members,) each.
+    """
+
+    name: str
+    rows: "Counts"
+    aggregates: Sequence[int]
+    numbers: "Counts"
+    places: "Counts"
+
+
+def cell_members(
+    gathered: GatheredAnswer, dataset_rows: DatasetRows, tables: "Mapping[str, pa.Table]"
+) -> Iterator[PopulationRows]:
+    """Yield what is in the cells of each grouping set, for aggregates about the same rows."""
+    queries = replace(gathered.queries, unit=dataset_rows.expression)
     for number, keys in enumerate(gathered.queries.query.sets):
         rows = np.flatnonzero(gathered.sets == number)
         keyed = _keyed_cells(gathered, rows)
@@ -81,13 +108,15 @@ def ledger_answer(
         members = run_checked({"": text}, {**tables, CELLS: keyed})[""]
         places = members["cell"].to_numpy()
         numbers = dataset_rows.numbers(members["u"])
-        for place, aggregates in aggregates_by_population(gathered).items():
-            is_in = _is_in(members, place)
-            pairs = numbers[is_in], places[is_in]
-            more = Populations.of_pairs(*pairs, dataset_rows.count, len(rows))
-            cells += _cells(gathered, verdict, aggregates, rows, len(populations), least)
-            populations = populations.joined(more)
-    return OutputAnswer(scope.dataset, scope.data, scope.scopes, populations, tuple(cells))
+        for name, aggregates in aggregates_by_population(gathered).items():
+            is_in = _is_in(members, name)
+            yield PopulationRows(name, rows, aggregates, numbers[is_in], places[is_in])
+
+
+def has_one_row(gathered: GatheredAnswer) -> bool:
+    """Return whether each unit has one row in every row of the answer that it is in."""
+    row_counts = gathered.table.measures[0].statistics[0].evidence.rows
+    return row_counts is not None and bool(np.array_equal(row_counts, gathered.units))
 
 
 def _keyed_cells(gathered: GatheredAnswer, rows: "Counts") -> "pa.Table":
@@ -113,18 +142,13 @@ def _is_in(members: "pa.Table", name: str) -> "NDArray[np.bool_]":
 
 
 def _cells(
-    gathered: GatheredAnswer,
-    verdict: TableVerdict,
-    aggregates: Sequence[int],
-    rows: "Counts",
-    first: int,
-    least: int,
+    gathered: GatheredAnswer, verdict: TableVerdict, part: PopulationRows, first: int, least: int
 ) -> list[OutputCell]:
     cells = []
-    for number in aggregates:
+    for number in part.aggregates:
         measure = _measure(gathered.queries.query.aggregates[number])
-        values = gathered.table.values[rows, number].tolist()
-        released = verdict.released[rows, number].tolist()
+        values = gathered.table.values[part.rows, number].tolist()
+        released = verdict.released[part.rows, number].tolist()
         cells += [
             OutputCell(first + place, measure, _finite(value), least, is_released)
             for place, (value, is_released) in enumerate(zip(values, released, strict=True))

@@ -1,7 +1,7 @@
 """An answer that passes output checks: computed with its evidence, judged, and shown in part."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -23,6 +23,12 @@ from policy_engine.decision.query.checking.gathering_evidence import (
     run_checked,
 )
 from policy_engine.decision.query.checking.ledger_checks import AnswerLedger
+from policy_engine.decision.query.checking.protecting import (
+    ProtectionInputs,
+    check_protection,
+    is_plain_query,
+    protect,
+)
 from policy_engine.decision.query.checking.reading_checked import read_checked
 from policy_engine.decision.query.checking.showing_released import (
     SuppressedCell,
@@ -50,7 +56,8 @@ class CheckedAnswer:
     `verdict` has the figures, for owners and auditors alone; it is about the aggregates that the
     answer is computed from, each of which is a measure. It `is_released` if any figure is shown, or
     any row of an answer of keys alone. An answer `is_shortened` where rows of
-    which nothing is released cannot even be listed.
+    which nothing is released cannot even be listed. `protection` says what was done to the figures
+    that are shown, and `judged` is the verdict on the exact ones.
     """
 
     table: "pa.Table"
@@ -58,6 +65,8 @@ class CheckedAnswer:
     verdict: TableVerdict
     is_released: bool
     is_shortened: bool = False
+    protection: str = ""
+    judged: TableVerdict | None = field(default=None, repr=False)
 
     @property
     def outcome(self) -> CheckOutcome:
@@ -82,7 +91,8 @@ class CheckableQuery:
     """A query whose answer can be checked, with the unit of privacy of its rows.
 
     `views` are what it reads of tables, the unit included, which who asks need not see; `dataset`
-    is the table that has the unit, and `row` the expression of the number of a row of it.
+    is the table that has the unit, and `row` the expression of the number of a row of it. It
+    `is_plain` where it asks for all rows of a table by columns.
     """
 
     query: CheckedQuery
@@ -92,6 +102,7 @@ class CheckableQuery:
     check: OutputCheck
     dataset: str
     asset: str
+    is_plain: bool = False
 
 
 ROW = "row of its dataset"
@@ -110,11 +121,9 @@ def make_checkable(
     `asset` returns the IRI of the dataset that a table is of. Raises NotCheckableError (K017 to
     K019, K024).
     """
-    if check.mitigation in ("round", "noise"):
-        message = f"Answers to queries are not protected by {check.mitigation!r}."
-        raise NotCheckableError("K017", message, "Ask by --epsilon for statistics with noise.")
     names = frozenset(name.lower() for columns in reading.columns.values() for name in columns)
     query = read_checked(reading.tree, names)
+    is_plain = is_plain_query(query)
 
     def find_unit(iri: str) -> str | None:
         name = column_name(asset(iri), check.unit) if check.unit else None
@@ -136,7 +145,7 @@ def make_checkable(
     }
     source = cast("exp.Select", rewrite(query.source, plain))
     return CheckableQuery(
-        replace(query, source=source), unit, row, with_units, check, owner, asset(owner)
+        replace(query, source=source), unit, row, with_units, check, owner, asset(owner), is_plain
     )
 
 
@@ -186,31 +195,39 @@ def answer_checked(
     tables: "Mapping[str, pa.Table]",
     rows: Callable[[], DatasetRows],
     ledger: AnswerLedger,
+    noise_key: bytes | None = None,
 ) -> CheckedAnswer:
     """Return what may be shown of the answer to a query over the rows of its views.
 
-    It is recorded in the ledger before it is returned. Raises NotCheckableError: K019 if joins give
-    rows several rows, K022 if the query fails; LedgerError if the ledger cannot be used; DataError
-    (C011) for totals without highspy.
+    It is recorded in the ledger before it is returned: with exact figures where they pass, and as
+    suppressed where they do not, whatever is shown. Raises NotCheckableError: K019 if joins give
+    rows several rows, K022 if the query fails, and what `check_protection` does; LedgerError if the
+    ledger cannot be used; DataError (C011) for totals without highspy.
     """
     check = checkable.check
+    check_protection(check, noise_key)
     check_joins(checkable, tables)
-    gathered = gather_answer(
-        checkable.query,
-        checkable.unit if check.unit else None,
-        tables,
-        check.profile.min_units,
-    )
-    verdict = suppress_totals(_without_absent(judge(gathered.table, check), gathered))
-    verdict = ledger.check(gathered, verdict, rows, tables)
+    gathered = gather(checkable, tables)
+    judged = _without_absent(judge(gathered.table, check), gathered)
+    verdict = ledger.check(gathered, suppress_totals(judged), rows, tables)
     is_shown = verdict.released.any(axis=1) | (gathered.units >= check.profile.min_units)
     is_listed = listed_rows(verdict, gathered.sets, gathered.units)
     is_listed &= gathered.is_listable | is_shown
-    released = show_released(checkable.query, gathered, verdict, is_listed)
+    task = ProtectionInputs(checkable.is_plain, rows, tables, noise_key)
+    protected = protect(gathered, verdict, judged, task)
+    released = show_released(checkable.query, protected.gathered, protected.verdict, is_listed)
     return CheckedAnswer(
         released.table,
         released.suppressed,
-        verdict,
+        protected.verdict,
         released.is_anything,
         is_shortened=not is_listed.all(),
+        protection=protected.protection,
+        judged=verdict,
     )
+
+
+def gather(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> GatheredAnswer:
+    """Return the aggregates of a query with their evidence. Raises NotCheckableError (K022)."""
+    unit = checkable.unit if checkable.check.unit else None
+    return gather_answer(checkable.query, unit, tables, checkable.check.profile.min_units)

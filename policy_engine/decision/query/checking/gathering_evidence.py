@@ -196,7 +196,7 @@ def _filled(
             number = int(name[1:])
             values = pa.array([*labels[number], None], column.type)
             columns[name] = values.take(pa.array(added[:, number] % len(values)))
-        elif name.startswith("a"):
+        elif name.startswith("a") and not _is_count(query, name):
             columns[name] = pa.nulls(count, column.type)
         else:
             columns[name] = _zeros(count, column.type)
@@ -207,6 +207,12 @@ def _filled(
         np.concatenate([sets, numbers]),
         pa.concat_tables([whole, rows]),
     )
+
+
+def _is_count(query: CheckedQuery, name: str) -> bool:
+    from sqlglot import exp  # noqa: PLC0415
+
+    return isinstance(query.aggregates[int(name[1:])].function, exp.Count | exp.CountIf)
 
 
 def _zeros(count: int, kind: "pa.DataType") -> "pa.Array":

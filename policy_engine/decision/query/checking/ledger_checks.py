@@ -41,10 +41,12 @@ class AnswerLedger:
 
         Raises LedgerError (K030 to K037) if the ledger cannot be used: then nothing is shown.
         """
-        if not verdict.released.any():
+        # What does not pass may be shown all the same, in another form, and is then recorded too.
+        is_protected = verdict.check.mitigation in ("round", "noise")
+        if not (is_protected or verdict.released.any()):
             return verdict
         answer = ledger_answer(gathered, verdict, rows(), tables, self.scope)
-        partly = verdict.check.mitigation != "deny"
+        partly = not verdict.check.is_all_or_nothing
         outcome = self.ledger.check_and_record(answer, partly=partly)
         reasons, masks = verdict.reasons.copy(), np.zeros(len(answer.cells), np.uint32)
         for place, cell in enumerate(outcome.cells):
@@ -52,6 +54,8 @@ class AnswerLedger:
                 masks[place] = LEDGER_REASONS.get(cell.code, Reason.DENIED_WITH_OTHERS).bit
             elif answer.cells[place].is_released and not outcome.may_leave:
                 masks[place] = Reason.DENIED_WITH_OTHERS.bit
+        if is_protected and not outcome.may_leave:
+            reasons |= np.uint32(Reason.DENIED_WITH_OTHERS.bit)
         for (row, number), mask in zip(_places(gathered), masks.tolist(), strict=True):
             reasons[row, number] |= mask
         return replace(verdict, reasons=reasons)

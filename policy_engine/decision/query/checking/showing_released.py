@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from policy_engine.audits.outputs.model import TOTAL, TableVerdict
 from policy_engine.audits.outputs.reasons import CheckOutcome, public_reason
+from policy_engine.audits.outputs.significant import round_digits
 from policy_engine.decision.query import running
 from policy_engine.decision.query.checking.checked_query import (
     CheckedQuery,
@@ -78,8 +79,21 @@ def show_released(
     suppressed = tuple(_suppressed(query, verdict, rows, names))
     figures = sum(bool(column.aggregates) for column in query.columns) * len(rows)
     is_anything = len(suppressed) < figures if figures else bool(len(rows))
-    table = result.drop_columns([_ROW]).rename_columns(names)
+    table = _in_digits(query, result, verdict.check.profile.significant_digits)
+    table = table.drop_columns([_ROW]).rename_columns(names)
     return ReleasedTable(table, suppressed, is_anything)
+
+
+def _in_digits(query: CheckedQuery, result: "pa.Table", digits: int | None) -> "pa.Table":
+    """Return rows whose figures have so many significant digits, if any are asked for."""
+    if digits is None:
+        return result
+    for number, column in enumerate(query.columns):
+        if column.aggregates:
+            place = result.column_names.index(f"c{number}")
+            figures = round_digits(result[f"c{number}"], digits)
+            result = result.set_column(place, f"c{number}", figures)
+    return result
 
 
 def _released_cells(

@@ -1,0 +1,157 @@
+"""Small counts that are shown rounded or with noise, where that protects them, and not at all where
+it does not.
+
+Rounding and noise hide a count among few others. Of somebody who may only be in the cell or not, a
+multiple above 0 tells everything: so a small count is shown only if each line of its table has
+enough units. They hide neither who dominates a total nor what nearly everyone in a line is. And
+what is shown must leave a count open even for who knows the exact values of all cells that pass.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.outputs.lines import least_lines
+from policy_engine.audits.outputs.model import TOTAL, TableVerdict
+from policy_engine.audits.outputs.reasons import Reason
+from policy_engine.audits.outputs.suppressing import suppress_totals
+from policy_engine.audits.outputs.total_grids import TotalGrid, grid_of
+from policy_engine.kernels.output_checks.released_bounds import KnownSums, intervals
+from policy_engine.kernels.output_checks.rounding import round_to_nearest, round_to_totals
+
+Cells = NDArray[np.bool_]
+Figures = NDArray[np.float64]
+_HIDDEN = Reason.FEW_UNITS.bit | Reason.COMPLEMENTARY.bit
+_NEAR = 1e-6
+_SECONDS = 20.0
+LEAST_BASE = 3
+"""Of two numbers, one of which is 0, rounding to the nearest tells too much."""
+
+
+@dataclass(frozen=True)
+class ProtectedFigures:
+    """Figures in place of the exact ones, and which cells may be shown: both (rows, measures)."""
+
+    values: Figures
+    is_shown: Cells
+
+
+def protect_by_rounding(
+    verdict: TableVerdict,
+    before: TableVerdict,
+    base: int,
+    counts: Cells,
+    rounded: Cells,
+) -> ProtectedFigures:
+    """Return a table rounded to multiples of a base, so that its totals add up where they can.
+
+    `verdict` says what passes, secondary suppression and earlier answers included, and `before` is
+    the verdict without both. `counts`, (measures,), are numbers of units, of which small ones may
+    be shown, and `rounded` all measures that are rounded. Raises DataError (C011) without highspy.
+    """
+    grid = grid_of(verdict.table)
+    values = verdict.table.values.copy()
+    is_shown = np.asarray(verdict.reasons == 0)
+    may_be_shown = _hidden_enough(verdict, before, counts)
+    for number in np.flatnonzero(rounded).tolist():
+        values[:, number], reach = _rounded(values[:, number], grid, verdict, base)
+        more = may_be_shown[:, number]
+        if _stays_open(verdict, grid, number, more, values[:, number], reach):
+            is_shown[:, number] |= more
+    return ProtectedFigures(values, is_shown)
+
+
+def protect_by_noise(
+    verdict: TableVerdict, before: TableVerdict, counts: Cells, noisy: Figures, most: int
+) -> ProtectedFigures:
+    """Return a table with noise of at most so much, (rows, measures), in its numbers of units.
+
+    The other parameters are those of `protect_by_rounding`.
+    """
+    grid = grid_of(verdict.table)
+    values = np.where(counts, noisy, verdict.table.values)
+    is_shown = np.asarray(verdict.reasons == 0)
+    may_be_shown = _hidden_enough(verdict, before, counts)
+    for number in np.flatnonzero(counts).tolist():
+        more = may_be_shown[:, number]
+        if _stays_open(verdict, grid, number, more, values[:, number], most):
+            is_shown[:, number] |= more
+    return ProtectedFigures(values, is_shown)
+
+
+def _hidden_enough(verdict: TableVerdict, before: TableVerdict, counts: Cells) -> Cells:
+    """Return which cells that do not pass are counts that rounding or noise hides."""
+    codes, least = verdict.table.codes, verdict.check.profile.min_units
+    if len(np.unique(codes == TOTAL, axis=0)) > 1 and grid_of(verdict.table) is None:
+        return np.zeros(verdict.reasons.shape, dtype=np.bool_)
+    units = _units(verdict)
+    # That nobody is in a cell is hidden as well: a few might be.
+    of_nobody = np.where(units == 0, np.uint32(Reason.GROUP_DISCLOSURE.bit), np.uint32(0))
+    hidden = np.uint32(_HIDDEN) | of_nobody
+    blank = np.where(counts, before.reasons & ~hidden, np.uint32(0)).astype(np.uint32)
+    others = suppress_totals(replace(before, reasons=blank)).reasons
+    lines = np.column_stack([least_lines(codes, one) for one in units.T])
+    is_open = (verdict.reasons & ~hidden) == 0
+    is_hidden = (verdict.reasons != 0) & is_open & (others == 0) & (lines >= least)
+    return np.asarray(is_hidden & counts, dtype=np.bool_)
+
+
+def _units(verdict: TableVerdict) -> NDArray[np.int64]:
+    return np.column_stack([one.statistics[0].evidence.units for one in verdict.table.measures])
+
+
+def _rounded(
+    exact: Figures, grid: TotalGrid | None, verdict: TableVerdict, base: int
+) -> tuple[Figures, int]:
+    """Return rounded figures, and how far at most an exact one is from its own."""
+    figures = np.nan_to_num(exact)
+    if grid is not None and bool((figures == np.rint(figures)).all()):
+        whole = grid.summed(figures, (verdict.table.codes != TOTAL).all(axis=1))
+        if np.array_equal(whole[grid.cells], figures):
+            multiples = round_to_totals(grid.layout.equations, whole.astype(np.int64), base)
+            if multiples is not None:
+                values = multiples[grid.cells].astype(np.float64)
+                return np.where(np.isnan(exact), np.nan, values), base - 1
+    values = round_to_nearest(figures, base).astype(np.float64)
+    return np.where(np.isnan(exact), np.nan, values), (base - 1) // 2
+
+
+def _stays_open(
+    verdict: TableVerdict,
+    grid: TotalGrid | None,
+    number: int,
+    is_more: Cells,
+    values: Figures,
+    reach: int,
+) -> bool:
+    """Return whether each count that does not pass has two values or more for an attacker.
+
+    The attacker knows the exact values of all cells that pass, and how far at most the others are
+    from what is shown of them.
+    """
+    if not is_more.any() or grid is None:
+        return True
+    exact = grid.summed(
+        _units(verdict)[:, number].astype(np.float64), (verdict.table.codes != TOTAL).all(axis=1)
+    )
+    least, most = np.zeros(len(exact)), np.full(len(exact), np.inf)
+    passes = grid.cells[verdict.reasons[:, number] == 0]
+    least[passes] = most[passes] = exact[passes]
+    more = grid.cells[is_more]
+    least[more] = np.maximum(values[is_more] - reach, 0.0)
+    most[more] = values[is_more] + reach
+    targets = grid.cells[is_more & (_units(verdict)[:, number] < verdict.check.profile.min_units)]
+    return _all_open(grid, least, most, targets)
+
+
+def _all_open(grid: TotalGrid, least: Figures, most: Figures, targets: NDArray[np.int64]) -> bool:
+    equations, unknown = grid.layout.equations, np.flatnonzero(least < most)
+    rows = np.zeros((equations.count, len(least)))
+    np.add.at(rows, (equations.rows, equations.cells), equations.coefficients)
+    constants = rows @ np.where(least < most, 0.0, least)
+    sums = KnownSums(rows[:, unknown], -constants, least[unknown], most[unknown])
+    goals = np.eye(len(unknown))[np.searchsorted(unknown, targets)]
+    ends = [*intervals(sums, goals, _SECONDS)]
+    widths = [np.floor(high + _NEAR) - np.ceil(low - _NEAR) for low, high in ends]
+    return len(ends) == len(targets) and all(width >= 1 for width in widths)

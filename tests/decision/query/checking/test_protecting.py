@@ -1,0 +1,207 @@
+"""Small counts of checked answers, held back, rounded or with noise, as the policy says."""
+
+from itertools import count
+
+import pyarrow as pa
+import pytest
+from output_checked import RESEARCHER, TABLE, policy_with
+
+from policy_engine.api.deciding import query_data
+from policy_engine.errors import DataError
+
+KEY, OTHER_KEY = b"k" * 32, b"o" * 32
+SIZES = {
+    ("north", "city"): 40,
+    ("north", "farm"): 21,
+    ("south", "city"): 33,
+    ("south", "farm"): 7,
+}
+BY_BOTH = "SELECT region, sector, COUNT(*) AS n FROM T GROUP BY region, sector"
+WITH_TOTALS = BY_BOTH.replace("GROUP BY region, sector", "GROUP BY CUBE (region, sector)")
+
+
+def people(sizes=None):
+    """Return 101 persons by region and sector, of whom seven are in the smallest cell."""
+    cells = [cell for cell, size in (sizes or SIZES).items() for _ in range(size)]
+    return pa.table(
+        {
+            "person": list(range(len(cells))),
+            "region": [region for region, _ in cells],
+            "sector": [sector for _, sector in cells],
+            "pay": [1000.0 + number for number in range(len(cells))],
+        }
+    )
+
+
+@pytest.fixture
+def ask(tmp_path):
+    """Return a function that asks under a policy with a mitigation, each time with an own ledger
+    unless one is given."""
+    numbers = count()
+
+    def answer(sql, mitigation, *refinements, profile="sacro", sizes=None, **more):
+        parts = (("pe:outputCheck", "eq", profile), ("pe:mitigation", "eq", mitigation))
+        policies = [policy_with(*parts, *refinements)]
+        ledger = {"output_ledger": tmp_path / f"outputs-{next(numbers)}"}
+        return query_data(sql, policies, RESEARCHER, {TABLE: people(sizes)}, **{**ledger, **more})
+
+    return answer
+
+
+def counts(result):
+    rows = result.checked.table.to_pylist()
+    return {(row["region"], row["sector"]): row["n"] for row in rows}
+
+
+@pytest.mark.parametrize(("mitigation", "outcome"), [("deny", "refused"), ("review", "review")])
+def test_nothing_is_shown_where_one_cell_does_not_pass(ask, mitigation, outcome):
+    result = ask(BY_BOTH, mitigation)
+    assert set(counts(result).values()) == {None}
+    assert not result.permitted
+    assert result.checked.outcome == outcome
+    assert {cell.outcome for cell in result.checked.suppressed} == {outcome}
+    assert result.checked.codes == ("K002", "K015")
+
+
+@pytest.mark.parametrize("mitigation", ["deny", "review"])
+def test_all_is_shown_where_every_cell_passes(ask, mitigation):
+    result = ask("SELECT region, COUNT(*) AS n FROM T GROUP BY region", mitigation)
+    assert result.permitted
+    assert result.checked.table.column("n").to_pylist() == [61, 40]
+
+
+def test_evidence_of_a_review_is_of_every_cell(ask):
+    cells = {tuple(one.keys.values()): one for one in ask(BY_BOTH, "review").checked.judged.cells()}
+    assert len(cells) == 4
+    assert cells["south", "farm"].figures[0]["units"] == 7
+
+
+def test_small_count_becomes_the_nearest_multiple(ask):
+    result = ask(BY_BOTH, "round")
+    assert counts(result) == {
+        ("north", "city"): 40,
+        ("north", "farm"): 20,
+        ("south", "city"): 35,
+        ("south", "farm"): 5,
+    }
+    assert result.checked.suppressed == ()
+    assert result.checked.protection == "counts and sums are rounded to multiples of 5"
+
+
+def test_rounded_table_adds_up_to_its_totals(ask):
+    cells = counts(ask(WITH_TOTALS, "round"))
+    assert len(cells) == 9
+    assert all(value % 5 == 0 for value in cells.values())
+    for region in ("north", "south", None):
+        assert cells[region, "city"] + cells[region, "farm"] == cells[region, None]
+    for sector in ("city", "farm", None):
+        assert cells["north", sector] + cells["south", sector] == cells[None, sector]
+    exact = {**SIZES, (None, None): 101}
+    assert all(abs(cells[cell] - value) < 5 for cell, value in exact.items())
+
+
+def test_own_base_is_rounded_to(ask):
+    cells = counts(ask(BY_BOTH, "round", ("pe:roundBase", "eq", 10)))
+    assert sorted(cells.values()) == [10, 20, 30, 40]
+
+
+NOT_HIDDEN = {
+    "chosen rows": "SELECT sector, COUNT(*) AS n FROM T WHERE region = 'south' GROUP BY sector",
+    "chosen groups": "SELECT person = 100 AS p, COUNT(*) AS n FROM T GROUP BY p",
+    "chosen condition": "SELECT COUNT(*) FILTER (WHERE person > 96) AS n FROM T",
+    "sums": "SELECT region, sector, SUM(pay) AS n FROM T GROUP BY region, sector",
+    "means": "SELECT region, sector, AVG(pay) AS n FROM T GROUP BY region, sector",
+    "extremes": "SELECT MAX(pay) AS n FROM T",
+}
+
+
+@pytest.mark.parametrize("sql", NOT_HIDDEN.values(), ids=NOT_HIDDEN)
+@pytest.mark.parametrize("mitigation", ["round", "noise"])
+def test_what_rounding_and_noise_do_not_hide_stays_suppressed(ask, sql, mitigation):
+    result = ask(sql, mitigation, noise_key=KEY)
+    assert None in result.checked.table.column("n").to_pylist()
+    assert result.checked.suppressed
+
+
+def test_line_of_few_stays_suppressed(ask):
+    """Who knows one of the nine in the east would learn from a multiple above 0 where they are."""
+    east = {**SIZES, ("east", "city"): 5, ("east", "farm"): 4}
+    cells = counts(ask(BY_BOTH, "round", sizes=east))
+    assert (cells["east", "city"], cells["east", "farm"]) == (None, None)
+    assert cells["south", "farm"] == 5
+
+
+def test_group_that_nearly_everyone_is_in_stays_suppressed(ask):
+    one_sided = {**SIZES, ("south", "city"): 330}
+    result = ask(WITH_TOTALS, "round", sizes=one_sided)
+    assert counts(result)["south", "city"] is None
+    assert "K003" in result.checked.codes
+
+
+def test_sums_that_pass_are_rounded(ask):
+    sql = "SELECT region, SUM(pay) AS s, AVG(pay) AS m FROM T GROUP BY region"
+    result = ask(sql, "round")
+    assert result.checked.table.column("s").to_pylist() == [62830, 43220]
+    assert result.checked.table.column("m").to_pylist() == [1030.0, 1080.5]
+
+
+def test_having_sees_rounded_counts_alone(ask):
+    result = ask(f"{BY_BOTH} HAVING COUNT(*) = 5", "round")
+    assert counts(result) == {("south", "farm"): 5}
+    assert not counts(ask(f"{BY_BOTH} HAVING COUNT(*) = 7", "round"))
+
+
+@pytest.mark.parametrize(("profile", "base", "code"), [("abs", None, "K020"), ("sacro", 2, "K017")])
+def test_rounding_without_a_base_that_hides_is_refused(ask, profile, base, code):
+    own = [] if base is None else [("pe:roundBase", "eq", base)]
+    result = ask(BY_BOTH, "round", *own, profile=profile)
+    assert result.reasons[0].code == code
+    assert not result.permitted
+
+
+def test_noise_is_bounded_and_the_same_in_every_answer(ask):
+    once, again = (counts(ask(BY_BOTH, "noise", noise_key=KEY)) for _ in range(2))
+    assert once == again
+    assert all(abs(once[cell] - size) <= 4 for cell, size in SIZES.items())
+    assert once != SIZES
+
+
+def test_same_persons_have_the_same_noise_however_they_are_asked_for(ask):
+    part = counts(ask(BY_BOTH, "noise", noise_key=KEY))["north", "city"]
+    sql = "SELECT COUNT(*) AS n FROM T WHERE sector <> 'farm' AND region LIKE 'n%'"
+    assert ask(sql, "noise", noise_key=KEY).checked.table.column("n").to_pylist() == [part]
+
+
+def test_another_key_gives_other_noise(ask):
+    sizes = {(region, sector): 40 for region in "abcd" for sector in "uvw"}
+    one, other = (
+        counts(ask(BY_BOTH, "noise", noise_key=key, sizes=sizes)) for key in (KEY, OTHER_KEY)
+    )
+    assert one != other
+
+
+@pytest.mark.parametrize("key", [None, b"short"])
+def test_noise_without_a_key_is_an_error(ask, key):
+    with pytest.raises(DataError) as error:
+        ask(BY_BOTH, "noise", noise_key=key)
+    assert error.value.code == "C013"
+
+
+def test_figures_have_as_many_digits_as_the_profile_says(ask):
+    sizes = {("north", "city"): 12_345, ("south", "city"): 6_788}
+    sql = "SELECT region, COUNT(*) AS n, COUNT(*) / 7 AS m FROM T GROUP BY region"
+    result = ask(sql, "suppress", profile="fsrdc", sizes=sizes)
+    assert result.checked.table.to_pylist() == [
+        {"region": "north", "n": 12_340, "m": 1763.0},
+        {"region": "south", "n": 6_788, "m": 969.7},
+    ]
+    assert result.checked.protection == "figures have 4 significant digits"
+
+
+def test_ledger_knows_a_rounded_count_as_suppressed(ask, tmp_path):
+    """A total, by which the count of seven would be computed from rows that are known."""
+    ledger = tmp_path / "answers"
+    assert counts(ask(BY_BOTH, "round", output_ledger=ledger))["south", "farm"] == 5
+    result = ask("SELECT COUNT(*) AS n FROM T", "round", output_ledger=ledger)
+    assert result.checked.codes == ("K044",)
+    assert not result.permitted
