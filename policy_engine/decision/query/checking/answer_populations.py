@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.decision.query.checking.checked_query import CheckedAggregate
-from policy_engine.decision.query.checking.evidence_query import CELLS
+from policy_engine.decision.query.checking.evidence_query import BASE, CELLS
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, run_checked
 from policy_engine.decision.query.checking.plain_arguments import measured_column
 from policy_engine.decision.query.grammar import to_sql
@@ -136,7 +136,7 @@ def aggregates_by_population(gathered: GatheredAnswer) -> dict[str, list[int]]:
 
 
 def _is_in(members: "pa.Table", name: str) -> "NDArray[np.bool_]":
-    if not name:
+    if name in ("", BASE):
         return np.ones(members.num_rows, dtype=np.bool_)
     return np.asarray(members[name].to_numpy() > 0, dtype=np.bool_)
 
@@ -146,7 +146,7 @@ def _cells(
 ) -> list[OutputCell]:
     cells = []
     for number in part.aggregates:
-        measure = _measure(gathered.queries.query.aggregates[number])
+        measure = _measure(gathered, number, part.name)
         values = gathered.table.values[part.rows, number].tolist()
         released = verdict.released[part.rows, number].tolist()
         cells += [
@@ -160,7 +160,15 @@ def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _measure(aggregate: CheckedAggregate) -> str:
+def _measure(gathered: GatheredAnswer, number: int, population: str) -> str:
+    """Return the measure of an aggregate about one of its populations, of a kind of its own if it
+    is not the one that the aggregate is of."""
+    aggregate = gathered.queries.query.aggregates[number]
+    is_own = population == gathered.populations[number][0]
+    return _own_measure(aggregate) if is_own else f"condition of {aggregate.text}"
+
+
+def _own_measure(aggregate: CheckedAggregate) -> str:
     """Return the measure of an aggregate, which is linear in rows if it is a count or a total."""
     if aggregate.kind == "count":
         return "count"

@@ -20,6 +20,8 @@ ROWS, UNITS = "rows", "units"
 """The columns of how many rows and units each row of the answer is about."""
 ANSWER = "answer before checks"
 """The table that the query of units beside percentiles reads."""
+BASE = "*"
+"""Stands for everybody in a cell, of whom a condition may hold or not."""
 CELLS = "cells before checks"
 """The table of keys that the query of memberships reads."""
 
@@ -182,16 +184,17 @@ class EvidenceQueries:
         """Return the columns of `memberships` that tell who is in the populations of an aggregate:
         empty where everybody in the cell is.
 
-        Of a yes or no those are who says yes and, unless it is a plain count, who says anything.
+        Of a yes or no those are who says yes, and who says anything; of what is under a condition
+        those of whom it holds, and `BASE`: that a figure is the same without a person tells that
+        the condition does not hold of the person.
         """
         place = self.places[number]
         contribution, aggregate = self.contributions[place], self.query.aggregates[number]
         if contribution.is_every_row:
             return ("",)
-        if aggregate.kind != "binary":
-            return (f"n{place}",)
-        is_count = isinstance(aggregate.function, exp.Sum) and contribution.low == "0"
-        return (f"p{place}",) if is_count else (f"p{place}", f"n{place}")
+        if aggregate.kind == "binary":
+            return f"p{place}", f"n{place}"
+        return (f"n{place}",) if aggregate.condition is None else (f"n{place}", BASE)
 
     def memberships(self, keys: Sequence[int]) -> exp.Select:
         """Return the query of which units are in which "cell" of the table `CELLS`, and how many of

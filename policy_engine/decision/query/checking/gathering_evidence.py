@@ -25,6 +25,7 @@ from policy_engine.decision.query.checking.checked_query import (
 )
 from policy_engine.decision.query.checking.evidence_query import (
     ANSWER,
+    BASE,
     ROWS,
     UNITS,
     EvidenceQueries,
@@ -290,7 +291,8 @@ class _EvidenceReader:
         is_plain = np.array_equal(units, rows)  # Then all units are all rows.
 
         def shared(name: str) -> str:
-            return "" if is_plain and np.array_equal(self.counts(name), units) else name
+            is_all = is_plain and name != BASE and np.array_equal(self.counts(name), units)
+            return "" if is_all else name
 
         return tuple(
             tuple(dict.fromkeys(shared(name) if name else "" for name in names))

@@ -487,3 +487,10 @@ def test_errors_do_not_tell_whether_a_condition_holds_of_a_person(ask, sql, tmp_
         result = ask(sql.format(condition), ledger=ledger)
         kinds.append((result.checked is None, sorted(one.code for one in result.reasons)))
     assert kinds[0] == kinds[1]
+
+
+def test_same_figure_without_a_person_does_not_tell_that_a_condition_fails(ask):
+    """Person 8 is not ill: of all and of all others, as many are."""
+    sql = "SELECT COUNT(*) FILTER (WHERE ill) AS n FROM T"
+    assert shown(ask(sql)) == [(15,)]
+    assert codes_of(ask(f"{sql} WHERE person <> 8")) == {"K041"}
