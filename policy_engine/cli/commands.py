@@ -48,6 +48,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "hierarchy": "listing:hierarchies",
         "log": "logs:logs",
         "budget": "budgets:budgets",
+        "ledger": "output_ledgers:output_ledgers",
         "check": "checking:checks",
         "audit": "auditing:audits",
     }
