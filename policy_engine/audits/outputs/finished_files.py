@@ -15,6 +15,8 @@ SHEETS = (".xlsx", ".xlsm")
 """The endings of Excel's files that are read."""
 _GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
 
+_MARKS = re.compile(r"[\s'\u2019*\u2020\u2021#^~<>=\u2264\u2265()\[\]%$\u20ac\u00a3]|[a-z]$")
+
 
 class FileCells(NamedTuple):
     """The header of a table, and its rows as texts, empty where there is nothing."""
@@ -83,6 +85,11 @@ def number_of(text: str) -> float | None:
     except ValueError:
         return None
     return figure if abs(figure) != float("inf") and figure == figure else None  # noqa: PLR0124
+
+
+def is_marked_number(text: str) -> bool:
+    """Tell whether a cell shows a figure with marks or spaces: `2*`, `<5`, `1 030`, `12 %`."""
+    return number_of(_MARKS.sub("", text)) is not None and number_of(text) is None
 
 
 def decimals_of(text: str) -> int:

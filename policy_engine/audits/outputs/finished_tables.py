@@ -9,7 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.outputs.finished_files import decimals_of, is_blank, number_of, read_cells
+from policy_engine.audits.outputs.finished_files import (
+    FileCells,
+    decimals_of,
+    is_blank,
+    is_marked_number,
+    number_of,
+    read_cells,
+)
 from policy_engine.audits.outputs.model import (
     TOTAL,
     CellEvidence,
@@ -94,10 +101,10 @@ def read_finished(
     it `has_measures` on top, none of these is a total.
 
     Raises DataError as `read_cells` does, and (C010) for a cell that is neither a figure nor blank,
-    or labels that are there twice.
+    a column of which it is not clear whether it is of labels, or labels that are there twice.
     """
     cells = read_cells(path)
-    left = keys or _left_columns(cells.rows, len(cells.head))
+    left = keys or _left_columns(cells, path)
     if not 0 < left < len(cells.head):
         message = (
             f"A table has columns of labels and of figures. Of {len(cells.head)}, {left} have "
@@ -129,19 +136,35 @@ def read_finished(
     )
 
 
-def _words(cells: tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]) -> list[str]:
+def _words(cells: FileCells) -> list[str]:
     head, rows = cells
     return [*head, *(text for row in rows for text in row)]
 
 
-def _left_columns(rows: Sequence[Sequence[str]], width: int) -> int:
-    """Return how many of the first columns are labels: at least one, and all with a word."""
+def _left_columns(cells: FileCells, path: Path) -> int:
+    """Return how many of the first columns are labels: at least one, and all of words alone.
+
+    Raises DataError (C010) for a column of words and of figures: taken for labels, its figures
+    would be judged by no rule.
+    """
     left = 1
-    while left < width - 1 and any(
-        number_of(row[left]) is None and not is_blank(row[left], BLANKS) for row in rows
-    ):
+    while left < len(cells.head) - 1:
+        texts = [row[left] for row in cells.rows]
+        words = [one for one in texts if number_of(one) is None and not is_blank(one, BLANKS)]
+        if not words:
+            break
+        figures = [one for one in texts if number_of(one) is not None]
+        odd = words if figures else [one for one in words if is_marked_number(one)]
+        if odd:
+            raise _mixed_error(cells.head[left], texts.index(odd[0]) + 1, odd[0], path)
         left += 1
     return left
+
+
+def _mixed_error(column: str, row: int, text: str, path: Path) -> PolicyEngineError:
+    message = f"Column {column!r} may be of labels or of figures: row {row} has {text!r:.40}."
+    hint = "Write figures without marks or spaces, or say how many columns are labels (--keys)."
+    return DataError.of("C010", message, hint, str(path))
 
 
 def _labels(texts: Sequence[str], totals: set[str]) -> dict[str, int]:

@@ -52,6 +52,19 @@ def test_what_is_not_a_table_of_results_is_refused(tmp_path, text):
         written(tmp_path, text)
 
 
+@pytest.mark.parametrize("mark", ["2*", "1 030", "<5", "many", "(7)", "7a"])
+@pytest.mark.parametrize("others", ["2", "3*"])
+def test_figures_are_not_taken_for_labels_because_of_a_mark(tmp_path, mark, others):
+    rows = f"region,f,m\nA,30,12\nB,{mark},1\nC,{others},40\n".replace("30", others)
+    with pytest.raises(DataError, match=r"C010 Column 'f'.*row [12]"):
+        written(tmp_path, rows)
+    assert read_finished(tmp_path / "t.csv", keys=2).left == 2
+
+
+def test_ranges_are_labels(tmp_path):
+    assert written(tmp_path, "region,age,n\nA,18-24,12\nA,65 or more,14\n").left == 2
+
+
 def test_a_sheet_is_read_as_a_file_is(tmp_path, monkeypatch):
     book = openpyxl.Workbook()
     for row in (["region", "agr", "ind"], ["A", 30, None], ["B", 12, 33]):
