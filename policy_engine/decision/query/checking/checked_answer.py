@@ -181,13 +181,25 @@ def check_joins(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> 
         raise NotCheckableError("K019", message, hint)
 
 
-def _without_absent(verdict: TableVerdict, gathered: GatheredAnswer) -> TableVerdict:
-    """Return the verdict with cells of combinations of keys that nobody has suppressed: in a list
-    of all combinations, they must look like those that few have."""
+def _without_empty(verdict: TableVerdict, gathered: GatheredAnswer) -> TableVerdict:
+    """Return the verdict with cells suppressed that are about nobody, or under a condition about
+    everybody: they must look like those that few are in, or few are not in.
+
+    Otherwise a condition about one person would be answered by whether its cell is shown.
+    """
     has_keys = (gathered.table.codes != TOTAL).any(axis=1)
     is_absent = (gathered.units == 0) & has_keys
-    few = np.where(is_absent, np.uint32(Reason.FEW_UNITS.bit), np.uint32(0))
-    return replace(verdict, reasons=verdict.reasons | few[:, None])
+    is_empty = np.repeat(is_absent[:, None], len(gathered.table.measures), axis=1)
+    aggregates = gathered.queries.query.aggregates
+    for number, measure in enumerate(gathered.table.measures):
+        is_conditional = aggregates[number].condition is not None
+        is_conditional |= aggregates[number].kind == "binary"
+        for evidence in (one.evidence for one in measure.statistics):
+            is_empty[:, number] |= evidence.units == 0
+            if is_conditional and evidence.left_out is not None:
+                is_empty[:, number] |= evidence.left_out == 0
+    few = np.where(is_empty, np.uint32(Reason.FEW_UNITS.bit), np.uint32(0))
+    return replace(verdict, reasons=verdict.reasons | few)
 
 
 def answer_checked(
@@ -208,7 +220,7 @@ def answer_checked(
     check_protection(check, noise_key)
     check_joins(checkable, tables)
     gathered = gather(checkable, tables)
-    judged = _without_absent(judge(gathered.table, check), gathered)
+    judged = _without_empty(judge(gathered.table, check), gathered)
     verdict = ledger.check(gathered, suppress_totals(judged), rows, tables)
     is_shown = verdict.released.any(axis=1) | (gathered.units >= check.profile.min_units)
     is_listed = listed_rows(verdict, gathered.sets, gathered.units)

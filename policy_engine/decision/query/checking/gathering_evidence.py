@@ -274,6 +274,9 @@ class _EvidenceReader:
         is_every_row = self.queries.contributions[place].is_every_row
         present = self.counts(UNITS if is_every_row else f"n{place}")
         more = getattr(self, f"_{aggregate.kind}")(number, place, present)
+        if aggregate.condition is not None and aggregate.kind not in ("count", "units", "binary"):
+            left_out = self.counts(UNITS) - present
+            more["left_out"] = np.minimum(left_out, more.get("left_out", left_out))
         evidence = CellEvidence(**{"units": present, "rows": self.counts(ROWS), **more})
         return ShownStatistic(
             aggregate.statbarn, evidence, self._columns(aggregate), aggregate.tail

@@ -42,10 +42,10 @@ def ask(tmp_path):
     """Return a function that answers a query about T, by itself unless a ledger is given."""
     numbers = count()
 
-    def answer(sql, *refinements, table=None, **more):
+    def answer(sql, *refinements, table=None, policies=None, **more):
         data = {TABLE: people() if table is None else table}
         ledger = {"output_ledger": tmp_path / f"outputs-{next(numbers)}"}
-        policies = [policy_with(SACRO, *refinements)]
+        policies = policies or [policy_with(SACRO, *refinements)]
         return query_data(sql, policies, RESEARCHER, data, **{**ledger, **more})
 
     return answer
@@ -409,3 +409,27 @@ def test_presence_of_a_key_does_not_tell_who_has_it(ask):
             f"SELECT CASE WHEN person = {person} THEN pay END AS k, COUNT(*) FROM T GROUP BY k"
         )
         assert [row["k"] for row in rows(computed)] == [None]
+
+
+EMPTY = ("person = 7 AND pay > 1006", "person = 7 AND pay <= 1006")
+
+
+@pytest.mark.parametrize("profile", ["sacro", "dwb-2015", "abs", "bundesbank"])
+@pytest.mark.parametrize("condition", EMPTY)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS n FROM T WHERE {}",
+        "SELECT COUNT(*) FILTER (WHERE {}) AS n FROM T",
+        "SELECT COUNT(*) FILTER (WHERE NOT ({})) AS n FROM T",
+        "SELECT SUM(pay) FILTER (WHERE NOT ({})) AS n FROM T",
+        "SELECT AVG(CAST({} AS INT)) AS n FROM T",
+    ],
+)
+def test_cell_of_nobody_looks_like_one_of_few(ask, profile, condition, sql):
+    """One of the two conditions holds of person 7, and the other one of nobody."""
+    policies = [policy_with(("pe:outputCheck", "eq", profile))]
+    result = ask(sql.format(condition), policies=policies)
+    other = ask(sql.format(next(one for one in EMPTY if one != condition)), policies=policies)
+    assert rows(result) == rows(other) == [{"n": None}]
+    assert suppressed(result) == suppressed(other)
