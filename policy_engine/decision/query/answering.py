@@ -16,7 +16,6 @@ from policy_engine.decision.model import Grant
 from policy_engine.decision.query import logic, running
 from policy_engine.decision.query.checking.answer_populations import AnswerScope
 from policy_engine.decision.query.checking.checked_answer import (
-    ROW,
     CheckableQuery,
     answer_checked,
     dataset_rows,
@@ -25,6 +24,7 @@ from policy_engine.decision.query.checking.checked_answer import (
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
 from policy_engine.decision.query.checking.ledger_checks import AnswerLedger, scope_keys
 from policy_engine.decision.query.checking.permitted_checks import checked_world
+from policy_engine.decision.query.checking.unit_columns import ROW
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import depth_guard, parse_query, to_sql
 from policy_engine.decision.query.granting import GrantedRows, row_filters

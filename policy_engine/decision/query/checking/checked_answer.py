@@ -34,7 +34,12 @@ from policy_engine.decision.query.checking.showing_released import (
     SuppressedCell,
     show_released,
 )
-from policy_engine.decision.query.checking.unit_columns import add_row, add_unit
+from policy_engine.decision.query.checking.unit_columns import (
+    ROW,
+    add_row,
+    add_unit,
+    check_names,
+)
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.decision.query.rewriting import TableView, rewrite
@@ -105,10 +110,6 @@ class CheckableQuery:
     is_plain: bool = False
 
 
-ROW = "row of its dataset"
-"""The column with the number of each row, which is its unit where no other is named."""
-
-
 def make_checkable(
     reading: TableReading,
     views: Mapping[str, TableView],
@@ -122,6 +123,7 @@ def make_checkable(
     K019, K024).
     """
     names = frozenset(name.lower() for columns in reading.columns.values() for name in columns)
+    check_names(reading.tree, names)
     query = read_checked(reading.tree, names)
     is_plain = is_plain_query(query)
 

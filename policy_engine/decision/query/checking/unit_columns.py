@@ -1,7 +1,8 @@
 """The unit of privacy of each row that a query reads, however deep its tables lie."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from secrets import token_hex
 
 from sqlglot import exp
 
@@ -10,8 +11,8 @@ from policy_engine.decision.query.checking.reading_checked import check_row_expr
 from policy_engine.decision.query.scope import DATASET
 from policy_engine.errors import InternalError
 
-UNIT = "unit of privacy"
-"""The column of the unit in subqueries; no query can name what it does not select."""
+UNIT, NUMBER, ROW = "unit of privacy", "number of a row", "row of its dataset"
+"""How the columns begin that are added to subqueries, and the one that is added to tables."""
 
 FindUnit = Callable[[str], str | None]
 """Returns the column of the unit in a dataset, None if it has none."""
@@ -32,7 +33,7 @@ class _UnitReader:
     """Adds the unit to every subquery."""
 
     find_unit: FindUnit
-    label: str = UNIT
+    label: str
     ctes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def select(self, node: exp.Select) -> exp.Expr | None:
@@ -80,13 +81,36 @@ class _UnitReader:
         unit = self.select(node)
         if unit is None:
             return ()
-        visible = [
-            one.alias_or_name
-            for one in node.expressions
-            if isinstance(one.unalias(), exp.Column) and one.unalias().name == unit.name
-        ]
+        visible = [one.alias_or_name for one in node.expressions if _is_column(one.unalias(), unit)]
         node.append("expressions", exp.alias_(unit, self.label, quoted=True))
         return (self.label, *visible)
+
+
+def check_names(tree: exp.Expr, columns: Iterable[str] = ()) -> None:
+    """Refuse a query, or columns of its tables, with a name that is one of those added.
+
+    Who could write a column of that name could say who a row is of. Raises NotCheckableError
+    (K017).
+    """
+    written = (str(one.name) for one in tree.find_all(exp.Identifier, exp.Literal))
+    for name in (*written, *columns):
+        if name.strip().lower().startswith((UNIT, NUMBER, ROW)):
+            raise _refusal(f"The name {name!r}")
+
+
+def _fresh(name: str) -> str:
+    """Return a name that nobody who writes a query can know."""
+    return f"{name} {token_hex(16)}"
+
+
+def _is_column(node: exp.Expr, unit: exp.Expr) -> bool:
+    """Return whether a selected column is that of the unit, and not one of another table."""
+    return (
+        isinstance(node, exp.Column)
+        and isinstance(unit, exp.Column)
+        and node.name.lower() == unit.name.lower()
+        and node.table.lower() in ("", unit.table.lower())
+    )
 
 
 def add_unit(source: exp.Select, find_unit: FindUnit) -> exp.Expr:
@@ -95,7 +119,7 @@ def add_unit(source: exp.Select, find_unit: FindUnit) -> exp.Expr:
     Raises NotCheckableError: K019 if the policy's unit is not in the
     data, or rows are joined that are of several units; K017 for subqueries that are not plain.
     """
-    unit = _UnitReader(find_unit).select(source)
+    unit = _UnitReader(find_unit, _fresh(UNIT)).select(source)
     if unit is None:
         message = "The tables lack the column of the policy's unit of privacy."
         raise NotCheckableError("K019", message, "Join the table that has it.")
@@ -107,7 +131,7 @@ def add_row(source: exp.Select, dataset: str, row: str) -> exp.Expr:
 
     Raises NotCheckableError (K019) for a query that reads the dataset twice.
     """
-    number = _UnitReader(lambda iri: row if iri == dataset else None, "number of a row")
+    number = _UnitReader(lambda iri: row if iri == dataset else None, _fresh(NUMBER))
     column = number.select(source)
     if column is None:
         raise InternalError.of("X001", "A query lacks the dataset that it is about.")
