@@ -1,5 +1,6 @@
 """The command that answers SQL under policies."""
 
+import json
 import re
 from enum import StrEnum
 from pathlib import Path
@@ -26,7 +27,7 @@ from policy_engine.cli.options import (
 )
 from policy_engine.cli.parsing import check_keys, exit_with_two, parse_paths
 from policy_engine.cli.shared_options import with_reading_options
-from policy_engine.data.atomic_file import check_destination
+from policy_engine.data.atomic_file import check_destination, check_private, write_file
 from policy_engine.errors import PolicyEngineError, format_count, join_names
 
 if TYPE_CHECKING:
@@ -122,6 +123,14 @@ def query(
         Path | None,
         typer.Option(metavar="FILE", help="Write the rows to this file instead of printing them."),
     ] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what the output checks know of each cell to this file, which its owner "
+            "alone can read: it is not for who asked.",
+        ),
+    ] = None,
     overwrite: OverwriteOption = False,
     *,
     reading: "Reading",
@@ -142,6 +151,8 @@ def query(
             file_format(output)
             # What cannot be written must not be paid for.
             check_destination(output, *map(Path, paths.values()), overwrite=overwrite)
+        if evidence is not None:
+            check_private(evidence, *map(Path, paths.values()), overwrite=overwrite)
         policies = reading.policies_in_force(*policy, time=load_time(world, time))
         print_notes(policies)
         # A delta without an epsilon is refused there.
@@ -172,6 +183,8 @@ def query(
         )
         if result.permitted or result.checked:
             inputs = [Path(path) for path in paths.values()]
+            if evidence is not None:
+                _write_evidence(result, sql, evidence, inputs, overwrite=overwrite)
             _print_rows(result, output_format, output, inputs, overwrite=overwrite)
         else:
             _print_denial(result, output_format)
@@ -207,6 +220,22 @@ def _print_rows(
         typer.echo(rows.as_csv(result.table).encode(), nl=False)
     else:
         _print_table(result.table)
+
+
+def _write_evidence(
+    result: "QueryResult", sql: str, path: Path, inputs: list[Path], *, overwrite: bool
+) -> None:
+    """Write the evidence of a checked answer to a file that its owner alone can read."""
+    if result.checked is None:
+        typer.echo("note: no output was checked, so there is no evidence to write", err=True)
+        return
+    from policy_engine.decision.query.checking.answer_evidence import (  # noqa: PLC0415
+        evidence_json,
+    )
+
+    document = evidence_json(result.checked, sql, result.decision)
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    write_file(path, text, *inputs, overwrite=overwrite, private=True)
 
 
 def _print_text(result: "QueryResult", output_format: RowFormat) -> None:

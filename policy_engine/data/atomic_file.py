@@ -56,6 +56,15 @@ def check_destination(path: Path, *inputs: Path, overwrite: bool = False) -> Non
         raise _unwritable_error(path, error) from None
 
 
+def check_private(path: Path, *inputs: Path, overwrite: bool = False) -> None:
+    """Raise OutputError as `check_destination` does, and for what others may read: a pipe or an
+    open file, such as /dev/stdout (O001)."""
+    if _is_stream(path):
+        message = f"What only the owner may read is written to a file. {str(path)!r} is not one."
+        raise OutputError.of("O001", message, "Give another path.")
+    check_destination(path, *inputs, overwrite=overwrite)
+
+
 def check_free(path: Path) -> None:
     """Raise OutputError (O001) where the path exists, even as a link to nothing.
 

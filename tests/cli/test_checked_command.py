@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from policy_engine.cli.commands import make_app
+from policy_engine.release.output_ledger import OutputLedger
 
 DATA, RESEARCHER = "http://example.com/T", "http://example.com/researcher"
 POLICY = {
@@ -123,3 +124,37 @@ def test_dry_run_says_what_would_be_checked_and_needs_no_ledger(query_alone):
     assert json.loads(result.stdout)["check"]["profile"] == "sacro 1.0"
     text = query_alone("SELECT COUNT(*) AS n FROM T", "--dry-run")
     assert "would be checked by sacro 1.0, with rows as units" in text.stderr
+
+
+def test_evidence_is_a_file_that_its_owner_alone_can_read(query, tmp_path):
+    path, ledger, log = tmp_path / "evidence.json", tmp_path / "answers", tmp_path / "log.jsonl"
+    options = ("--evidence", path, "--ledger", ledger, "--log", log, "--format", "json")
+    printed = query(BY_REGION, *options).stdout
+    assert path.stat().st_mode & 0o777 == 0o600
+    evidence = json.loads(path.read_text())
+    west = evidence["cells"][2]
+    assert (west["keys"], west["value"], west["codes"]) == ({"region": "west"}, 4, ["K002"])
+    assert west["evidence"][0]["units"] == 4
+    assert evidence["cells"][0]["outcome"] == "released"
+    assert (evidence["query"], evidence["check"]["profile"]["min_units"]) == (BY_REGION, 10)
+    assert "evidence" not in printed
+    assert "min_units" not in printed
+    [_, entry] = OutputLedger(ledger).history()
+    assert (entry.number, entry.hash) == (evidence["ledger"]["number"], evidence["ledger"]["hash"])
+    [decision] = map(json.loads, log.read_text().splitlines())
+    assert entry.output.name == f"sacro 1.0, decision {decision['number']}:{decision['hash']}"
+    assert (entry.output.released, entry.output.suppressed) == (2, 1)
+
+
+def test_evidence_is_never_printed(query):
+    result = query(BY_REGION, "--evidence", "/dev/stdout")
+    assert result.exception.code == "O001"
+    assert result.stdout == ""
+
+
+def test_evidence_replaces_no_file_unless_it_may(query, tmp_path):
+    path = tmp_path / "evidence.json"
+    path.write_text("mine")
+    assert query(BY_REGION, "--evidence", path).exception.code == "O001"
+    assert path.read_text() == "mine"
+    assert query(BY_REGION, "--evidence", path, "--overwrite").exit_code == 0

@@ -147,11 +147,15 @@ def _reading_action(policies: Sequence[Policy]) -> str:
 
 @dataclass(frozen=True)
 class _QueryDecision:
-    """The decision on everything a query reads, and the readable rows of each table."""
+    """The decision on everything a query reads, and the readable rows of each table.
+
+    `entry` is its number and hash in the log, if it is logged.
+    """
 
     together: RowAccess
     rows: GrantedRows
     history: History | None
+    entry: str = ""
 
     @property
     def filters(self) -> Mapping[str, Filter]:
@@ -289,14 +293,19 @@ class CheckedTask:
     noise_key: bytes | None
 
 
-def _ledger(task: CheckedTask, checkable: CheckableQuery) -> AnswerLedger:
-    """Return the ledger of a task, under the scope that its check says."""
+def _ledger(task: CheckedTask, checkable: CheckableQuery, entry: str) -> AnswerLedger:
+    """Return the ledger of a task, under the scope that its check says.
+
+    It calls the answer by the profile and the `entry` of the decision log, if any. That was made
+    before anything was read, and cannot say what became of the answer: the ledger says it.
+    """
     request, dataset = task.asker.request, task.asker.dataset(checkable.dataset)
     who = (request.assignee or "", request.purpose or "", dataset.iri)
     keys = scope_keys(checkable.check.ledger_scope, *who, task.hierarchy or Hierarchy())
     data = stored_data(dataset, task.tables.catalog).digest
     assert task.ledger is not None  # noqa: S101 (a query without one is refused before it runs)
-    return AnswerLedger(task.ledger, AnswerScope(dataset.iri, data, keys))
+    name = "".join([checkable.check.profile.title, f", decision {entry}" if entry else ""])
+    return AnswerLedger(task.ledger, AnswerScope(dataset.iri, data, keys, name))
 
 
 def _checked(task: CheckedTask, granted: _QueryDecision, *, run: bool, key: bytes) -> QueryResult:
@@ -321,7 +330,7 @@ def _checked(task: CheckedTask, granted: _QueryDecision, *, run: bool, key: byte
                 checkable,
                 visible,
                 partial(dataset_rows, checkable, tables),
-                _ledger(task, checkable),
+                _ledger(task, checkable, granted.entry),
                 task.noise_key,
             )
     except NotCheckableError as error:
@@ -341,8 +350,8 @@ def _decide_query(
     _grant(asker, reading, tables, history)
     with log.transaction() as transaction:
         decision = _grant(asker, reading, tables, transaction.history)
-        transaction.append(decision.logged)
-    return decision
+        entry = transaction.append(decision.logged)
+    return replace(decision, entry=f"{entry.number}:{entry.hash}")
 
 
 def _grant(

@@ -111,7 +111,8 @@ class LedgerOutcome:
     """What became of an answer and of each of its cells, in their order.
 
     `recorded`: the cells whose state is released may leave, and are in the ledger as entry
-    `number`. `repeated`: all of them were released before, under the entries of the same scopes.
+    `number`, which has the `hash`. `repeated`: all of them were released before, under the entries
+    of the same scopes.
     `refused` and `review`: nothing may leave, and nothing was recorded; for `review`, the limits
     within which the ledger decides are too narrow for the answer, and a person has to.
     """
@@ -119,6 +120,7 @@ class LedgerOutcome:
     state: OutcomeState
     cells: tuple[CellOutcome, ...]
     number: int = 0
+    hash: str = ""
 
     @property
     def may_leave(self) -> bool:

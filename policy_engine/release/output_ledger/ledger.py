@@ -195,7 +195,7 @@ class _Transaction:
             key: (number, place) for place, key in enumerate(content.block_keys()) if place in own
         }
         self.state.remember(_view(answer), judgement.after)
-        return replace(outcome, number=number)
+        return replace(outcome, number=number, hash=self.state.mark.hash)
 
     def outcome(
         self, answer: OutputAnswer, *, partly: bool

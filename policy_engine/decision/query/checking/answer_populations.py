@@ -55,11 +55,15 @@ class DatasetRows:
 
 @dataclass(frozen=True)
 class AnswerScope:
-    """What an answer is about for a ledger: the dataset, its data, and the scopes it counts in."""
+    """What an answer is about for a ledger: the dataset, its data, and the scopes it counts in.
+
+    `name` is what the ledger calls the answer.
+    """
 
     dataset: str
     data: str
     scopes: tuple[str, ...]
+    name: str = ""
 
 
 def ledger_answer(
@@ -78,7 +82,8 @@ def ledger_answer(
         more = Populations.of_pairs(*pairs, dataset_rows.count, len(part.rows))
         cells += _cells(gathered, verdict, part, len(populations), least)
         populations = populations.joined(more)
-    return OutputAnswer(scope.dataset, scope.data, scope.scopes, populations, tuple(cells))
+    about = (scope.dataset, scope.data, scope.scopes)
+    return OutputAnswer(*about, populations, tuple(cells), name=scope.name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from policy_engine.decision.query.checking.gathering_evidence import (
     gather_answer,
     run_checked,
 )
-from policy_engine.decision.query.checking.ledger_checks import AnswerLedger
+from policy_engine.decision.query.checking.ledger_checks import AnswerLedger, RecordedAnswer
 from policy_engine.decision.query.checking.protecting import (
     ProtectionInputs,
     check_protection,
@@ -62,13 +62,16 @@ class CheckedAnswer:
     answer is computed from, each of which is a measure. It `is_released` if any figure is shown, or
     any row of an answer of keys alone. An answer `is_shortened` where rows of
     which nothing is released cannot even be listed. `protection` says what was done to the figures
-    that are shown, and `judged` is the verdict on the exact ones.
+    that are shown, and `judged` is the verdict on the exact ones; `recorded` is the entry of the
+    ledger, and `aggregates` are the texts of the measures.
     """
 
     table: "pa.Table"
     suppressed: tuple[SuppressedCell, ...]
     verdict: TableVerdict
     is_released: bool
+    recorded: RecordedAnswer
+    aggregates: tuple[str, ...]
     is_shortened: bool = False
     protection: str = ""
     judged: TableVerdict | None = field(default=None, repr=False)
@@ -223,7 +226,7 @@ def answer_checked(
     check_joins(checkable, tables)
     gathered = gather(checkable, tables)
     judged = _without_empty(judge(gathered.table, check), gathered)
-    verdict = ledger.check(gathered, suppress_totals(judged), rows, tables)
+    verdict, recorded = ledger.check(gathered, suppress_totals(judged), rows, tables)
     is_shown = verdict.released.any(axis=1) | (gathered.units >= check.profile.min_units)
     is_listed = listed_rows(verdict, gathered.sets, gathered.units)
     is_listed &= gathered.is_listable | is_shown
@@ -235,6 +238,8 @@ def answer_checked(
         released.suppressed,
         protected.verdict,
         released.is_anything,
+        recorded,
+        tuple(one.text for one in checkable.query.aggregates),
         is_shortened=not is_listed.all(),
         protection=protected.protection,
         judged=verdict,

@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class RecordedAnswer:
+    """The entry of the ledger that an answer is recorded in; `number` 0 if nothing could leave."""
+
+    scope: AnswerScope
+    number: int = 0
+    hash: str = ""
+
+
+@dataclass(frozen=True)
 class AnswerLedger:
     """The ledger that an answer is checked against and recorded in, under its scope."""
 
@@ -36,7 +45,7 @@ class AnswerLedger:
         verdict: TableVerdict,
         rows: Callable[[], DatasetRows],
         tables: "Mapping[str, pa.Table]",
-    ) -> TableVerdict:
+    ) -> tuple[TableVerdict, RecordedAnswer]:
         """Return the verdict with what the ledger has against cells; what is left is recorded.
 
         Raises LedgerError (K030 to K037) if the ledger cannot be used: then nothing is shown.
@@ -44,7 +53,7 @@ class AnswerLedger:
         # What does not pass may be shown all the same, in another form, and is then recorded too.
         is_protected = verdict.check.mitigation in ("round", "noise")
         if not (is_protected or verdict.released.any()):
-            return verdict
+            return verdict, RecordedAnswer(self.scope)
         answer = ledger_answer(gathered, verdict, rows(), tables, self.scope)
         partly = not verdict.check.is_all_or_nothing
         outcome = self.ledger.check_and_record(answer, partly=partly)
@@ -58,7 +67,8 @@ class AnswerLedger:
             reasons |= np.uint32(Reason.DENIED_WITH_OTHERS.bit)
         for (row, number), mask in zip(_places(gathered), masks.tolist(), strict=True):
             reasons[row, number] |= mask
-        return replace(verdict, reasons=reasons)
+        recorded = RecordedAnswer(self.scope, outcome.number, outcome.hash)
+        return replace(verdict, reasons=reasons), recorded
 
 
 def _places(gathered: GatheredAnswer) -> Iterator[tuple[int, int]]:

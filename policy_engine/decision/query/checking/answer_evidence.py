@@ -1,0 +1,64 @@
+"""The evidence of a checked answer, for owners and auditors: every figure, and what was decided."""
+
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.audits.outputs.reasons import reasons_in
+from policy_engine.decision.query.checking.checked_answer import CheckedAnswer
+from policy_engine.decision.query.rows import cell_json
+
+if TYPE_CHECKING:
+    from policy_engine.audits.outputs.model import TableVerdict
+    from policy_engine.decision.model import Decision
+
+
+def evidence_json(
+    checked: CheckedAnswer, sql: str, decision: "Decision | None" = None
+) -> dict[str, Any]:
+    """Return all that is known of a checked answer, as JSON, which who asked may not see.
+
+    For each cell, released or not, it has the exact figure, all reasons against it, and the
+    evidence that they are from; beside them the query, who asked, the check with its thresholds,
+    the digest of the data, and the entry of the ledger, `number` 0 where nothing could leave.
+    """
+    verdict, recorded = checked.judged or checked.verdict, checked.recorded
+    request = decision.request if decision else None
+    return {
+        "query": sql,
+        "assignee": request.assignee if request else None,
+        "purpose": request.purpose if request else None,
+        "policyDigests": list(decision.policy_digests) if decision else [],
+        "outcome": checked.outcome.value,
+        "profile": checked.profile,
+        "check": verdict.check.model_dump(mode="json"),
+        "dataset": recorded.scope.dataset,
+        "dataDigest": recorded.scope.data,
+        "ledger": {
+            "scopes": list(recorded.scope.scopes),
+            "number": recorded.number,
+            "hash": recorded.hash,
+        },
+        "aggregates": dict(
+            zip((one.name for one in verdict.table.measures), checked.aggregates, strict=True)
+        ),
+        "cells": [
+            _cell(verdict, row, number)
+            for row in range(len(verdict.reasons))
+            for number in range(len(verdict.table.measures))
+        ],
+    }
+
+
+def _cell(verdict: "TableVerdict", row: int, number: int) -> dict[str, Any]:
+    measure, mask = verdict.table.measures[number], int(verdict.reasons[row, number])
+    is_released = bool(verdict.released[row, number])
+    figures = [one.evidence.figures(row) for one in measure.statistics]
+    return {
+        "row": row,
+        "keys": cell_json(verdict.table.key_values(row)),
+        "aggregate": measure.name,
+        "value": cell_json(verdict.table.values[row, number].item()),
+        "outcome": "released" if is_released else verdict.outcome_of(mask).value,
+        "codes": [reason.value for reason in reasons_in(mask)],
+        "statbarns": [one.statbarn.value for one in measure.statistics],
+        "evidence": cell_json(figures),
+    }
