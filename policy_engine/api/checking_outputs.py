@@ -26,6 +26,7 @@ from policy_engine.policy import ReadingOptions, Source
 from policy_engine.release.linked_outputs import LinkedScope, with_review, with_withheld
 from policy_engine.release.output_folder.folder import check_vacant, write_folder
 from policy_engine.release.output_folder.prepared import PreparedOutput, folder_content
+from policy_engine.release.output_folder.protecting import protect_withheld
 from policy_engine.release.output_ledger import OutputLedger
 
 
@@ -186,7 +187,7 @@ def _judged_by_recipe(
                 withheld=withheld_cells(table, made),
             )
             outputs.append(output.judged(ledger, scope))
-    return outputs, rows.digest
+    return protect_withheld(outputs), rows.digest
 
 
 def _names(tables: Sequence[FinishedTable]) -> list[str]:

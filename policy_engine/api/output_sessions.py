@@ -37,6 +37,7 @@ from policy_engine.release.linked_outputs import LinkedScope
 from policy_engine.release.output_folder.folder import check_vacant, write_folder
 from policy_engine.release.output_folder.model import Kind
 from policy_engine.release.output_folder.prepared import PreparedOutput, folder_content
+from policy_engine.release.output_folder.protecting import protect_withheld
 from policy_engine.release.output_ledger import OutputLedger
 
 if TYPE_CHECKING:
@@ -376,7 +377,8 @@ class OutputSession:
         """
         self._check_open()
         with self._final_ledger() as ledger:
-            outputs = [one.judged(ledger, self._scope()) for one in self._outputs.values()]
+            judged = [one.judged(ledger, self._scope()) for one in self._outputs.values()]
+        outputs = protect_withheld(judged)
         self._outputs = {one.name: one for one in outputs}
         digest = self._data.digest if self._data is not None else ""
         content = folder_content(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.model import Figures, TableVerdict
-from policy_engine.audits.outputs.reasons import LEDGER_REASONS, Reason
+from policy_engine.audits.outputs.reasons import LEDGER_REASONS, CheckOutcome, Reason
 from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
 from policy_engine.release.output_ledger.answers import (
     COUNT,
@@ -64,9 +64,10 @@ def link_output(
 
 def with_withheld(verdict: TableVerdict, cells: NDArray[np.bool_]) -> TableVerdict:
     """Return a verdict on a table of one measure without cells that may not be shown beside those
-    of other tables: `cells` (rows,) are those that may."""
-    is_open = verdict.reasons[:, 0] == 0
+    of other tables: `cells` (rows,) are those that may, if a person lets them or by the rules."""
     reasons = verdict.reasons.copy()
+    outcomes = [verdict.outcome_of(mask) for mask in reasons[:, 0].tolist()]
+    is_open = np.array([one is CheckOutcome.REVIEW for one in outcomes]) | (reasons[:, 0] == 0)
     reasons[is_open & ~cells, 0] |= Reason.REVEALS_SUPPRESSED.bit
     return replace(verdict, reasons=reasons)
 

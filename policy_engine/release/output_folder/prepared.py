@@ -134,7 +134,7 @@ class PreparedOutput:
             return is_all if self.withheld is None else ~self.withheld
         masks, numbers = np.unique(self.verdict.reasons, return_inverse=True)
         is_open = [self.verdict.outcome_of(mask) is CheckOutcome.REVIEW for mask in masks.tolist()]
-        cells = np.array(is_open)[numbers].reshape(self.verdict.reasons.shape)
+        cells = np.array(is_open, np.bool_)[numbers].reshape(self.verdict.reasons.shape)
         if self.model is not None:
             return np.full_like(cells, bool((cells | self.verdict.released).all()))
         return cells | self.verdict.released
