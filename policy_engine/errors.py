@@ -281,6 +281,7 @@ CODES = {
     "K046": "an answer beyond the limits within which an output ledger decides",
     "K047": "an answer about other data than earlier ones of its dataset",
     "K048": "an answer with bounds that cannot be computed",
+    "K049": "a figure that is withheld, for itself or for what it would tell of others",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",
     "X001": "a bug in the engine",

@@ -67,7 +67,7 @@ def test_the_second_table_is_withheld_where_the_first_showed_the_other_part(tmp_
     regions = totals.to_pandas()["size"]
     assert regions[["A", "B"]].tolist() == [70, 58]
     assert regions[["C", "D"]].isna().all()
-    assert totals.reasons.keys() == {"K041"}
+    assert totals.reasons.keys() == {"K049"}
 
 
 def test_shown_cells_are_those_of_pandas(tmp_path):
@@ -182,7 +182,7 @@ def test_a_shared_ledger_holds_for_the_next_session(tmp_path):
     ) as made:
         made.groupby("sector", data=part).size()
     [output] = json.loads((tmp_path / "two" / "outputs.json").read_text())["outputs"]
-    assert output["verdict"]["reasons"].keys() == {"K041"}
+    assert output["verdict"]["reasons"].keys() == {"K049"}
 
 
 def test_an_error_in_the_session_writes_nothing(tmp_path):

@@ -83,7 +83,7 @@ def test_suppressed_cells_are_null_and_listed_with_their_codes(query):
             "column": "n",
             "keys": {"region": "west"},
             "outcome": "suppressed",
-            "codes": ["K002"],
+            "codes": ["K049"],
         }
     ]
     assert (answer["verdict"], answer["profile"]) == ("released", "sacro 1.0")
@@ -91,8 +91,8 @@ def test_suppressed_cells_are_null_and_listed_with_their_codes(query):
 
 def test_terminal_marks_suppressed_cells_and_says_why(query):
     text = query(BY_REGION).stdout
-    assert "suppressed (K002)" in text
-    assert "K002 Too few persons or other units of privacy are in the cell." in text
+    assert "suppressed (K049)" in text
+    assert "K049 The cell is withheld, for itself or for what it would tell of others." in text
 
 
 def test_exit_is_1_where_nothing_is_released(query):
@@ -109,7 +109,7 @@ def test_ledger_of_answers_holds_the_next_one_against_the_first(query, tmp_path)
     assert query("SELECT COUNT(*) AS n FROM T", "--ledger", ledger).exit_code == 0
     result = query("SELECT COUNT(*) AS n FROM T WHERE age <> 7", "--ledger", ledger)
     assert result.exit_code == 1
-    assert "K041" in result.stdout
+    assert "K049" in result.stdout
 
 
 def test_without_a_ledger_an_answer_is_refused_in_a_sentence(query_alone):

@@ -26,7 +26,7 @@ def public_cell(verdict: CellVerdict) -> dict[str, Any]:
         "row": verdict.row,
         "column": verdict.measure,
         "keys": verdict.keys,
-        "outcome": verdict.outcome.value,
+        "outcome": verdict.public_outcome.value,
         "codes": [verdict.public_reason.value],
     }
 
@@ -34,7 +34,8 @@ def public_cell(verdict: CellVerdict) -> dict[str, Any]:
 def confidential_cell(verdict: CellVerdict) -> dict[str, Any]:
     """Return what owner and auditor may learn of it: all its reasons, with the evidence."""
     codes = [reason.value for reason in verdict.reasons]
-    return {**public_cell(verdict), "codes": codes, "evidence": list(verdict.figures)}
+    known = {"outcome": verdict.outcome.value, "codes": codes, "evidence": list(verdict.figures)}
+    return {**public_cell(verdict), **known}
 
 
 def public_verdict(verdict: TableVerdict) -> dict[str, Any]:
@@ -51,7 +52,10 @@ def confidential_verdict(verdict: TableVerdict) -> dict[str, Any]:
     """Return what owner and auditor may learn of a table: with thresholds and evidence."""
     public = public_verdict(verdict)
     cells = [confidential_cell(one) for one in verdict.cells()]
-    return {**public, "check": verdict.check.model_dump(mode="json"), "suppressed": cells}
+    found = {reason for one in verdict.cells() for reason in one.reasons}
+    reasons = {reason.value: SENTENCES[reason] for reason in Reason if reason in found}
+    more = {"check": verdict.check.model_dump(mode="json"), "suppressed": cells}
+    return {**public, **more, "reasons": reasons}
 
 
 def reasons_of(verdict: TableVerdict) -> tuple[Reason, ...]:

@@ -135,8 +135,8 @@ class ResultTable:
 class CellVerdict:
     """What was decided about one cell that is not released, and why.
 
-    Who asked may learn the `public_reason`. All `reasons` and the `figures`, the evidence of each
-    statistic in the cell, are for owners and auditors alone.
+    Who asked may learn the `public_reason` and the `public_outcome`. All `reasons` and the
+    `figures`, the evidence of each statistic in the cell, are for owners and auditors alone.
     """
 
     row: int
@@ -144,6 +144,7 @@ class CellVerdict:
     outcome: CheckOutcome
     reasons: tuple[Reason, ...]
     public_reason: Reason
+    public_outcome: CheckOutcome
     keys: dict[str, Any]
     figures: tuple[dict[str, Any], ...] = field(default=(), repr=False)
 
@@ -185,9 +186,14 @@ class TableVerdict:
                 outcome=self.outcome_of(mask),
                 reasons=reasons_in(mask) or (Reason.DENIED_WITH_OTHERS,),
                 public_reason=public_reason(mask),
+                public_outcome=self.public_outcome_of(mask),
                 keys=self.table.key_values(row),
                 figures=tuple(one.evidence.figures(row) for one in measure.statistics),
             )
+
+    def public_outcome_of(self, mask: int) -> CheckOutcome:
+        """Return what who asked may learn of it: what follows from the `public_reason`."""
+        return self.outcome_of(public_reason(mask).bit)
 
     def outcome_of(self, mask: int) -> CheckOutcome:
         """Return what follows from the reasons against a cell that is not released."""

@@ -41,6 +41,7 @@ class Reason(StrEnum):
     REVEALS_SUPPRESSED = "K044"
     BEYOND_LEDGER = "K046"
     OTHER_DATA = "K047"
+    WITHHELD = "K049"
 
     @property
     def bit(self) -> int:
@@ -78,6 +79,7 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.OTHER_DATA: "Earlier answers were about other data of the dataset; a person has to "
         "decide.",
         Reason.NEEDS_CHECKER: "No rule judges statistics of this kind; a person has to decide.",
+        Reason.WITHHELD: "The cell is withheld, for itself or for what it would tell of others.",
     }
 )
 """What each reason says to those who may not see the figures."""
@@ -87,6 +89,9 @@ _REVIEWS = (
     *(Reason.NEGATIVE_VALUES, Reason.NEEDS_CHECKER),
     *(Reason.BEYOND_LEDGER, Reason.OTHER_DATA),
 )
+WHOLE_ANSWER = (Reason.BEYOND_LEDGER, Reason.OTHER_DATA)
+"""Reasons for which a person has to decide about all of an answer."""
+_TOLD = (Reason.EXTREME, Reason.NO_THRESHOLD, *WHOLE_ANSWER)
 LEDGER_REASONS: Mapping[str, Reason] = MappingProxyType(
     {reason.value: reason for reason in Reason if reason.value >= Reason.FEW_IN_POPULATION.value}
 )
@@ -99,14 +104,17 @@ def reasons_in(mask: int) -> tuple[Reason, ...]:
 
 
 def public_reason(mask: int) -> Reason:
-    """Return the one reason in a mask that who asked may learn.
+    """Return the one reason for a mask that who asked may learn.
 
-    Which other rules a cell breaks would tell of it: that of two cells with too few units, say, one
-    is empty. So it is the first of those that follow from the query, or else the first of all.
+    Which rule suppresses a cell would tell of it: that it has few units, say, and another one of
+    the table has enough but would reveal it. So all suppressed cells have one reason. Only what
+    follows from the query has its own, what is said of the whole answer, and what is for a person.
     """
-    reasons = reasons_in(mask) or (Reason.DENIED_WITH_OTHERS,)
-    refusals = [reason for reason in reasons if reason in _REFUSALS]
-    return (refusals or list(reasons))[0]
+    reasons = reasons_in(mask)
+    first = [reason for reason in _TOLD if reason in reasons]
+    if not first and outcome_of(mask) is CheckOutcome.REVIEW:
+        first = [reason for reason in reasons if reason in _REVIEWS]
+    return first[0] if first else Reason.WITHHELD
 
 
 def outcome_of(mask: int) -> CheckOutcome:

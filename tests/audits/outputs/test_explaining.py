@@ -44,7 +44,7 @@ def test_assignee_learns_codes_and_no_figure():
             "column": "total",
             "keys": {"region": "south"},
             "outcome": "suppressed",
-            "codes": ["K005"],
+            "codes": ["K049"],
         }
     ]
     assert (told["outcome"], told["profile"]) == ("released", "sacro 1.0")
@@ -70,4 +70,5 @@ def test_owner_learns_the_evidence_and_the_thresholds():
 
 def test_reason_is_one_sentence():
     [cell] = verdict().cells()
-    assert explain_cell(cell) == ("K005 Two units contribute too much of the total.")
+    sentence = "The cell is withheld, for itself or for what it would tell of others."
+    assert explain_cell(cell) == f"K049 {sentence}"

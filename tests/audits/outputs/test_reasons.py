@@ -29,8 +29,15 @@ def test_worst_outcome_counts():
     assert outcome_of(Reason.EXTREME.bit | Reason.FEW_UNITS.bit) is CheckOutcome.REFUSED
 
 
-def test_one_reason_is_told_and_never_that_a_small_cell_is_empty_or_a_whole_group():
-    few, group = Reason.FEW_UNITS.bit, Reason.GROUP_DISCLOSURE.bit
-    assert public_reason(few) is public_reason(few | group) is Reason.FEW_UNITS
+def test_all_suppressed_cells_have_one_reason():
+    few, other = Reason.FEW_UNITS.bit, Reason.COMPLEMENTARY.bit
+    assert {public_reason(mask) for mask in (few, other, few | other, 0)} == {Reason.WITHHELD}
+    assert public_reason(Reason.REVEALS_SUPPRESSED.bit) is Reason.WITHHELD
+    assert public_reason(few | Reason.NEGATIVE_VALUES.bit) is Reason.WITHHELD
+
+
+def test_what_follows_from_the_query_or_is_for_a_person_is_told():
+    few = Reason.FEW_UNITS.bit
     assert public_reason(few | Reason.EXTREME.bit) is Reason.EXTREME
-    assert public_reason(0) is Reason.DENIED_WITH_OTHERS
+    assert public_reason(few | Reason.BEYOND_LEDGER.bit) is Reason.BEYOND_LEDGER
+    assert public_reason(Reason.NEGATIVE_VALUES.bit) is Reason.NEGATIVE_VALUES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from policy_engine.audits.outputs.model import TableVerdict
-from policy_engine.audits.outputs.reasons import LEDGER_REASONS, Reason
+from policy_engine.audits.outputs.reasons import LEDGER_REASONS, WHOLE_ANSWER, Reason
 from policy_engine.decision.query.checking.answer_populations import (
     AnswerScope,
     DatasetRows,
@@ -17,7 +17,7 @@ from policy_engine.decision.query.checking.answer_populations import (
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.methods.output_checks.parameters import LedgerScope
 from policy_engine.policy import Hierarchy
-from policy_engine.release.output_ledger import OutputLedger
+from policy_engine.release.output_ledger import LedgerOutcome, OutputLedger
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,6 +61,9 @@ class AnswerLedger:
         for place, cell in enumerate(outcome.cells):
             if answer.cells[place].is_released and cell.state != "released":
                 masks[place] = LEDGER_REASONS.get(cell.code, Reason.DENIED_WITH_OTHERS).bit
+            elif outcome.state == "review":
+                # Of an answer of which nothing is shown, it is not told what else is against it.
+                masks[place] = _of_answer(outcome).bit
             elif answer.cells[place].is_released and not outcome.may_leave:
                 masks[place] = Reason.DENIED_WITH_OTHERS.bit
         if is_protected and not outcome.may_leave:
@@ -69,6 +72,12 @@ class AnswerLedger:
             reasons[row, number] |= mask
         recorded = RecordedAnswer(self.scope, outcome.number, outcome.hash)
         return replace(verdict, reasons=reasons), recorded
+
+
+def _of_answer(outcome: LedgerOutcome) -> Reason:
+    """Return the reason for which a person has to decide about an answer."""
+    found = [LEDGER_REASONS[code] for code in outcome.codes if code in LEDGER_REASONS]
+    return next((one for one in found if one in WHOLE_ANSWER), Reason.BEYOND_LEDGER)
 
 
 def _places(gathered: GatheredAnswer) -> Iterator[tuple[int, int]]:

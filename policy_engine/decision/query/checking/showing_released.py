@@ -157,7 +157,7 @@ def _suppressed(
                 place,
                 names[column],
                 verdict.table.key_values(row),
-                verdict.outcome_of(mask),
+                verdict.public_outcome_of(mask),
                 (public_reason(mask).value,),
             )
         )

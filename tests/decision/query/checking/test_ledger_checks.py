@@ -32,7 +32,7 @@ def test_members_of_an_organisation_in_the_policy_share_what_they_were_told(
     assert ask(ANN, "SELECT COUNT(*) AS n FROM T").permitted
     others = ask(BEN, "SELECT COUNT(*) AS n FROM T WHERE person <> 7")
     assert others.permitted != is_shared
-    assert others.checked.codes == (("K041",) if is_shared else ())
+    assert others.checked.codes == (("K049",) if is_shared else ())
 
 
 def test_organisations_are_all_that_a_party_belongs_to_and_itself():

@@ -274,7 +274,7 @@ ATTACKS = {
     "choice in a total": attack(
         "SELECT SUM(pay), SUM(CASE WHEN person <> 7 THEN pay ELSE 0 END) FROM T",
         by=within,
-        codes="K042",
+        codes="K002 K042",
     ),
     "weight in a total": attack(
         "SELECT SUM(CASE WHEN person = 7 THEN 2 * pay ELSE pay END), SUM(pay) FROM T",
@@ -319,7 +319,7 @@ ATTACKS = {
     "ratio of two totals": attack(
         "SELECT SUM(CASE WHEN person <> 7 THEN pay END) / SUM(pay), SUM(pay) FROM T",
         by=lambda answers: (1 - value(answers, 0)) * value(answers, 0, column=1),
-        codes="K042",
+        codes="K002 K042",
     ),
     "two codes": attack(
         f"SELECT SUM(CASE WHEN {IS_MORE} THEN 3 ELSE 5 END) FROM T",
@@ -360,7 +360,10 @@ def shown(result):
 
 def codes_of(result):
     checked = result.checked
-    return {one.code for one in result.reasons} | set(checked.codes if checked else ())
+    cells = checked.judged.cells() if checked else ()
+    return {one.code for one in result.reasons} | {
+        reason.value for cell in cells for reason in cell.reasons
+    }
 
 
 @pytest.mark.parametrize("name", ATTACKS)
