@@ -23,6 +23,10 @@ from policy_engine.decision.query.checking.gathering_evidence import (
     run_checked,
 )
 from policy_engine.decision.query.checking.ledger_checks import AnswerLedger, RecordedAnswer
+from policy_engine.decision.query.checking.measured_columns import (
+    check_identifiers,
+    check_unit_is_no_measure,
+)
 from policy_engine.decision.query.checking.protecting import (
     ProtectionInputs,
     check_protection,
@@ -134,6 +138,9 @@ def make_checkable(
         name = column_name(asset(iri), check.unit) if check.unit else None
         return tables.catalog.dataset(iri).find_column(name) if name is not None else None
 
+    unit_columns = {column for iri in views if (column := find_unit(iri)) is not None}
+    for column in unit_columns:
+        check_unit_is_no_measure(query.aggregates, column)
     unit = row = add_unit(query.source, find_unit if check.unit else lambda _: ROW)
     owner = next((iri for iri in views if find_unit(iri) is not None), next(iter(views)))
     if check.unit:
@@ -223,6 +230,7 @@ def answer_checked(
     """
     check = checkable.check
     check_protection(check, noise_key)
+    check_identifiers(checkable.query.aggregates, tables)
     check_joins(checkable, tables)
     gathered = gather(checkable, tables)
     judged = _without_empty(judge(gathered.table, check), gathered)

@@ -140,6 +140,8 @@ def _total(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
     [argument] = _arguments(node)
     function = type(node)(this=_column(0))
     if isinstance(argument, exp.Literal):
+        if not isinstance(node, exp.Sum) or argument.sql() != "1":
+            raise _not_plain("A total", "a column as it is, or 1")
         return CheckedAggregate(function, "count", Statbarn.FREQUENCIES, (argument,), condition)
     yes_or_no = _predicate(argument)
     if yes_or_no is not None:
@@ -166,12 +168,11 @@ _TWO = 2
 def _check_codes(node: exp.Case, function: exp.Expr) -> None:
     """Refuse a yes or no that counts others than those of its conditions.
 
-    Of two codes but zero, a total would tell how many have which, whoever is in the cell; of none
-    beside 0 and 1, a mean would tell how many have none.
+    Of other codes, a total would tell how many have which, whoever is in the cell; of none beside 0
+    and 1, a mean would tell how many have none.
     """
     results = [one.sql() for one in _results(node)]
-    nonzero = {text for text in results if text not in ("NULL", "0")}
-    if len(nonzero) > 1 or (isinstance(function, exp.Avg) and "NULL" in results):
+    if {*results} - {"0", "1", "NULL"} or (isinstance(function, exp.Avg) and "NULL" in results):
         message = "A CASE in an aggregate gives 1 to who is counted and 0 to all others."
         raise NotCheckableError("K018", message, "Count each group by FILTER (WHERE ...).")
 
@@ -182,13 +183,13 @@ def _chosen(
     """Return a measured column and under which condition it counts. Raises NotCheckableError."""
     value, choice = without_choice(argument, has_zero=has_zero)
     if not is_measured(value):
-        raise _not_plain("An aggregate of numbers", "a column, times a constant, if at all")
+        raise _not_plain("An aggregate of numbers", "a column as it is")
     return value, _both(condition, choice)
 
 
 def _not_plain(part: str, allowed: str) -> NotCheckableError:
     message = f"{part} is of {allowed}: of what is computed it is not known whom it tells of."
-    hint = "Conditions belong in FILTER (WHERE ...) or in CASE WHEN ... THEN column END."
+    hint = "Scale the result, as in 2 * SUM(pay). Conditions belong in FILTER (WHERE ...)."
     return NotCheckableError("K018", message, hint)
 
 
@@ -299,7 +300,7 @@ def _shape(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
 
 def _pair(arguments: tuple[exp.Expr, ...]) -> tuple[exp.Expr, ...]:
     if not all(map(is_measured, arguments)):
-        raise _not_plain("A statistic of two values", "columns, times constants, if at all")
+        raise _not_plain("A statistic of two values", "two columns as they are")
     return arguments
 
 

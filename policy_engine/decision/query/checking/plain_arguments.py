@@ -4,8 +4,9 @@ A total of an expression is a weighted total, and two weights tell a person's va
 `CASE WHEN id = 7 THEN 2 * pay ELSE pay END` less that of `pay` is the pay of one. The same holds of
 what is added to a value (a constant hides who contributes nothing, and who contributes most), of
 products of columns, of functions that bend somewhere, and of columns that a subquery computes. So
-an aggregate is of a column of a table as it is, times a constant, under a condition that is checked
-as a population of its own.
+an aggregate is of a column of a table as it is, under a condition that is checked as a population
+of its own. Not even a constant or a type is allowed: floating point rounds each value by itself, so
+that a few constants weigh the same values in different ways.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ from sqlglot import exp
 
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
 
-_NUMBERS = (*exp.DataType.NUMERIC_TYPES,)
 _ROUNDED = (exp.Round, exp.Floor, exp.Ceil, exp.Trunc)
 _PAIR = 2
 
@@ -41,24 +41,12 @@ def _is_zero(node: exp.Expr) -> bool:
 
 
 def is_measured(node: exp.Expr) -> bool:
-    """Return whether an expression is one column as it is, or times a constant."""
-    node = node.unnest()
-    if isinstance(node, exp.Column):
-        return True
-    if isinstance(node, exp.Cast | exp.TryCast):
-        is_column = isinstance(node.this.unnest(), exp.Column)
-        return is_column and node.to.this in _NUMBERS
-    if isinstance(node, exp.Neg):
-        return is_measured(node.this)
-    if isinstance(node, exp.Mul) and _is_constant(node.left):
-        return is_measured(node.right)
-    return isinstance(node, exp.Mul | exp.Div) and (
-        _is_constant(node.right) and is_measured(node.left)
-    )
+    """Return whether an expression is one column as it is."""
+    return isinstance(node.unnest(), exp.Column)
 
 
 def is_rounded(node: exp.Expr) -> bool:
-    """Return whether an expression is a column, times a constant, rounded or not."""
+    """Return whether an expression is a column, rounded or not."""
     node = node.unnest()
     if not isinstance(node, _ROUNDED):
         return is_measured(node)

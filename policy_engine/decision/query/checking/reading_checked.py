@@ -18,6 +18,7 @@ from policy_engine.decision.query.checking.checked_query import (
     ShownColumn,
 )
 from policy_engine.decision.query.checking.classifying import classify, is_aggregate
+from policy_engine.decision.query.checking.measured_columns import check_pairs
 from policy_engine.decision.query.checking.plain_arguments import computed_names
 
 _CLAUSES = {
@@ -76,6 +77,7 @@ class _Reader:
         if not self.aggregates:
             message = "Rows are asked for. This policy lets only aggregates be read, checked."
             raise NotCheckableError("K024", message, "Ask for COUNT, SUM, AVG and the like.")
+        check_pairs([one for _, one in self.aggregates.values()])
         return CheckedQuery(
             source=self._source(),
             keys=tuple(self.keys),

@@ -196,7 +196,7 @@ ATTACKS = {
     "regression on a column of one": attack(
         "SELECT REGR_SLOPE(pay, children), REGR_INTERCEPT(pay, children) FROM T",
         by=lambda answers: 9 * value(answers, 0) + value(answers, 0, column=1),
-        codes="K002 K013",
+        codes="K018",
     ),
     "covariance with one": attack(
         "SELECT COVAR_POP(pay, children) / 9, AVG(pay), COUNT(*) FROM T",
@@ -328,7 +328,7 @@ ATTACKS = {
         codes="K018",
     ),
     "spelling of a column": attack(
-        ALL, 'SELECT SUM(t."PAY" * 1) FROM T AS t WHERE NOT person = 7', codes="K041"
+        ALL, 'SELECT SUM(t."PAY") FROM T AS t WHERE NOT person = 7', codes="K041"
     ),
 }
 

@@ -1,0 +1,48 @@
+"""Which columns are measures, so that a statistic of them gives nobody a weight."""
+
+import pyarrow as pa
+import pytest
+import sqlglot
+
+from policy_engine.decision.query.checking.checked_query import NotCheckableError
+from policy_engine.decision.query.checking.classifying import classify
+from policy_engine.decision.query.checking.measured_columns import (
+    check_identifiers,
+    check_pairs,
+    check_unit_is_no_measure,
+)
+
+
+def aggregates(*texts):
+    return [classify(sqlglot.parse_one(text, dialect="duckdb")) for text in texts]
+
+
+def code_of(check, *arguments):
+    with pytest.raises(NotCheckableError) as raised:
+        check(*arguments)
+    return raised.value.problem.code
+
+
+def test_one_statistic_of_two_columns_is_allowed_and_no_second_one():
+    check_pairs(aggregates("CORR(a, b)", "CORR(a, c)", "CORR(a, b) FILTER (WHERE c > 1)"))
+    assert code_of(check_pairs, aggregates("COVAR_POP(a, b)", "REGR_SXY(B, a)")) == "K018"
+
+
+@pytest.mark.parametrize("text", ["SUM(Id)", "AVG(id)", "MEDIAN(id)", "CORR(pay, t.id)"])
+def test_unit_of_privacy_is_counted_and_not_summed_up(text):
+    check_unit_is_no_measure(aggregates("COUNT(DISTINCT id)", "COUNT(id)", "SUM(pay)"), "ID")
+    assert code_of(check_unit_is_no_measure, aggregates(text), "ID") == "K018"
+
+
+def test_identifiers_are_no_part_of_a_pair():
+    table = pa.table(
+        {
+            "id": range(50),
+            "name": [f"p{n // 1.05:.0f}" for n in range(50)],
+            "age": [n % 30 for n in range(50)],
+            "pay": [n * 1.5 for n in range(50)],
+        }
+    )
+    check_identifiers(aggregates("CORR(pay, age)", "SUM(id)"), {"T": table})
+    assert code_of(check_identifiers, aggregates("CORR(pay, ID)"), {"T": table}) == "K018"
+    assert code_of(check_identifiers, aggregates("CORR(name, age)"), {"T": table}) == "K018"
