@@ -121,6 +121,22 @@ def quantiles(rows: Contributions, share: float) -> Figures:
     return np.where(rows.rows_in > 0, figures, np.nan)
 
 
+def uncommon_units(rows: Contributions) -> Counts:
+    """Return how many units of each group have another value than its most common one, (groups,):
+    of two values, those that have the less common one."""
+    assert rows.values is not None  # noqa: S101
+    values, codes = np.unique(rows.values, return_inverse=True)
+    keys, kinds, counts = np.unique(
+        rows.groups * max(len(values), 1) + codes.ravel(), return_inverse=True, return_counts=True
+    )
+    owners = keys // max(len(values), 1)
+    order = np.lexsort((-counts, owners))
+    common = np.full(rows.group_count, -1)
+    first = np.unique(owners[order], return_index=True)[1]
+    common[owners[order][first]] = order[first]
+    return rows.units_where(kinds.ravel() != common[rows.groups])
+
+
 def central_moments(rows: Contributions, power: int) -> Figures:
     """Return the sum of each group's deviations from its mean to a power, (groups,)."""
     assert rows.values is not None  # noqa: S101

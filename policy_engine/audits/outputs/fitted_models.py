@@ -1,10 +1,10 @@
 """Fitted models as outputs: what their coefficients and their leaves tell of single persons.
 
 Coefficients of a regression on categories alone are a table of means in disguise, whatever they are
-called; so are those of a saturated model, of a variable that few units have another value of, and
-of an observation with leverage 1, which its fitted value repeats: classes 9 and 10 of D. Bond, M.
-Brandt, P.-P. de Wolf, Guidelines for the checking of output based on microdata research, Data
-without Boundaries, deliverable 11.8, 2015.
+called; so are those of a saturated model, of a variable or an outcome that few units have another
+value of, and of a unit with a leverage near 1, which its fitted values repeat: classes 9 and 10 of
+D. Bond, M. Brandt, P.-P. de Wolf, Guidelines for the checking of output based on microdata
+research, Data without Boundaries, deliverable 11.8, 2015.
 """
 
 from collections.abc import Mapping
@@ -26,6 +26,8 @@ from policy_engine.audits.outputs.tabulating import CellMembers, ShownAggregate,
 from policy_engine.errors import DataError, PolicyEngineError, RequestError
 
 _WHOLE = 1e-9
+MOST_LEVERAGE = 0.9
+"""The most that one unit may make up of its own fitted values: with more, they tell its outcome."""
 _CATEGORIES = 2
 """A variable with so many values or fewer says who is in a group."""
 
@@ -48,11 +50,13 @@ class ModelOutput:
 @dataclass(frozen=True, eq=False)
 class RegressionDesign:
     """What a regression was fitted to: explanatory variables (rows, variables), the number of each
-    row's unit, (rows,), and the degrees of freedom of the residuals."""
+    row's unit, (rows,), the degrees of freedom of the residuals, and the outcome (rows,), None
+    where it is not known."""
 
     variables: Figures
     units: Counts
     residual_degrees: float
+    outcome: Figures | None = None
 
     @property
     def rank(self) -> int:
@@ -66,11 +70,25 @@ class RegressionDesign:
 
     @property
     def greatest_leverage(self) -> float:
-        """How much of its own fitted values one unit makes up, at most: 1 is all."""
+        """How much of its own fitted values one unit makes up, at most: 1 is all.
+
+        Of a unit with several rows it is the greatest eigenvalue of its part of the hat matrix.
+        """
         basis, sizes, _ = np.linalg.svd(self.variables, full_matrices=False)
         basis = basis[:, sizes > sizes.max(initial=0) * _WHOLE]
-        leverages = (basis**2).sum(axis=1)
-        return float(leverages.max(initial=0))
+        order = np.argsort(self.units, kind="stable")
+        counts = np.unique(self.units, return_counts=True)[1]
+        starts = np.cumsum(counts) - counts
+        basis = basis[order]
+        sums = np.add.reduceat((basis**2).sum(axis=1), starts) if len(starts) else np.zeros(0)
+        greatest = float(sums[counts == 1].max(initial=0))
+        # Of several rows, the sum of the leverages is a bound: most need not be looked at.
+        for unit in np.argsort(-sums).tolist():
+            if sums[unit] <= greatest:
+                break
+            rows = basis[starts[unit] : starts[unit] + counts[unit]]
+            greatest = max(greatest, float(np.linalg.norm(rows, 2)) ** 2)
+        return greatest
 
     @property
     def is_of_categories(self) -> bool:
@@ -81,9 +99,11 @@ class RegressionDesign:
 
     @property
     def smallest_group(self) -> int:
-        """The fewest units that share a value of a variable with two of them."""
+        """The fewest units that share a value of a variable, or of the outcome, with two of them:
+        what a model predicts of an outcome adds up to how many have it."""
         sizes = [self.unit_count]
-        for column in self.variables.T:
+        outcomes = [] if self.outcome is None else [self.outcome]
+        for column in [*self.variables.T, *outcomes]:
             values = np.unique(column)
             if len(values) == _CATEGORIES:
                 sizes += [len(np.unique(self.units[column == value])) for value in values]
@@ -150,6 +170,7 @@ def regression_output(result: Any, units: Counts | None, least: int) -> ModelOut
         variables,
         np.arange(len(variables)) if units is None else units,
         float(getattr(result, "df_resid", np.nan)),
+        _outcome(result, len(variables)),
     )
     interval = np.asarray(result.conf_int(), np.float64)
     columns = (
@@ -173,6 +194,12 @@ def regression_output(result: Any, units: Counts | None, least: int) -> ModelOut
     made = _tabulation(design, least, is_known=units is not None, is_perfect=is_perfect)
     parts = {"coefficients": (head, terms), "fit": (("figure", "value"), fits)}
     return ModelOutput(parts, made, design.evidence())
+
+
+def _outcome(result: Any, rows: int) -> Figures | None:
+    """Return the outcome that a model was fitted to, None for one of several columns or of none."""
+    outcome = np.asarray(getattr(result.model, "endog", ()), np.float64)
+    return outcome.ravel() if outcome.size == rows else None
 
 
 _FITS = {
@@ -204,7 +231,7 @@ def _tabulation(
     )
     is_table = (
         design.is_of_categories
-        or design.greatest_leverage > 1 - _WHOLE
+        or design.greatest_leverage > MOST_LEVERAGE
         or design.smallest_group < least
         or is_perfect
     )

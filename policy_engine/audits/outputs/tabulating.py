@@ -7,7 +7,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from policy_engine.audits.outputs.contributions import Contributions, central_moments, quantiles
+from policy_engine.audits.outputs.contributions import (
+    Contributions,
+    central_moments,
+    quantiles,
+    uncommon_units,
+)
 from policy_engine.audits.outputs.lines import line_shares
 from policy_engine.audits.outputs.microdata import CodedColumn
 from policy_engine.audits.outputs.model import (
@@ -263,6 +268,8 @@ def _shape(one: ShownAggregate, cells: CellRows) -> Evaluated:
     evidence = CellEvidence(
         units=present.units_in,
         rows=rows,
+        # A spread of two values is a count of those with one of them.
+        left_out=uncommon_units(present),
         degrees_of_freedom=np.maximum(present.units_in - 1, 0).astype(np.float64),
         is_constant=present.is_constant,
     )

@@ -8,6 +8,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from policy_engine.audits.outputs.fitted_models import (
+    MOST_LEVERAGE,
     RegressionDesign,
     estimator_output,
     regression_output,
@@ -99,3 +100,32 @@ def test_leaves_of_a_tree_are_cells():
 def test_other_estimators_are_judged_by_nobody():
     clusters = KMeans(2, n_init=1, random_state=0).fit(X)
     assert estimator_output(clusters, X, UNITS, 10) is None
+
+
+@pytest.mark.parametrize(("cases", "is_few"), [(5, True), (55, True), (25, False)])
+@pytest.mark.parametrize("kind", [sm.OLS, sm.Logit, sm.Probit])
+def test_an_outcome_of_few_is_a_small_group(kind, cases, is_few):
+    outcome = np.zeros(60)
+    outcome[np.random.default_rng(4).permutation(60)[:cases]] = 1
+    options = {} if kind is sm.OLS else {"disp": False}
+    result = kind(outcome, sm.add_constant(X[:, :1])).fit(**options)
+    model = regression_output(result, UNITS, 10)
+    assert model.known["units in the smallest group"] == min(cases, 60 - cases)
+    assert (Reason.IMPLICIT_TABLE in reasons(model)) == is_few
+
+
+@pytest.mark.parametrize(("size", "is_refused"), [(1e6, True), (30.0, True), (3.0, False)])
+def test_a_person_who_makes_up_the_own_fitted_value_is_given_away(size, is_refused):
+    wealth = X[:, 0].copy()
+    wealth[7] = size
+    model = fitted(sm.add_constant(wealth))
+    assert (model.known["greatest leverage"] > MOST_LEVERAGE) == is_refused
+    assert (Reason.IMPLICIT_TABLE in reasons(model)) == is_refused
+
+
+def test_leverage_is_that_of_all_rows_of_a_person():
+    wealth = X[:, 0].copy()
+    wealth[:2] = 40.0
+    alone = fitted(sm.add_constant(wealth))
+    model = fitted(sm.add_constant(wealth), units=np.maximum(UNITS, 1))
+    assert alone.known["greatest leverage"] < MOST_LEVERAGE < model.known["greatest leverage"]

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from policy_engine.audits.outputs.judging import judge
 from policy_engine.audits.outputs.microdata import Microdata, coded, numbers_of
 from policy_engine.audits.outputs.model import TOTAL, Statbarn
 from policy_engine.audits.outputs.tabulating import (
@@ -13,6 +14,8 @@ from policy_engine.audits.outputs.tabulating import (
     tabulate,
 )
 from policy_engine.errors import RequestError
+from policy_engine.methods.output_checks.parameters import OutputCheck
+from policy_engine.methods.output_checks.profiles import PROFILES
 
 
 def rows_of(frame, keys, sets=None, *, fills=False):
@@ -126,3 +129,15 @@ def test_rows_without_a_key_or_a_person_are_in_no_cell():
 def test_an_aggregate_that_is_not_understood_is_refused():
     with pytest.raises(RequestError, match=r"K025.*'kurtosis'"):
         ShownAggregate("x", "kurtosis", "pay")
+
+
+@pytest.mark.parametrize("function", ["std", "var", "sem", "skew"])
+@pytest.mark.parametrize(("values", "few"), [((0, 1), 6), ((1, 0), 6), ((3, 8), 6), ((0, 1), 30)])
+def test_a_spread_of_two_values_is_a_count_of_the_fewer(function, values, few):
+    frame = pd.DataFrame({"person": range(100), "region": ["A"] * 80 + ["B"] * 20})
+    frame["pay"] = np.where(frame.person < few, values[1], values[0]).astype(float)
+    frame.loc[frame.person >= 80, "pay"] = np.arange(20.0)
+    made = tabulate(rows_of(frame, ["region"]), aggregates(function))
+    assert made.table.measures[0].statistics[0].evidence.left_out.tolist() == [few, 19]
+    verdict = judge(made.table, OutputCheck(profile=PROFILES["sacro"]))
+    assert verdict.released[:, 0].tolist() == [few >= 10, True]
