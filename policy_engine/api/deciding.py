@@ -150,6 +150,7 @@ def query_data(
     output_ledger: "str | Path | OutputLedger | None" = None,
     output_ledger_key: Key = None,
     noise_key: Key = None,
+    alternatives: bool = False,
     **reading: Unpack[ReadingOptions],
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
@@ -174,7 +175,9 @@ def query_data(
     if there is none, and chained with `output_ledger_key`. The result then says in `checked` what
     is not shown, and is permitted if anything is. Without `run`, it says in `check` which check the
     answer would have to pass, and needs no ledger. Noise that the policy asks for follows from the
-    owner's secret `noise_key`, and from nothing else.
+    owner's secret `noise_key`, and from nothing else. With `alternatives`, nothing is answered, but
+    the result's `comparison` says what suppression, rounding, noise and coarser groups would cost,
+    and so how many small cells there are: it is for the owner alone.
 
     Raises QueryError for a query that cannot be parsed, DataError if a table cannot be read, or for
     noise without its key (C013),
@@ -194,6 +197,9 @@ def query_data(
         who = (in_force, assignee, purpose, located, proofs, hierarchy, world, asset_owners)
         return Asker(*who, ledger, ledger_key, decision_log, taxonomies)
 
+    if alternatives and not (run and epsilon is output_ledger is None):
+        message = "What protecting an answer would cost is told in place of an answer: without an "
+        raise RequestError.of("D003", f"{message}epsilon, a ledger of outputs or a dry run.")
     if epsilon is not None:
         from policy_engine.api.asking import ask_statistics  # noqa: PLC0415 (slow to import)
 
@@ -218,6 +224,7 @@ def query_data(
         owners=asset_owners,
         output_ledger=_open_output_ledger(output_ledger, output_ledger_key),
         noise_key=read_chain_key(noise_key),
+        weighs=alternatives,
     )
     if result.permitted or not any(policy.queries for policy in in_force):
         return result

@@ -28,9 +28,10 @@ from policy_engine.cli.options import (
 from policy_engine.cli.parsing import check_keys, exit_with_two, parse_paths
 from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.data.atomic_file import check_destination, check_private, write_file
-from policy_engine.errors import PolicyEngineError, format_count, join_names
+from policy_engine.errors import PolicyEngineError, RequestError, format_count, join_names
 
 if TYPE_CHECKING:
+    from policy_engine.audits.outputs.alternatives import MitigationComparison
     from policy_engine.decision.query.checking.checked_answer import CheckedAnswer
     from policy_engine.decision.query.model import QueryResult, StatisticsCost
     from policy_engine.policy import Reading
@@ -69,6 +70,18 @@ NoiseKeyOption = Annotated[
         help="The owner's secret key of the noise that a policy's output checks ask for, of at "
         "least 32 bytes: the same persons get the same noise in every answer. It is not "
         "differential privacy, which --epsilon asks for.",
+    ),
+]
+
+
+AlternativesOption = Annotated[
+    bool,
+    typer.Option(
+        "--alternatives",
+        metavar="",
+        help="For the owner, in place of an answer: what suppression, rounding, noise and coarser "
+        "groups would cost on this table. It tells how many small cells there are, so it is never "
+        "for the assignee.",
     ),
 ]
 
@@ -113,6 +126,7 @@ def query(
     ledger: QueryLedgerOption = None,
     ledger_key: LedgerKeyOption = None,
     noise_key: NoiseKeyOption = None,
+    alternatives: AlternativesOption = False,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     world: WorldOption = None,
     time: TimeOption = "",
@@ -147,6 +161,11 @@ def query(
     check_keys(log, log_key)
     paths = parse_paths(data)
     with exit_with_two(PolicyEngineError):
+        if output is not None and alternatives:
+            message = (
+                "What protecting an answer would cost is printed, and not written to --output."
+            )
+            raise RequestError.of("D003", message)
         if output is not None:
             file_format(output)
             # What cannot be written must not be paid for.
@@ -178,6 +197,7 @@ def query(
             output_ledger=None if is_noisy else ledger,
             output_ledger_key=None if is_noisy else ledger_key,
             noise_key=noise_key,
+            alternatives=alternatives,
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
             **reading.keywords,
         )
@@ -203,7 +223,9 @@ def _print_rows(
 
     for reason in result.reasons:
         typer.echo(str(reason), err=True)
-    if result.checked is not None:
+    if result.comparison is not None:
+        _print_comparison(result.comparison, output_format)
+    elif result.checked is not None:
         _print_checked(result.checked, output_format, output, inputs, overwrite=overwrite)
     elif result.cost is not None:
         _print_statistics(result, result.cost, output_format, output, inputs, overwrite=overwrite)
@@ -283,6 +305,23 @@ def _print_checked(
         print_fitting(console(), rows_table(title, tuple(table.column_names), texts))
     for line in checked_lines(checked):
         typer.echo(line, err=output_format is RowFormat.CSV)
+
+
+def _print_comparison(comparison: "MitigationComparison", output_format: RowFormat) -> None:
+    """Print what each way of protecting an answer would cost."""
+    from policy_engine.cli.tables.mitigation_costs import (  # noqa: PLC0415
+        comparison_json,
+        comparison_table,
+    )
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
+
+    if output_format is RowFormat.JSON:
+        print_json(comparison_json(comparison))
+        return
+    print_fitting(console(), comparison_table(comparison))
+    if comparison.suggestion:
+        typer.echo(comparison.suggestion)
+    typer.echo("for the owner: these figures tell how many small cells there are")
 
 
 def _print_statistics(

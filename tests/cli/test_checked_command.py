@@ -158,3 +158,21 @@ def test_evidence_replaces_no_file_unless_it_may(query, tmp_path):
     assert query(BY_REGION, "--evidence", path).exception.code == "O001"
     assert path.read_text() == "mine"
     assert query(BY_REGION, "--evidence", path, "--overwrite").exit_code == 0
+
+
+def test_owner_is_told_what_protecting_an_answer_would_cost(query_alone):
+    """Of three regions, one has four persons: of 40, 30 and 4, the last would be 5."""
+    costs = json.loads(query_alone(BY_REGION, "--alternatives", "--format", "json").stdout)
+    assert (costs["measure"], costs["cells"], costs["primary"]) == ("n", 3, 1)
+    assert [one["blank_cells"] for one in costs["alternatives"]] == [1, 0, 0]
+    assert costs["alternatives"][1]["cell_error"] == pytest.approx(1 / 3)
+    assert "33%" in costs["suggestion"]
+    text = query_alone(BY_REGION, "--alternatives").stdout
+    assert "round to 5" in text
+    assert "for the owner" in text
+
+
+def test_costs_are_not_written_where_rows_would_be(query_alone, tmp_path):
+    result = query_alone(BY_REGION, "--alternatives", "--output", tmp_path / "costs.csv")
+    assert (result.exception.code, result.exception.exit_code) == ("D003", 2)
+    assert not (tmp_path / "costs.csv").exists()

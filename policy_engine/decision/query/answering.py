@@ -24,7 +24,9 @@ from policy_engine.decision.query.checking.checked_answer import (
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
 from policy_engine.decision.query.checking.ledger_checks import AnswerLedger, scope_keys
 from policy_engine.decision.query.checking.permitted_checks import checked_world
+from policy_engine.decision.query.checking.protecting import ProtectionInputs
 from policy_engine.decision.query.checking.unit_columns import ROW
+from policy_engine.decision.query.checking.weighing_mitigations import weigh_mitigations
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import depth_guard, parse_query, to_sql
 from policy_engine.decision.query.granting import GrantedRows, row_filters
@@ -37,7 +39,7 @@ from policy_engine.decision.query.showing import nan_columns, read_views
 from policy_engine.decision.query.shuffling import fresh_key
 from policy_engine.decision.query.suggesting import permitted_choices, smaller_query
 from policy_engine.decision.query.tables import Tables
-from policy_engine.errors import LedgerError, PolicyEngineError, Problem, join_names
+from policy_engine.errors import LedgerError, PolicyEngineError, Problem, RequestError, join_names
 from policy_engine.methods.output_checks.parameters import OutputCheck
 from policy_engine.plan.output_checks import checks_of
 from policy_engine.plan.spelling import respell_hierarchies
@@ -71,6 +73,7 @@ def query(
     owners: Owners | None = None,
     output_ledger: "OutputLedger | None" = None,
     noise_key: bytes | None = None,
+    weighs: bool = False,
 ) -> QueryResult:
     """Return the rows of a query that the policies let an assignee read for a purpose.
 
@@ -80,9 +83,11 @@ def query(
     derived from the values. With a `log`, the query is decided with it, and the decision is logged
     before the query runs. Answers that have to pass output checks are checked against an
     `output_ledger` and recorded in it; where their policy asks for noise, it follows from the
-    `noise_key`. Raises RequestError (D001) for a name that is not
-    an IRI, DataError if a policy names a column that the data lacks (C005), CertificateError (V004)
-    if the data of an output is not what was certified, and what `answer` raises.
+    `noise_key`. If it `weighs`, nothing is answered, but what each way of protecting the answer
+    would cost, for the owner. Raises RequestError (D001) for a name that is not an IRI, (K025) if
+    the answer is not one that is checked, DataError if a policy names a column that the data lacks
+    (C005), CertificateError (V004) if the data of an output is not what was certified, and what
+    `answer` raises.
     """
     state = world or World()
     columns = owners.columns if owners else ()
@@ -131,6 +136,7 @@ def query(
         output_ledger=output_ledger,
         hierarchy=spelled.joined(policy.hierarchy for policy in policies),
         noise_key=noise_key,
+        weighs=weighs,
     )
 
 
@@ -203,6 +209,7 @@ def answer(
     output_ledger: "OutputLedger | None" = None,
     hierarchy: Hierarchy | None = None,
     noise_key: bytes | None = None,
+    weighs: bool = False,
 ) -> QueryResult:
     """Return the rows of a query that the asker may read, or why there are none.
 
@@ -218,7 +225,7 @@ def answer(
     tables = Tables(catalog.with_tables())
     reading = read_columns(parse_query(sql, dialect), tables)
     check, asker = _choose(asker, checks, reading, tables, log)
-    if check is not None and run and output_ledger is None:
+    if check is not None and run and not weighs and output_ledger is None:
         raise _no_ledger_error(check)
     granted = _decide_query(asker, reading, tables, log) if reading.columns else None
     if granted and not granted.is_something:
@@ -231,7 +238,10 @@ def answer(
     }
     if check is not None and granted is not None:
         parts = (reading, views, check, tables, asker, dialect, output_ledger, hierarchy, noise_key)
-        return _checked(CheckedTask(*parts), granted, run=run, key=key)
+        return _checked(CheckedTask(*parts), granted, run=run, key=key, weighs=weighs)
+    if weighs:
+        message = "What protecting it would cost is told of an answer that has to pass a check."
+        raise RequestError.of("K025", message, "This one is not checked.")
     visible = _read_verified(views, tables, asker, key or fresh_key()) if run else {}
     could_be_nan = nan_columns(views, tables, visible)
     printed = {iri: replace(view, numbers=could_be_nan[iri]) for iri, view in views.items()}
@@ -308,7 +318,9 @@ def _ledger(task: CheckedTask, checkable: CheckableQuery, entry: str) -> AnswerL
     return AnswerLedger(task.ledger, AnswerScope(dataset.iri, data, keys, name))
 
 
-def _checked(task: CheckedTask, granted: _QueryDecision, *, run: bool, key: bytes) -> QueryResult:
+def _checked(
+    task: CheckedTask, granted: _QueryDecision, *, run: bool, key: bytes, weighs: bool
+) -> QueryResult:
     """Return the answer to a query that the decision lets be read once it has passed a check."""
     reading, tables, asker = task.reading, task.tables, task.asker
     result = QueryResult(
@@ -325,6 +337,10 @@ def _checked(task: CheckedTask, granted: _QueryDecision, *, run: bool, key: byte
             return replace(result, permitted=True, sql=text)
         views = checkable.views
         visible = _read_verified(views, tables, asker, key or fresh_key(), numbered=ROW)
+        if weighs:
+            parts = (checkable.is_plain, partial(dataset_rows, checkable, tables), visible, key)
+            comparison = weigh_mitigations(checkable, visible, ProtectionInputs(*parts))
+            return replace(result, permitted=True, comparison=comparison)
         with depth_guard():
             checked = answer_checked(
                 checkable,

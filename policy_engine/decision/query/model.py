@@ -11,6 +11,7 @@ from policy_engine.errors import Problem
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from policy_engine.audits.outputs.alternatives import MitigationComparison
     from policy_engine.decision.query.checking.checked_answer import CheckedAnswer
     from policy_engine.methods.output_checks.parameters import OutputCheck
     from policy_engine.plan.aggregates.model import Statistic
@@ -46,7 +47,8 @@ class QueryResult:
     `suggestion` is a smaller query that would be permitted, if shortening the select list is
     enough. `cost` is that of statistics, None for rows. `check` is the one that the answer has to
     pass, if a rule asks for output checks, and `checked` what it decided about the answer's cells,
-    with figures for the owner; nothing of it is permitted if none passes.
+    with figures for the owner; nothing of it is permitted if none passes. `comparison` says what
+    each way of protecting it would cost, to the owner, who asked for that in place of an answer.
     """
 
     permitted: bool
@@ -58,5 +60,6 @@ class QueryResult:
     reasons: tuple[Problem, ...] = ()
     suggestion: str = ""
     cost: "StatisticsCost | None" = None
+    comparison: "MitigationComparison | None" = None
     check: "OutputCheck | None" = None
     checked: "CheckedAnswer | None" = None

@@ -193,12 +193,13 @@ def check_joins(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> 
         raise NotCheckableError("K019", message, hint)
 
 
-def _without_empty(verdict: TableVerdict, gathered: GatheredAnswer) -> TableVerdict:
-    """Return the verdict with cells suppressed that are about nobody, or under a condition about
-    everybody: they must look like those that few are in, or few are not in.
+def judge_answer(gathered: GatheredAnswer, check: OutputCheck) -> TableVerdict:
+    """Return the verdict on each cell by itself, with cells suppressed that are about nobody, or
+    under a condition about everybody: they must look like those that few are in, or few are not in.
 
     Otherwise a condition about one person would be answered by whether its cell is shown.
     """
+    verdict = judge(gathered.table, check)
     has_keys = (gathered.table.codes != TOTAL).any(axis=1)
     is_absent = (gathered.units == 0) & has_keys
     is_empty = np.repeat(is_absent[:, None], len(gathered.table.measures), axis=1)
@@ -233,7 +234,7 @@ def answer_checked(
     check_identifiers(checkable.query.aggregates, tables)
     check_joins(checkable, tables)
     gathered = gather(checkable, tables)
-    judged = _without_empty(judge(gathered.table, check), gathered)
+    judged = judge_answer(gathered, check)
     verdict, recorded = ledger.check(gathered, suppress_totals(judged), rows, tables)
     is_shown = verdict.released.any(axis=1) | (gathered.units >= check.profile.min_units)
     is_listed = listed_rows(verdict, gathered.sets, gathered.units)

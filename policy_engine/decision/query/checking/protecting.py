@@ -113,7 +113,7 @@ def _in_multiples(
 ) -> ProtectedAnswer:
     base = verdict.check.profile.round_base or LEAST_BASE
     sums = _sums(gathered)
-    figures = protect_by_rounding(verdict, before, base, _counts(gathered, task), sums)
+    figures = protect_by_rounding(verdict, before, base, counts_of_units(gathered, task), sums)
     text = f"counts and sums are rounded to multiples of {base}"
     return _changed(gathered, verdict, figures, sums, text)
 
@@ -121,14 +121,20 @@ def _in_multiples(
 def _with_noise(
     gathered: GatheredAnswer, verdict: TableVerdict, before: TableVerdict, task: ProtectionInputs
 ) -> ProtectedAnswer:
-    """Return an answer with noise in all its numbers of units, small ones of plain queries too."""
-    counts = _counts(gathered, replace(task, is_plain=True))
-    noisy = _noisy(gathered, task)
-    figures = protect_by_noise(verdict, before, counts, noisy, MOST_NOISE)
-    passes = (verdict.reasons == 0) | _counts(gathered, task)
-    figures = replace(figures, is_shown=figures.is_shown & passes)
+    figures = figures_with_noise(gathered, verdict, before, task)
+    counts = counts_of_units(gathered, replace(task, is_plain=True))
     text = f"counts of units have noise of at most {MOST_NOISE}, the same in every answer"
     return _changed(gathered, verdict, figures, counts, text)
+
+
+def figures_with_noise(
+    gathered: GatheredAnswer, verdict: TableVerdict, before: TableVerdict, task: ProtectionInputs
+) -> ProtectedFigures:
+    """Return all numbers of units with noise; small ones are shown in plain queries alone."""
+    counts = counts_of_units(gathered, replace(task, is_plain=True))
+    figures = protect_by_noise(verdict, before, counts, _noisy(gathered, task), MOST_NOISE)
+    passes = (verdict.reasons == 0) | counts_of_units(gathered, task)
+    return replace(figures, is_shown=figures.is_shown & passes)
 
 
 def _changed(
@@ -163,7 +169,7 @@ def _in_digits(answer: ProtectedAnswer, digits: int) -> ProtectedAnswer:
     )
 
 
-def _counts(gathered: GatheredAnswer, task: ProtectionInputs) -> "NDArray[np.bool_]":
+def counts_of_units(gathered: GatheredAnswer, task: ProtectionInputs) -> "NDArray[np.bool_]":
     """Return which aggregates are numbers of units, in cells that nobody chose: (measures,)."""
     aggregates = gathered.queries.query.aggregates
     is_single = task.is_plain and has_one_row(gathered)
