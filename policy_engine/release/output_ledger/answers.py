@@ -1,9 +1,12 @@
 """What is asked of an output ledger: an answer, its cells, and what must stay unknown of them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from policy_engine.errors import LedgerError
 from policy_engine.release.output_ledger.populations import Populations
@@ -12,6 +15,8 @@ COUNT = "count"
 _SUM, _MEAN = "sum:", "mean:"
 
 Bounds = Mapping[str, tuple[float, float]]
+MayTell = Callable[[str, NDArray[np.bool_]], bool]
+"""Whether the total of a linear system over some units, (units,), may be told by itself."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,8 @@ class OutputAnswer:
     it is recorded, such as `assignee:URI`, `organisation:URI`, `project:URI` or `dataset:URI`: it
     is checked against all earlier answers about the dataset that share one of them. `bounds` are
     the least and the largest contribution of one unit to the sum of a column, where they are known.
-    `name` is what the owner calls the answer, such as the digest of its query.
+    `name` is what the owner calls the answer, such as the digest of its query. `may_tell` says
+    which differences of released totals may be told; it is about the same data as earlier answers.
     """
 
     dataset: str
@@ -74,6 +80,7 @@ class OutputAnswer:
     cells: tuple[OutputCell, ...]
     bounds: Bounds = field(default_factory=dict)
     name: str = ""
+    may_tell: MayTell | None = None
 
     def check(self) -> None:
         """Raise LedgerError (K037) if the answer cannot be checked as it is."""

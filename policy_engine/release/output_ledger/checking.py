@@ -17,6 +17,7 @@ from policy_engine.release.output_ledger.differences import (
     difference_faults,
     is_comparable,
     size_faults,
+    told_faults,
 )
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.linear_systems import linear_systems
@@ -92,14 +93,14 @@ def _trial(
     )
     after = base.copy()
     after.add_cells(cells, numbers)
-    return Trial(before, after, cells, own, fresh)
+    return Trial(before, after, cells, own, fresh, content.may_tell)
 
 
 def _first_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     """Yield the faults of the first kind of check that finds any: the cheapest are first."""
     if not trial.fresh:
         return
-    for check in (_near_faults, _derived_faults):
+    for check in (_near_faults, _told_faults, _derived_faults):
         faults = [*check(trial, table)]
         yield from faults
         if faults:
@@ -110,6 +111,10 @@ def _near_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     yield from size_faults(trial)
     if table is not None or is_comparable(trial):
         yield from difference_faults(trial, table)
+
+
+def _told_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:  # noqa: ARG001
+    yield from told_faults(trial, TOO_LARGE)
 
 
 def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:

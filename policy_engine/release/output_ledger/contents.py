@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from policy_engine.kernels.output_checks.population_differences import Words
 from policy_engine.release.output_ledger.answers import (
     Bounds,
+    MayTell,
     OutputAnswer,
     OutputCell,
     Protection,
@@ -50,13 +51,15 @@ class AnswerContent:
     fingerprints: Words
     cells: tuple[OutputCell, ...]
     bounds: Bounds
+    may_tell: MayTell | None = None
 
     @classmethod
     def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":
         """Return the content of an answer, the fingerprints made of the words of units."""
         populations = answer.populations
         prints = populations.fingerprints(words)
-        return cls(populations.units, populations.blocks, prints, answer.cells, answer.bounds)
+        more = answer.cells, answer.bounds, answer.may_tell
+        return cls(populations.units, populations.blocks, prints, *more)
 
     def block_keys(self) -> list[bytes]:
         """Return the fingerprints of each block's populations, by which it is known again."""

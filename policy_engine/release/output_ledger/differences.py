@@ -10,7 +10,7 @@ from policy_engine.kernels.output_checks.population_differences import (
     differing_units,
     near_populations,
 )
-from policy_engine.release.output_ledger.answers import OutputCell, systems_of
+from policy_engine.release.output_ledger.answers import MayTell, OutputCell, systems_of
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.populations import BitBlock, LabelBlock
 
@@ -38,6 +38,7 @@ class Trial:
     cells: tuple[OutputCell, ...]
     numbers: tuple[int, ...]
     fresh: tuple[int, ...]
+    may_tell: MayTell | None = None
 
     def fresh_by_number(self) -> dict[int, list[int]]:
         """Return the places of the fresh cells of each population."""
@@ -87,6 +88,71 @@ def difference_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     for one, other in pairs:
         for number, near in ((one, other), (other, one)):
             yield from _pair_faults(trial, places, number, near)
+
+
+MOST_TOLD = 1_000_000_000
+"""How many units of differences are looked at: some seconds."""
+
+
+def told_faults(trial: Trial, too_large: str) -> Iterator[Fault]:
+    """Yield the fresh cells whose difference from a released one may not be told: a total of which
+    one unit contributes nearly all. Beyond `MOST_TOLD` units, the fault is `too_large`."""
+    if trial.may_tell is None:
+        return
+    looked_at = 0
+    for number, places in trial.fresh_by_number().items():
+        systems = {one for place in places for one in systems_of(trial.cells[place].measure)}
+        if not systems:
+            continue
+        members = _members(trial.after, number)
+        for near in _overlapping(trial.after, members, systems) - {number}:
+            looked_at += trial.after.units
+            if looked_at > MOST_TOLD:
+                yield Fault(too_large, trial.fresh)
+                return
+            differing = members != _members(trial.after, near)
+            yield from _untold(trial, places, near, differing)
+
+
+def _untold(
+    trial: Trial, places: list[int], near: int, differing: NDArray[np.bool_]
+) -> Iterator[Fault]:
+    """Yield the cells of a population whose difference from those of another may not be told."""
+    assert trial.may_tell is not None  # noqa: S101 (its caller checks)
+    for place in places:
+        for system in systems_of(trial.cells[place].measure):
+            is_shared = near in _released_in(trial.after, system)
+            if is_shared and not trial.may_tell(system, differing):
+                is_earlier = near in _released_in(trial.before, system)
+                yield Fault(NEAR_EARLIER if is_earlier else NEAR_OWN, (place,))
+                break
+
+
+def _released_in(knowledge: Knowledge, system: str) -> set[int]:
+    found = (one for key, one in knowledge.released.items() if system in systems_of(key))
+    return set().union(*found)
+
+
+def _overlapping(knowledge: Knowledge, members: NDArray[np.bool_], systems: set[str]) -> set[int]:
+    """Return the released populations that have units in common with one, for the systems.
+
+    The difference of others is no more telling than the two totals themselves.
+    """
+    released = set[int]().union(*(_released_in(knowledge, one) for one in systems))
+    bits, found = np.packbits(members), set[int]()
+    for block, numbers in knowledge.layers:
+        if isinstance(block, BitBlock):
+            is_common = (block.bits & bits).any(axis=1)
+        else:
+            labels = block.labels[members]
+            is_common = np.bincount(labels[labels >= 0], minlength=block.count) > 0
+        found |= {*numbers[is_common].tolist()}
+    return found & released
+
+
+def _members(knowledge: Knowledge, number: int) -> NDArray[np.bool_]:
+    """Return which units are in a population: (units,)."""
+    return np.unpackbits(_bits_of(knowledge, number), count=knowledge.units).view(np.bool_)
 
 
 def _pair_faults(

@@ -1,6 +1,6 @@
 """Which rows each cell of an answer is about, for the ledger of what was released."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from policy_engine.decision.query.checking.checked_query import CheckedAggregate
 from policy_engine.decision.query.checking.evidence_query import BASE, CELLS
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, run_checked
 from policy_engine.decision.query.checking.plain_arguments import measured_column
+from policy_engine.decision.query.checking.telling_differences import ToldDifferences
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.release.output_ledger import OutputAnswer, OutputCell, Populations
 
@@ -31,11 +32,13 @@ class DatasetRows:
 
     Populations are of rows, since a unit with several may be in a cell with some of them: the
     difference of two populations of the same units may be one row. `row_counts` are the rows of
-    each unit.
+    each unit, `units` the unit of each row, and `values` returns a column of numbers by its name.
     """
 
     expression: exp.Expr
     row_counts: "Counts"
+    units: "Counts | None" = None
+    values: "Callable[[str], NDArray[np.float64] | None] | None" = None
 
     @property
     def count(self) -> int:
@@ -83,7 +86,20 @@ def ledger_answer(
         cells += _cells(gathered, verdict, part, len(populations), least)
         populations = populations.joined(more)
     about = (scope.dataset, scope.data, scope.scopes)
-    return OutputAnswer(*about, populations, tuple(cells), name=scope.name)
+    may_tell = _may_tell(dataset_rows, verdict, cells)
+    return OutputAnswer(*about, populations, tuple(cells), name=scope.name, may_tell=may_tell)
+
+
+def _may_tell(
+    dataset_rows: DatasetRows, verdict: TableVerdict, cells: Sequence[OutputCell]
+) -> ToldDifferences | None:
+    """Return which differences of totals may be told; None where there are only units to count."""
+    if dataset_rows.units is None or dataset_rows.values is None:
+        return None
+    is_total = any(cell.measure.startswith(("sum:", "mean:")) for cell in cells)
+    if not is_total and dataset_rows.row_counts.max(initial=1) <= 1:
+        return None
+    return ToldDifferences(dataset_rows.units, dataset_rows.values, verdict.check.profile)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import pyarrow as pa
 from sqlglot import exp
 
 from policy_engine.audits.outputs.judging import judge
@@ -53,6 +55,7 @@ from policy_engine.methods.output_checks.parameters import OutputCheck
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 ReadViews = Callable[[Mapping[str, TableView]], "Mapping[str, pa.Table]"]
 """Reads the rows of views, by the name of their table."""
@@ -170,13 +173,32 @@ def _with(view: TableView, column: str | None) -> TableView:
 def dataset_rows(checkable: CheckableQuery, tables: Tables) -> DatasetRows:
     """Return the numbers of all rows of the dataset that has the units."""
     dataset = tables.catalog.dataset(checkable.dataset)
+    values = lru_cache(8)(partial(_column_values, checkable.dataset, tables))
     if not checkable.check.unit:
         rows = tables.read(checkable.dataset, dataset.columns[:1]).num_rows
-        return DatasetRows(checkable.row, np.ones(rows, np.int64))
+        numbers = np.arange(rows + 1)
+        return DatasetRows(checkable.row, np.ones(rows, np.int64), numbers, values)
     name = column_name(checkable.asset, checkable.check.unit) or ""
     column = dataset.find_column(name) or name
     units = tables.typed(tables.read(checkable.dataset, (column,)))[column]
-    return DatasetRows(checkable.row, units.value_counts().field("counts").to_numpy())
+    coded = units.combine_chunks().dictionary_encode(null_encoding="encode").indices
+    numbers = np.append(coded.to_numpy(zero_copy_only=False), len(units)).astype(np.int64)
+    counts = units.value_counts().field("counts").to_numpy()
+    return DatasetRows(checkable.row, counts, numbers, values)
+
+
+def _column_values(iri: str, tables: Tables, name: str) -> "NDArray[np.float64] | None":
+    """Return the numbers in a column of a dataset, and 0 for what is in none of its rows; None if
+    there are no such numbers."""
+    column = tables.catalog.dataset(iri).find_column(name)
+    if column is None:
+        return None
+    found = tables.typed(tables.read(iri, (column,)))[column]
+    try:
+        numbers = found.cast(pa.float64(), safe=False).to_numpy()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    return np.append(numbers.astype(np.float64), 0.0)
 
 
 def check_joins(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> None:
