@@ -358,7 +358,8 @@ class OutputSession:
     @check_arguments
     def rename(self, output: str | SessionOutput, name: str) -> None:
         """Give an output another name. Raises RequestError (K025) if it is taken."""
-        former, label = self._name(output), self._free_name(name, is_exact=True)
+        former = self._name(output)
+        label = self._free_name(name, is_exact=True, model=self._outputs[former].model)
         self._outputs = {
             (label if key == former else key): (replace(one, name=label) if key == former else one)
             for key, one in self._outputs.items()
@@ -408,7 +409,7 @@ class OutputSession:
 
     def _keep(self, name: str, kind: Kind, text: str, **parts: Any) -> SessionOutput:
         self._check_open()
-        label = self._free_name(name)
+        label = self._free_name(name, model=parts.get("model"))
         output = PreparedOutput(label, kind, text, self._chosen.check, **parts)
         self._outputs[label] = output.judged(self._own_ledger, self._scope())
         return SessionOutput(self._outputs[label])
@@ -427,21 +428,21 @@ class OutputSession:
             raise RequestError.of("K025", message, did_you_mean(name, self._outputs))
         return name
 
-    def _free_name(self, name: str, *, is_exact: bool = False) -> str:
+    def _free_name(
+        self, name: str, *, is_exact: bool = False, model: ModelOutput | None = None
+    ) -> str:
+        """Return a name no file of which is that of another output."""
         label = re.sub(r"[^A-Za-z0-9_.\- ]", "_", name).strip(" .")[:80] or "output"
         label = label if label[0].isalnum() else f"output {label}"
-        taken = {one.lower() for one in self._outputs}
-        if is_exact and (label != name or label.lower() in taken):
+        taken = {some for one in self._outputs.values() for some in _stems(one.name, one.model)}
+        is_free = taken.isdisjoint(_stems(label, model))
+        if is_exact and (label != name or not is_free):
             message = (
                 f"An output cannot be called {name!r}: the name is taken or is not one of a file."
             )
             raise RequestError.of("K025", message)
         numbers = (f"{label} {number}" for number in range(2, len(taken) + 3))
-        return (
-            label
-            if label.lower() not in taken
-            else next(n for n in numbers if n.lower() not in taken)
-        )
+        return label if is_free else next(n for n in numbers if taken.isdisjoint(_stems(n, model)))
 
     def _change(
         self, output: str | SessionOutput, change: Callable[[PreparedOutput], PreparedOutput]
@@ -493,6 +494,11 @@ class SessionGroups:
     def std(self) -> SessionOutput:
         """Return the standard deviation of each group."""
         return self.agg("std")
+
+
+def _stems(name: str, model: ModelOutput | None) -> set[str]:
+    """Return a name and the names of its files without their endings, in lower case."""
+    return {name.lower(), *(f"{name} {part}".lower() for part in (model.parts if model else ()))}
 
 
 def _label(output: Any) -> str:

@@ -16,6 +16,7 @@ from policy_engine.errors import PolicyEngineError
 if TYPE_CHECKING:
     from policy_engine.api.checking_outputs import CheckedTables
     from policy_engine.policy import Reading
+    from policy_engine.release.output_folder.steps import StepLog
 
 checks = typer.Typer(
     help="Check results of analyses before they leave: `check TABLE...` judges finished tables, "
@@ -44,6 +45,14 @@ LogKeyOption = Annotated[
     Path | None,
     typer.Option(
         "--log-key", metavar="FILE", help="The key that the folder's log is chained with."
+    ),
+]
+
+ExpectOption = Annotated[
+    str,
+    typer.Option(
+        metavar="HEAD",
+        help="A head that the folder's log must still have: NUMBER:HASH, as each step prints it.",
     ),
 ]
 
@@ -166,13 +175,15 @@ def printable_lines(text: str) -> str:
 def review(
     folder: FolderArgument,
     log_key: LogKeyOption = None,
+    expect: ExpectOption = "",
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Show where each output of a folder stands: exit 1 while one is open, 2 if it was changed."""
     from policy_engine.release.output_folder.folder import OutputFolder  # noqa: PLC0415
 
     with exit_with_two(PolicyEngineError):
-        standings = OutputFolder.read(folder, log_key).standings()
+        read = OutputFolder.read(folder, log_key, expect)
+        standings = read.standings()
     if output_format is Format.JSON:
         print_json([_standing_json(one) for one in standings])
     else:
@@ -183,7 +194,13 @@ def review(
             if one.output.exception:
                 typer.echo(printable(f"  exception asked for: {one.output.exception}"))
         typer.echo(f"the figures are on {folder / 'checker.html'}")
+    _print_head(read.log, is_error=output_format is Format.JSON)
     raise typer.Exit(1 if any(one.word == "open" for one in standings) else 0)
+
+
+def _print_head(log: "StepLog", *, is_error: bool = False) -> None:
+    """Print the last step, to be kept elsewhere: it tells whether later ones were cut off."""
+    typer.echo(f"head {log.head}", err=is_error)
 
 
 def _why(one: Any) -> str:
@@ -215,9 +232,10 @@ def accept(
     reason: ReasonOption,
     by: ByOption,
     log_key: LogKeyOption = None,
+    expect: ExpectOption = "",
 ) -> None:
     """Accept an output, with what the rules hold back for a person: it leaves with the others."""
-    _decide(folder, output, reason, by, log_key, accepts=True)
+    _decide(folder, output, reason, by, (log_key, expect), accepts=True)
 
 
 @checks.command()
@@ -227,19 +245,28 @@ def reject(
     reason: ReasonOption,
     by: ByOption,
     log_key: LogKeyOption = None,
+    expect: ExpectOption = "",
 ) -> None:
     """Reject an output: it stays."""
-    _decide(folder, output, reason, by, log_key, accepts=False)
+    _decide(folder, output, reason, by, (log_key, expect), accepts=False)
 
 
 def _decide(
-    folder: Path, output: str, reason: str, by: str, key: Path | None, *, accepts: bool
+    folder: Path,
+    output: str,
+    reason: str,
+    by: str,
+    log: tuple[Path | None, str],
+    *,
+    accepts: bool,
 ) -> None:
     from policy_engine.release.output_folder.folder import OutputFolder  # noqa: PLC0415
 
     with exit_with_two(PolicyEngineError):
-        one = OutputFolder.read(folder, key).decide(output, accepts=accepts, reason=reason, by=by)
+        read = OutputFolder.read(folder, *log)
+        one = read.decide(output, accepts=accepts, reason=reason, by=by)
     typer.echo(printable(f"{one.output.name}: {one.word}"))
+    _print_head(read.log)
 
 
 @checks.command()
@@ -248,14 +275,17 @@ def release(
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where to; it is made.")],
     by: ByOption = "checker",
     log_key: LogKeyOption = None,
+    expect: ExpectOption = "",
 ) -> None:
     """Copy what is released or accepted to a new folder: all of it, or nothing."""
     from policy_engine.release.output_folder.folder import OutputFolder  # noqa: PLC0415
 
     with exit_with_two(PolicyEngineError):
-        released = OutputFolder.read(folder, log_key).release(to, by=by)
+        read = OutputFolder.read(folder, log_key, expect)
+        released = read.release(to, by=by)
     for name in released:
         typer.echo(printable(f"{to / name}"))
+    _print_head(read.log)
 
 
 @checks.command()

@@ -55,10 +55,13 @@ def link_output(
         name=name,
     )
     outcome = ledger.check_and_record(answer, partly=verdict.check.mitigation != "deny")
+    # What is withheld with cells at fault is so for their reason, unless the policy denies all.
+    others = () if verdict.check.mitigation == "deny" else outcome.codes
     reasons = verdict.reasons.copy()
     for (place, cell), after in zip(cells, outcome.cells, strict=True):
         if cell.is_released and (after.state != "released" or not outcome.may_leave):
-            reasons[place] |= LEDGER_REASONS.get(after.code, Reason.DENIED_WITH_OTHERS).bit
+            code = after.code or next(iter(others), "")
+            reasons[place] |= LEDGER_REASONS.get(code, Reason.DENIED_WITH_OTHERS).bit
     return replace(verdict, reasons=reasons)
 
 

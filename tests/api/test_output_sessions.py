@@ -234,3 +234,27 @@ def test_a_policy_without_a_check_or_by_noise_is_refused(tmp_path):
             tmp_path / "f",
         )
     assert policy_engine.output_session is output_session or callable(output_session)
+
+
+def test_no_file_of_a_model_has_the_name_of_another_output(tmp_path):
+    with session(tmp_path) as made:
+        made.ols("pay ~ age", name="m")
+        first = made.crosstab("region", "sector", name="M Coefficients")
+        made.crosstab("region", "sector", name="n fit")
+        second = made.ols("pay ~ age", name="n")
+        with pytest.raises(PolicyEngineError, match="K025"):
+            made.rename("n fit", "m fit")
+    assert (first.name, second.name) == ("M Coefficients 2", "n 2")
+    names = [one.name.lower() for one in (tmp_path / "folder" / "outputs").iterdir()]
+    assert len(names) == len(set(names))
+
+
+def test_cells_withheld_with_others_say_why_and_not_that_the_policy_denies(tmp_path):
+    frame = people()
+    frame["flag"] = (frame.region == "C") & (frame.sector == "agr")
+    with session(tmp_path, data=frame) as made:
+        made.groupby("flag")["pay"].mean()
+        made.groupby("sector").size()
+        output = made.groupby("sector")["pay"].sum()
+        assert "K015" not in output.reasons
+        assert output.status != "released"

@@ -93,6 +93,18 @@ def test_a_checker_decides_and_releases(check, tmp_path):
     ).replace("4\n", "4.0\n").replace("8\n", "8.0\n")
 
 
+def test_each_step_prints_the_head_that_the_next_may_expect(check, tmp_path):
+    check("one.csv", "--profile", "sacro", "--out", "folder")
+    result = check("accept", "folder", "one", "--reason", "Published.", "--by", "carl")
+    head = result.stdout.splitlines()[-1].removeprefix("head ")
+    assert head.startswith("2:")
+    assert check("review", "folder", "--expect", head).exit_code == 0
+    refused = check("release", "folder", "--to", "out", "--expect", "3:" + "0" * 64)
+    assert (refused.exit_code, "K027" in str(refused.exception)) == (1, True)
+    assert not (tmp_path / "out").exists()
+    assert check("release", "folder", "--to", "out", "--expect", head).exit_code == 0
+
+
 def test_a_queue_is_ordered_and_nothing_is_decided(check):
     assert check("one.csv", "blank.csv", "--profile", "sacro", "--out", "folder").exit_code == 1
     result = check("--triage", "folder", "--format", "json")

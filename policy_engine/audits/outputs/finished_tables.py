@@ -206,6 +206,8 @@ def judged_alone(
     totals that are not the sums of their cells, (C010) for counts of another table or that are
     not whole numbers.
     """
+    if kind == "counts":
+        _whole(table, table)
     if kind != "means":
         check_totals(table, is_count=kind == "counts")
     beside = table if kind == "counts" else counts
@@ -288,8 +290,8 @@ def _whole(counts: FinishedTable, table: FinishedTable) -> Counts:
         message = "The counts are not those of the table: their labels differ."
         raise DataError.of("C010", message, source=counts.name)
     figures = np.nan_to_num(counts.values)
-    if (figures < 0).any() or (figures != np.rint(figures)).any():
-        message = "Counts are whole numbers from 0 on."
+    if (figures < 0).any() or (figures != np.rint(figures)).any() or (figures >= 2**53).any():
+        message = "Counts are whole numbers from 0 on, below 2**53."
         raise DataError.of("C010", message, "Of other figures, say the kind.", counts.name)
     return figures.astype(np.int64)
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from policy_engine.data.atomic_file import write_file
 from policy_engine.data.chain.entries import canonical
 from policy_engine.data.chain.hashing import HashChain
+from policy_engine.data.chain.verification import Head
 from policy_engine.data.keys import Key, read_chain_key
 from policy_engine.errors import LedgerError, OutputError, Problem, did_you_mean, join_names
 from policy_engine.release.output_folder.model import (
@@ -117,12 +118,17 @@ class OutputFolder:
     log: StepLog
 
     @classmethod
-    def read(cls, folder: Path, key: Key = None) -> "OutputFolder":
-        """Return a folder. Raises LedgerError (K027) for one that is none, or was changed."""
+    def read(cls, folder: Path, key: Key = None, expect: str = "") -> "OutputFolder":
+        """Return a folder, whose log must still have a head that somebody kept: `expect`.
+
+        Raises LedgerError (K027) for one that is none, or was changed, RequestError (U001) if what
+        is expected is not a head.
+        """
         if not (folder / LOG).is_file():
             message = f"{str(folder)!r} is not a folder of outputs: it has no {LOG}."
             raise LedgerError.of("K027", message, "`finalise` or `check --out` writes one.")
-        log = StepLog(folder, HashChain(read_chain_key(key)))
+        expected = Head.of(expect, "check review") if expect else None
+        log = StepLog(folder, HashChain(read_chain_key(key)), expected)
         first = log.entries()[0]
         texts = {name: _content(folder, name) for name in (OUTPUTS, EVIDENCE)}
         digests = {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
@@ -187,6 +193,7 @@ class OutputFolder:
             if not files:
                 raise LedgerError.of("K028", "No output of the folder may leave.")
             self._check_files(files)
+            _check_distinct(files, self.folder)
             released = self._copy(files, to)
             try:
                 log.add(state="released", by=by.strip() or "checker", released=released)
@@ -223,6 +230,16 @@ class OutputFolder:
         ]
         if changed:
             raise _changed_error(self.folder, changed)
+
+
+def _check_distinct(files: Sequence[StoredFile], folder: Path) -> None:
+    """Raise LedgerError (K028) where two files that leave have one name, whatever its case."""
+    names = [Path(one.path).name.lower() for one in files]
+    taken = sorted({one for one in names if names.count(one) > 1})
+    if taken:
+        message = f"Two outputs have a file of the same name: {join_names(taken)}."
+        hint = "Reject one of them, or submit the outputs under other names."
+        raise LedgerError.of("K028", message, hint, str(folder))
 
 
 def _standings(submission: Submission, entries: Sequence[StepEntry]) -> tuple[OutputStanding, ...]:

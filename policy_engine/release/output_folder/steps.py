@@ -37,10 +37,15 @@ _KIND = LedgerKind(
 
 @dataclass(frozen=True)
 class StepLog:
-    """The steps that were taken with a folder, chained with a key if there is one."""
+    """The steps that were taken with a folder, chained with a key if there is one.
+
+    Where a head is `expected`, a log is not intact without it: else nobody sees that the last steps
+    were cut off.
+    """
 
     folder: Path
     chain: HashChain
+    expected: Head | None = None
 
     @property
     def _file(self) -> KindredFile:
@@ -55,12 +60,21 @@ class StepLog:
     def entries(self) -> tuple[StepEntry, ...]:
         """Return all steps in order. Raises LedgerError (K027) if the log is not intact."""
         with self._file.reading() as stored:
-            return _read(stored, self.chain, self._file.source)
+            return self._read(stored)
 
     def verify(self, expected: Head | None = None) -> Verification:
         """Return every break of the chain."""
         with self._file.reading() as stored:
             return verify(stored.rows(), self.chain, STEPS, expected)
+
+    @property
+    def head(self) -> Head:
+        """The last step: its number and its hash."""
+        last = self.entries()[-1]
+        return Head(last.number, last.hash)
+
+    def _read(self, stored: StoredLedger) -> tuple[StepEntry, ...]:
+        return _read(stored, self.chain, self._file.source, self.expected)
 
     @contextmanager
     def appending(self) -> Iterator["OpenLog"]:
@@ -69,7 +83,7 @@ class StepLog:
         Raises LedgerError (K027) if it is not intact.
         """
         with self._file.appending() as stored:
-            yield OpenLog(stored, self.chain, _read(stored, self.chain, self._file.source))
+            yield OpenLog(stored, self.chain, self._read(stored))
 
 
 @dataclass
@@ -96,9 +110,11 @@ def _entry(chain: HashChain, entries: tuple[StepEntry, ...], **parts: Any) -> St
     return entry.model_copy(update={"hash": chain.hash(entry)})
 
 
-def _read(stored: StoredLedger, chain: HashChain, source: str) -> tuple[StepEntry, ...]:
+def _read(
+    stored: StoredLedger, chain: HashChain, source: str, expected: Head | None
+) -> tuple[StepEntry, ...]:
     rows = list(stored.rows())
-    checked = verify(rows, chain, STEPS)
+    checked = verify(rows, chain, STEPS, expected)
     if checked.problems:
         problems = [Problem(one.code, one.message, one.hint) for one in checked.problems]
         raise LedgerError(*problems, source=source)

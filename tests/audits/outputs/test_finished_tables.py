@@ -126,3 +126,10 @@ def test_counts_are_of_the_same_cells_and_whole(tmp_path):
     ):
         with pytest.raises(DataError, match="C010"):
             judged_alone(table, "totals", written(tmp_path, text, "c.csv"), is_of_units=True)
+
+
+@pytest.mark.parametrize("count", ["1e300", "9007199254740992", "1.5", "-1"])
+def test_what_is_no_count_is_refused_before_totals_are_summed(tmp_path, count):
+    table = written(tmp_path, f"region,a,b,All\nA,30,{count},{count}\n")
+    with pytest.raises(DataError, match="C010 Counts are whole numbers"):
+        judged_alone(table, "counts", None, is_of_units=True)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from policy_engine.errors import LedgerError, OutputError
+from policy_engine.errors import LedgerError, OutputError, RequestError
 from policy_engine.methods.output_checks.profiles import PROFILES
 from policy_engine.release.output_folder.folder import OutputFolder, stored_file, write_folder
 from policy_engine.release.output_folder.model import (
@@ -127,6 +127,39 @@ def test_a_log_that_was_changed_is_not_trusted(folder):
     connection.close()
     with pytest.raises(LedgerError, match="K027"):
         OutputFolder.read(folder)
+
+
+def test_steps_that_were_cut_off_are_missed_by_who_kept_the_head(folder, tmp_path):
+    import sqlite3
+
+    OutputFolder.read(folder).decide("b", accepts=True, reason="Fine.", by="carl")
+    OutputFolder.read(folder).decide("b", accepts=False, reason="Too small.", by="dora")
+    head = str(OutputFolder.read(folder).log.head)
+    assert OutputFolder.read(folder, expect=head).standings()[1].word == "rejected"
+    with sqlite3.connect(folder / "steps.db") as connection:
+        connection.execute("DELETE FROM steps WHERE number = 3")
+    connection.close()
+    assert words(folder)["b"] == "accepted"
+    with pytest.raises(LedgerError, match=r"K027.*does not contain the head 3:"):
+        OutputFolder.read(folder, expect=head).release(tmp_path / "out", by="carl")
+    with pytest.raises(RequestError, match="U001"):
+        OutputFolder.read(folder, expect="no head")
+
+
+def test_two_files_of_one_name_do_not_leave(tmp_path):
+    files = {"outputs/a.csv": b"1\n", "held/A.csv": b"2\n"}
+    first, second = (stored_file(path, content) for path, content in files.items())
+    outputs = tuple(
+        SubmittedOutput(
+            name=name, kind="table", request="r", status="released", verdict=VERDICT, files=(one,)
+        )
+        for name, one in (("a", first), ("A", second))
+    )
+    submission = Submission(check="sacro 1.0", outputs=outputs)
+    write_folder(tmp_path / "f", submission, FolderEvidence(check={}, outputs=()), files, by="rita")
+    with pytest.raises(LedgerError, match=r"K028.*same name: 'a.csv'"):
+        OutputFolder.read(tmp_path / "f").release(tmp_path / "out", by="carl")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_log_with_a_key_is_read_with_that_key_alone(tmp_path):
