@@ -31,6 +31,7 @@ from policy_engine.decision.query.checking.evidence_query import (
     EvidenceQueries,
 )
 from policy_engine.decision.query.checking.key_domains import key_domains
+from policy_engine.decision.query.checking.value_counts import value_counts
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.errors import InternalError, QueryError
 
@@ -78,7 +79,7 @@ def gather_answer(
     always with the same words.
     """
     queries = EvidenceQueries(_with_known_codes(query, unit, tables), unit)
-    parts = [_one_set(queries, keys, tables) for keys in query.sets]
+    parts = [_one_set(queries, keys, tables, least) for keys in query.sets]
     whole = pa.concat_tables(parts, promote_options="default")
     sets = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
     codes, labels = _coded(query, whole, sets)
@@ -103,7 +104,7 @@ def run_checked(texts: dict[str, str], tables: "Mapping[str, pa.Table]") -> "dic
 
 
 def _one_set(
-    queries: EvidenceQueries, keys: tuple[int, ...], tables: "Mapping[str, pa.Table]"
+    queries: EvidenceQueries, keys: tuple[int, ...], tables: "Mapping[str, pa.Table]", least: int
 ) -> "pa.Table":
     """Return the answer and the evidence of one grouping set, a row for each group."""
     texts = {"answer": queries.answer(keys), "evidence": queries.evidence(keys)}
@@ -111,7 +112,8 @@ def _one_set(
     answer, evidence = results["answer"], results["evidence"]
     names = [f"k{number}" for number in keys]
     beyond = queries.beyond(keys)
-    others = [evidence]
+    counts = {name: to_sql(one, "duckdb") for name, one in value_counts(queries, keys, least)}
+    others = [evidence, *(run_checked(counts, tables).values() if counts else ())]
     if beyond is not None:
         text = to_sql(beyond, "duckdb")
         others.append(run_checked({"": text}, {**tables, ANSWER: answer})[""])
@@ -277,6 +279,9 @@ class _EvidenceReader:
         if aggregate.condition is not None and aggregate.kind not in ("count", "units", "binary"):
             left_out = self.counts(UNITS) - present
             more["left_out"] = np.minimum(left_out, more.get("left_out", left_out))
+        if f"f{place}" in self.whole.column_names and aggregate.kind != "count":
+            fewest = self.counts(f"f{place}")
+            more["units"] = np.minimum(more.get("units", present), fewest)
         evidence = CellEvidence(**{"units": present, "rows": self.counts(ROWS), **more})
         return ShownStatistic(
             aggregate.statbarn, evidence, self._columns(aggregate), aggregate.tail

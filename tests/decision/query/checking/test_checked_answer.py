@@ -202,7 +202,8 @@ def test_unit_is_read_through_subqueries_that_do_not_select_it(ask):
 
 
 KINDS = {
-    "COUNT(DISTINCT person)": None,
+    "COUNT(DISTINCT person)": "K002",
+    "COUNT(DISTINCT shift)": None,
     "SUM(pay)": None,
     "AVG(pay)": None,
     "MEDIAN(pay)": "K009",

@@ -1,0 +1,42 @@
+"""Figures over few values are of enough units for each value."""
+
+import pyarrow as pa
+import pytest
+from output_checked import RESEARCHER, TABLE, policy_with
+
+from policy_engine.api.deciding import query_data
+
+CHECK = (
+    ("pe:outputCheck", "eq", "sacro"),
+    ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"}),
+)
+CODES = {
+    "COUNT(DISTINCT person)": (),
+    "COUNT(DISTINCT kind)": ("K049",),
+    "COUNT(DISTINCT level)": (),
+    "SUM(kind)": ("K049",),
+    "AVG(kind)": ("K049",),
+    "VAR_POP(kind)": ("K049",),
+    "SUM(level)": (),
+    "SUM(pay)": (),
+}
+
+
+@pytest.mark.parametrize(("aggregate", "codes"), CODES.items())
+def test_each_of_few_values_is_that_of_enough_units(tmp_path, aggregate, codes):
+    """Three persons have the kind 99, and forty or so each of the three levels."""
+    table = pa.table(
+        {
+            "person": range(123),
+            "kind": [99] * 3 + [12 + n % 2 for n in range(120)],
+            "level": [5 + n % 3 for n in range(123)],
+            "pay": [100 + n for n in range(123)],
+        }
+    )
+    sql = f"SELECT {aggregate} AS x FROM T"
+    ledger = tmp_path / "outputs"
+    result = query_data(
+        sql, [policy_with(*CHECK)], RESEARCHER, {TABLE: table}, output_ledger=ledger
+    )
+    assert result.checked is not None
+    assert result.checked.codes == codes
