@@ -118,7 +118,7 @@ def _one_set(
         text = to_sql(beyond, "duckdb")
         others.append(run_checked({"": text}, {**tables, ANSWER: answer})[""])
     for other in others:
-        if not answer.select(names).equals(other.select(names)):
+        if not _comparable(answer, names).equals(_comparable(other, names)):
             raise InternalError.of("X001", "An answer and its evidence have other rows.")
         for name in other.column_names:
             if name not in answer.column_names:
@@ -127,6 +127,17 @@ def _one_set(
         message = f"The answer has more than {_MOST_ROWS:,} rows."
         raise NotCheckableError("K017", message)
     return answer
+
+
+def _comparable(table: "pa.Table", names: list[str]) -> "pa.Table":
+    """Return keys with what is no number missing, for it equals nothing."""
+    columns = {}
+    for name in names:
+        column = table[name]
+        if pa.types.is_floating(column.type):
+            column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+        columns[name] = column
+    return pa.table(columns)
 
 
 def _with_known_codes(

@@ -40,3 +40,14 @@ def test_each_of_few_values_is_that_of_enough_units(tmp_path, aggregate, codes):
     )
     assert result.checked is not None
     assert result.checked.codes == codes
+
+
+def test_key_that_is_no_number_is_a_key_like_others(tmp_path):
+    table = pa.table({"person": range(80), "part": [n % 2 for n in range(80)]})
+    key = "CASE WHEN part = 1 THEN 'nan'::DOUBLE ELSE 1 END"
+    sql = f"SELECT {key} AS k, COUNT(*) AS n FROM T GROUP BY k"
+    ledger = tmp_path / "outputs"
+    policies = [policy_with(*CHECK)]
+    result = query_data(sql, policies, RESEARCHER, {TABLE: table}, output_ledger=ledger)
+    assert result.table is not None
+    assert result.table["n"].to_pylist() == [40, 40]
