@@ -118,6 +118,13 @@ def dominance(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
     return masks
 
 
+def row_dominance(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
+    """Concentration rules on counts of rows, where a unit has several: they are contributions."""
+    if statistic.evidence.largest is None:
+        return np.zeros(len(statistic.evidence.units), dtype=np.uint32)
+    return dominance(statistic, profile)
+
+
 def no_extreme(statistic: ShownStatistic, profile: OutputProfile) -> Masks:  # noqa: ARG001
     """Smallest and largest values are never released."""
     return _everywhere(statistic, Reason.EXTREME)
@@ -204,7 +211,7 @@ def needs_checker(statistic: ShownStatistic, profile: OutputProfile) -> Masks:  
 
 RULES: Mapping[Statbarn, tuple[Rule, ...]] = MappingProxyType(
     {
-        Statbarn.FREQUENCIES: (few_units, group_disclosure),
+        Statbarn.FREQUENCIES: (few_units, group_disclosure, row_dominance),
         Statbarn.LINEAR_AGGREGATIONS: (few_units, group_disclosure, dominance),
         Statbarn.POSITION: (few_units, group_disclosure, percentile),
         Statbarn.ENDPOINTS: (few_units, no_extreme),

@@ -17,7 +17,11 @@ from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.data.column_names import column_name
 from policy_engine.decision.query import logic
 from policy_engine.decision.query.checking.answer_populations import DatasetRows
-from policy_engine.decision.query.checking.checked_query import CheckedQuery, NotCheckableError
+from policy_engine.decision.query.checking.checked_query import (
+    CheckedAggregate,
+    CheckedQuery,
+    NotCheckableError,
+)
 from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
 from policy_engine.decision.query.checking.gathering_evidence import (
     GatheredAnswer,
@@ -227,8 +231,7 @@ def judge_answer(gathered: GatheredAnswer, check: OutputCheck) -> TableVerdict:
     is_empty = np.repeat(is_absent[:, None], len(gathered.table.measures), axis=1)
     aggregates = gathered.queries.query.aggregates
     for number, measure in enumerate(gathered.table.measures):
-        is_conditional = aggregates[number].condition is not None
-        is_conditional |= aggregates[number].kind == "binary"
+        is_conditional = _is_conditional(aggregates[number])
         for evidence in (one.evidence for one in measure.statistics):
             is_empty[:, number] |= evidence.units == 0
             if is_conditional and evidence.left_out is not None:
@@ -275,6 +278,15 @@ def answer_checked(
         protection=protected.protection,
         judged=verdict,
     )
+
+
+def _is_conditional(aggregate: CheckedAggregate) -> bool:
+    """Return whether an aggregate is of those of whom something holds, beside having a value."""
+    condition = aggregate.condition
+    if not aggregate.is_group and aggregate.kind == "count" and isinstance(condition, exp.Not):
+        test = condition.this
+        return not (isinstance(test, exp.Is) and isinstance(test.this, exp.Column))
+    return aggregate.is_group or aggregate.kind == "binary" or condition is not None
 
 
 def gather(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> GatheredAnswer:

@@ -269,7 +269,11 @@ class EvidenceQueries:
         rows = exp.cast(exp.Sum(this=_column("n")), exp.DType.BIGINT)
         entries = [_named(rows, ROWS), _named(_count_rows(), UNITS)]
         for place, one in enumerate(self.contributions):
-            present = _column(f"n{place}")
+            present = _column("n" if one.is_every_row else f"n{place}")
+            if "count" in one.kinds:
+                two = exp.Max(this=_double(present), count=exp.Literal.number(2))
+                entries.append(_named(two, f"r{place}"))
+                entries.append(_named(exp.Sum(this=_double(present)), f"t{place}"))
             if one.is_every_row:
                 continue
             entries.append(_count_where(_above(present), f"n{place}"))

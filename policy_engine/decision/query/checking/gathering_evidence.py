@@ -346,7 +346,19 @@ class _EvidenceReader:
         shares = line_shares(self.codes, present)
         if self.queries.query.aggregates[number].is_group:
             shares = _ratio(present, units)
-        return {"left_out": self.counts(f"o{place}"), "group_share": shares}
+        known = {"left_out": self.counts(f"o{place}"), "group_share": shares}
+        return {**known, **self._row_shares(place, present)}
+
+    def _row_shares(self, place: int, present: "Counts") -> dict[str, Any]:
+        """Return the rows of the two units that have most, where a unit has several."""
+        if f"r{place}" not in self.whole.column_names:
+            return {}
+        totals = np.nan_to_num(self.figures(f"t{place}"))
+        if np.array_equal(totals, present):
+            return {}
+        sizes = self._two_largest(f"r{place}")
+        named = {"largest": sizes[:, 0], "second": sizes[:, 1], "total": totals}
+        return {**named, "negatives": np.zeros(len(totals), np.int64)}
 
     _units = _count
 
@@ -356,8 +368,9 @@ class _EvidenceReader:
         shares = np.where(present > 0, _ratio(yes, present), np.nan)
         return {"units": yes, "left_out": self.counts(f"q{place}"), "group_share": shares}
 
-    def _total(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
-        pairs = self.whole[f"d{place}"].combine_chunks()
+    def _two_largest(self, name: str) -> "NDArray[np.float64]":
+        """Return a column of lists of up to two numbers, 0 where there are fewer: (rows, 2)."""
+        pairs = self.whole[name].combine_chunks()
         sizes = np.zeros((self.whole.num_rows, 2))
         lengths = np.diff(pairs.offsets.to_numpy()) if len(pairs) else np.zeros(0, np.int64)
         flat, rows = (
@@ -366,6 +379,10 @@ class _EvidenceReader:
         )
         places = np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         sizes[rows, places] = flat
+        return sizes
+
+    def _total(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
+        sizes = self._two_largest(f"d{place}")
         total = self.figures(f"s{place}")
         is_constant = pc.fill_null(self.whole[f"e{place}"], fill_value=False)
         return {

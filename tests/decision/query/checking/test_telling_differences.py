@@ -61,3 +61,18 @@ def test_rows_of_a_unit_are_added_up_before_they_are_compared():
     assert not told("count", units <= 4)
     assert told("count", units >= 4)
     assert not ToldDifferences(units, lambda _: None, PROFILES["sacro"])("sum:x", units > 4)
+
+
+@pytest.mark.parametrize("count", ["COUNT(*)", "COUNT(pay)"])
+def test_rows_of_one_person_are_no_count_of_rows(ask, count):
+    """Person 0 has 500 of 520 rows: their number is nearly that of all."""
+    person = [0] * 500 + list(range(1, 21))
+    table = pa.table({"person": person, "pay": [1] * 519 + [2]})
+    result = ask(f"SELECT {count} AS n FROM T", table)
+    assert result.checked.table["n"].to_pylist() == [None]
+
+
+@pytest.mark.parametrize("count", ["COUNT(*)", "COUNT(pay)"])
+def test_rows_of_persons_who_have_as_many_are_counted(ask, count):
+    table = pa.table({"person": [n // 3 for n in range(90)], "pay": list(range(90))})
+    assert ask(f"SELECT {count} AS n FROM T", table).checked.table["n"].to_pylist() == [90]
