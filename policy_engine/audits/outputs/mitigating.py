@@ -147,6 +147,8 @@ def _stays_open(
 
 def _all_open(grid: TotalGrid, least: Figures, most: Figures, targets: NDArray[np.int64]) -> bool:
     equations, unknown = grid.layout.equations, np.flatnonzero(least < most)
+    if not np.isin(targets, unknown).all():
+        return False
     rows = np.zeros((equations.count, len(least)))
     np.add.at(rows, (equations.rows, equations.cells), equations.coefficients)
     constants = rows @ np.where(least < most, 0.0, least)
