@@ -39,8 +39,10 @@ class Reason(StrEnum):
     DIFFERS_WITHIN_ANSWER = "K042"
     FEW_BY_COMBINATION = "K043"
     REVEALS_SUPPRESSED = "K044"
+    BOUNDED_CLOSELY = "K045"
     BEYOND_LEDGER = "K046"
     OTHER_DATA = "K047"
+    BOUNDS_UNKNOWN = "K048"
     WITHHELD = "K049"
 
     @property
@@ -74,10 +76,14 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         Reason.DIFFERS_WITHIN_ANSWER: "Too few units tell the cell from another one of the answer.",
         Reason.FEW_BY_COMBINATION: "With what was released, the cell tells of too few units.",
         Reason.REVEALS_SUPPRESSED: "With what was released, the cell tells a suppressed one.",
+        Reason.BOUNDED_CLOSELY: "With what was released, the cell nearly tells a suppressed one or "
+        "the value of few units.",
         Reason.BEYOND_LEDGER: "The answer is beyond what the ledger of released answers decides; "
         "a person has to.",
         Reason.OTHER_DATA: "Earlier answers were about other data of the dataset; a person has to "
         "decide.",
+        Reason.BOUNDS_UNKNOWN: "What earlier answers tell with this one could not be computed; a "
+        "person has to decide.",
         Reason.NEEDS_CHECKER: "No rule judges statistics of this kind; a person has to decide.",
         Reason.WITHHELD: "The cell is withheld, for itself or for what it would tell of others.",
     }
@@ -87,9 +93,9 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
 _REFUSALS = (Reason.EXTREME, Reason.IMPLICIT_TABLE, Reason.NO_THRESHOLD, Reason.EVIDENCE_MISSING)
 _REVIEWS = (
     *(Reason.NEGATIVE_VALUES, Reason.NEEDS_CHECKER),
-    *(Reason.BEYOND_LEDGER, Reason.OTHER_DATA),
+    *(Reason.BEYOND_LEDGER, Reason.OTHER_DATA, Reason.BOUNDS_UNKNOWN),
 )
-WHOLE_ANSWER = (Reason.BEYOND_LEDGER, Reason.OTHER_DATA)
+WHOLE_ANSWER = (Reason.BEYOND_LEDGER, Reason.OTHER_DATA, Reason.BOUNDS_UNKNOWN)
 """Reasons for which a person has to decide about all of an answer."""
 _TOLD = (Reason.EXTREME, Reason.NO_THRESHOLD, *WHOLE_ANSWER)
 LEDGER_REASONS: Mapping[str, Reason] = MappingProxyType(

@@ -1,6 +1,9 @@
 """Codes of reasons, and what follows from several of them together."""
 
+import pytest
+
 from policy_engine.audits.outputs.reasons import (
+    LEDGER_REASONS,
     SENTENCES,
     CheckOutcome,
     Reason,
@@ -41,3 +44,12 @@ def test_what_follows_from_the_query_or_is_for_a_person_is_told():
     assert public_reason(few | Reason.EXTREME.bit) is Reason.EXTREME
     assert public_reason(few | Reason.BEYOND_LEDGER.bit) is Reason.BEYOND_LEDGER
     assert public_reason(Reason.NEGATIVE_VALUES.bit) is Reason.NEGATIVE_VALUES
+
+
+@pytest.mark.parametrize("number", range(40, 49))
+def test_whatever_the_ledger_has_against_a_cell_has_a_reason(number):
+    """What the ledger cannot decide is for a person."""
+    mask = LEDGER_REASONS[f"K{number:03}"].bit
+    is_for_review = number in (46, 47, 48)
+    assert (outcome_of(mask) is CheckOutcome.REVIEW) == is_for_review
+    assert (public_reason(mask) is Reason.WITHHELD) != is_for_review

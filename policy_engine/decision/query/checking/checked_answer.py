@@ -210,7 +210,8 @@ def check_joins(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> 
 
     Which of them count could be chosen by a person's value. Raises NotCheckableError (K019).
     """
-    if not checkable.query.source.args.get("joins") and len(checkable.views) == 1:
+    is_joined = next(checkable.query.source.find_all(exp.Join), None) is not None
+    if not is_joined and len(checkable.views) == 1:
         return
     text = to_sql(EvidenceQueries(checkable.query, checkable.row).most_joined(), "duckdb")
     if (run_checked({"": text}, tables)[""]["n"][0].as_py() or 0) > 1:

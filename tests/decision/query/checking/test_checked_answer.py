@@ -464,3 +464,16 @@ def test_primary_and_secondary_suppression_look_alike(ask):
     assert suppressed(result) == {(0, "n"): WITHHELD, (1, "n"): WITHHELD}
     assert {one.outcome for one in result.checked.suppressed} == {"suppressed"}
     assert {"K002", "K014"} <= owner_codes(result)
+
+
+def test_self_join_in_a_subquery_is_refused_where_it_multiplies_rows(refused):
+    joined = "SELECT a.region FROM T AS a JOIN T AS b ON a.region = b.region"
+    assert refused(f"SELECT region, COUNT(*) AS n FROM ({joined}) AS s GROUP BY region") == "K019"
+
+
+def test_unit_with_one_row_each_and_rows_as_units_are_answered_alike(ask):
+    unit = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"})
+    sql = "SELECT sector, COUNT(*) AS n, SUM(pay) AS s FROM T GROUP BY sector"
+    by_row, by_unit = ask(sql), ask(sql, unit)
+    assert rows(by_unit) == rows(by_row)
+    assert suppressed(by_unit) == suppressed(by_row)
