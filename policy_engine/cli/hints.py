@@ -23,6 +23,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "match=[COLUMN]": "--match COLUMN",
         "members=COLUMN": "--members COLUMN",
         "model=RECIPE": "--model RECIPE",
+        "output_ledger=FILE": "--ledger FILE",
         'model_class="net.py:Net"': "--model-class net.py:Net",
         "of=POLICY": "--of POLICY",
         "overwrite=True": "--overwrite",

@@ -115,7 +115,7 @@ def test_ledger_of_answers_holds_the_next_one_against_the_first(query, tmp_path)
 def test_without_a_ledger_an_answer_is_refused_in_a_sentence(query_alone):
     result = query_alone("SELECT COUNT(*) AS n FROM T")
     assert (result.exception.code, result.exception.exit_code) == ("K023", 2)
-    assert "--ledger FILE" in str(result.exception)
+    assert "output_ledger=FILE" in str(result.exception)
 
 
 def test_dry_run_says_what_would_be_checked_and_needs_no_ledger(query_alone):

@@ -34,8 +34,8 @@ def public_cell(verdict: CellVerdict) -> dict[str, Any]:
 def confidential_cell(verdict: CellVerdict) -> dict[str, Any]:
     """Return what owner and auditor may learn of it: all its reasons, with the evidence."""
     codes = [reason.value for reason in verdict.reasons]
-    known = {"outcome": verdict.outcome.value, "codes": codes, "evidence": list(verdict.figures)}
-    return {**public_cell(verdict), **known}
+    evidence = {"outcome": verdict.outcome.value, "codes": codes, "evidence": list(verdict.figures)}
+    return {**public_cell(verdict), **evidence}
 
 
 def public_verdict(verdict: TableVerdict) -> dict[str, Any]:
@@ -52,8 +52,8 @@ def confidential_verdict(verdict: TableVerdict) -> dict[str, Any]:
     """Return what owner and auditor may learn of a table: with thresholds and evidence."""
     public = public_verdict(verdict)
     cells = [confidential_cell(one) for one in verdict.cells()]
-    found = {reason for one in verdict.cells() for reason in one.reasons}
-    reasons = {reason.value: SENTENCES[reason] for reason in Reason if reason in found}
+    reasons_met = {reason for one in verdict.cells() for reason in one.reasons}
+    reasons = {reason.value: SENTENCES[reason] for reason in Reason if reason in reasons_met}
     more = {"check": verdict.check.model_dump(mode="json"), "suppressed": cells}
     return {**public, **more, "reasons": reasons}
 

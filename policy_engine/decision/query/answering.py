@@ -285,7 +285,7 @@ def _no_ledger_error(check: OutputCheck) -> PolicyEngineError:
         f"The answer has to pass {check.profile.title} and be checked against earlier answers, "
     )
     message += "which together tell what none tells alone, and no ledger of them is given."
-    return LedgerError.of("K023", message, "Give its file: --ledger FILE, or output_ledger=FILE.")
+    return LedgerError.of("K023", message, "Give its file: output_ledger=FILE.")
 
 
 @dataclass(frozen=True)

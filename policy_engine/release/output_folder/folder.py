@@ -126,7 +126,11 @@ class OutputFolder:
         """
         if not (folder / LOG).is_file():
             message = f"{str(folder)!r} is not a folder of outputs: it has no {LOG}."
-            raise LedgerError.of("K027", message, "`finalise` or `check --out` writes one.")
+            raise LedgerError.of(
+                "K027",
+                message,
+                "A session writes one as it ends.",
+            )
         expected = Head.of(expect, "check review") if expect else None
         log = StepLog(folder, HashChain(read_chain_key(key)), expected)
         first = log.entries()[0]

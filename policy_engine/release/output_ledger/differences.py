@@ -129,8 +129,8 @@ def _untold(
 
 
 def _released_in(knowledge: Knowledge, system: str) -> set[int]:
-    found = (one for key, one in knowledge.released.items() if system in systems_of(key))
-    return set().union(*found)
+    populations = (one for key, one in knowledge.released.items() if system in systems_of(key))
+    return set().union(*populations)
 
 
 def _overlapping(knowledge: Knowledge, members: NDArray[np.bool_], systems: set[str]) -> set[int]:
@@ -139,15 +139,15 @@ def _overlapping(knowledge: Knowledge, members: NDArray[np.bool_], systems: set[
     The difference of others is no more telling than the two totals themselves.
     """
     released = set[int]().union(*(_released_in(knowledge, one) for one in systems))
-    bits, found = np.packbits(members), set[int]()
+    bits, numbers_met = np.packbits(members), set[int]()
     for block, numbers in knowledge.layers:
         if isinstance(block, BitBlock):
             is_common = (block.bits & bits).any(axis=1)
         else:
             labels = block.labels[members]
             is_common = np.bincount(labels[labels >= 0], minlength=block.count) > 0
-        found |= {*numbers[is_common].tolist()}
-    return found & released
+        numbers_met |= {*numbers[is_common].tolist()}
+    return numbers_met & released
 
 
 def _members(knowledge: Knowledge, number: int) -> NDArray[np.bool_]:

@@ -197,9 +197,9 @@ def _column_values(iri: str, tables: Tables, name: str) -> "NDArray[np.float64] 
     column = tables.catalog.dataset(iri).find_column(name)
     if column is None:
         return None
-    found = tables.typed(tables.read(iri, (column,)))[column]
+    cells = tables.typed(tables.read(iri, (column,)))[column]
     try:
-        numbers = found.cast(pa.float64(), safe=False).to_numpy()
+        numbers = cells.cast(pa.float64(), safe=False).to_numpy()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     return np.append(numbers.astype(np.float64), 0.0)

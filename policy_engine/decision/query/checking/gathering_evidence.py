@@ -346,8 +346,8 @@ class _EvidenceReader:
         shares = line_shares(self.codes, present)
         if self.queries.query.aggregates[number].is_group:
             shares = _ratio(present, units)
-        known = {"left_out": self.counts(f"o{place}"), "group_share": shares}
-        return {**known, **self._row_shares(place, present)}
+        figures = {"left_out": self.counts(f"o{place}"), "group_share": shares}
+        return {**figures, **self._row_shares(place, present)}
 
     def _row_shares(self, place: int, present: "Counts") -> dict[str, Any]:
         """Return the rows of the two units that have most, where a unit has several."""

@@ -76,8 +76,8 @@ class AnswerLedger:
 
 def _of_answer(outcome: LedgerOutcome) -> Reason:
     """Return the reason for which a person has to decide about an answer."""
-    found = [LEDGER_REASONS[code] for code in outcome.codes if code in LEDGER_REASONS]
-    return next((one for one in found if one in WHOLE_ANSWER), Reason.BEYOND_LEDGER)
+    reasons = [LEDGER_REASONS[code] for code in outcome.codes if code in LEDGER_REASONS]
+    return next((one for one in reasons if one in WHOLE_ANSWER), Reason.BEYOND_LEDGER)
 
 
 def _places(gathered: GatheredAnswer) -> Iterator[tuple[int, int]]:

@@ -71,7 +71,7 @@ def _columns(aggregate: CheckedAggregate) -> set[str]:
 def _is_identifier(values: "pa.ChunkedArray") -> bool:
     kind = values.type
     is_measured = pa.types.is_floating(kind) or (pa.types.is_decimal(kind) and kind.scale > 0)
-    known = len(values) - values.null_count
-    if is_measured or known <= 1:
+    present = len(values) - values.null_count
+    if is_measured or present <= 1:
         return False
-    return bool(pc.count_distinct(values).as_py() >= _UNIQUE_SHARE * known)
+    return bool(pc.count_distinct(values).as_py() >= _UNIQUE_SHARE * present)

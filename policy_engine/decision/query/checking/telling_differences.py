@@ -31,10 +31,10 @@ class ToldDifferences:
         if system == _COUNT:
             sizes = np.ones(len(self.units))
         else:
-            found = self.values(system.removeprefix(_SUM))
-            if found is None:
+            contributions = self.values(system.removeprefix(_SUM))
+            if contributions is None:
                 return False
-            sizes = np.nan_to_num(found)
+            sizes = np.nan_to_num(contributions)
         if system == _COUNT and not self.profile.has_dominance:
             return True
         sums = np.abs(np.bincount(self.units[members], sizes[members]))
