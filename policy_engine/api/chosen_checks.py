@@ -1,4 +1,4 @@
-"""Which check outputs are held against: that of a policy, or of a profile alone."""
+"""The check that outputs have to pass: that of a policy, or of a profile alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

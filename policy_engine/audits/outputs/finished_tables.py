@@ -144,8 +144,8 @@ def _words(cells: FileCells) -> list[str]:
 def _left_columns(cells: FileCells, path: Path) -> int:
     """Return how many of the first columns are labels: at least one, and all of words alone.
 
-    Raises DataError (C010) for a column of words and of figures: taken for labels, its figures
-    would be judged by no rule.
+    Raises DataError (C010) for a column that mixes words and figures: read as labels, its
+    figures would be judged by no rule.
     """
     left = 1
     while left < len(cells.head) - 1:

@@ -21,7 +21,7 @@ from policy_engine.methods.output_checks.profile import OutputProfile
 Masks = NDArray[np.uint32]
 Rule = Callable[[ShownStatistic, OutputProfile], Masks]
 _TOLERANCE = 1e-9
-"""Shares and coefficients are computed in floating point: what is nearer is taken for equal."""
+"""Tolerance: shares and coefficients are floats, and equal if they differ by no more than this."""
 
 
 def judge(table: ResultTable, check: OutputCheck) -> TableVerdict:

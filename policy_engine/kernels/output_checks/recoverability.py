@@ -15,7 +15,7 @@ PRIMES = (2_147_483_647, 2_147_483_629)
 def bridges(nodes: int, tails: Ints, heads: Ints) -> Bools:
     """Return which edges of an undirected graph are bridges, (edges,), in linear time.
 
-    Edge e joins `tails[e]` and `heads[e]`. Two edges of the same nodes are no bridges. Tarjan: A
+    Edge e joins `tails[e]` and `heads[e]`. Parallel edges are not bridges. Tarjan: A
     note on finding the bridges of a graph, Information Processing Letters 2(6), 1974.
     """
     ends = np.concatenate([tails, heads])

@@ -8,7 +8,9 @@ Operator = Literal["at least", "at most", "below", "none of"]
 
 @dataclass(frozen=True)
 class RuleComparison:
-    """What one attribute of an output is held against; `limits` is one number, except of "none of".
+    """The condition that one attribute of an output must satisfy.
+
+    `limits` is one number, except of "none of".
 
     Of an attribute that is missing, no comparison holds.
     """
@@ -19,7 +21,7 @@ class RuleComparison:
 
     @property
     def limit(self) -> float:
-        """The number that the attribute is held against, the first of several."""
+        """The limit of the attribute: of several, the first."""
         return self.limits[0]
 
 

@@ -143,7 +143,7 @@ def _comparable(table: "pa.Table", names: list[str]) -> "pa.Table":
 def _with_known_codes(
     query: CheckedQuery, unit: "exp.Expr | None", tables: "Mapping[str, pa.Table]"
 ) -> CheckedQuery:
-    """Return the query with totals of columns that have two values taken for counts."""
+    """Return the query in which totals of two-valued columns are treated as counts."""
     queries = EvidenceQueries(query, unit)
     places = {place for place, one in enumerate(queries.contributions) if "total" in one.kinds}
     if not places:
