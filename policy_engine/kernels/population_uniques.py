@@ -125,7 +125,9 @@ def pitman_uniques(classes: SampledClasses) -> float | NotApplicable:
     fit = minimize(residual, np.array([0.0, math.log(records)]), bounds=[(-12, 12), (-8, 40)])
     alpha, theta = float(expit(fit.x[0])), math.exp(fit.x[1])
     is_inside = _EDGE < alpha < 1 - _EDGE and -8 + _EDGE < fit.x[1] < 40 - _EDGE
-    if not fit.success or not is_inside:
+    # Near a bound the likelihood is so flat that a search may end just before it.
+    at_bounds = min(residual(np.array([end, fit.x[1]])) for end in (-12, 12))
+    if not fit.success or not is_inside or at_bounds <= fit.fun:
         return NotApplicable(
             reason="Pitman's model does not fit: it has no parameters within bounds"
         )

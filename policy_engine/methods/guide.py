@@ -96,7 +96,8 @@ def guide_conflicts(
         return
     for name, parameter, allowed in (
         (label, LABEL, LABEL_ROLES),
-        (column, GUIDE, _GUIDE_ROLES),
+        # That it is the label itself is a problem of its own.
+        (column, GUIDE, LABEL_ROLES if column == label else _GUIDE_ROLES),
     ):
         role = _role_of(name, roles, unit)
         if name and role and role not in allowed:

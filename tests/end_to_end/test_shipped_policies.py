@@ -57,5 +57,5 @@ def test_policy_of_a_research_centre_lets_checked_aggregates_be_read(tmp_path):
     assert counted.to_pylist() == [{"firm": "A", "n": 84}, {"firm": "B", "n": 34}]
     offices = ask("SELECT firm, COUNT(*) FROM Employees WHERE sector = 'office' GROUP BY firm")
     assert not offices.permitted
-    assert offices.checked.codes == ("K041",)
+    assert offices.checked.codes == ("K049",)
     assert not ask("SELECT firm FROM Employees").permitted

@@ -35,9 +35,10 @@ def test_classes_are_cut_where_predictions_differ_and_not_where_ages_do():
     assert measured(release)["k", ""] == 4
 
 
-def test_the_guide_is_released_only_where_it_has_a_role():
+def test_the_guide_is_not_released_as_it_is(tmp_path):
     assert guided().table.column_names == ["age", "city", "buys"]
-    assert "score" in guided(insensitive=["score"]).table.column_names
+    parts = {**BY_COLUMN, "k": 4, "quasi": ["age", "city"], "insensitive": ["score"]}
+    assert refused(PEOPLE, tmp_path, **parts) == ["M003"]
 
 
 def test_numbers_keep_their_type_where_one_stands_for_a_class():
