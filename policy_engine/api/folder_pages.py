@@ -55,9 +55,9 @@ def _section(
 
 
 def _table(title: str, more: str, figures: ShownTable) -> Table:
-    rows = [[_text(cell) for cell in row] for row in figures.rows[:_MOST_ROWS]]
+    rows = [[_text(cell, "withheld") for cell in row] for row in figures.rows[:_MOST_ROWS]]
     left = len(figures.rows) - len(rows)
-    caption = f"{title}{more}" + (f" (and {left:,} more rows in the file)" if left else "")
+    caption = (f"{title}:{more}" if more else title) + (f" (and {left:,} more rows in the file)" if left else "")
     return Table(caption, figures.head, rows, texts=range(figures.left))
 
 
@@ -92,7 +92,7 @@ def _first(evidence: Sequence[Mapping[str, Any]], name: str) -> Any:
     return next((some[name] for some in evidence if name in some), None)
 
 
-def _text(cell: Any) -> str:
+def _text(cell: Any, missing: str = "") -> str:
     if cell is None:
-        return ""
+        return missing
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
