@@ -62,7 +62,7 @@ def test_columns_are_permuted_by_themselves():
 
 
 def test_every_row_of_a_class_is_equally_likely_to_have_a_value():
-    draws = 300
+    draws = 90
     places = Counter(by_x(applied(PEOPLE, **ASKED))["1"][0] for _ in range(draws))
     assert all(abs(times - draws / 3) < 5 * (draws * 2 / 9) ** 0.5 for times in places.values())
     assert set(places) == {20, 21, 22}
@@ -268,7 +268,7 @@ def test_all_rows_of_a_person_get_the_values_of_one_person():
 
 
 def test_every_person_is_equally_likely_to_have_the_values_of_another():
-    draws = 300
+    draws = 90
     places = Counter(by_x(applied(VISITS, **BY_PERSONS))["20"][0] for _ in range(draws))
     assert set(places) == {20, 21, 22}
     assert all(abs(times - draws / 3) < 5 * (draws * 2 / 9) ** 0.5 for times in places.values())

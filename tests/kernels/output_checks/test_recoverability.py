@@ -75,7 +75,7 @@ def test_bridges_elimination_and_ranks_agree_on_two_way_tables(is_suppressed):
     assert (by_ranks(layout.equations, is_suppressed.ravel()) == expected).all()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.lists(st.booleans(), min_size=27, max_size=27).map(np.array))
 def test_elimination_and_ranks_agree_on_cubes(is_suppressed):
     equations = lay_out([flat_dimension(2)] * 3).equations

@@ -156,7 +156,7 @@ def test_hidden_cells_cost_nothing_and_protect():
     assert system.first_pattern.sum() == 8
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(
     st.lists(st.integers(0, 9), min_size=4, max_size=4),
     st.lists(st.booleans(), min_size=4, max_size=4),
