@@ -17,7 +17,8 @@ import statistics
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -42,15 +43,16 @@ from guided_tables import (
 )
 from local import ROOT, SHARED, cpu_of, machine
 from membership import show
+from repeated_runs import KeptRuns, OutOfTimeError, interval, spread
 from threadpoolctl import threadpool_limits
 
-T_95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
-"""By how many standard errors a mean of so many splits may be off."""
 CHOSEN = "chosen on other splits"
 BOOSTED = {50: 0.5, 200: 1.0, 1000: 0.0}
 """By how many points a boosted model is to be above that of the published tree, at each k."""
 GUIDES = {"RF": "boosted", "DT": "boosted"}
 """Models whose published tree another one guides: of what they learnt by heart, they are sure."""
+
+KEPT = KeptRuns(ROOT / "benchmarks" / "results" / "accuracy_guided_runs.json")
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Size:
     ks: tuple[int, ...]
     models: tuple[str, ...]
     rows: int = 1_000_000
-    runs: Path = ROOT / "benchmarks" / "results" / "accuracy_guided_runs.json"
+    kept: KeptRuns = KEPT
 
 
 FULL = Size(5, (10, 20, 50, 100, 200, 500, 1000), ("boosted", "NN"))
@@ -76,6 +78,8 @@ def main():
     parser.add_argument("--models", nargs="+", choices=MODELS, help="other models")
     parser.add_argument("--seeds", type=int, help="how many splits each half has")
     parser.add_argument("--resume", action="store_true", help="keep runs of an earlier call")
+    told = "begin no run after so many CPU minutes; call again with --resume"
+    parser.add_argument("--minutes", type=float, default=float("inf"), help=told)
     results = ROOT / "benchmarks" / "results" / "accuracy_guided.json"
     parser.add_argument("--json", type=Path, default=results)
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
@@ -85,7 +89,7 @@ def main():
         return
     size = sized(options)
     if not options.resume:
-        size.runs.unlink(missing_ok=True)
+        size.kept.path.unlink(missing_ok=True)
     saved = {}
     for part in options.only:
         print(f"\n{part}: {PARTS[part].__doc__.splitlines()[0]}", flush=True)
@@ -106,7 +110,8 @@ def sized(options):
     """Return how much is measured."""
     size = QUICK if options.quick else FULL
     changed = {name: getattr(options, name) for name in ("ks", "models", "seeds")}
-    changed["runs"] = options.json.with_name(f"{options.json.stem}_runs.json")
+    runs = options.json.with_name(f"{options.json.stem}_runs.json")
+    changed["kept"] = KeptRuns(runs, options.minutes)
     return Size(**{**vars(size), **{name: one for name, one in changed.items() if one}})
 
 
@@ -134,13 +139,13 @@ def of_eight(size):
     """Adult, 8 quasi-identifiers, the 4 other columns stay exact: all four models."""
     task = adult(EIGHT)
     ks = (10, 100, 1000) if size.seeds > 1 else size.ks
-    return compared(task, Size(size.seeds, ks, tuple(MODELS)))
+    return compared(task, replace(size, ks=ks, models=tuple(MODELS)))
 
 
 def of_loan(size):
     """Loans of 2007 to 2011, 17 quasi-identifiers, payments stay exact."""
     ks = (10, 100, 1000) if size.seeds > 1 else size.ks
-    return compared(loan(), Size(size.seeds, ks, size.models))
+    return compared(loan(), replace(size, ks=ks))
 
 
 def compared(task, size):
@@ -149,23 +154,33 @@ def compared(task, size):
 
 def measured(task, size):
     """Return the accuracy in % by variant, k, model and seed; the splits that are shown first."""
-    runs = earlier_runs(task, size)
-    for seed in [*range(size.seeds, 2 * size.seeds), *range(size.seeds)]:
-        left = [
-            (variant, k, model)
-            for k in size.ks
-            for variant in VARIANTS
-            for model in size.models
-            if (variant, k, model, seed) not in runs
-        ]
-        start = time.process_time()
-        for (variant, k, model), right in accuracies(task, seed, left):
-            runs[variant, k, model, seed] = right
-        if left:
-            print(f"seed {seed}: {time.process_time() - start:.0f} CPU s", flush=True)
-            show(table_of(runs, size))
-            keep_runs(task, size, runs)
+    runs = size.kept.of(task.name)
+    try:
+        for seed in [*range(size.seeds, 2 * size.seeds), *range(size.seeds)]:
+            measure_split(task, size, seed, runs)
+    except OutOfTimeError:
+        print("stopped: call again with --resume", flush=True)
     return runs
+
+
+def measure_split(task, size, seed, runs):
+    """Add the accuracies in one split to those of a table, and keep them."""
+    left = [
+        (variant, k, model)
+        for k in size.ks
+        for variant in VARIANTS
+        for model in size.models
+        if (variant, k, model, seed) not in runs
+    ]
+    size.kept.check_time()
+    start = time.process_time()
+    for (variant, k, model), right in accuracies(task, seed, left):
+        runs[variant, k, model, seed] = right
+        size.kept.keep(task.name, runs)
+        size.kept.check_time()
+    if left:
+        print(f"seed {seed}: {time.process_time() - start:.0f} CPU s", flush=True)
+        show(table_of(runs, size))
 
 
 def accuracies(task, seed, settings):
@@ -194,34 +209,23 @@ def accuracies(task, seed, settings):
         yield (variant, k, model), right
 
 
-def earlier_runs(task, size):
-    """Return the runs of a table that an earlier call has kept."""
-    kept = json.loads(size.runs.read_text()) if size.runs.exists() else {}
-    return {tuple(key): right for *key, right in kept.get(task.name, [])}
-
-
-def keep_runs(task, size, runs):
-    """Keep the runs of a table for a later call."""
-    kept = json.loads(size.runs.read_text()) if size.runs.exists() else {}
-    kept[task.name] = [[*key, right] for key, right in runs.items()]
-    size.runs.parent.mkdir(parents=True, exist_ok=True)
-    size.runs.write_text(json.dumps(kept))
-
-
 def shown_seeds(runs, size):
-    """Return the seeds that figures are of: those with which nothing was chosen."""
-    return sorted({seed for *_, seed in runs if seed >= size.seeds})
+    """Return the seeds that figures are of: those with which nothing was chosen, and for which the
+    time sufficed."""
+    asked = [(k in size.ks and model in size.models, seed) for _, k, model, seed in runs]
+    counts = Counter(seed for is_asked, seed in asked if is_asked and seed >= size.seeds)
+    return sorted(seed for seed, count in counts.items() if count == max(counts.values()))
 
 
 def table_of(runs, size):
     """Return a row for each variant, with a mean and its interval for each k and model."""
-    rows = []
+    rows, splits = [], len(shown_seeds(runs, size))
     for variant in (*VARIANTS, CHOSEN):
-        row = {"variant": variant}
+        row = {"variant": variant, "splits": splits}
         for model in size.models:
             for k in size.ks:
                 row[f"{model} {k}"] = spread(values_of(runs, size, variant, k, model))
-        if any(one != "-" for one in list(row.values())[1:]):
+        if any(one != "-" for one in list(row.values())[2:]):
             rows.append(row)
     return rows
 
@@ -276,22 +280,6 @@ def goal(runs, size, setting, least):
         "measured": spread(differences),
         "": "met" if is_met else "MISSED",
     }
-
-
-def interval(values):
-    """Return a mean and the half of its 95% interval."""
-    if len(values) < 2:
-        return values[0], float("inf")
-    return statistics.mean(values), (
-        T_95[min(len(values), 10)] * statistics.stdev(values) / len(values) ** 0.5
-    )
-
-
-def spread(values):
-    if not values:
-        return "-"
-    mean, half = interval(values)
-    return f"{mean:.2f} ± {half:.2f}" if len(values) > 1 else f"{mean:.2f}"
 
 
 def of_protocol(size):

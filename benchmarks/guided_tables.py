@@ -119,8 +119,8 @@ class Encoding:
                 parts.append(codes[:, None] == np.arange(len(self.values[name])))
             else:
                 mean, deviation = self.means[name]
-                parts.append((codes[:, None] - mean) / deviation)
-        return np.concatenate(parts, axis=1).astype(np.float32)
+                parts.append(((codes[:, None] - mean) / deviation).astype(np.float32))
+        return np.concatenate(parts, axis=1, dtype=np.float32)
 
     def _code(self, column, name):
         if name not in self.values:
@@ -164,14 +164,14 @@ def _texts(table, name):
 
 
 def _filled(column):
-    """Return a column without missing values; percentages are numbers."""
+    """Return a column without missing values; percentages are numbers, and so are texts of more
+    digits than a float has, as payments are written."""
     values = column.to_pylist()
-    texts = [one for one in values if isinstance(one, str)]
-    if texts and all(one.strip().endswith("%") for one in texts if one):
-        values = [float(one.strip()[:-1]) if one else None for one in values]
-    elif texts:
+    try:
+        numbers = [float(str(one).strip().removesuffix("%")) if one else one for one in values]
+    except ValueError:
         return pa.array([one or "none" for one in values])
-    return pa.array([-1.0 if one is None else float(one) for one in values])
+    return pa.array([-1.0 if one in (None, "") else float(one) for one in numbers])
 
 
 @dataclass(frozen=True)

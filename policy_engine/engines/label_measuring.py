@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.encoding import ColumnCodes, encode
+from policy_engine.engines.field_marks import is_untyped
 from policy_engine.engines.generalizations.decimals import decimals, is_number
 from policy_engine.kernels.label_disclosure import LabelDisclosure, LabelTally, disclosure_of
 from policy_engine.plan.steps import Anonymize
@@ -51,6 +52,8 @@ def measure_label(
     guide = step.recoding.guide
     if guide is None:
         return None
-    column = table.column(guide.label)
-    label = CodedLabel.of(encode(guide.label, column, numbers=True, is_generalised=False))
+    name, column = guide.label, table.column(guide.label)
+    # Texts that have a type are labels as they are, as they were to the guide: "01" is not "1".
+    numbers = is_untyped(table.schema.field(name))
+    label = CodedLabel.of(encode(name, column, numbers=numbers, is_generalised=False))
     return label.disclosure(LabelTally.of(class_of, count, label.codes, label.numbers))

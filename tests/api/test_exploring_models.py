@@ -11,6 +11,7 @@ from policy_engine.api.chosen_policy import PolicyChoice
 from policy_engine.api.class_methods import FORMING, PERMITTED, ClassForming
 from policy_engine.api.exploring_models import explore_models, explore_policy_for_model
 from policy_engine.api.model_comparison import MethodRun, ModelOutcome, with_choice
+from policy_engine.cli.tables.model_comparisons import model_tables
 from policy_engine.data.catalog import make_catalog
 from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import OutputError, PlanError
@@ -38,10 +39,13 @@ def asked(**parts):
     return policy([permission(action=[anonymize(**own)], output=OUTPUT)])
 
 
-def compared(settings=({"k": 5}, {"k": 20}), engine=None, label="buys", draws=2, **parts):
-    catalog = make_catalog({DATASET: people()})
+def compared(
+    settings=({"k": 5}, {"k": 20}), engine=None, label="buys", draws=2, table=None, **parts
+):
+    table = people() if table is None else table
+    catalog = make_catalog({DATASET: table})
     plan = make_plan(read_policy(asked(**parts)), catalog)
-    engine = engine or LocalEngine({DATASET: people()})
+    engine = engine or LocalEngine({DATASET: table})
     return explore_models(plan, engine, label, settings, draws=draws)
 
 
@@ -96,6 +100,28 @@ def test_a_setting_that_is_refused_says_why_and_is_not_chosen():
     assert comparison.chosen is None
     assert all(isinstance(run.outcome, NotApplicable) for run in comparison.runs[1:])
     assert "fewer than k, which is 500" in comparison.runs[1].outcome.reason
+
+
+def test_a_way_that_is_refused_by_itself_is_shown_beside_those_that_are_compared():
+    # Models of parts of the rows cannot learn a class of four: soft labels need five, others none.
+    buys = np.array(people()["buys"].to_pylist())
+    buys[:4] = "maybe"
+    table = people().set_column(3, "buys", pa.array(buys))
+    comparison, step = compared(({"k": 5}, {"k": 90}), table=table)
+    refused = [run for run in comparison.runs if isinstance(run.outcome, NotApplicable)]
+    assert [(run.method, run.setting["k"]) for run in refused] == [
+        (name, k) for name in ("soft-guided", "permuted") for k in (5, 90)
+    ]
+    assert all("fewer than 5 rows" in run.outcome.reason for run in refused)
+    found = {(run.method, run.setting["k"]): one.classes for run, one in comparison.formed()}
+    ways = ("hard-guided", "workload-aware", "mondrian")
+    assert found.keys() == {(name, k) for name in ways for k in (5, 90)}
+    # Of 160 rows that are learnt from, 90 are in one class at most: all rows are one.
+    assert all(classes == 1 if k == 90 else classes > 5 for (_, k), classes in found.items())
+    assert comparison.chosen.method in ("hard-guided", "mondrian")
+    assert step.k == 5
+    compared_ways, refused_ways = model_tables(comparison)
+    assert (compared_ways.row_count, refused_ways.row_count) == (7, 4)  # the raw table, too
 
 
 def test_bounds_of_the_policy_hold_of_every_way():

@@ -33,12 +33,13 @@ def step_of(label="label", method="k-anonymity", **parts):
     return plan.anonymize
 
 
-def in_file(table, folder):
-    """Return a table as it was written to a CSV file."""
-    from pyarrow import csv
+def in_file(table, folder, name="out.csv"):
+    """Return a table as it was written to a file."""
+    from pyarrow import csv, parquet
 
-    path = folder / "out.csv"
-    csv.write_csv(pa.table(table), path)
+    path = folder / name
+    write = csv.write_csv if path.suffix == ".csv" else parquet.write_table
+    write(pa.table(table), path)
     return WrittenTable(StoredData.from_file(path))
 
 
@@ -46,8 +47,8 @@ def in_file(table, folder):
 def measure(request, tmp_path):
     """Return a function that measures what the classes of a file disclose, by every engine."""
 
-    def measured(table, **parts):
-        written = in_file(table, tmp_path)
+    def measured(table, name="out.csv", **parts):
+        written = in_file(table, tmp_path, name)
         if request.param == "local":
             return LocalEngine().measure(written, step_of(**parts)).label
         from policy_engine.engines.spark.run import SparkRun
@@ -69,6 +70,23 @@ def test_a_label_of_numbers_is_measured_by_its_value_and_its_variance(measure):
     disclosed = measure(table)
     assert (disclosed.all_one, disclosed.by_class, disclosed.overall) == (2, 3, 2)
     assert disclosed.explained == 9 / 11
+
+
+def test_texts_that_look_like_numbers_are_labels_as_they_are_where_files_have_types(measure):
+    table = {"age": [30, 30, 50, 50], "city": ["Rome"] * 4, "label": ["1", "1.0", "1.00", "1.00"]}
+    texts, cells = (measure(table, name) for name in ("out.parquet", "out.csv"))
+    # Of the first class, one of two is guessed; of the second, both.
+    assert texts == LabelDisclosure(mostly_one=2, all_one=2, by_class=3, overall=2)
+    # A file of cells does not tell texts from numbers, which are all 1: nothing varies.
+    assert cells == LabelDisclosure(mostly_one=4, all_one=4, by_class=4, overall=4)
+    # Nor is 01 a number there, but a code.
+    assert measure({**table, "label": ["1", "1.0", "01", "01"]}) == texts
+
+
+def test_numbers_are_labels_by_their_value_in_every_file(measure):
+    table = {"age": [30, 30, 50, 50], "city": ["Rome"] * 4, "label": [1.0, 1.0, 1.5, 1.5]}
+    typed, cells = (measure(table, name) for name in ("out.parquet", "out.csv"))
+    assert typed == cells == LabelDisclosure(4, 4, 4, 2, explained=1.0)
 
 
 def test_a_text_among_numbers_makes_texts_of_all(measure):

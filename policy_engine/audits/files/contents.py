@@ -37,12 +37,22 @@ class Contents:
 
     def column_numbers(self, column: str, *kinds: str) -> tuple[float, ...]:
         """Return the numbers of some kinds that an encoding has for a column, in its own unit."""
-        document = self.document if isinstance(self.document, dict) else {}
-        columns = document.get("columns", ())
-        entries = [one for one in columns if isinstance(one, dict) and one.get("name") == column]
-        values = [one.get(kind) for one in entries for kind in kinds]
+        values = [one.get(kind) for one in self._entries(column) for kind in kinds]
         flat = [one for part in values for one in (part if isinstance(part, list) else [part])]
         return tuple(float(one) for one in flat if isinstance(one, int | float))
+
+    def column_texts(self, column: str) -> frozenset[str]:
+        """Return the texts that an encoding has for a column, as a feature or as the label."""
+        parts = self._entries(column)
+        if isinstance(self.document, dict) and self.document.get("label") == column:
+            parts.append({"classes": self.document.get("classes")})
+        lists = [part for one in parts for part in one.values() if isinstance(part, list)]
+        return frozenset(_texts(lists))
+
+    def _entries(self, column: str) -> list[dict[str, Any]]:
+        document = self.document if isinstance(self.document, dict) else {}
+        columns = document.get("columns", ())
+        return [one for one in columns if isinstance(one, dict) and one.get("name") == column]
 
 
 def read_contents(folder: Path) -> Iterator[Contents]:

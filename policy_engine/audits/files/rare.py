@@ -19,19 +19,22 @@ _LETTERS = 6
 
 @dataclass(frozen=True)
 class RareValues:
-    """The values that too few records have for a model to reveal, by column."""
+    """The values that too few records have for a model to reveal, by column; and the texts that
+    enough records have in some column."""
 
     texts: Mapping[str, frozenset[str]]
     numbers: Mapping[str, frozenset[float]]
+    common: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, table: pa.Table, fewest: int) -> "RareValues":
         """Return the values that fewer than `fewest` rows of a table have."""
-        texts, numbers = {}, {}
+        texts, numbers, common = {}, {}, set()
         for name in table.column_names:
             rows, distinct = index_texts(name, table.column(name))
             counts = Counter(distinct[row] for row in rows.tolist())
             few = {text for text, count in counts.items() if text and count < fewest}
+            common |= {text for text in counts if text and text not in few}
             values: Counter[float] = Counter()
             for text, count in counts.items():
                 number = _parse_number(text)
@@ -39,7 +42,7 @@ class RareValues:
                     values[number] += count
             numbers[name] = frozenset(one for one, count in values.items() if count < fewest)
             texts[name] = frozenset(one for one in few if _parse_number(one) is None)
-        return cls(texts, numbers)
+        return cls(texts, numbers, frozenset(common))
 
 
 def find_rare_values(
@@ -51,9 +54,10 @@ def find_rare_values(
     """Return the columns and values that files hold and that few records have.
 
     A text counts where it is a text of its own, a long one also as words of another, unless it is
-    among the `known_texts` of every such model; a number where it has several digits, or belongs to
-    its column's encoding. An edge that is `sound` does not depend on single values, and reveals
-    none.
+    among the `known_texts` of every such model; one that is common in another column counts only
+    where a file has it for its own, since else it may stand for the other. A number counts where it
+    has several digits, or belongs to its column's encoding. An edge that is `sound` does not depend
+    on single values, and reveals none.
     """
     values: set[tuple[str, str]] = set()
     for file in files:
@@ -69,11 +73,12 @@ def _rare_texts(
     words = _words(file.data)
     for column, texts in rare.texts.items():
         for text in texts:
-            if text in texts_in_file or (
-                len(text) >= _LETTERS
-                and text not in known_texts
-                and _occurs(text, words, file.data)
-            ):
+            if text in rare.common:
+                is_told = text in file.column_texts(column)
+            else:
+                is_long = len(text) >= _LETTERS and text not in known_texts
+                is_told = text in texts_in_file or (is_long and _occurs(text, words, file.data))
+            if is_told:
                 yield column, text
 
 

@@ -5,7 +5,7 @@ partitioner.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -55,18 +55,21 @@ def measure(
     taxonomies: Mapping[str, Taxonomy],
     limit: int,
     tasks: int,
+    *,
+    untyped: Collection[str] = (),
 ) -> TableMeasurements:
     """Return what is measured on an output, whose column `PERSON`, if any, identifies persons.
 
-    Raises DataError (R001) where it has no rows, (R011) where sensitive columns have more than
-    `limit` values, CertificateError (V002) for cells that are not a range, set or value.
+    The texts of `untyped` columns are cells of a file without types. Raises DataError (R001) where
+    it has no rows, (R011) where sensitive columns have more than `limit` values, CertificateError
+    (V002) for cells that are not a range, set or value.
     """
     if not step.models:
         return _measure_one_class(frame)
     sensitive = _sensitive(frame, step, taxonomies, limit)
     bounds = _MeasuredBounds(step, sensitive)
     classes = [quote_name(name) for name in _class_columns(step, frame.columns)]
-    label = _label(frame, step, limit)
+    label = _label(frame, step, limit, untyped)
     figures_by_task = map_in_tasks(
         frame.repartition(tasks, *classes),
         _measuring_task(bounds, label if isinstance(label, _Label) else None),
@@ -215,7 +218,9 @@ class _Label:
         return LabelTally.of(class_of, count, codes, self.coded.numbers)
 
 
-def _label(frame: DataFrame, step: Anonymize, limit: int) -> _Label | NotApplicable | None:
+def _label(
+    frame: DataFrame, step: Anonymize, limit: int, untyped: Collection[str]
+) -> _Label | NotApplicable | None:
     """Return the label, None where there is none; why it is not counted, where it has more values
     than the driver holds."""
     if step.recoding.guide is None:
@@ -224,7 +229,7 @@ def _label(frame: DataFrame, step: Anonymize, limit: int) -> _Label | NotApplica
     values = distinct_values(frame, [name], limit, may_be_wide=[name]).values.get(name)
     if values is None:
         return NotApplicable(reason=f"the label has more than {limit:,} values")
-    column = values.encode_sensitive(name)
+    column = values.encode_kept(name, numbers=name in untyped)
     return _Label(name, Lookup.of(values, column.values()), CodedLabel.of(column))
 
 

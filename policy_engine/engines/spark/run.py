@@ -491,8 +491,12 @@ class SparkRun:
                     -(-rows // self._engine.rows_per_task),
                 )
                 rows_to_measure = source_frame(written, step) if hidden else table
+                untyped = table.columns if kind.startswith("csv") else ()
+                if hidden:
+                    untyped = untyped or written.made_here().engine_state.untyped
                 measured = measure(
-                    rows_to_measure, step, self.taxonomies, self._engine.most_values, tasks
+                    *(rows_to_measure, step, self.taxonomies, self._engine.most_values, tasks),
+                    untyped=untyped,
                 )
                 check_hidden(table, step.columns)
                 for name in step.columns.pseudonymize:

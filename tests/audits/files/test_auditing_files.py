@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -138,6 +139,25 @@ def test_exact_means_in_the_encoding_are_found(tmp_path):
     assert (salary == 91_237).sum() == 1
     assert found.rare_values == 2  # and the edge below which few are left
     assert "exact figures" in " ".join(found.broken)
+
+
+@pytest.mark.parametrize("column", ["disease", "income"])
+def test_a_text_that_is_common_in_another_column_is_rare_where_it_is_told_of_its_own(
+    tmp_path, column
+):
+    # "high" is a frequent income, and the disease of one person; "common 1" the other way round.
+    rare, last = {"disease": ("high", 0), "income": ("common 1", -1)}[column]
+    values = PEOPLE.column(column).to_pylist()
+    values[last] = rare
+    place = PEOPLE.column_names.index(column)
+    table = PEOPLE.set_column(place, column, pa.array(values))
+    given = replace(released(tmp_path, architecture("GaussianNB")), tables=(table,))
+    assert audit_files(tmp_path, given, FileBounds()).rare_values == 0
+    encoding = json.loads((tmp_path / "encoding.json").read_text())
+    [disease] = [one for one in encoding["columns"] if one["name"] == "disease"]
+    {"disease": disease["values"], "income": encoding["classes"]}[column].append(rare)
+    (tmp_path / "encoding.json").write_text(json.dumps(encoding))
+    assert audit_files(tmp_path, given, FileBounds()).rare_values == 1
 
 
 @pytest.mark.parametrize("where", ["a text", "a word of a text", "a key"])
