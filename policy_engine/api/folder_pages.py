@@ -57,7 +57,9 @@ def _section(
 def _table(title: str, more: str, figures: ShownTable) -> Table:
     rows = [[_text(cell, "withheld") for cell in row] for row in figures.rows[:_MOST_ROWS]]
     left = len(figures.rows) - len(rows)
-    caption = (f"{title}:{more}" if more else title) + (f" (and {left:,} more rows in the file)" if left else "")
+    caption = (f"{title}:{more}" if more else title) + (
+        f" (and {left:,} more rows in the file)" if left else ""
+    )
     return Table(caption, figures.head, rows, texts=range(figures.left))
 
 

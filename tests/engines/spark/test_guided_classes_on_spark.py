@@ -93,6 +93,23 @@ def test_a_teacher_on_the_driver_guides_them_as_on_the_local_engine(cluster, far
     assert far_nodes[0] > 2
 
 
+GUIDED_CASES = [(parts, number) for parts in (GUIDED, BY_COLUMN) for number in (1, 8)]
+
+
+@pytest.mark.parametrize("case", everyday(GUIDED_CASES, (GUIDED, 8), (BY_COLUMN, 1)))
+def test_classes_that_are_diverse_do_not_depend_on_partitions(cluster, far_nodes, case):
+    asked, partitions = case
+    diverse = {**asked, "method": "l-diversity", "l": 2, "sensitive": ["ill", "buys"]}
+    runs = both(cluster, people(), partitions, 60, quasi=QUASI, **diverse)
+    check_same(runs)
+    assert far_nodes[0] > 1
+    found = {(one.bound, one.column): one for one in runs.spark.certificate.measurements}
+    assert found.keys() == {("k", ""), ("l", "ill"), ("l", "buys")}
+    assert found["k", ""].achieved >= 3
+    assert found["l", "buys"].achieved == 2
+    assert runs.spark.certificate.label_figures == runs.local.certificate.label_figures
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     "guide",

@@ -96,6 +96,24 @@ def test_both_engines_permute_alike(cluster, partitions, asked):
         assert runs.nodes > 1
 
 
+GUIDED_CASES = [(parts, number) for parts in (GUIDED, BY_COLUMN) for number in (1, 8)]
+
+
+@pytest.mark.parametrize("case", everyday(GUIDED_CASES, (GUIDED, 1), (BY_COLUMN, 8)))
+def test_guided_classes_that_are_diverse_are_permuted_alike(cluster, case):
+    asked, partitions = case
+    diverse = {**asked, "method": ["probabilistic-k-anonymity", "l-diversity"], "l": 3}
+    runs = both(cluster, people(), partitions, 60, key=KEY, **diverse)
+    check_alike(runs)
+    achieved = {one.bound: one.achieved for one in runs.spark.certificate.measurements}
+    assert achieved["linkProbability"] <= 1 / 4
+    assert achieved["l"] == 3
+    assert runs.spark.certificate.label_figures == runs.local.certificate.label_figures
+    # Without the bound there are other classes.
+    looser = released("local", people(), key=KEY, **asked)
+    assert not looser.table.equals(runs.local.table)
+
+
 @pytest.mark.parametrize("partitions", PARTITIONS)
 def test_persons_are_permuted_alike(cluster, partitions):
     runs = both(cluster, visits(), partitions, limit=20, key=KEY, **OF_PERSONS)
