@@ -63,8 +63,8 @@ def comparison_notes(comparison: ModelComparison) -> list[str]:
     """Return what the figures mean, and what they do not."""
     splits = (
         f"{comparison.splits} splits: {model_words(comparison)} learnt from releases of "
-        f"{comparison.rows:,} rows, and {comparison.tested:,} rows, which neither guide nor model has "
-        "seen, were predicted as they are. Intervals are of 95%."
+        f"{comparison.rows:,} rows, and {comparison.tested:,} rows, which neither guide nor model "
+        "has seen, were predicted as they are. Intervals are of 95%."
     )
     return [splits, _ATTACK, _TRUE_LABELS, _PERMUTED]
 

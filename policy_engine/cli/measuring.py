@@ -267,7 +267,7 @@ def explore(
         int | None,
         typer.Option(
             metavar="N",
-            help="Draws per setting (default 3; with --key, 1); with --for-model, splits (default 5).",
+            help="Draws per setting (default 3; with --key, 1), or splits (--for-model, 5).",
         ),
     ] = None,
     chart: Annotated[
