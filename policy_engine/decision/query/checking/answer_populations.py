@@ -124,7 +124,7 @@ def cell_members(
     queries = replace(gathered.queries, unit=dataset_rows.expression)
     for number, keys in enumerate(gathered.queries.query.sets):
         rows = np.flatnonzero(gathered.sets == number)
-        keyed = _keyed_cells(gathered, rows)
+        keyed = keyed_cells(gathered, rows)
         text = to_sql(queries.memberships(keys), "duckdb")
         members = run_checked({"": text}, {**tables, CELLS: keyed})[""]
         places = members["cell"].to_numpy()
@@ -140,7 +140,8 @@ def has_one_row(gathered: GatheredAnswer) -> bool:
     return row_counts is not None and bool(np.array_equal(row_counts, gathered.units))
 
 
-def _keyed_cells(gathered: GatheredAnswer, rows: "Counts") -> "pa.Table":
+def keyed_cells(gathered: GatheredAnswer, rows: "Counts") -> "pa.Table":
+    """Return the keys of some rows of an answer, and the place "cell" of each among them."""
     keys = [name for name in gathered.cells.column_names if name.startswith("k")]
     columns = {name: gathered.cells[name].take(pa.array(rows)) for name in keys}
     return pa.table({**columns, "cell": np.arange(len(rows))})

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -18,7 +18,6 @@ from policy_engine.data.column_names import column_name
 from policy_engine.decision.query import logic
 from policy_engine.decision.query.checking.answer_populations import DatasetRows
 from policy_engine.decision.query.checking.checked_query import (
-    CheckedAggregate,
     CheckedQuery,
     NotCheckableError,
 )
@@ -33,6 +32,7 @@ from policy_engine.decision.query.checking.measured_columns import (
     check_identifiers,
     check_unit_is_no_measure,
 )
+from policy_engine.decision.query.checking.possible_worlds import telling_cells
 from policy_engine.decision.query.checking.protecting import (
     ProtectionInputs,
     check_protection,
@@ -44,6 +44,7 @@ from policy_engine.decision.query.checking.showing_released import (
     SuppressedCell,
     show_released,
 )
+from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows, unfiltered_rows
 from policy_engine.decision.query.checking.unit_columns import (
     ROW,
     add_row,
@@ -110,8 +111,9 @@ class CheckableQuery:
     """A query whose answer can be checked, with the unit of privacy of its rows.
 
     `views` are what it reads of tables, the unit included, which who asks need not see; `dataset`
-    is the table that has the unit, and `row` the expression of the number of a row of it. It
-    `is_plain` where it asks for all rows of a table by columns.
+    is the table that has the unit, and `row` the expression of the number of a row of it.
+    `unfiltered` are the rows without conditions, and what they are. It `is_plain` where it asks for
+    all rows of a table by columns.
     """
 
     query: CheckedQuery
@@ -121,6 +123,7 @@ class CheckableQuery:
     check: OutputCheck
     dataset: str
     asset: str
+    unfiltered: UnfilteredRows
     is_plain: bool = False
 
 
@@ -162,9 +165,12 @@ def make_checkable(
         )
         for iri, view in with_units.items()
     }
+    unfiltered = unfiltered_rows(query.source, {iri: one.columns for iri, one in plain.items()})
+    read = replace(unfiltered, source=cast("exp.Select", rewrite(unfiltered.source, plain)))
     source = cast("exp.Select", rewrite(query.source, plain))
+    owned = check, owner, asset(owner)
     return CheckableQuery(
-        replace(query, source=source), unit, row, with_units, check, owner, asset(owner), is_plain
+        replace(query, source=source), unit, row, with_units, *owned, read, is_plain
     )
 
 
@@ -220,25 +226,31 @@ def check_joins(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> 
         raise NotCheckableError("K019", message, hint)
 
 
-def judge_answer(gathered: GatheredAnswer, check: OutputCheck) -> TableVerdict:
+def judge_answer(
+    checkable: CheckableQuery,
+    gathered: GatheredAnswer,
+    tables: "Mapping[str, pa.Table]",
+    rows: Callable[[], DatasetRows],
+) -> TableVerdict:
     """Return the verdict on each cell by itself, with cells suppressed that are about nobody, or
-    under a condition about everybody: they must look like those that few are in, or few are not in.
+    whose conditions hold of too few, or too few not, of those of whom they tell something.
 
-    Otherwise a condition about one person would be answered by whether its cell is shown.
+    Otherwise a condition about one person would be answered by whether its cell is shown. Raises
+    NotCheckableError: K017 for a condition that cannot be read, K022 if the query fails.
     """
-    verdict = judge(gathered.table, check)
+    verdict = judge(gathered.table, checkable.check)
     has_keys = (gathered.table.codes != TOTAL).any(axis=1)
     is_absent = (gathered.units == 0) & has_keys
     is_empty = np.repeat(is_absent[:, None], len(gathered.table.measures), axis=1)
-    aggregates = gathered.queries.query.aggregates
     for number, measure in enumerate(gathered.table.measures):
-        is_conditional = _is_conditional(aggregates[number])
         for evidence in (one.evidence for one in measure.statistics):
             is_empty[:, number] |= evidence.units == 0
-            if is_conditional and evidence.left_out is not None:
-                is_empty[:, number] |= evidence.left_out == 0
     few = np.where(is_empty, np.uint32(Reason.FEW_UNITS.bit), np.uint32(0))
-    return replace(verdict, reasons=verdict.reasons | few)
+    units = checkable.check.profile.min_units
+    telling = telling_cells(
+        gathered, checkable.unfiltered, tables, lambda: rows().least_rows(units)
+    )
+    return replace(verdict, reasons=verdict.reasons | few | telling)
 
 
 def answer_checked(
@@ -256,11 +268,12 @@ def answer_checked(
     ledger cannot be used; DataError (C011) for totals without highspy.
     """
     check = checkable.check
+    rows = cache(rows)
     check_protection(check, noise_key)
     check_identifiers(checkable.query.aggregates, tables)
     check_joins(checkable, tables)
     gathered = gather(checkable, tables)
-    judged = judge_answer(gathered, check)
+    judged = judge_answer(checkable, gathered, tables, rows)
     verdict, recorded = ledger.check(gathered, suppress_totals(judged), rows, tables)
     is_shown = verdict.released.any(axis=1) | (gathered.units >= check.profile.min_units)
     is_listed = listed_rows(verdict, gathered.sets, gathered.units)
@@ -279,15 +292,6 @@ def answer_checked(
         protection=protected.protection,
         judged=verdict,
     )
-
-
-def _is_conditional(aggregate: CheckedAggregate) -> bool:
-    """Return whether an aggregate is of those of whom something holds, beside having a value."""
-    condition = aggregate.condition
-    if not aggregate.is_group and aggregate.kind == "count" and isinstance(condition, exp.Not):
-        test = condition.this
-        return not (isinstance(test, exp.Is) and isinstance(test.this, exp.Column))
-    return aggregate.is_group or aggregate.kind == "binary" or condition is not None
 
 
 def gather(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> GatheredAnswer:

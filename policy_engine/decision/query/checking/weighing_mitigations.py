@@ -45,7 +45,7 @@ def weigh_mitigations(
     """
     check_joins(checkable, tables)
     gathered = gather(checkable, tables)
-    judged = judge_answer(gathered, checkable.check)
+    judged = judge_answer(checkable, gathered, tables, inputs.dataset_rows)
     is_count = counts_of_units(gathered, replace(inputs, is_plain=True))
     number = int(np.argmax(is_count))
     names = [one.name for one in checkable.query.columns if number in one.aggregates]
@@ -57,18 +57,21 @@ def weigh_mitigations(
         costs.append(protection_cost(judged, number, f"round to {base}", figures))
         figures = figures_with_noise(gathered, verdict, judged, inputs)
         costs.append(protection_cost(judged, number, f"noise up to {MOST_NOISE}", figures))
-    costs += _coarser(checkable, tables, number)
+    costs += _coarser(checkable, tables, inputs, number)
     return compare_mitigations(judged, number, (names or ["the aggregate"])[0], costs)
 
 
 def _coarser(
-    checkable: CheckableQuery, tables: "Mapping[str, pa.Table]", number: int
+    checkable: CheckableQuery,
+    tables: "Mapping[str, pa.Table]",
+    inputs: ProtectionInputs,
+    number: int,
 ) -> Iterator[MitigationCost]:
     """Yield what suppression would cost without one of the keys."""
     query = checkable.query
     for key, expression in enumerate(query.keys if len(query.keys) > 1 else ()):
         coarser = replace(checkable, query=_without_key(query, key))
-        judged = judge_answer(gather(coarser, tables), checkable.check)
+        judged = judge_answer(coarser, gather(coarser, tables), tables, inputs.dataset_rows)
         name = expression.name or expression.sql("duckdb", comments=False)
         yield suppression_cost(judged, number, f"suppress, without {name}")
 

@@ -106,14 +106,14 @@ ATTACKS = {
         SETS, by=region_less_other_sectors, gives=6, codes="K002 K014 K043 K044", table=firms
     ),
     "two tables": attack(
-        "SELECT COUNT(*) FROM T WHERE region = 'C'", OTHERS, gives=6, codes="K041", table=firms
+        "SELECT COUNT(*) FROM T WHERE region = 'C'", OTHERS, gives=6, codes="K003 K041", table=firms
     ),
     "two tables that differ by one": attack(
         "SELECT region, COUNT(*) FROM T GROUP BY region",
         "SELECT region, COUNT(*) FROM T WHERE sector <> 'agr' GROUP BY region",
         by=lambda answers: of(answers, 0, "D") - of(answers, 1, "D"),
         gives=1,
-        codes="K041",
+        codes="K003 K041",
         table=firms,
     ),
     "union": attack(
@@ -124,25 +124,25 @@ ATTACKS = {
         codes="K017",
         table=firms,
     ),
-    "complement against total": attack(ALL, f"{ALL} WHERE person <> 7", codes="K041"),
+    "complement against total": attack(ALL, f"{ALL} WHERE person <> 7", codes="K003 K041"),
     "overlapping conditions": attack(
         f"{ALL} WHERE age > 30",
         f"{ALL} WHERE age > 30 AND NOT (age = 25 OR person = 7)",
         by=minus,
-        codes="K041",
+        codes="K003 K041",
     ),
     "tracker": attack(
         f"{ALL} WHERE person = 7 OR region = 'a'",
         f"{ALL} WHERE person = 7 OR region = 'b'",
         ALL,
         by=lambda answers: value(answers, 0) + value(answers, 1) - value(answers, 2),
-        codes="K041 K043",
+        codes="K002 K041 K043",
     ),
     "tracker of nested conditions": attack(
         f"{ALL} WHERE region = 'a'",
         f"{ALL} WHERE region = 'a' OR (sector = 'y' AND person = 7)",
         by=lambda answers: -minus(answers),
-        codes="K041",
+        codes="K002 K041",
     ),
     "single pairs": attack(
         PAIR,
@@ -257,13 +257,13 @@ ATTACKS = {
             value(answers, 0) * value(answers, 0, column=1)
             - value(answers, 1) * value(answers, 1, column=1)
         ),
-        codes="K041",
+        codes="K003 K041",
     ),
     "distinct persons against rows": attack(
         "SELECT COUNT(*) FROM T",
         "SELECT COUNT(DISTINCT person) FROM T WHERE NOT (person = 7 AND ill)",
         gives=1,
-        codes="K041",
+        codes="K003 K041",
     ),
     "distinct values": attack(
         f"SELECT COUNT(DISTINCT CASE WHEN {IS_MORE} THEN 1 ELSE 0 END) FROM T",
@@ -314,7 +314,9 @@ ATTACKS = {
         codes="K017 K018",
     ),
     "common table expression": attack(
-        ALL, "WITH s AS (SELECT * FROM T WHERE person <> 7) SELECT SUM(pay) FROM s", codes="K041"
+        ALL,
+        "WITH s AS (SELECT * FROM T WHERE person <> 7) SELECT SUM(pay) FROM s",
+        codes="K003 K041",
     ),
     "ratio of two totals": attack(
         "SELECT SUM(CASE WHEN person <> 7 THEN pay END) / SUM(pay), SUM(pay) FROM T",
@@ -328,7 +330,7 @@ ATTACKS = {
         codes="K018",
     ),
     "spelling of a column": attack(
-        ALL, 'SELECT SUM(t."PAY") FROM T AS t WHERE NOT person = 7', codes="K041"
+        ALL, 'SELECT SUM(t."PAY") FROM T AS t WHERE NOT person = 7', codes="K003 K041"
     ),
 }
 
@@ -381,7 +383,8 @@ def test_attack_recovers_a_value_from_raw_answers_and_none_from_checked_ones(nam
 
 # -- what is asked again, elsewhere, or by others ------------------------------------------------
 
-LESS = f"{ALL} WHERE person <> 7"
+MOST, LESS = f"{ALL} WHERE person < 40", f"{ALL} WHERE person < 39"
+"""Two queries that are harmless each, and tell the pay of person 39 together."""
 
 
 def test_same_query_is_free_and_gives_the_same(ask):
@@ -391,7 +394,7 @@ def test_same_query_is_free_and_gives_the_same(ask):
 
 
 def test_restart_between_two_queries_forgets_nothing(ask, tmp_path):
-    assert ask(ALL, ledger=str(tmp_path / "one")).permitted
+    assert ask(MOST, ledger=str(tmp_path / "one")).permitted
     assert codes_of(ask(LESS, ledger=tmp_path / "one")) == {"K041"}
 
 
@@ -408,11 +411,11 @@ COLLEAGUES = Hierarchy(
 
 
 def test_two_of_one_organisation_are_one_and_those_of_none_are_not(ask, tmp_path):
-    assert ask(ALL, ORGANISATION, hierarchy=COLLEAGUES).permitted
+    assert ask(MOST, ORGANISATION, hierarchy=COLLEAGUES).permitted
     colleague = ask(LESS, ORGANISATION, hierarchy=COLLEAGUES, assignee=f"{RESEARCHER}/2")
     assert codes_of(colleague) == {"K041"}
     alone, ledger = ("pe:ledgerScope", "eq", "assignee"), tmp_path / "alone"
-    assert ask(ALL, alone, ledger=ledger, hierarchy=COLLEAGUES).permitted
+    assert ask(MOST, alone, ledger=ledger, hierarchy=COLLEAGUES).permitted
     assert codes_of(ask(LESS, alone, ledger=ledger, hierarchy=COLLEAGUES)) == {"K041"}
     other = ask(LESS, alone, ledger=ledger, hierarchy=COLLEAGUES, assignee=f"{RESEARCHER}/2")
     assert other.permitted
@@ -427,7 +430,7 @@ def _asked_elsewhere(job):
 
 @pytest.mark.nightly
 def test_two_queries_at_once_cannot_both_pass(tmp_path):
-    jobs = [(ALL, str(tmp_path / "outputs")), (LESS, str(tmp_path / "outputs"))]
+    jobs = [(MOST, str(tmp_path / "outputs")), (LESS, str(tmp_path / "outputs"))]
     with get_context("spawn").Pool(2) as pool:
         assert sorted(pool.map(_asked_elsewhere, jobs, chunksize=1)) == [False, True]
 
@@ -496,4 +499,4 @@ def test_same_figure_without_a_person_does_not_tell_that_a_condition_fails(ask):
     """Person 8 is not ill: of all and of all others, as many are."""
     sql = "SELECT COUNT(*) FILTER (WHERE ill) AS n FROM T"
     assert shown(ask(sql)) == [(15,)]
-    assert codes_of(ask(f"{sql} WHERE person <> 8")) == {"K041"}
+    assert codes_of(ask(f"{sql} WHERE person <> 8")) == {"K003"}

@@ -1,0 +1,81 @@
+"""Which condition somebody has to satisfy to be in what an aggregate is about."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from policy_engine.decision.query.checking.checked_query import CheckedAggregate
+from policy_engine.decision.query.checking.condition_leaves import is_presence
+from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
+from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows, conjuncts
+
+
+@dataclass(frozen=True)
+class PopulationCondition:
+    """The parts of a condition, all of which hold of who is in a population.
+
+    `presence` are the measured values that a row must have to count at all: nobody writes them as a
+    condition, and rows without them are neither in the population nor left out of it.
+    """
+
+    parts: tuple[exp.Expr, ...]
+    presence: tuple[exp.Expr, ...] = ()
+
+    @property
+    def whole(self) -> exp.Expr:
+        """The condition as one expression."""
+        return exp.and_(*(exp.paren(one.copy()) for one in self.parts))
+
+    @property
+    def text(self) -> str:
+        """What tells it from other conditions."""
+        return " AND ".join(one.sql("duckdb") for one in (*self.parts, exp.null(), *self.presence))
+
+
+def population_condition(
+    queries: EvidenceQueries, number: int, rows: UnfilteredRows
+) -> PopulationCondition:
+    """Return the condition of the rows that an aggregate counts or is of: that of WHERE, and its
+    own. Of a yes or no, it is that of the rows that say yes."""
+    aggregate = queries.query.aggregates[number]
+    own = [rows.resolved(one) for one in conjuncts(aggregate.condition)]
+    implied = own if _is_plain_count(aggregate) else []
+    presence = [one for one in implied if is_presence(one)]
+    parts = [*conjuncts(rows.condition), *(one for one in own if one not in presence)]
+    for argument in aggregate.arguments:
+        value = rows.resolved(argument)
+        if not isinstance(value, exp.Literal):
+            presence.append(_is_present(value))
+    if aggregate.kind == "binary":
+        parts.append(_says_yes(rows.resolved(aggregate.arguments[0]), aggregate.low))
+    return PopulationCondition(tuple(parts), tuple(presence))
+
+
+def _is_plain_count(aggregate: CheckedAggregate) -> bool:
+    return aggregate.kind == "count" and not aggregate.is_group
+
+
+def _is_present(node: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=exp.paren(node.copy()), expression=exp.null()))
+
+
+def _says_yes(node: exp.Expr, low: str) -> exp.Expr:
+    """Return the condition that a yes or no is a yes: as it is written, where it can be read."""
+    node = node.unnest()
+    branches = node.args["ifs"] if isinstance(node, exp.Case) and node.this is None else []
+    if len(branches) == 1 and low == "0":
+        result, default = branches[0].args["true"], node.args.get("default") or exp.null()
+        if isinstance(result, exp.Case) and isinstance(default, exp.Null):
+            return _says_yes(result, low)
+        if result.sql() == "1" and default.sql() in ("0", "NULL"):
+            condition: exp.Expr = branches[0].this
+            return condition.copy()
+    return exp.NEQ(this=exp.paren(node.copy()), expression=exp.Literal.number(low))
+
+
+def key_columns(keys: Iterable[exp.Expr]) -> frozenset[str]:
+    """Return the columns that are keys by themselves, as they are written in SQL."""
+    return frozenset(
+        one.unnest().sql("duckdb") for one in keys if isinstance(one.unnest(), exp.Column)
+    )

@@ -1,0 +1,347 @@
+"""Whether cells of an answer would be shown whatever a secret of one person is.
+
+Which columns are somebody's secret is not known. So, of the columns of a cell's condition, each
+set of them is taken for secret, and the others for known to who asks, as are the keys of the cell.
+How a row fares with each of the secret values that occur in the data is its profile. Of the rows
+whose profile is not constant, being in the cell tells something: enough of them must be in the
+cell, and enough must not. Then whether the cell is shown does not depend on the secret of one,
+unless there are just enough: J. Kenthapadi, N. Mishra, K. Nissim, Simulatable auditing (PODS 2005).
+
+Rows are told apart by the leaves of conditions alone, of which there are few, so that each is
+combined with the leaves of all others. An atom of a condition that is never yes, or never no, is
+assumed to be: otherwise it would be told that nobody is the only one.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from policy_engine.audits.outputs.reasons import Reason
+from policy_engine.decision.query.checking.alike_rows import NUMBER, AlikeRows, alike_rows
+from policy_engine.decision.query.checking.answer_populations import keyed_cells
+from policy_engine.decision.query.checking.condition_leaves import (
+    Atom,
+    ConditionLeaves,
+    LeafExpression,
+    columns_of,
+)
+from policy_engine.decision.query.checking.evidence_query import CELLS
+from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, run_checked
+from policy_engine.decision.query.checking.population_conditions import (
+    PopulationCondition,
+    key_columns,
+    population_condition,
+)
+from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
+from policy_engine.decision.query.grammar import to_sql
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Masks = NDArray[np.uint32]
+
+MOST_COLUMNS, MOST_PAIRS = 6, 2_000_000
+"""How many columns a condition may have besides keys, and how many pairs of different rows and
+secret values it may be evaluated on: what is beyond that is for a person to decide."""
+
+ALIKE, PART = "rows alike", "rows of cells"
+"""The tables of the rows that are alike, and of those in the cells of one grouping set."""
+
+
+def telling_cells(
+    gathered: GatheredAnswer,
+    rows: UnfilteredRows,
+    tables: "Mapping[str, pa.Table]",
+    least: Callable[[], int],
+) -> "Masks":
+    """Return the reasons (bits) against cells that tell of fewer than the `least` rows that they
+    have a secret, or that all but fewer do: (rows of the answer, aggregates).
+
+    Raises NotCheckableError: K017 for a condition that cannot be read, K022 if the query fails.
+    """
+    query = gathered.queries.query
+    masks = np.zeros((len(gathered.sets), len(query.aggregates)), np.uint32)
+    places: dict[str, list[int]] = {}
+    conditions: dict[str, PopulationCondition] = {}
+    for number, aggregate in enumerate(query.aggregates):
+        condition = population_condition(gathered.queries, number, rows)
+        if condition.parts and aggregate.kind != "extreme":
+            conditions[condition.text] = condition
+            places.setdefault(condition.text, []).append(number)
+    if not conditions:
+        return masks
+    keys = [rows.resolved(one) for one in query.keys]
+    worlds = PossibleWorlds.of(rows.source, keys, [*conditions.values()], tables)
+    for number, own in enumerate(query.sets):
+        cells = np.flatnonzero(gathered.sets == number)
+        parts = worlds.reasons(own, keyed_cells(gathered, cells), least())
+        for numbers, reasons in zip(places.values(), parts, strict=True):
+            masks[np.ix_(cells, np.array(numbers))] |= reasons[:, None]
+    return masks
+
+
+@dataclass(frozen=True, eq=False)
+class PossibleWorlds:
+    """The rows that conditions are asked of, alike ones once.
+
+    `keys` and `conditions` are expressions over leaves, and `leaf_columns` the column that each
+    leaf reads. Column "c<i>" of the rows says whether condition i holds, "q<i>" whether it is asked
+    of the row at all. `absent` are the answers that no row gives to an atom.
+    """
+
+    rows: AlikeRows
+    keys: tuple[LeafExpression, ...]
+    plain_keys: tuple[frozenset[str], ...]
+    conditions: tuple[LeafExpression, ...]
+    leaf_columns: Mapping[str, str]
+    absent: Mapping[str, tuple[bool, ...]]
+
+    @classmethod
+    def of(
+        cls,
+        source: exp.Select,
+        keys: Sequence[exp.Expr],
+        conditions: Sequence[PopulationCondition],
+        tables: "Mapping[str, pa.Table]",
+    ) -> "PossibleWorlds":
+        """Return the possible worlds of a query's rows. Raises NotCheckableError (K022)."""
+        leaves = ConditionLeaves()
+        leaf_conditions = tuple(leaves.condition(one.whole) for one in conditions)
+        plain = tuple(key_columns([one]) for one in keys)
+        # What is a key by itself is never secret in its cell.
+        leaf_keys = tuple(
+            LeafExpression(one, columns_of(one), ()) if columns else leaves.value(one)
+            for one, columns in zip(keys, plain, strict=True)
+        )
+        others = {f"k{number}": one for number, one in enumerate(keys)}
+        others |= {f"c{number}": _holds(one.whole) for number, one in enumerate(conditions)}
+        present = {f"q{number}": one.presence for number, one in enumerate(conditions)}
+        others |= {
+            name: exp.and_(*parts) if parts else exp.true() for name, parts in present.items()
+        }
+        alike = alike_rows(source, leaves.by_name(), others, tables)
+        columns = {name: next(iter(columns_of(one))) for name, one in leaves.by_name().items()}
+        absent = _absent([atom for one in leaf_conditions for atom in one.atoms], alike.table)
+        return cls(alike, leaf_keys, plain, leaf_conditions, columns, absent)
+
+    def reasons(self, keys: Sequence[int], cells: "pa.Table", least: int) -> "list[Masks]":
+        """Return the reasons (bits) against the cells of a grouping set: (cells,) per condition."""
+        masks = [np.zeros(cells.num_rows, np.uint32) for _ in self.conditions]
+        settled_columns = frozenset[str]().union(*(self.plain_keys[number] for number in keys))
+        splits = []
+        for number, condition in enumerate(self.conditions):
+            columns = sorted(condition.columns - settled_columns)
+            if len(columns) > MOST_COLUMNS:
+                masks[number] |= np.uint32(Reason.BEYOND_LEDGER.bit)
+                continue
+            splits += [
+                _Split(self, number, frozenset(one), keys)
+                for size in range(1, len(columns) + 1)
+                for one in combinations(columns, size)
+            ]
+        if not splits:
+            return masks
+        part = self._part(keys, cells)
+        few = [*self._within_limits(splits, part)]
+        for split in splits:
+            if split not in few:
+                masks[split.number] |= np.uint32(Reason.BEYOND_LEDGER.bit)
+        texts = {str(place): to_sql(one.counts(), "duckdb") for place, one in enumerate(few)}
+        results = run_checked(texts, {ALIKE: self.rows.table, PART: part})
+        for split, counts in zip(few, results.values(), strict=True):
+            places, (inside, outside) = (
+                counts["cell"].to_numpy(),
+                (counts[name].to_numpy() for name in ("inside", "outside")),
+            )
+            for sizes, reason in ((inside, Reason.FEW_UNITS), (outside, Reason.GROUP_DISCLOSURE)):
+                masks[split.number][places[sizes < least]] |= np.uint32(reason.bit)
+        return masks
+
+    def _part(self, keys: Sequence[int], cells: "pa.Table") -> "pa.Table":
+        """Return the rows in the cells of a grouping set, alike ones of a cell once."""
+        names = [
+            n
+            for n in self.rows.table.column_names
+            if n[0] not in "kn" or n[1:] in {str(one) for one in keys}
+        ]
+        select = exp.select(
+            _column("cell", CELLS), *(_column(n, ALIKE) for n in names if n != NUMBER)
+        )
+        total = exp.cast(exp.Sum(this=_column(NUMBER, ALIKE)), exp.DType.BIGINT)
+        select = select.select(exp.alias_(total, NUMBER, quoted=True)).from_(_table(ALIKE))
+        pairs = [_same(f"k{number}", ALIKE, CELLS) for number in keys]
+        select = select.join(_table(CELLS), on=exp.and_(*pairs) if pairs else exp.true())
+        select.set("group", exp.Group(all=True))
+        return run_checked({"": to_sql(select, "duckdb")}, {ALIKE: self.rows.table, CELLS: cells})[
+            ""
+        ]
+
+    def _within_limits(self, splits: "Sequence[_Split]", part: "pa.Table") -> "Iterator[_Split]":
+        """Yield the splits of which there are few enough pairs."""
+        if part.num_rows * self.rows.table.num_rows <= MOST_PAIRS:
+            yield from splits
+            return
+        texts = {}
+        for place, split in enumerate(splits):
+            for name, select in (("k", split.known_parts()), ("s", split.secret_parts())):
+                count = exp.select("COUNT(*) AS n").from_(select.subquery("x"))
+                texts[f"{name}{place}"] = to_sql(count, "duckdb")
+        results = run_checked(texts, {ALIKE: self.rows.table, PART: part})
+        sizes = {name: one["n"][0].as_py() for name, one in results.items()}
+        for place, split in enumerate(splits):
+            if sizes[f"k{place}"] * sizes[f"s{place}"] <= MOST_PAIRS:
+                yield split
+
+
+@dataclass(frozen=True)
+class _Split:
+    """The columns of a condition that are taken for secret, and the queries of what that tells."""
+
+    worlds: PossibleWorlds
+    number: int
+    secret: frozenset[str]
+    keys: Sequence[int]
+
+    @property
+    def condition(self) -> LeafExpression:
+        """The condition over leaves."""
+        return self.worlds.conditions[self.number]
+
+    @property
+    def bound_keys(self) -> tuple[int, ...]:
+        """The keys that read a secret: it is known what they are."""
+        return tuple(one for one in self.keys if self.worlds.keys[one].columns & self.secret)
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The leaves of the condition and of keys that read a secret."""
+        of_keys = (n for one in self.bound_keys for n in self.worlds.keys[one].leaves)
+        return tuple(dict.fromkeys((*self.condition.leaves, *of_keys)))
+
+    def _names(self, *, secret: bool) -> list[str]:
+        own = tuple(
+            one for one in self.leaves if (self.worlds.leaf_columns[one] in self.secret) == secret
+        )
+        return [*own, *self.worlds.rows.failing(own)]
+
+    @property
+    def known_names(self) -> list[str]:
+        """The columns of what is known of a row."""
+        return [*self._names(secret=False), *(f"k{number}" for number in self.bound_keys)]
+
+    def known_parts(self) -> exp.Select:
+        """Return the query of what may be known of rows in the cells."""
+        names = [_column(one) for one in self.known_names] or [exp.alias_(exp.true(), "z")]
+        return exp.select(*names).distinct().from_(_table(PART)).where(_column(f"q{self.number}"))
+
+    def secret_parts(self) -> exp.Query:
+        """Return the query of what the secrets may be: as they are in the data, or assumed."""
+        atoms = self.condition.atoms
+        assumptions = [
+            (atom.name, answer)
+            for atom in atoms
+            if atom.columns & self.secret
+            for answer in self.worlds.absent.get(atom.name, ())
+        ]
+        selects = [self._secrets({})] + [self._secrets({name: one}) for name, one in assumptions]
+        return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)
+
+    def _secrets(self, assumed: Mapping[str, bool]) -> exp.Select:
+        answers = [
+            exp.alias_(
+                exp.cast(
+                    exp.Boolean(this=assumed[one.name]) if one.name in assumed else exp.null(),
+                    "BOOLEAN",
+                ),
+                one.name,
+                quoted=True,
+            )
+            for one in self.condition.atoms
+        ]
+        names = [_column(one) for one in self._names(secret=True)]
+        return exp.select(*names, *answers).distinct().from_(_table(ALIKE))
+
+    def counts(self) -> exp.Select:
+        """Return the query of how many rows of each "cell" tell something: "inside" those that the
+        condition holds of, and "outside" the others."""
+        pairs = self._profiles().subquery("d")
+        same = [_same(one, PART, "d") for one in self.known_names]
+        select = exp.select(_column("cell", PART))
+        for name, is_in in (
+            ("inside", _column(f"c{self.number}", PART)),
+            ("outside", exp.not_(_column(f"c{self.number}", PART))),
+        ):
+            sized = exp.case().when(is_in, _column(NUMBER, PART)).else_(exp.Literal.number(0))
+            select = select.select(exp.alias_(exp.cast(exp.Sum(this=sized), "BIGINT"), name))
+        select = select.from_(_table(PART)).join(pairs, on=exp.and_(*same) if same else exp.true())
+        select = select.where(_column(f"q{self.number}", PART))
+        return select.group_by(_column("cell", PART))
+
+    def _profiles(self) -> exp.Select:
+        """Return the query of what is known of those whom the condition holds of or not, by their
+        secret."""
+        names = [_column(one) for one in self.known_names]
+        select = exp.select(*(names or [exp.alias_(exp.true(), "z")]))
+        select = select.from_(self.known_parts().subquery("known"))
+        select = select.join(self.secret_parts().subquery("secret"), join_type="cross")
+        for number in self.bound_keys:
+            key = exp.Try(this=self.worlds.keys[number].expression.copy())
+            select = select.where(exp.NullSafeEQ(this=key, expression=_column(f"k{number}")))
+        holds = self._holds()
+        varies = exp.NEQ(
+            this=exp.LogicalOr(this=holds.copy()), expression=exp.LogicalAnd(this=holds.copy())
+        )
+        return select.group_by(*(one.copy() for one in names)).having(varies)
+
+    def _holds(self) -> exp.Expr:
+        fails = [exp.not_(_column(one)) for one in self.worlds.rows.failing(self.condition.leaves)]
+        return exp.and_(*fails, _holds(self.condition.expression))
+
+
+def _holds(condition: exp.Expr) -> exp.Expr:
+    """Return whether a condition holds: not where it fails, or is missing."""
+    return exp.func("COALESCE", exp.Try(this=condition.copy()), exp.false())
+
+
+def _absent(atoms: Sequence[Atom], table: "pa.Table") -> dict[str, tuple[bool, ...]]:
+    """Return the answers that no row gives to atoms; it is no secret that values are there."""
+    atoms_by_name = {one.name: one for one in atoms if not one.is_presence}
+    texts = {}
+    for name, atom in atoms_by_name.items():
+        tested = exp.Try(this=atom.expression.copy())
+        entries = [
+            exp.alias_(
+                exp.LogicalOr(
+                    this=exp.EQ(
+                        this=exp.cast(tested.copy(), "BOOLEAN"), expression=exp.Boolean(this=answer)
+                    )
+                ),
+                str(answer),
+            )
+            for answer in (True, False)
+        ]
+        texts[name] = to_sql(exp.select(*entries).from_(_table(ALIKE)), "duckdb")
+    results = run_checked(texts, {ALIKE: table})
+    return {
+        name: tuple(answer for answer in (True, False) if not one[str(answer)][0].as_py())
+        for name, one in results.items()
+    }
+
+
+def _table(name: str) -> exp.Table:
+    return exp.table_(name, quoted=True)
+
+
+def _column(name: str, table: str | None = None) -> exp.Expr:
+    return exp.column(name, table=table, quoted=True)
+
+
+def _same(name: str, one: str, other: str) -> exp.Expr:
+    return exp.NullSafeEQ(this=_column(name, one), expression=_column(name, other))

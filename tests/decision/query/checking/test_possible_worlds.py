@@ -1,0 +1,280 @@
+"""What is withheld does not depend on the secret of one person."""
+
+from itertools import combinations, count, product
+
+import pyarrow as pa
+import pytest
+import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
+from output_checked import RESEARCHER, TABLE, policy_with
+
+from policy_engine.api.deciding import query_data
+from policy_engine.decision.query.checking import possible_worlds
+from policy_engine.decision.query.checking.population_conditions import PopulationCondition
+from policy_engine.decision.query.checking.possible_worlds import PossibleWorlds
+
+CHECK = ("pe:outputCheck", "eq", "dwb-2015")
+UNIT = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/id"})
+
+
+def patients(ill=lambda number: number % 3 == 0, **more):
+    """Return 120 persons of two regions, with pay; every third is ill unless told otherwise."""
+    numbers = range(120)
+    columns = {
+        "id": list(numbers),
+        "region": ["north" if number % 2 else "south" for number in numbers],
+        "age": [20 + number % 50 for number in numbers],
+        "pay": [1000.0 + number for number in numbers],
+        "year": [2024 for _ in numbers],
+        "ill": [ill(number) for number in numbers],
+    }
+    return pa.table(columns | {name: list(map(one, numbers)) for name, one in more.items()})
+
+
+@pytest.fixture
+def ask(tmp_path):
+    """Return a function that answers queries about T, one after another, with one ledger."""
+    numbers = count()
+
+    def answers(table, *queries, refinements=(UNIT,)):
+        policy = policy_with(CHECK, *refinements)
+        ledger = tmp_path / f"outputs-{next(numbers)}"
+        return [
+            query_data(sql, [policy], RESEARCHER, {TABLE: table}, output_ledger=ledger)
+            for sql in queries
+        ]
+
+    return answers
+
+
+def seen(results):
+    """Return all that who asks sees of answers, but for the figures."""
+    return [
+        (
+            one.permitted,
+            sorted(reason.code for reason in one.reasons),
+            one.checked and one.checked.codes,
+            one.checked and one.checked.outcome,
+            one.checked and [(cell.row, cell.column) for cell in one.checked.suppressed],
+            one.table and one.table.num_rows,
+        )
+        for one in results
+    ]
+
+
+ALONE = {
+    "one among chosen ones": "id BETWEEN 20 AND 29 OR (id = 10 AND ill)",
+    "nine and one": "id BETWEEN 20 AND 28 OR (id = 10 AND ill)",
+    "one less": "id BETWEEN 40 AND 60 AND NOT (id = 50 AND ill) OR (id = 10 AND ill)",
+    "all of the chosen": "id BETWEEN 0 AND 20 AND (ill OR id <> 10)",
+    "a comparison of truths": "(id BETWEEN 20 AND 28) >= (ill = (id <> 10)) AND id < 30",
+    "a choice": "CASE WHEN id = 10 THEN ill ELSE id BETWEEN 20 AND 28 END",
+    "a number": "id BETWEEN 20 AND 28 OR id * CAST(ill AS INT) = 10",
+    "what is computed": "id BETWEEN 20 AND 28 OR COALESCE(NULLIF(ill, id <> 10), FALSE)",
+    "a failing cast": "CAST(CASE WHEN id = 10 AND ill THEN 'x' ELSE '1' END AS INT) = id // id",
+}
+
+
+@pytest.mark.parametrize("condition", ALONE.values(), ids=ALONE)
+@pytest.mark.parametrize("query", ["COUNT(*) FROM T WHERE {}", "COUNT(*) FILTER (WHERE {}) FROM T"])
+def test_one_answer_does_not_tell_whether_a_chosen_person_is_ill(ask, condition, query):
+    sql = "SELECT " + query.format(condition)
+    results = [
+        ask(patients(lambda n, i=i: i if n == 10 else n % 3 == 0), sql) for i in (True, False)
+    ]
+    assert seen(results[0]) == seen(results[1])
+    assert not results[0][0].permitted
+
+
+CHOSEN = "(id BETWEEN 20 AND 28 OR (id = 10 AND ill))"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT COUNT(*) FROM (SELECT {CHOSEN} AS f FROM T) WHERE f",
+        f"SELECT COUNT(*) FROM (SELECT * FROM T WHERE {CHOSEN}) AS s",
+        (
+            "WITH s AS (SELECT id, ill AS f FROM T WHERE id BETWEEN 10 AND 28) "
+            "SELECT COUNT(*) FROM s WHERE id >= 20 OR (id = 10 AND f)"
+        ),
+        f"SELECT ill, COUNT(*) FROM T WHERE {CHOSEN} GROUP BY ill",
+        f"SELECT AVG(pay) FROM T WHERE {CHOSEN}",
+        f"SELECT AVG({CHOSEN}) FROM T WHERE id < 60",
+        f"SELECT SUM(CASE WHEN {CHOSEN} THEN 1 ELSE 0 END) FROM T",
+        f"SELECT SUM(CASE WHEN {CHOSEN} THEN pay END) FROM T",
+    ],
+)
+def test_conditions_are_read_wherever_they_are_written(ask, sql):
+    worlds = [patients(lambda n, i=i: i if n == 10 else n % 3 == 0) for i in (True, False)]
+    results = [ask(one, sql) for one in worlds]
+    assert seen(results[0]) == seen(results[1])
+    assert not results[0][0].permitted
+
+
+def test_nobody_learns_that_all_of_a_chosen_group_are_ill(ask):
+    sql = "SELECT COUNT(*) AS n FROM T WHERE id BETWEEN 0 AND 19 AND ill"
+    for well in (0, 1, 9):
+        [result] = ask(patients(lambda n, well=well: n >= well), sql)
+        assert not result.permitted
+    [result] = ask(patients(lambda n: n >= 10), sql)
+    assert result.table.to_pylist() == [{"n": 10}]
+
+
+def test_the_only_one_who_could_be_ill_is_not_told_from_nobody(ask):
+    sql = "SELECT COUNT(*) FROM T WHERE id BETWEEN 20 AND 28 OR (id = 10 AND ill)"
+    results = [ask(patients(lambda n, i=i: i and n == 10), sql) for i in (True, False)]
+    assert seen(results[0]) == seen(results[1])
+
+
+PASSES = {
+    "COUNT(*) AS n, SUM(pay) AS s, AVG(pay) AS m FROM T WHERE region = 'north'": lambda n: n % 2,
+    "COUNT(*) AS n FROM T WHERE region = 'north' AND age BETWEEN 30 AND 49": (
+        lambda n: n % 2 and 10 <= n % 50 < 30
+    ),
+    "COUNT(*) AS n FROM T WHERE ill": lambda n: n % 3 == 0,
+    "COUNT(*) AS n FROM T WHERE pay IS NOT NULL AND region = 'north'": lambda n: n % 2,
+    "COUNT(*) AS n FROM T WHERE age >= 40 OR region = 'north'": lambda n: n % 50 >= 20 or n % 2,
+    "COUNT(*) FILTER (WHERE ill) AS n FROM T WHERE region = 'north'": lambda n: n % 6 == 3,
+    "SUM(CASE WHEN ill THEN 1 ELSE 0 END) AS n FROM T WHERE age < 45": (
+        lambda n: n % 3 == 0 and n % 50 < 25
+    ),
+    "COUNT(pay) AS n FROM T WHERE LEFT(region, 1) = 'n'": lambda n: n % 2,
+    "COUNT(*) AS n FROM T WHERE CAST(age AS VARCHAR) LIKE '3%'": lambda n: 10 <= n % 50 < 20,
+    "COUNT(*) AS n FROM (SELECT *, age + 1 AS older FROM T WHERE ill) WHERE older > 40": (
+        lambda n: n % 3 == 0 and n % 50 >= 20
+    ),
+    "COUNT(*) AS n FROM T WHERE TRUE": lambda n: True,  # noqa: ARG005
+}
+
+
+@pytest.mark.parametrize(("sql", "is_in"), PASSES.items(), ids=PASSES)
+@pytest.mark.parametrize("refinements", [(), (UNIT,)])
+def test_ordinary_conditions_are_answered(ask, sql, is_in, refinements):
+    [result] = ask(patients(), f"SELECT {sql}", refinements=refinements)
+    assert result.checked.suppressed == ()
+    assert result.table["n"].to_pylist() == [sum(bool(is_in(n)) for n in range(120))]
+
+
+GROUPED = [
+    "SELECT region, COUNT(*) AS n FROM T GROUP BY region",
+    "SELECT region, COUNT(*) AS n FROM T WHERE region <> 'east' GROUP BY region",
+    "SELECT region, COUNT(*) AS n FROM T WHERE ill GROUP BY region",
+    "SELECT region, COUNT(*) AS n FROM T WHERE age < 45 GROUP BY ROLLUP (region)",
+    "SELECT age // 10 AS a, COUNT(*) AS n FROM T WHERE age BETWEEN 30 AND 59 GROUP BY age // 10",
+]
+
+
+@pytest.mark.parametrize("sql", GROUPED)
+def test_keys_are_known_and_tell_nothing_by_being_asked_for(ask, sql):
+    [result] = ask(patients(), sql)
+    assert result.checked.suppressed == ()
+    assert None not in result.table["n"].to_pylist()
+
+
+def test_condition_that_holds_of_everybody_is_withheld_with_a_reason_for_the_owner(ask):
+    for condition in ("year = 2024", "age < 200", "id >= 0", "age < 69"):
+        [result] = ask(patients(), f"SELECT COUNT(*) AS n FROM T WHERE {condition}")
+        assert result.checked.codes == ("K049",)
+        [cell] = result.checked.judged.cells()
+        assert [reason.value for reason in cell.reasons] == ["K003"]
+
+
+def test_unit_of_several_rows_counts_with_as_many_as_it_may_have(ask):
+    rows = pa.table({"id": [n // 2 for n in range(240)], "ill": [n % 14 == 0 for n in range(240)]})
+    [some] = ask(rows, "SELECT COUNT(*) AS n FROM T WHERE ill")
+    [others] = ask(rows, "SELECT COUNT(*) AS n FROM T WHERE id > 100")
+    assert not some.permitted
+    assert others.table["n"].to_pylist() == [38]
+
+
+def test_more_columns_than_are_looked_at_are_for_a_person(ask):
+    more = {f"c{number}": lambda n, number=number: n % (number + 2) for number in range(7)}
+    condition = " OR ".join(f"c{number} = 0" for number in range(7))
+    [result] = ask(patients(**more), f"SELECT COUNT(*) AS n FROM T WHERE {condition}")
+    assert result.checked.codes == ("K046",)
+    assert not result.permitted
+
+
+def test_more_pairs_than_are_looked_at_are_for_a_person(ask, monkeypatch):
+    sql = "SELECT COUNT(*) AS n FROM T WHERE pay - 1000 > age"
+    [result] = ask(patients(), sql)
+    assert result.table["n"].to_pylist() == [sum(n > 20 + n % 50 for n in range(120))]
+    monkeypatch.setattr(possible_worlds, "MOST_PAIRS", 100)
+    [result] = ask(patients(), sql)
+    assert result.checked.codes == ("K046",)
+
+
+# -- what is counted, against the definition -----------------------------------------------------
+
+LEAST = 3
+
+
+def reasons_against(table, condition):
+    """Return the reasons against the one cell of those whom a condition holds of."""
+    where = PopulationCondition((sqlglot.parse_one(condition, dialect="duckdb"),))
+    source = sqlglot.parse_one("FROM t", dialect="duckdb")
+    worlds = PossibleWorlds.of(source, [], [where], {"t": table})
+    [[mask]] = worlds.reasons((), pa.table({"cell": [0]}), LEAST)
+    return int(mask)
+
+
+def telling_rows(rows, holds):
+    """Return how many rows tell something, inside and outside, for each set of secret columns."""
+    counts = {}
+    for secret in (one for size in (1, 2, 3) for one in combinations(("a", "b", "id"), size)):
+        values = [{name: row[name] for name in secret} for row in rows]
+        for name in {*secret} - {"id"}:
+            for missing in {True, False} - {row[name] for row in rows}:
+                values += [{**one, name: missing} for one in values]
+        varied = [row for row in rows if len({holds({**row, **one}) for one in values}) > 1]
+        inside = sum(map(holds, varied))
+        counts[secret] = (inside, len(varied) - inside)
+    return counts
+
+
+def is_told(counts):
+    return any(sum(pair) and min(pair) < LEAST for pair in counts.values())
+
+
+ATOMS = {"a": "a", "b": "NOT b", "id": "id <= 4"}
+SHAPES = [
+    *(f"{{}} {one} ({{}} {other} {{}})" for one, other in product(("AND", "OR"), repeat=2)),
+    "({} AND {}) OR NOT {}",
+]
+
+
+@given(
+    bits=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=8, max_size=14),
+    shape=st.sampled_from(SHAPES),
+    order=st.permutations(["a", "b", "id"]),
+    person=st.integers(0, 7),
+    secret=st.sampled_from("ab"),
+)
+def test_cell_is_withheld_by_the_definition_and_the_secret_of_one_matters_only_at_the_threshold(
+    bits, shape, order, person, secret
+):
+    condition = shape.format(*(ATOMS[name] for name in order))
+    code = shape.format(*order).replace("AND", "and").replace("OR", "or").replace("NOT", "not")
+
+    def holds(row):
+        values = {"a": row["a"], "b": not row["b"], "id": row["id"] <= 4}
+        return bool(eval(code, {}, values))
+
+    counts = []
+    for flips in (False, True):
+        rows = [{"a": a, "b": b, "id": number} for number, (a, b) in enumerate(bits)]
+        rows[person][secret] ^= flips
+        counts.append(telling_rows(rows, holds))
+        assert bool(reasons_against(pa.Table.from_pylist(rows), condition)) == is_told(counts[-1])
+    one, other = counts
+    if is_told(one) != is_told(other):
+        crossed = [
+            key
+            for key in one
+            if sum(one[key])
+            and sum(other[key])
+            and (min(one[key]) < LEAST) != (min(other[key]) < LEAST)
+        ]
+        assert crossed
