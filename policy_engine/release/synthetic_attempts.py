@@ -49,7 +49,8 @@ def attempted_rows(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> 
     not part of the way in which rows are made up, and names of assets of nothing: they must not
     restart the count of attempts. Records are compared by what they mean, in any order and each
     once, for equal ones are attacked once; and by sketches, since a column or a record more or less
-    must not restart it either.
+    must not restart it either: of the distinct records, and of all with how often each is there,
+    for a column less makes records equal.
     """
     step = plan.require_generation()
     learnt = table.select(sorted(step.columns))
@@ -77,7 +78,7 @@ def attempted_rows(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> 
         seed=seed,
         audits=tuple(one.method for one in plan.synthetic_audits),
         repeats=repeats,
-        records=sketches(distinct, ()),
+        records=tuple(dict.fromkeys((*sketches(distinct, ()), *sketches(learnt, ())))),
     )
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from policy_engine.engines.overlaps import SIZE, sketches
+from policy_engine.engines.overlaps import SIZE, SIZE_COUNTED, sketches
 
 ROWS = 1000
 
@@ -52,8 +52,42 @@ def test_other_records_have_next_to_nothing_in_common():
     assert not any(set(ours) & one for ours in sketches(table(), ["label"]) for one in given)
 
 
-def test_records_that_repeat_one_another_have_no_sketch():
+def test_records_that_repeat_one_another_have_no_sketch_of_them_alone():
     random = np.random.default_rng(0)
     few = pa.table({"a": random.integers(0, 9, ROWS), "label": random.integers(0, 2, ROWS)})
     assert sketches(few, ["label"]) == ()
     assert len(sketches(table(columns=1), ["label"])) <= 1
+
+
+# Without `age`, and without `job`, most of these records repeat others.
+def persons(seed):
+    random = np.random.default_rng(seed)
+    job = np.minimum(random.geometric(0.1, 4 * ROWS), 40)
+    columns = {"age": random.integers(18, 90, 4 * ROWS), "job": job}
+    return pa.table(columns | {"town": random.integers(0, 40, 4 * ROWS)})
+
+
+def most(one, other):
+    """Return the largest share of a sketch that is in one of the other."""
+    ours, theirs = (list(map(set, sketches(each, ()))) for each in (one, other))
+    return max(len(a & b) / max(len(a), len(b)) for a in ours for b in theirs)
+
+
+@pytest.mark.parametrize("name", ["age", "job", "town"])
+def test_records_that_repeat_one_another_are_known_again_without_a_column(name):
+    given = persons(0)
+    assert most(given, given.drop_columns([name])) == 1
+    assert most(given, changed(given, name, 0, 4 * ROWS)) == 1
+    fewer = given.slice(ROWS // 5).drop_columns([name])
+    assert most(given, fewer) > 0.6
+
+
+@pytest.mark.parametrize("rows", [128, 256, 512])  # two columns have 256 kinds
+def test_other_records_of_few_categories_do_not_look_alike(rows):
+    def drawn(seed):
+        random = np.random.default_rng(seed)
+        return pa.table({name: random.integers(0, 16, rows) for name in "abc"})
+
+    assert any(SIZE < len(one) <= SIZE_COUNTED for one in sketches(drawn(0), ()))
+    assert max(most(drawn(seed), drawn(seed + 1)) for seed in range(0, 20, 2)) < 0.45
+    assert max(most(persons(seed), persons(seed + 1)) for seed in range(0, 4, 2)) < 0.4
