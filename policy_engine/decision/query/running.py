@@ -3,7 +3,7 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cache
 from threading import Timer
@@ -97,8 +97,9 @@ def _check(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]) 
     if tree.get("error"):
         message = f"DuckDB does not understand the query: {tree.get('error_message', '')}"
         raise QueryError.of("Q005", message)
-    known_names = {name.lower() for name in names} | {name.lower() for name in _cte_names(tree)}
-    for node in _nodes(tree):
+    nodes = list(_nodes(tree))
+    known_names = {name.lower() for name in names} | {name.lower() for name in _cte_names(nodes)}
+    for node in nodes:
         is_table = node.get("type") == "BASE_TABLE"
         is_other = is_table and (
             str(node.get("table_name")).lower() not in known_names
@@ -109,8 +110,8 @@ def _check(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]) 
             raise InternalError.of("X001", "A query reads something that was not decided on.")
 
 
-def _cte_names(tree: Any) -> Iterator[str]:
-    for node in _nodes(tree):
+def _cte_names(nodes: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for node in nodes:
         for entry in (node.get("cte_map") or {}).get("map", ()):
             yield str(entry["key"])
         if node.get("type") in ("RECURSIVE_CTE_NODE", "CTE_NODE"):

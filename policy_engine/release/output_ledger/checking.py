@@ -113,8 +113,8 @@ def _near_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
         yield from difference_faults(trial, table)
 
 
-def _told_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:  # noqa: ARG001
-    yield from told_faults(trial, TOO_LARGE)
+def _told_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
+    yield from told_faults(trial, table, TOO_LARGE)
 
 
 def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,24 +95,57 @@ MOST_TOLD = 1_000_000_000
 """How many units of differences are looked at: some seconds."""
 
 
-def told_faults(trial: Trial, too_large: str) -> Iterator[Fault]:
+def told_faults(trial: Trial, table: AtomTable | None, too_large: str) -> Iterator[Fault]:
     """Yield the fresh cells whose difference from a released one may not be told: a total of which
     one unit contributes nearly all. Beyond `MOST_TOLD` units, the fault is `too_large`."""
     if trial.may_tell is None:
         return
     looked_at = 0
-    for number, places in trial.fresh_by_number().items():
-        systems = {one for place in places for one in systems_of(trial.cells[place].measure)}
-        if not systems:
-            continue
-        members = _members(trial.after, number)
-        for near in _overlapping(trial.after, members, systems) - {number}:
+    by_number = trial.fresh_by_number()
+    for number, nears in _overlaps(trial, table):
+        places, members = by_number[number], _members(trial.after, number)
+        for near in nears:
             looked_at += trial.after.units
             if looked_at > MOST_TOLD:
                 yield Fault(too_large, trial.fresh)
                 return
             differing = members != _members(trial.after, near)
             yield from _untold(trial, places, near, differing)
+
+
+def _overlaps(trial: Trial, table: AtomTable | None) -> Iterator[tuple[int, set[int]]]:
+    """Yield fresh populations with the released ones that they have units in common with, of those
+    whose values can be subtracted from theirs."""
+    places = trial.fresh_by_number()
+    met = _common_atoms(table, [*places]) if table is not None else {}
+    released = cache(partial(_released_in, trial.after))
+    for number, own in places.items():
+        if table is not None and number not in met:
+            continue
+        systems = {one for place in own for one in systems_of(trial.cells[place].measure)}
+        comparable = set[int]().union(*map(released, systems))
+        if table is None:
+            nears = _overlapping(trial.after, _members(trial.after, number), comparable)
+        else:
+            nears = met[number] & comparable
+        if nears - {number}:
+            yield number, nears - {number}
+
+
+def _common_atoms(table: AtomTable, numbers: list[int]) -> dict[int, set[int]]:
+    """Return the populations that each of some populations has atoms in common with."""
+    met: dict[int, set[int]] = {}
+    count = int(table.members.max(initial=0)) + 1
+    for place, layer in enumerate(table.members):
+        is_meant = np.isin(layer, numbers)
+        if not is_meant.any():
+            continue
+        own = layer[is_meant].astype(np.int64)
+        for other in np.delete(table.members, place, axis=0)[:, is_meant]:
+            pairs = np.unique((own * count + other)[other >= 0])
+            for one, near in zip(*np.divmod(pairs, count), strict=True):
+                met.setdefault(int(one), set()).add(int(near))
+    return met
 
 
 def _untold(
@@ -133,12 +167,11 @@ def _released_in(knowledge: Knowledge, system: str) -> set[int]:
     return set().union(*populations)
 
 
-def _overlapping(knowledge: Knowledge, members: NDArray[np.bool_], systems: set[str]) -> set[int]:
-    """Return the released populations that have units in common with one, for the systems.
+def _overlapping(knowledge: Knowledge, members: NDArray[np.bool_], released: set[int]) -> set[int]:
+    """Return which of some populations have units in common with one.
 
     The difference of others is no more telling than the two totals themselves.
     """
-    released = set[int]().union(*(_released_in(knowledge, one) for one in systems))
     bits, numbers_met = np.packbits(members), set[int]()
     for block, numbers in knowledge.layers:
         if isinstance(block, BitBlock):

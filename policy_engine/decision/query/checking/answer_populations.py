@@ -12,7 +12,8 @@ from sqlglot import exp
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.decision.query.checking.checked_query import CheckedAggregate
 from policy_engine.decision.query.checking.evidence_query import BASE, CELLS
-from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, run_checked
+from policy_engine.decision.query.checking.evidence_tables import run_checked
+from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.plain_arguments import measured_column
 from policy_engine.decision.query.checking.telling_differences import ToldDifferences
 from policy_engine.decision.query.grammar import to_sql

@@ -22,11 +22,8 @@ from policy_engine.decision.query.checking.checked_query import (
     NotCheckableError,
 )
 from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
-from policy_engine.decision.query.checking.gathering_evidence import (
-    GatheredAnswer,
-    gather_answer,
-    run_checked,
-)
+from policy_engine.decision.query.checking.evidence_tables import run_checked
+from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, gather_answer
 from policy_engine.decision.query.checking.ledger_checks import AnswerLedger, RecordedAnswer
 from policy_engine.decision.query.checking.measured_columns import (
     check_identifiers,
@@ -192,9 +189,9 @@ def dataset_rows(checkable: CheckableQuery, tables: Tables) -> DatasetRows:
     column = dataset.find_column(name) or name
     units = tables.typed(tables.read(checkable.dataset, (column,)))[column]
     coded = units.combine_chunks().dictionary_encode(null_encoding="encode").indices
-    numbers = np.append(coded.to_numpy(zero_copy_only=False), len(units)).astype(np.int64)
-    counts = units.value_counts().field("counts").to_numpy()
-    return DatasetRows(checkable.row, counts, numbers, values)
+    numbers = coded.to_numpy(zero_copy_only=False).astype(np.int64)
+    more = np.append(numbers, len(units))
+    return DatasetRows(checkable.row, np.bincount(numbers), more, values)
 
 
 def _column_values(iri: str, tables: Tables, name: str) -> "NDArray[np.float64] | None":

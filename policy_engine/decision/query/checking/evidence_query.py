@@ -12,68 +12,81 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from policy_engine.decision.query.checking.checked_query import CheckedAggregate, CheckedQuery
+from policy_engine.decision.query.checking.checked_query import CheckedQuery
+from policy_engine.decision.query.checking.contributions import (
+    Contribution,
+    contribution_numbers,
+    contributions_of,
+    tried,
+    tried_parts,
+)
+from policy_engine.decision.query.checking.evidence_columns import (
+    ROWS,
+    UNIT,
+    by_row,
+    by_unit,
+    of_both,
+    per_unit,
+)
+from policy_engine.decision.query.checking.sql_nodes import (
+    column,
+    count_where,
+    differs,
+    grouped,
+    named,
+    ordered,
+    present,
+    rows_of,
+)
 
-_SAFE = (exp.Column, exp.Literal, exp.Null, exp.Boolean)
-_UNIT = "u"
-ROWS, UNITS = "rows", "units"
-"""The columns of how many rows and units each row of the answer is about."""
 ANSWER = "answer before checks"
 """The table that the query of units beside percentiles reads."""
 BASE = "*"
 """Stands for everybody in a cell, of whom a condition may hold or not."""
 CELLS = "cells before checks"
 """The table of keys that the query of memberships reads."""
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """What some aggregates read of a row, and the kinds of evidence that they need of it."""
-
-    arguments: tuple[exp.Expr, ...]
-    condition: exp.Expr | None
-    kinds: frozenset[str]
-    low: str = "0"
-
-    @property
-    def is_every_row(self) -> bool:
-        """Whether it is only that there is a row."""
-        return not self.arguments and self.condition is None
+REPEATED = "repeated units before checks"
+"""The table of the hashes "h" of keys and units that several rows have."""
+_REPEATED = "m"
+VALUED = frozenset({"total", "shape"})
+"""The kinds of aggregates whose figures over few values tell how many units have each."""
+SINGLE, SEVERAL = "single rows before checks", "several rows before checks"
+"""The tables of evidence of units with one row in a cell, and of those with several."""
 
 
 @dataclass(frozen=True)
 class EvidenceQueries:
     """Builds the SQL for the grouping sets of a query, over its tables as they may be read.
 
-    `unit` is the unit of a row, None where each row is another. Aggregates of the same values share
-    a contribution: `places` has its number for each aggregate.
+    `unit` is the unit of a row, None where each row is another; it `is_single` if no unit has
+    several rows with the same keys. Aggregates of the same values share a contribution: `places`
+    has its number for each aggregate.
     """
 
     query: CheckedQuery
     unit: exp.Expr | None
+    is_single: bool = False
 
     @cached_property
     def places(self) -> tuple[int, ...]:
         """The number of the contribution of each aggregate."""
-        names = [_key(one) for one in self.query.aggregates]
-        unique = list(dict.fromkeys(names))
-        return tuple(unique.index(name) for name in names)
+        return contribution_numbers(self.query.aggregates)
 
     @cached_property
     def contributions(self) -> tuple[Contribution, ...]:
         """What the aggregates read of a row, each once."""
-        shared: dict[str, list[CheckedAggregate]] = {}
-        for one in self.query.aggregates:
-            shared.setdefault(_key(one), []).append(one)
-        return tuple(
-            Contribution(
-                some[0].arguments,
-                some[0].condition,
-                frozenset(one.kind for one in some),
-                some[0].low,
-            )
-            for some in shared.values()
-        )
+        return contributions_of(self.query.aggregates)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether units in a cell are its rows."""
+        return self.unit is None or self.is_single
+
+    def counted(self, unit: exp.Expr) -> exp.Expr:
+        """Return what is counted in a cell so that each unit counts once."""
+        if self.unit is None:
+            return exp.Star()
+        return unit if self.is_single else exp.Distinct(expressions=[unit])
 
     def rows(self, keys: Sequence[int]) -> exp.Select:
         """Return the query of rows: keys, the unit "u", and each contribution to aggregates.
@@ -86,54 +99,80 @@ class EvidenceQueries:
             where.set("this", tried(where.this))
         for join in select.args.get("joins") or ():
             if join.args.get("on") is not None:
-                join.set("on", _tried_parts(join.args["on"]))
-        entries = [_named(tried(self.query.keys[number]), f"k{number}") for number in keys]
+                join.set("on", tried_parts(join.args["on"]))
+        entries = [named(tried(self.query.keys[number]), f"k{number}") for number in keys]
         if self.unit is not None:
-            entries.append(_named(self.unit.copy(), _UNIT))
+            entries.append(named(self.unit.copy(), UNIT))
         for place, contribution in enumerate(self.contributions):
-            columns = enumerate(_columns(contribution))
-            entries += [_named(one, f"x{place}_{number}") for number, one in columns]
+            columns = enumerate(contribution.row_values())
+            entries += [named(one, f"x{place}_{number}") for number, one in columns]
         select.set("expressions", entries)
         return select
 
-    def answer(self, keys: Sequence[int]) -> exp.Select:
+    def answer(self, keys: Sequence[int], *, is_divided: bool = False) -> exp.Select:
         """Return the query of aggregates "a<j>" by keys, in the order of the keys.
 
         Extremes, which are never released, are not computed. "l<j>" are the different values of the
         explanatory variable of a regression, "h<j>_0" and "h<j>_1" the most common ones of what has
-        a shape.
+        a shape, and "v<c>" are bits of which no more are set than contribution c has values. Where
+        rows are units, their evidence is there, too; with `is_divided`, that of the rows of units
+        with one row in their cell.
         """
-        entries = [_number("rows")]
+        entries = [count_where(None, ROWS)]
         for number, aggregate in enumerate(self.query.aggregates):
             place = self.places[number]
             if aggregate.kind != "extreme":
-                entries.append(_named(_renamed(aggregate.function, place), f"a{number}"))
+                entries.append(named(_renamed(aggregate.function, place), f"a{number}"))
             if aggregate.kind == "coefficient" and aggregate.parameters:
-                levels = exp.Count(this=exp.Distinct(expressions=[_column(f"x{place}_1")]))
-                entries.append(_named(levels, f"l{number}"))
+                levels = exp.Count(this=exp.Distinct(expressions=[column(f"x{place}_1")]))
+                entries.append(named(levels, f"l{number}"))
             for side, value in self._spread(number):
-                entries.append(_named(exp.Mode(this=value), f"h{number}_{side}"))
-        return self._grouped(self.rows(keys), keys, entries)
+                entries.append(named(exp.Mode(this=value), f"h{number}_{side}"))
+        entries += self._value_bits()
+        if is_divided:
+            is_counted = exp.Not(this=column(_REPEATED))
+            entries += by_row(self.contributions, "y", is_counted)
+            return grouped(self._divided(keys), keys, entries)
+        if self.counts_rows:
+            entries += by_row(self.contributions)
+        return grouped(self.rows(keys), keys, entries)
 
-    def evidence(self, keys: Sequence[int]) -> exp.Select:
-        """Return the query of the evidence of each contribution, by keys in their order."""
-        if self.unit is None:
-            return self._grouped(self.rows(keys), keys, self._by_row())
-        return self._grouped(self._per_unit(keys), keys, self._by_unit())
+    def evidence(self, keys: Sequence[int], *, is_divided: bool = False) -> exp.Select:
+        """Return the query of the evidence of each contribution, by keys in their order.
+
+        With `is_divided`, it is that of the units with several rows in a cell.
+        """
+        rows = self.rows(keys)
+        if is_divided:
+            rows = rows_of(rows, [exp.Star()]).where(self._is_repeated(keys), copy=False)
+        names = [*(f"k{number}" for number in keys), UNIT]
+        units = rows_of(rows, [*map(column, names[:-1]), *per_unit(self.contributions)], "q")
+        return grouped(
+            units.group_by(*map(column, names), copy=False), keys, by_unit(self.contributions)
+        )
+
+    def hashes(self, keys: Sequence[int]) -> exp.Select:
+        """Return the query of a hash "h" of the keys and the unit of each row."""
+        return rows_of(self.rows(keys), [named(_hash(keys), "h")])
+
+    def of_both(self, keys: Sequence[int]) -> str:
+        """Return the query of the evidence of the tables `SINGLE` and `SEVERAL` together."""
+        names = [one.alias for one in by_unit(self.contributions) if one.alias != ROWS]
+        by_keys = ", ".join(f'"k{number}"' for number in keys)
+        entries = ", ".join([*([by_keys] if keys else ()), *of_both(names)])
+        tables = " UNION ALL BY NAME ".join(f'FROM "{one}"' for one in (SINGLE, SEVERAL))
+        order = f" GROUP BY {by_keys} ORDER BY {by_keys}" if keys else ""
+        return f"SELECT {entries} FROM ({tables}) AS r{order}"  # noqa: S608 (names of its own)
 
     def most_joined(self) -> exp.Select:
         """Return the query of how many rows "n" one unit has at most, whatever the conditions."""
         source = self.query.source.copy()
         source.set("where", None)
-        source.set("expressions", [_named((self.unit or exp.null()).copy(), _UNIT)])
-        inner = exp.Select().from_(exp.Subquery(this=source, alias=_alias("q")))
-        inner.set("expressions", [_number("n")])
-        unit = _column(_UNIT)
-        present = exp.Not(this=exp.Is(this=unit.copy(), expression=exp.null()))
-        inner = inner.where(present).group_by(unit)
-        select = exp.Select().from_(exp.Subquery(this=inner, alias=_alias("r")))
-        select.set("expressions", [_named(exp.Max(this=_column("n")), "n")])
-        return select
+        source.set("expressions", [named((self.unit or exp.null()).copy(), UNIT)])
+        unit = column(UNIT)
+        inner = rows_of(source, [count_where(None, "n")])
+        inner = inner.where(present(unit), copy=False).group_by(unit, copy=False)
+        return rows_of(inner, [named(exp.Max(this=column("n")), "n")])
 
     def beyond(self, keys: Sequence[int]) -> exp.Select | None:
         """Return the query of units beside percentiles, and with modes; None if there are none.
@@ -143,7 +182,7 @@ class EvidenceQueries:
         """
         entries = []
         for number, aggregate in enumerate(self.query.aggregates):
-            value = _column(f"x{self.places[number]}_0")
+            value = column(f"x{self.places[number]}_0")
             item = exp.column(f"a{number}", table=ANSWER, quoted=True)
             for name, operator in _BESIDE.get(aggregate.kind, ()):
                 compared = operator(this=value.copy(), expression=item.copy())
@@ -154,31 +193,28 @@ class EvidenceQueries:
                 entries.append(self._units_where(differs, f"w{number}_{side}"))
         if not entries:
             return None
-        select = self._joined(keys, ANSWER)
+        select = self.joined(keys, ANSWER)
         names = [exp.column(f"k{number}", table="r", quoted=True) for number in keys]
         select.set("expressions", [*names, *entries])
-        return _ordered(select, names)
+        return ordered(select, names)
 
     def levels(self) -> exp.Select:
         """Return the query of the values of contributions to totals: about how many different
         ones "v<c>" there are, and the smallest "i<c>" and the largest "h<c>"."""
         entries = []
         for place, one in enumerate(self.contributions):
-            value = _column(f"x{place}_0")
+            value = column(f"x{place}_0")
             if "total" in one.kinds:
-                entries.append(_named(exp.ApproxDistinct(this=value), f"v{place}"))
-                entries.append(_named(exp.Min(this=value.copy()), f"i{place}"))
-                entries.append(_named(exp.Max(this=value.copy()), f"h{place}"))
-        return self._grouped(self.rows(()), (), entries)
+                entries.append(named(exp.ApproxDistinct(this=value), f"v{place}"))
+                entries.append(named(exp.Min(this=value.copy()), f"i{place}"))
+                entries.append(named(exp.Max(this=value.copy()), f"h{place}"))
+        return grouped(self.rows(()), (), entries)
 
     def between(self, place: int, ends: tuple[str, str]) -> exp.Select:
         """Return the query of how many contributions are neither of two values."""
-        value = _column(f"x{place}_0")
-        return self._grouped(
-            self.rows(()),
-            (),
-            [_count_where(exp.and_(*(_differs(value, end) for end in ends)), "n")],
-        )
+        value = column(f"x{place}_0")
+        is_neither = exp.and_(*(differs(value, end) for end in ends))
+        return grouped(self.rows(()), (), [count_where(is_neither, "n")])
 
     def memberships_of(self, number: int) -> tuple[str, ...]:
         """Return the columns of `memberships` that tell who is in the populations of an aggregate:
@@ -204,11 +240,11 @@ class EvidenceQueries:
             first = exp.column(f"x{place}_0", table="r", quoted=True)
             if one.is_every_row:
                 continue
-            entries.append(_named(exp.Count(this=_both_present(one, place)), f"n{place}"))
+            entries.append(named(exp.Count(this=one.value_where_present(place)), f"n{place}"))
             if "binary" in one.kinds:
-                entries.append(_count_where(_differs(first, one.low), f"p{place}"))
-        names = [exp.column("cell", table=CELLS, quoted=True), _column(_UNIT)]
-        select = self._joined(keys, CELLS)
+                entries.append(count_where(differs(first, one.low), f"p{place}"))
+        names = [exp.column("cell", table=CELLS, quoted=True), column(UNIT)]
+        select = self.joined(keys, CELLS)
         select.set("expressions", [*names, *entries])
         return select.group_by(*(one.copy() for one in names))
 
@@ -218,18 +254,49 @@ class EvidenceQueries:
             return []
         place = self.places[number]
         names = [f"x{place}_{side}" for side in range(len(self.contributions[place].arguments))]
-        present = [exp.Not(this=exp.Is(this=_column(one), expression=exp.null())) for one in names]
-        condition = exp.and_(*present)
+        condition = exp.and_(*(present(column(one)) for one in names))
         return [
-            (side, exp.case().when(condition.copy(), _column(name)))
+            (side, exp.case().when(condition.copy(), column(name)))
             for side, name in enumerate(names)
         ]
 
+    def _value_bits(self) -> list[exp.Expr]:
+        """Return bits "v<c>" of the hashes of a contribution's values: one for each, or fewer."""
+        entries = []
+        for place, one in enumerate(self.contributions):
+            if len(one.arguments) == 1 and one.kinds & VALUED:
+                value = column(f"x{place}_0")
+                place_of_bit = exp.Mod(this=_hash_of([value]), expression=exp.Literal.number(64))
+                bit = exp.BitwiseLeftShift(
+                    this=exp.cast(exp.Literal.number(1), exp.DType.UBIGINT),
+                    expression=exp.cast(place_of_bit, exp.DType.UBIGINT),
+                )
+                bits = exp.BitwiseOrAgg(this=exp.case().when(present(value), bit))
+                entries.append(named(bits, f"v{place}"))
+        return entries
+
     # -- parts --------------------------------------------------------------------------------
 
-    def _joined(self, keys: Sequence[int], table: str) -> exp.Select:
+    def _is_repeated(self, keys: Sequence[int]) -> exp.Expr:
+        """Return whether a row's unit has several rows with the same keys, or seems to."""
+        query = exp.select("h").from_(exp.table_(REPEATED, quoted=True))
+        return exp.In(this=_hash(keys), query=exp.Subquery(this=query))
+
+    def _divided(self, keys: Sequence[int]) -> exp.Select:
+        """Return the query of rows with the columns "y<c>_0" and "y<c>_1" of those that are alone
+        with their keys and unit, missing in others."""
+        marked = rows_of(self.rows(keys), [exp.Star(), named(self._is_repeated(keys), _REPEATED)])
+        values: list[exp.Expr] = [exp.Star()]
+        is_single = exp.Not(this=column(_REPEATED))
+        for place, contribution in enumerate(self.contributions):
+            for number in range(len(contribution.row_values())):
+                value = exp.case().when(is_single.copy(), column(f"x{place}_{number}"))
+                values.append(named(value, f"y{place}_{number}"))
+        return rows_of(marked, values, "q")
+
+    def joined(self, keys: Sequence[int], table: str) -> exp.Select:
         """Return the query of rows "r", joined with a table by keys."""
-        select = exp.Select().from_(exp.Subquery(this=self.rows(keys), alias=_alias("r")))
+        select = rows_of(self.rows(keys), ())
         conditions = [
             exp.NullSafeEQ(
                 this=exp.column(f"k{number}", table="r", quoted=True),
@@ -238,80 +305,13 @@ class EvidenceQueries:
             for number in keys
         ]
         on = exp.and_(*conditions) if conditions else exp.true()
-        return select.join(exp.table_(table, quoted=True), on=on, join_type="inner")
-
-    def _grouped(
-        self, inner: exp.Select, keys: Sequence[int], entries: Sequence[exp.Expr]
-    ) -> exp.Select:
-        names = [_column(f"k{number}") for number in keys]
-        select = exp.Select().from_(exp.Subquery(this=inner, alias=_alias("r")))
-        select.set("expressions", [*names, *entries])
-        return _ordered(select, names)
-
-    def _per_unit(self, keys: Sequence[int]) -> exp.Select:
-        """Return the query of each unit's rows and contributions, by the keys."""
-        names = [_column(f"k{number}") for number in keys]
-        entries = [_named(_count_rows(), "n")]
-        for place, one in enumerate(self.contributions):
-            first = _column(f"x{place}_0")
-            if one.is_every_row:
-                continue
-            entries.append(_named(exp.Count(this=_both_present(one, place)), f"n{place}"))
-            if "total" in one.kinds:
-                entries.append(_named(exp.Sum(this=_double(first)), f"s{place}"))
-            if "binary" in one.kinds:
-                entries.append(_count_where(_differs(first, one.low), f"p{place}"))
-        select = exp.Select().from_(exp.Subquery(this=self.rows(keys), alias=_alias("q")))
-        select.set("expressions", [*names, *entries])
-        return select.group_by(*[one.copy() for one in names], _column(_UNIT))
-
-    def _by_unit(self) -> list[exp.Expr]:
-        rows = exp.cast(exp.Sum(this=_column("n")), exp.DType.BIGINT)
-        entries = [_named(rows, ROWS), _named(_count_rows(), UNITS)]
-        for place, one in enumerate(self.contributions):
-            present = _column("n" if one.is_every_row else f"n{place}")
-            if "count" in one.kinds:
-                two = exp.Max(this=_double(present), count=exp.Literal.number(2))
-                entries.append(_named(two, f"r{place}"))
-                entries.append(_named(exp.Sum(this=_double(present)), f"t{place}"))
-            if one.is_every_row:
-                continue
-            entries.append(_count_where(_above(present), f"n{place}"))
-            if one.kinds & {"count", "units"}:
-                lacks = exp.LT(this=present.copy(), expression=_column("n"))
-                entries.append(_count_where(lacks, f"o{place}"))
-            if "binary" in one.kinds:
-                yes = _column(f"p{place}")
-                lacks = exp.LT(this=yes.copy(), expression=present.copy())
-                entries.append(_count_where(_above(yes), f"p{place}"))
-                entries.append(_count_where(lacks, f"q{place}"))
-            if "total" in one.kinds:
-                entries += _sizes(_column(f"s{place}"), place)
-        return entries
-
-    def _by_row(self) -> list[exp.Expr]:
-        entries = [_named(_count_rows(), ROWS), _named(_count_rows(), UNITS)]
-        for place, one in enumerate(self.contributions):
-            first = _column(f"x{place}_0")
-            if one.is_every_row:
-                continue
-            entries.append(_named(exp.Count(this=_both_present(one, place)), f"n{place}"))
-            if one.kinds & {"count", "units"}:
-                missing = exp.Is(this=first.copy(), expression=exp.null())
-                entries.append(_count_where(missing, f"o{place}"))
-            if "binary" in one.kinds:
-                lower = exp.EQ(this=first.copy(), expression=exp.Literal.number(one.low))
-                entries.append(_count_where(_differs(first, one.low), f"p{place}"))
-                entries.append(_count_where(lower, f"q{place}"))
-            if "total" in one.kinds:
-                entries += _sizes(_double(first), place)
-        return entries
+        return select.join(exp.table_(table, quoted=True), on=on, join_type="inner", copy=False)
 
     def _units_where(self, condition: exp.Expr, name: str) -> exp.Expr:
         if self.unit is None:
-            return _count_where(condition, name)
-        unit = exp.case().when(condition, exp.column(_UNIT, table="r", quoted=True))
-        return _named(exp.Count(this=exp.Distinct(expressions=[unit])), name)
+            return count_where(condition, name)
+        unit = exp.case().when(condition, exp.column(UNIT, table="r", quoted=True))
+        return named(exp.Count(this=self.counted(unit)), name)
 
 
 _BESIDE: Mapping[str, tuple[tuple[str, type[exp.Binary]], ...]] = {
@@ -321,112 +321,17 @@ _BESIDE: Mapping[str, tuple[tuple[str, type[exp.Binary]], ...]] = {
 """How units beside a value are counted: not beyond it, from below and from above, or at it."""
 
 
-def _key(aggregate: CheckedAggregate) -> str:
-    parts = [*aggregate.arguments, aggregate.condition]
-    texts = ["" if one is None else one.sql("duckdb") for one in parts]
-    return " | ".join([*texts, aggregate.low])
+def _hash(keys: Sequence[int]) -> exp.Expr:
+    """Return a hash of keys and a unit: equal ones have one hash."""
+    return _hash_of([*(column(f"k{number}") for number in keys), column(UNIT)])
 
 
-def _sizes(value: exp.Expr, place: int) -> list[exp.Expr]:
-    """Return what is known of contributions: the largest two, their total, their signs, and the
-    smallest and largest one."""
-    size, zero = exp.Abs(this=value.copy()), exp.Literal.number(0)
-    largest = exp.Max(this=size, count=exp.Literal.number(2))
-    is_same = exp.EQ(this=exp.Min(this=value.copy()), expression=exp.Max(this=value.copy()))
-    return [
-        _count_where(_differs(value), f"z{place}"),
-        _count_where(exp.LT(this=value.copy(), expression=zero), f"g{place}"),
-        _named(exp.Sum(this=size.copy()), f"s{place}"),
-        _named(largest, f"d{place}"),
-        _named(is_same, f"e{place}"),
-    ]
-
-
-def _columns(contribution: Contribution) -> list[exp.Expr]:
-    """Return what aggregates read of a row: nothing where its condition does not hold."""
-    condition = contribution.condition
-    arguments = list(contribution.arguments) or [exp.Literal.number(1)]
-    if condition is None:
-        return [tried(one) for one in arguments]
-    first = exp.case().when(condition.copy(), arguments[0].copy())
-    return [tried(first), *(tried(one) for one in arguments[1:])]
-
-
-def tried(node: exp.Expr) -> exp.Expr:
-    """Return an expression that is missing in rows on which it fails."""
-    return node.copy() if isinstance(node, _SAFE) else exp.Try(this=node.copy())
-
-
-def _tried_parts(node: exp.Expr) -> exp.Expr:
-    """Return the condition of a join; equal columns stay, for joins by them are fast."""
-    if isinstance(node, exp.And):
-        return exp.and_(_tried_parts(node.left), _tried_parts(node.right))
-    if isinstance(node, exp.Paren):
-        return exp.paren(_tried_parts(node.this))
-    is_plain = isinstance(node, exp.EQ) and all(
-        isinstance(one, exp.Column) for one in (node.left, node.right)
-    )
-    return node.copy() if is_plain else tried(node)
-
-
-def _both_present(contribution: Contribution, place: int) -> exp.Expr:
-    """Return a value that is missing where any argument is."""
-    first = _column(f"x{place}_0")
-    if len(contribution.arguments) < _PAIR:
-        return first
-    present = exp.Not(this=exp.Is(this=_column(f"x{place}_1"), expression=exp.null()))
-    return exp.case().when(present, first)
-
-
-_PAIR = 2
+def _hash_of(values: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.Anonymous(this="HASH", expressions=[one.copy() for one in values])
 
 
 def _renamed(function: exp.Expr, place: int) -> exp.Expr:
     copied = function.copy()
-    for column in copied.find_all(exp.Column):
-        column.set("this", exp.to_identifier(f"x{place}_{column.name[1:]}", quoted=True))
+    for argument in copied.find_all(exp.Column):
+        argument.set("this", exp.to_identifier(f"x{place}_{argument.name[1:]}", quoted=True))
     return copied
-
-
-def _double(node: exp.Expr) -> exp.Expr:
-    return exp.cast(node.copy(), exp.DType.DOUBLE)
-
-
-def _differs(node: exp.Expr, value: str = "0") -> exp.Expr:
-    return exp.NEQ(this=node.copy(), expression=exp.Literal.number(value))
-
-
-def _above(node: exp.Expr) -> exp.Expr:
-    return exp.GT(this=node.copy(), expression=exp.Literal.number(0))
-
-
-def _count_rows() -> exp.Expr:
-    return exp.Count(this=exp.Star())
-
-
-def _count_where(condition: exp.Expr, name: str) -> exp.Expr:
-    count = exp.Filter(this=_count_rows(), expression=exp.Where(this=condition))
-    return _named(count, name)
-
-
-def _number(name: str) -> exp.Expr:
-    return _named(_count_rows(), name)
-
-
-def _column(name: str) -> exp.Expr:
-    return exp.column(name, quoted=True)
-
-
-def _named(node: exp.Expr, name: str) -> exp.Expr:
-    return exp.alias_(node, name, quoted=True)
-
-
-def _alias(name: str) -> exp.TableAlias:
-    return exp.TableAlias(this=exp.to_identifier(name, quoted=True))
-
-
-def _ordered(select: exp.Select, names: Sequence[exp.Expr]) -> exp.Select:
-    if not names:
-        return select
-    grouped = select.group_by(*[one.copy() for one in names])
-    return grouped.order_by(*[one.copy() for one in names])

@@ -4,51 +4,99 @@ A count of different values tells that somebody has each of them. A total and a 
 values tell how many have which: then each must be that of enough units.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
-from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
+from policy_engine.decision.query.checking.evidence_columns import UNIT
+from policy_engine.decision.query.checking.evidence_query import CELLS, VALUED, EvidenceQueries
+from policy_engine.decision.query.checking.sql_nodes import column, named, ordered, rows_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+RunQuery = Callable[[exp.Select, "Mapping[str, pa.Table]"], "pa.Table"]
+"""Runs a query over the tables of the answer, and more of them."""
 
 _MANY = 2**62
-_FEW_VALUES = ("total", "shape")
 
 
-def value_counts(
-    queries: EvidenceQueries, keys: Sequence[int], least: int
-) -> Iterator[tuple[str, exp.Select]]:
-    """Yield queries of the units "f<c>", by keys in their order, of the value of contribution c
-    that the fewest have, and many where there are too many values for a figure to tell."""
+def fewest_with_a_value(
+    queries: EvidenceQueries,
+    keys: Sequence[int],
+    least: int,
+    answer: "pa.Table",
+    run: RunQuery,
+) -> "Iterator[pa.Table]":
+    """Yield tables of the units "f<c>", by keys in their order, of the value of contribution c
+    that the fewest have, and many where there are too many values for a figure to tell.
+
+    The bits "v<c>" of the answer tell of most cells that they have at least so many values: only in
+    the others, values are counted.
+    """
+    names = [f"k{number}" for number in keys]
     for place, one in enumerate(queries.contributions):
-        is_counted = "units" in one.kinds and not _is_unit(one.arguments[0], queries.unit)
-        if len(one.arguments) == 1 and (is_counted or one.kinds & {*_FEW_VALUES}):
-            yield f"f{place}", _query(queries, keys, place, 0 if is_counted else least)
+        if len(one.arguments) != 1:
+            continue
+        if "units" in one.kinds and not _is_unit(one.arguments[0], queries.unit):
+            yield run(_query(queries, keys, place, 0), {})
+        elif one.kinds & VALUED:
+            fewest = np.full(answer.num_rows, _MANY)
+            is_few = _has_few(answer[f"v{place}"], least)
+            if is_few.any():
+                cells = answer.select(names).filter(pa.array(is_few))
+                cells = cells.append_column("cell", pa.array(np.flatnonzero(is_few)))
+                counted = run(_query_of_cells(queries, keys, place, least), {CELLS: cells})
+                fewest[counted["cell"].to_numpy()] = counted[f"f{place}"].to_numpy()
+            yield answer.select(names).append_column(f"f{place}", pa.array(fewest))
+
+
+def _has_few(bits: "pa.ChunkedArray", least: int) -> "NDArray[np.bool_]":
+    """Return of which cells it is not known that they have so many values."""
+    counts = np.bitwise_count(pc.fill_null(bits, 0).to_numpy().astype(np.uint64))
+    return np.asarray(counts < least, dtype=np.bool_)
 
 
 def _is_unit(argument: exp.Expr, unit: exp.Expr | None) -> bool:
-    column = argument.unnest()
-    is_column = isinstance(column, exp.Column) and isinstance(unit, exp.Column)
-    return is_column and column.name.lower() == unit.name.lower()  # type: ignore[union-attr]
+    value = argument.unnest()
+    is_column = isinstance(value, exp.Column) and isinstance(unit, exp.Column)
+    return is_column and value.name.lower() == unit.name.lower()  # type: ignore[union-attr]
 
 
 def _query(queries: EvidenceQueries, keys: Sequence[int], place: int, least: int) -> exp.Select:
-    names = [exp.column(f"k{number}", quoted=True) for number in keys]
-    value, unit = exp.column(f"x{place}_0", quoted=True), exp.column("u", quoted=True)
-    counted = exp.Star() if queries.unit is None else exp.Distinct(expressions=[unit])
-    inner = exp.select(
-        *(one.copy() for one in names),
-        exp.alias_(value.copy(), "v"),
-        exp.alias_(exp.Count(this=counted), "n"),
-    )
-    inner = inner.from_(queries.rows(keys).subquery("r"))
-    inner = inner.group_by(*(one.copy() for one in names), value.copy())
+    names = [column(f"k{number}") for number in keys]
+    return _fewest(queries, queries.rows(keys), names, place, least)
+
+
+def _query_of_cells(
+    queries: EvidenceQueries, keys: Sequence[int], place: int, least: int
+) -> exp.Select:
+    """Return the query of the cells that are in the table `CELLS`."""
+    rows = queries.joined(keys, CELLS)
+    values = [exp.column(name, table="r", quoted=True) for name in _read(queries, place)]
+    rows.set("expressions", [exp.column("cell", table=CELLS, quoted=True), *values])
+    return _fewest(queries, rows, [column("cell")], place, least)
+
+
+def _read(queries: EvidenceQueries, place: int) -> list[str]:
+    return [f"x{place}_0", *([] if queries.unit is None else [UNIT])]
+
+
+def _fewest(
+    queries: EvidenceQueries, rows: exp.Select, names: list[exp.Expr], place: int, least: int
+) -> exp.Select:
+    value = column(f"x{place}_0")
+    number = named(exp.Count(this=queries.counted(column(UNIT))), "n")
+    entries = [*(one.copy() for one in names), named(value.copy(), "v"), number]
+    inner = rows_of(rows, entries).group_by(*(one.copy() for one in [*names, value]), copy=False)
     fewest = "COALESCE(MIN(n) FILTER (WHERE v IS NOT NULL), 0)"
     if least:
         fewest = f"CASE WHEN COUNT(v) < {least} THEN {fewest} ELSE {_MANY} END"
-    select = exp.select(*(one.copy() for one in names)).select(
-        exp.alias_(exp.maybe_parse(fewest, dialect="duckdb"), f"f{place}", quoted=True)
-    )
-    select = select.from_(inner.subquery("s"))
-    if not names:
-        return select
-    return select.group_by(*(one.copy() for one in names)).order_by(*(one.copy() for one in names))
+    figure: exp.Expr = exp.maybe_parse(fewest, dialect="duckdb")
+    return ordered(rows_of(inner, [*names, named(figure, f"f{place}")], "s"), names)

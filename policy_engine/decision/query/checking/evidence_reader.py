@@ -1,0 +1,188 @@
+"""The evidence of each cell of an answer, as numbers, from the columns of the queries for it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from policy_engine.audits.outputs.lines import line_shares
+from policy_engine.audits.outputs.model import CellEvidence, ShownStatistic
+from policy_engine.decision.query.checking.checked_query import CheckedAggregate
+from policy_engine.decision.query.checking.evidence_columns import ROWS, UNITS
+from policy_engine.decision.query.checking.evidence_query import BASE, EvidenceQueries
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class EvidenceReader:
+    """Reads the evidence of aggregates from the columns of the queries for it."""
+
+    queries: EvidenceQueries
+    whole: "pa.Table"
+    codes: "Counts"
+
+    def statistic(self, number: int, aggregate: CheckedAggregate) -> ShownStatistic:
+        """Return an aggregate as a statistic with its evidence."""
+        place = self.queries.places[number]
+        is_every_row = self.queries.contributions[place].is_every_row
+        present = self.counts(UNITS if is_every_row else f"n{place}")
+        more = getattr(self, f"_{aggregate.kind}")(number, place, present)
+        if aggregate.condition is not None and aggregate.kind not in ("count", "units", "binary"):
+            left_out = self.counts(UNITS) - present
+            more["left_out"] = np.minimum(left_out, more.get("left_out", left_out))
+        if f"f{place}" in self.whole.column_names and aggregate.kind != "count":
+            fewest = self.counts(f"f{place}")
+            more["units"] = np.minimum(more.get("units", present), fewest)
+        evidence = CellEvidence(**{"units": present, "rows": self.counts(ROWS), **more})
+        return ShownStatistic(
+            aggregate.statbarn, evidence, self._columns(aggregate), aggregate.tail
+        )
+
+    @staticmethod
+    def _columns(aggregate: CheckedAggregate) -> tuple[str, ...]:
+        parts = [*aggregate.arguments, *([aggregate.condition] if aggregate.condition else [])]
+        columns = [one for part in parts for one in part.find_all(exp.Column)]
+        return tuple(dict.fromkeys(one.name for one in columns))
+
+    def populations(self) -> tuple[tuple[str, ...], ...]:
+        """Return who each aggregate is about: the same columns for the same rows."""
+        units, rows = self.counts(UNITS), self.counts(ROWS)
+        is_plain = np.array_equal(units, rows)  # Then all units are all rows.
+
+        def shared(name: str) -> str:
+            is_all = is_plain and name != BASE and np.array_equal(self.counts(name), units)
+            return "" if is_all else name
+
+        return tuple(
+            tuple(dict.fromkeys(shared(name) if name else "" for name in names))
+            for names in map(self.queries.memberships_of, range(len(self.queries.places)))
+        )
+
+    def counts(self, name: str) -> "Counts":
+        """Return a column of whole numbers, 0 where there is none."""
+        if name not in self.whole.column_names:
+            return np.zeros(self.whole.num_rows, dtype=np.int64)
+        column = pc.fill_null(self.whole[name], 0)
+        counts: Counts = column.cast(pa.int64()).to_numpy()
+        return counts
+
+    def figures(self, name: str) -> "NDArray[np.float64]":
+        """Return a column of numbers, NaN where there is none, or no number."""
+        if name not in self.whole.column_names:
+            return np.full(self.whole.num_rows, np.nan)
+        column = self.whole[name]
+        kind = column.type
+        if not (
+            pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        ):
+            return np.full(self.whole.num_rows, np.nan)
+        figures: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
+        return figures
+
+    # -- by the kind of aggregate -------------------------------------------------------------
+
+    def _count(self, number: int, place: int, present: "Counts") -> dict[str, Any]:
+        units = self.counts(UNITS)
+        shares = line_shares(self.codes, present)
+        if self.queries.query.aggregates[number].is_group:
+            shares = _ratio(present, units)
+        figures = {"left_out": self.counts(f"o{place}"), "group_share": shares}
+        return {**figures, **self._row_shares(place, present)}
+
+    def _row_shares(self, place: int, present: "Counts") -> dict[str, Any]:
+        """Return the rows of the two units that have most, where a unit has several."""
+        if f"r{place}" not in self.whole.column_names:
+            return {}
+        totals = np.nan_to_num(self.figures(f"t{place}"))
+        if np.array_equal(totals, present):
+            return {}
+        sizes = self._two_largest(f"r{place}")
+        named = {"largest": sizes[:, 0], "second": sizes[:, 1], "total": totals}
+        return {**named, "negatives": np.zeros(len(totals), np.int64)}
+
+    _units = _count
+
+    def _binary(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
+        yes = self.counts(f"p{place}")
+        # Where nobody is present nothing is said about anybody.
+        shares = np.where(present > 0, _ratio(yes, present), np.nan)
+        return {"units": yes, "left_out": self.counts(f"q{place}"), "group_share": shares}
+
+    def _two_largest(self, name: str) -> "NDArray[np.float64]":
+        """Return a column of lists of up to two numbers, 0 where there are fewer: (rows, 2)."""
+        pairs = self.whole[name].combine_chunks()
+        sizes = np.zeros((self.whole.num_rows, 2))
+        lengths = np.diff(pairs.offsets.to_numpy()) if len(pairs) else np.zeros(0, np.int64)
+        flat, rows = (
+            pairs.flatten().to_numpy(zero_copy_only=False),
+            np.repeat(np.arange(len(lengths)), lengths),
+        )
+        places = np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        sizes[rows, places] = flat
+        return sizes
+
+    def _total(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
+        sizes = self._two_largest(f"d{place}")
+        total = self.figures(f"s{place}")
+        is_constant = pc.equal(self.whole[f"e{place}_0"], self.whole[f"e{place}_1"])
+        return {
+            "units": self.counts(f"z{place}"),
+            "largest": sizes[:, 0],
+            "second": sizes[:, 1],
+            "total": np.where(np.isnan(total) & (present == 0), 0.0, total),
+            "negatives": self.counts(f"g{place}"),
+            "is_constant": pc.fill_null(is_constant, fill_value=False).to_numpy() & (present > 0),
+        }
+
+    def _position(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
+        # Of the units that have the percentile itself, one may be known.
+        sides = [np.maximum(self.counts(f"{side}{number}") - 1, 0) for side in "bc"]
+        return {"below": sides[0], "above": sides[1], "tied": self.counts(f"m{number}")}
+
+    def _mode(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
+        tied = self.counts(f"m{number}")
+        return {"mode_share": _ratio(tied, present), "tied": tied}
+
+    def _extreme(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
+        return {}
+
+    def _shape(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
+        degrees = (present - 1).astype(np.float64)
+        return {
+            "degrees_of_freedom": degrees,
+            "is_constant": self.figures(f"a{number}") == 0,
+            "left_out": self._uncommon(number),
+        }
+
+    def _uncommon(self, number: int) -> "Counts":
+        """Return how many units have another value than the most common one, of the values with
+        fewer of them: what has a shape is about those."""
+        sides = [name for name in self.whole.column_names if name.startswith(f"w{number}_")]
+        fewest: Counts = np.minimum.reduce([self.counts(name) for name in sides])
+        return fewest
+
+    def _coefficient(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
+        parameters = self.queries.query.aggregates[number].parameters
+        if not parameters:
+            return {
+                "coefficient": self.figures(f"a{number}"),
+                "left_out": self._uncommon(number),
+            }
+        return {
+            "degrees_of_freedom": (present - parameters).astype(np.float64),
+            "levels": self.counts(f"l{number}"),
+            "left_out": self._uncommon(number),
+        }
+
+
+def _ratio(part: "Counts", whole: "Counts") -> "NDArray[np.float64]":
+    return part / np.maximum(whole, 1)
