@@ -43,6 +43,7 @@ from policy_engine.audits.generative.shift import (
     measured_shift,
     overlap_warnings,
     overlaps,
+    uneven_persons,
 )
 from policy_engine.audits.generative.wording import (
     epsilon_sentences,
@@ -153,6 +154,7 @@ def audit_generator(
         warnings=(
             *read.warnings,
             *overlap_warnings(material),
+            *uneven_persons(material),
             *epsilon_sentences(promised, lower),
             *warnings(
                 shift,

@@ -126,6 +126,7 @@ def _material(
         model=None if source.generator is None else drawn_model(source.generator),
         seed=int(generator.integers(2**31)),
         unit=unit,
+        is_drawn=True,
     )
     return ReadMaterial(material, digests={}, warnings=())
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from policy_engine.audits.generative.material import Bools, Ints, Material, Scores, Subjects
+from policy_engine.audits.generative.material import Bools, Ints, Material, Scores
 from policy_engine.audits.generative.result import (
     ClassArea,
     FiguresByClass,
     GenerativeAttack,
 )
 from policy_engine.audits.generative.spreads import spread_over
+from policy_engine.audits.generative.subjects import Subjects
 from policy_engine.audits.generative.wording import is_inverted
 from policy_engine.audits.membership.curves import curve, falling_order
 from policy_engine.audits.membership.intervals import area_under, widen_for
@@ -40,12 +41,21 @@ class ClassScores:
         labels, places = material.audited.labels, material.subjects.places
         if labels is None or places is None:
             return cls(scores, material.is_member, labels, material.classes)
-        # A person counts once in each class, by the greatest score there.
-        pairs, of_pair = np.unique(np.stack([labels, places]), axis=1, return_inverse=True)
-        is_member = material.subjects.is_member[pairs[1]]
-        in_class = Subjects(is_member, of_pair.reshape(-1))
-        pooled = {name: in_class.pooled(one) for name, one in scores.items()}
-        return cls(pooled, is_member, pairs[0], material.classes)
+        # A person counts once in each class, by as many of its records there as on the other side.
+        is_member, parts = material.subjects.is_member, []
+        for label in np.unique(labels):
+            own = np.flatnonzero(labels == label)
+            persons, of_person = np.unique(places[own], return_inverse=True)
+            in_class = Subjects(is_member[persons], of_person.reshape(-1))
+            in_class = in_class if material.is_drawn else in_class.evened(material.seed)
+            pooled = {name: in_class.pooled(one[own]) for name, one in scores.items()}
+            parts.append((pooled, in_class.is_member, np.full(len(persons), label)))
+        return cls(
+            {name: np.concatenate([one[name] for one, _, _ in parts]) for name in scores},
+            np.concatenate([flags for _, flags, _ in parts]),
+            np.concatenate([each for _, _, each in parts]),
+            material.classes,
+        )
 
     def counts(self) -> Iterator[tuple[str, Bools, int, int]]:
         """Yield each class that somebody has: which records are of it, and how many of them are

@@ -92,7 +92,8 @@ def _fitted_on_tables(
     else:
         message = "What the generator returns as it is fitted is not a model, nor a table."
         raise AuditError.of("A032", message, _FITTED_HINT)
-    return replace(run, rows=rows)
+    drawn = replace(run.read, material=replace(run.read.material, is_drawn=True))
+    return replace(run, read=drawn, rows=rows)
 
 
 _FITTED_HINT = "Allowed are a model with a method sample, or the records that it releases."

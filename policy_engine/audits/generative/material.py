@@ -9,8 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.audits.generative.cells import joined_cells
+from policy_engine.audits.generative.subjects import Subjects
 from policy_engine.engines.arrays import from_numpy
-from policy_engine.kernels.components import first_numbers
 
 Floats = NDArray[np.floating[Any]]
 Scores = NDArray[np.float64]
@@ -69,45 +69,6 @@ class RecordSet:
 
 
 @dataclass(frozen=True, eq=False)
-class Subjects:
-    """Whom figures are of: persons, or records where nothing tells persons apart.
-
-    `is_member` (subjects,) has the members first; `places` (records,) are those of the persons of
-    audited records, None where each is a subject.
-    """
-
-    is_member: Bools
-    places: Ints | None = None
-
-    @classmethod
-    def of(cls, members: RecordSet, holdout: RecordSet) -> "Subjects":
-        """Return the subjects of both sides, which have no person in common."""
-        if members.persons is None or holdout.persons is None:
-            return cls(np.arange(len(members) + len(holdout)) < len(members))
-        own = [first_numbers(persons) for persons in (members.persons, holdout.persons)]
-        sizes = [int(one.max(initial=-1)) + 1 for one in own]
-        return cls(np.arange(sum(sizes)) < sizes[0], np.concatenate([own[0], own[1] + sizes[0]]))
-
-    def pooled(self, scores: Scores) -> Scores:
-        """Return the score of each subject, (subjects,): the greatest of its records'."""
-        if self.places is None:
-            return scores
-        most = np.full(len(self.is_member), -np.inf)
-        np.maximum.at(most, self.places, scores)
-        return most
-
-    @property
-    def members(self) -> int:
-        """How many are members."""
-        return int(self.is_member.sum())
-
-    @property
-    def others(self) -> int:
-        """How many are of the holdout."""
-        return len(self.is_member) - self.members
-
-
-@dataclass(frozen=True, eq=False)
 class Material:
     """All that attacks may use, and who was a member.
 
@@ -115,7 +76,8 @@ class Material:
     apart; `shape` is that of one record of arrays:
     (features,), (height, width) or (height, width, channels). `classes` are the labels by name, and
     `secrets` the places of columns that nobody should learn. The `reference` has records of
-    the same population that no generator has seen, and that are not audited.
+    the same population that no generator has seen, and that are not audited. Where it `is_drawn`
+    at random here who is a member, persons of both sides have as many records but for chance.
     """
 
     members: RecordSet
@@ -129,6 +91,7 @@ class Material:
     model: Any = None
     seed: int = 0
     unit: str = ""
+    is_drawn: bool = False
 
     @cached_property
     def audited(self) -> RecordSet:
@@ -146,7 +109,11 @@ class Material:
     @cached_property
     def subjects(self) -> Subjects:
         """The members, then others: whom figures are of."""
-        return Subjects.of(self.members, self.holdout)
+        members, others = self.members.persons, self.holdout.persons
+        if members is None or others is None:
+            return Subjects.of_records(len(self.members), len(self.holdout))
+        subjects = Subjects.of_persons(members, others)
+        return subjects if self.is_drawn else subjects.evened(self.seed)
 
     @property
     def counts_persons(self) -> bool:

@@ -31,13 +31,14 @@ from policy_engine.audits.generative.attacks.monte_carlo import (
 from policy_engine.audits.generative.attacks.rare_values import rare_values
 from policy_engine.audits.generative.attacks.reconstruction import reconstruction
 from policy_engine.audits.generative.attacks.shadow_generators import shadow_generators
-from policy_engine.audits.generative.material import Floats, Material, Scores, Subjects
+from policy_engine.audits.generative.material import Floats, Material, Scores
 from policy_engine.audits.generative.settings import (
     OF_ANY_CLASS,
     ON_REQUEST,
     OTHER_BALLS,
     GenerativeSettings,
 )
+from policy_engine.audits.generative.subjects import Subjects
 from policy_engine.audits.generative.wording import in_clause
 from policy_engine.engines.engine import Progress
 from policy_engine.errors import AuditError, format_count

@@ -130,6 +130,32 @@ def _for_trees(values: Floats) -> Floats:
     return plain
 
 
+def uneven_persons(material: Material) -> Iterator[str]:
+    """Yield how many records persons are scored by, where many are left out of one side."""
+    subjects = material.subjects
+    if subjects.places is None or subjects.are_counted is None:
+        return
+    sides = np.split(subjects.are_counted, [len(material.members)])
+    if min(one.mean() for one in sides) > _MOST_COUNTED:
+        return
+    sizes = len(sides[0]) / subjects.members, len(sides[1]) / subjects.others
+    counted, others = (f"{int(one.sum()):,} of the {len(one):,}" for one in sides)
+    sentence = (
+        f"Members have {sizes[0]:.1f} records in the mean, and persons of the holdout "
+        f"{sizes[1]:.1f}: each is scored by as many as on the other side, drawn at random, "
+        f"{counted} records of members and {others} of the holdout."
+    )
+    if sides[0].mean() <= _MOST_COUNTED:
+        sentence += (
+            " What the other records of members show is not found: give a holdout of persons with "
+            "as many."
+        )
+    yield sentence
+
+
+_MOST_COUNTED = 0.95
+
+
 def overlaps(material: Material) -> Iterator[Problem]:
     """Yield that two of the members, the holdout and the references have records in common (A030).
 
