@@ -29,6 +29,7 @@ from policy_engine.decision.query.checking.measured_columns import (
     check_identifiers,
     check_unit_is_no_measure,
 )
+from policy_engine.decision.query.checking.negative_columns import negative_totals
 from policy_engine.decision.query.checking.possible_worlds import telling_cells
 from policy_engine.decision.query.checking.protecting import (
     ProtectionInputs,
@@ -247,7 +248,8 @@ def judge_answer(
     telling = telling_cells(
         gathered, checkable.unfiltered, tables, lambda: rows().least_rows(units)
     )
-    return replace(verdict, reasons=verdict.reasons | few | telling)
+    negative = negative_totals(gathered, checkable.unfiltered, tables)
+    return replace(verdict, reasons=verdict.reasons | few | telling | negative)
 
 
 def answer_checked(
