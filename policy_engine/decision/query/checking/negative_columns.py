@@ -12,7 +12,8 @@ from sqlglot import exp
 
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.decision.query.checking.contributions import tried
-from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, run_checked
+from policy_engine.decision.query.checking.evidence_tables import run_checked
+from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.sql_nodes import named
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.grammar import to_sql

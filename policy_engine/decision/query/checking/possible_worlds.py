@@ -31,7 +31,8 @@ from policy_engine.decision.query.checking.condition_leaves import (
     columns_of,
 )
 from policy_engine.decision.query.checking.evidence_query import CELLS
-from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, run_checked
+from policy_engine.decision.query.checking.evidence_tables import run_checked
+from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.population_conditions import (
     PopulationCondition,
     key_columns,
