@@ -50,8 +50,8 @@ def compared_samples(
         return None
     space = _space(material, settings.space)
     model_key = "" if sampler.is_limited else _model_key(sampler, material)
-    parts = [_FORM, dict(read.digests), space.notation, material.seed, model_key]
-    key = json.dumps(parts)
+    sides = [dict(read.digests), *_columns_key(material)]
+    key = json.dumps([_FORM, sides, space.notation, material.seed, model_key])
     before = None if sampler.is_limited else _known(state, key, material, space)
     wanted = len(material.synthetic or ()) if sampler.is_limited else settings.samples
     most = _most_any_class(settings, sampler, wanted)
@@ -100,6 +100,14 @@ def _calibrates(settings: GenerativeSettings) -> bool:
 _CALIBRATED = "calibrated-nearest-sample"
 
 
+def _columns_key(material: Material) -> Sequence[Any]:
+    """Return what is compared of the files: columns, persons, and the class of each record."""
+    sides = (material.members, material.holdout, material.reference)
+    labels = [one.labels for one in sides if one is not None and one.labels is not None]
+    columns = [one.name for one in material.columns]
+    return columns, material.unit, material.classes, digest_of(*labels)
+
+
 def _model_key(sampler: Sampler, material: Material) -> str:
     """Return what tells a model from another one: its first batch, by its sha-256.
 
@@ -109,10 +117,10 @@ def _model_key(sampler: Sampler, material: Material) -> str:
     first = first_samples(sampler, material.seed)
     if problems := [*sample_misfits(material, first)]:
         raise AuditError(*problems)
-    return digest_of(first.values)
+    return digest_of(first.values, *([] if first.labels is None else [first.labels]))
 
 
-_FORM = 3
+_FORM = 4
 """Of what is kept, and of how records are compared: what is of another form is not gone on from."""
 
 

@@ -1,10 +1,12 @@
 """What samples of a model were compared with is gone on from where it is what is wanted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from policy_engine.audits.generative.comparing import compared_samples
-from policy_engine.audits.generative.material import Material, RecordSet
+from policy_engine.audits.generative.material import AuditedColumn, Material, RecordSet
 from policy_engine.audits.generative.reading import ReadMaterial
 from policy_engine.audits.generative.settings import GenerativeSettings
 from policy_engine.engines.engine import silent
@@ -23,10 +25,11 @@ class Noise:
 
 @pytest.fixture
 def compare(tmp_path):
-    def run(samples, *attacks):
+    def run(samples, *attacks, labels=None, **changes):
         model = Noise()
-        sets = [RecordSet(str(place), one) for place, one in enumerate(ROWS)]
+        sets = [RecordSet(str(place), one, labels) for place, one in enumerate(ROWS)]
         material = Material(sets[0], sets[1], reference=sets[2], shape=(5,), model=model)
+        material = replace(material, **changes)
         settings = GenerativeSettings(attacks=attacks, samples=samples)
         read = ReadMaterial(material, {}, ())
         compared = compared_samples(read, material, settings, silent, tmp_path / "samples.npz")
@@ -56,6 +59,28 @@ def test_fewer_samples_are_compared_anew_and_the_others_kept(compare):
     compare(6_000)
     assert compare(1_000)[0].samples == 1_000
     assert compare(6_000)[1] == 1_000
+
+
+EVEN, HALVES = np.arange(60) % 2, np.arange(60) // 30
+COLUMNS = tuple(AuditedColumn(name, is_number=True) for name in "abcde")
+OTHERS = {
+    "another label": {"labels": HALVES, "classes": ("a", "b")},
+    "other classes": {"labels": EVEN, "classes": ("a", "c")},
+    "no label": {"labels": None, "classes": ()},
+    "persons": {"labels": EVEN, "classes": ("a", "b"), "unit": "who"},
+    "columns": {"labels": EVEN, "classes": ("a", "b"), "columns": COLUMNS},
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_what_was_compared_within_other_classes_is_not_gone_on_from(compare, other):
+    audit = {"labels": EVEN, "classes": ("a", "b")}
+    compare(2_000, **audit)
+    first = 1_000  # they tell the model
+    assert compare(2_000, **audit)[1] == first
+    compared, drawn = compare(2_000, **OTHERS[other])
+    assert drawn > first
+    assert compared.samples == 2_000
 
 
 @pytest.mark.parametrize("lack", ["growth_scores", "squares", "radii"])
