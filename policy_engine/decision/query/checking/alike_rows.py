@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
 from policy_engine.decision.query.checking.condition_leaves import LEAF
-from policy_engine.decision.query.checking.evidence_query import tried
+from policy_engine.decision.query.checking.contributions import tried
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.grammar import to_sql
 
