@@ -44,6 +44,7 @@ class Reason(StrEnum):
     OTHER_DATA = "K047"
     BOUNDS_UNKNOWN = "K048"
     WITHHELD = "K049"
+    OTHER_OF_PAIR = "K050"
 
     @property
     def bit(self) -> int:
@@ -86,6 +87,7 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         "person has to decide.",
         Reason.NEEDS_CHECKER: "No rule judges statistics of this kind; a person has to decide.",
         Reason.WITHHELD: "The cell is withheld, for itself or for what it would tell of others.",
+        Reason.OTHER_OF_PAIR: "Another statistic of the same two columns was released before.",
     }
 )
 """What each reason says to those who may not see the figures."""

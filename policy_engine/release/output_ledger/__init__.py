@@ -1,11 +1,13 @@
 """The output ledger: what was released, so that no answer undoes the protection of another."""
 
 from policy_engine.release.output_ledger.answers import (
+    COUNT,
     CellOutcome,
     LedgerOutcome,
     OutputAnswer,
     OutputCell,
     Protection,
+    pair_measure,
 )
 from policy_engine.release.output_ledger.entries import OutputEntry
 from policy_engine.release.output_ledger.ledger import OutputLedger
@@ -14,6 +16,7 @@ from policy_engine.release.output_ledger.store import OutputLedgerFile
 from policy_engine.release.output_ledger.summaries import LedgerSummary, ScopeSummary
 
 __all__ = [
+    "COUNT",
     "CellOutcome",
     "LedgerOutcome",
     "LedgerSummary",
@@ -25,4 +28,5 @@ __all__ = [
     "Populations",
     "Protection",
     "ScopeSummary",
+    "pair_measure",
 ]

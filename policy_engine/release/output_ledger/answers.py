@@ -1,7 +1,8 @@
 """What is asked of an output ledger: an answer, its cells, and what must stay unknown of them."""
 
+import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,7 +13,7 @@ from policy_engine.errors import LedgerError
 from policy_engine.release.output_ledger.populations import Populations
 
 COUNT = "count"
-_SUM, _MEAN = "sum:", "mean:"
+_SUM, _MEAN, _PAIR = "sum:", "mean:", "pair:"
 
 Bounds = Mapping[str, tuple[float, float]]
 MayTell = Callable[[str, NDArray[np.bool_]], bool]
@@ -46,11 +47,11 @@ class OutputCell:
     """One measure of one population of an answer.
 
     `measure` is `count` (of distinct units), `sum:COLUMN` for a column of the data as it is, never
-    for an expression, `mean:COLUMN` (its sum and its count are known to who knows the others), or
-    any other key: of a measure that is none of these nothing is known but its population, so that
-    it is compared with all measures. `value` is the exact value before any rounding, None where
-    it is not a number. A suppressed cell is one that is not released. No combination of what is
-    released may tell of fewer than `threshold` units.
+    for an expression, `mean:COLUMN` (its sum and its count are known to who knows the others), a
+    `pair_measure`, or any other key: of a measure that is none of these nothing is known but its
+    population, so that it is compared with all measures. `value` is the exact value before any
+    rounding, None where it is not a number or not known. A suppressed cell is one that is not
+    released. No combination of what is released may tell of fewer than `threshold` units.
     """
 
     population: int
@@ -147,6 +148,16 @@ def systems_of(measure: str) -> tuple[str, ...]:
     if measure.startswith(_MEAN):
         return (COUNT, f"{_SUM}{measure.removeprefix(_MEAN)}")
     return ()
+
+
+def pair_measure(columns: Sequence[str], statistic: str) -> str:
+    """Return the measure of a statistic of two columns, such as a correlation."""
+    return f"{_PAIR}{json.dumps([*columns])}:{statistic}"
+
+
+def pair_of(measure: str) -> str:
+    """Return the two columns that a measure is a statistic of; empty for other measures."""
+    return measure.removeprefix(_PAIR).rpartition("]:")[0] if measure.startswith(_PAIR) else ""
 
 
 def column_of(system: str) -> str:

@@ -16,6 +16,7 @@ from policy_engine.release.output_ledger.differences import (
     Trial,
     difference_faults,
     is_comparable,
+    pair_faults,
     size_faults,
     told_faults,
 )
@@ -109,6 +110,7 @@ def _first_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
 
 def _near_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     yield from size_faults(trial)
+    yield from pair_faults(trial)
     if table is not None or is_comparable(trial):
         yield from difference_faults(trial, table)
 

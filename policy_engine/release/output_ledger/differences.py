@@ -11,11 +11,11 @@ from policy_engine.kernels.output_checks.population_differences import (
     differing_units,
     near_populations,
 )
-from policy_engine.release.output_ledger.answers import MayTell, OutputCell, systems_of
+from policy_engine.release.output_ledger.answers import MayTell, OutputCell, pair_of, systems_of
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.populations import BitBlock, LabelBlock
 
-NEAR_EARLIER, NEAR_OWN, TOO_FEW = "K041", "K042", "K040"
+NEAR_EARLIER, NEAR_OWN, TOO_FEW, OTHER_OF_PAIR = "K041", "K042", "K040", "K050"
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,22 @@ def size_faults(trial: Trial) -> Iterator[Fault]:
     for place in trial.fresh:
         if 0 < trial.after.sizes[trial.numbers[place]] < trial.after.threshold:
             yield Fault(TOO_FEW, (place,))
+
+
+def pair_faults(trial: Trial) -> Iterator[Fault]:
+    """Yield the fresh cells of two columns of which another statistic was released.
+
+    Together, they are moments of which each unit's part can be solved for. Whom they are about is
+    not compared: it could depend on one unit whether two populations have some in common.
+    """
+    released: dict[str, set[str]] = {}
+    for measure, numbers in trial.before.released.items():
+        if numbers:
+            released.setdefault(pair_of(measure), set()).add(measure)
+    for place in trial.fresh:
+        measure = trial.cells[place].measure
+        if pair_of(measure) and released.get(pair_of(measure), {measure}) - {measure}:
+            yield Fault(OTHER_OF_PAIR, (place,))
 
 
 def difference_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:

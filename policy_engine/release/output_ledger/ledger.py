@@ -49,6 +49,8 @@ class OutputLedger:
     - no released population may have fewer units than the threshold (K040), or differ from an
       earlier one (K041) or another one of the answer (K042) of a compatible measure by fewer units;
     - the difference of two overlapping totals must be one that the answer `may_tell` (K041, K042);
+    - of two columns, one statistic such as a correlation may be released, whomever it is about
+      (K050);
     - no linear combination of released cells may tell of fewer units than the threshold (K043), or
       give the value of a suppressed cell (K044): differences of unions, complements within totals,
       trackers, and means beside sums. The largest threshold counts that any answer ever had.

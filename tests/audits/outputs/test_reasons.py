@@ -46,7 +46,7 @@ def test_what_follows_from_the_query_or_is_for_a_person_is_told():
     assert public_reason(Reason.NEGATIVE_VALUES.bit) is Reason.NEGATIVE_VALUES
 
 
-@pytest.mark.parametrize("number", range(40, 49))
+@pytest.mark.parametrize("number", [*range(40, 49), 50])
 def test_whatever_the_ledger_has_against_a_cell_has_a_reason(number):
     """What the ledger cannot decide is for a person."""
     mask = LEDGER_REASONS[f"K{number:03}"].bit

@@ -10,11 +10,14 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from policy_engine.audits.outputs.model import TableVerdict
-from policy_engine.decision.query.checking.checked_query import CheckedAggregate
+from policy_engine.decision.query.checking.answer_measures import (
+    base_measure,
+    is_value_of,
+    own_measure,
+)
 from policy_engine.decision.query.checking.evidence_query import BASE, CELLS
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
-from policy_engine.decision.query.checking.plain_arguments import measured_column
 from policy_engine.decision.query.checking.telling_differences import ToldDifferences
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.release.output_ledger import OutputAnswer, OutputCell, Populations
@@ -170,10 +173,13 @@ def _cells(
     cells = []
     for number in part.aggregates:
         measure = _measure(gathered, number, part.name)
+        is_value = is_value_of(gathered.queries.query.aggregates[number], measure)
         values = gathered.table.values[part.rows, number].tolist()
         released = verdict.released[part.rows, number].tolist()
         cells += [
-            OutputCell(first + place, measure, _finite(value), least, is_released)
+            OutputCell(
+                first + place, measure, _finite(value) if is_value else None, least, is_released
+            )
             for place, (value, is_released) in enumerate(zip(values, released, strict=True))
         ]
     return cells
@@ -188,17 +194,4 @@ def _measure(gathered: GatheredAnswer, number: int, population: str) -> str:
     is not the one that the aggregate is of."""
     aggregate = gathered.queries.query.aggregates[number]
     is_own = population == gathered.populations[number][0]
-    return _own_measure(aggregate) if is_own else f"condition of {aggregate.text}"
-
-
-def _own_measure(aggregate: CheckedAggregate) -> str:
-    """Return the measure of an aggregate, which is linear in rows if it is a count or a total."""
-    if aggregate.kind == "count":
-        return "count"
-    is_sum = isinstance(aggregate.function, exp.Sum)
-    if aggregate.kind == "binary" and is_sum and aggregate.low == "0":
-        return "count"
-    if aggregate.kind == "total":
-        column = measured_column(aggregate.arguments[0])
-        return f"{'sum' if is_sum else 'mean'}:{column}"
-    return aggregate.text
+    return own_measure(aggregate) if is_own else base_measure(aggregate)

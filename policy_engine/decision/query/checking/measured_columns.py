@@ -19,20 +19,30 @@ _UNIQUE_SHARE = 0.9
 
 
 def check_pairs(aggregates: Sequence[CheckedAggregate]) -> None:
-    """Refuse several statistics of the same two columns under one condition.
+    """Refuse several statistics of the same two columns, under whatever conditions.
 
     Together, they are moments of which each person's part can be solved for. Raises
     NotCheckableError (K018).
     """
-    seen = set()
+    statistics: dict[frozenset[str], str] = {}
     for one in aggregates:
         if len(one.arguments) == _PAIR:
-            condition = "" if one.condition is None else one.condition.sql("duckdb")
-            pair = (frozenset(_columns(one)), condition)
-            if pair in seen:
+            columns, statistic = pair_statistic(one)
+            if statistics.setdefault(frozenset(columns), statistic) != statistic:
                 message = "More than one statistic of the same two columns is not known to be safe."
                 raise NotCheckableError("K018", message, "Ask for one of them.")
-            seen.add(pair)
+
+
+_SYMMETRIC = (exp.Corr, exp.CovarPop, exp.CovarSamp)
+
+
+def pair_statistic(aggregate: CheckedAggregate) -> tuple[tuple[str, ...], str]:
+    """Return the two columns of a statistic, in order, and which one it is of them."""
+    sides = [sorted(_names(one)) for one in aggregate.arguments]
+    is_turned = sides != sorted(sides) and not isinstance(aggregate.function, _SYMMETRIC)
+    name = aggregate.function.sql("duckdb")
+    columns = tuple(dict.fromkeys(name for side in sorted(sides) for name in side))
+    return columns, f"{name} turned" if is_turned else name
 
 
 def check_unit_is_no_measure(aggregates: Iterable[CheckedAggregate], unit: str) -> None:
@@ -64,8 +74,11 @@ def check_identifiers(
 
 def _columns(aggregate: CheckedAggregate) -> set[str]:
     """Return the columns that the values of an aggregate are of, in lower case."""
-    columns = (part for one in aggregate.arguments for part in one.find_all(exp.Column))
-    return {column.name.lower() for column in columns}
+    return {name for one in aggregate.arguments for name in _names(one)}
+
+
+def _names(argument: exp.Expr) -> set[str]:
+    return {column.name.lower() for column in argument.find_all(exp.Column)}
 
 
 def _is_identifier(values: "pa.ChunkedArray") -> bool:

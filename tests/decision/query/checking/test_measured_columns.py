@@ -10,6 +10,7 @@ from policy_engine.decision.query.checking.measured_columns import (
     check_identifiers,
     check_pairs,
     check_unit_is_no_measure,
+    pair_statistic,
 )
 
 
@@ -26,6 +27,16 @@ def code_of(check, *arguments):
 def test_one_statistic_of_two_columns_is_allowed_and_no_second_one():
     check_pairs(aggregates("CORR(a, b)", "CORR(a, c)", "CORR(a, b) FILTER (WHERE c > 1)"))
     assert code_of(check_pairs, aggregates("COVAR_POP(a, b)", "REGR_SXY(B, a)")) == "K018"
+    second = "REGR_SLOPE(a, b) FILTER (WHERE c > 1)"
+    assert code_of(check_pairs, aggregates("REGR_SLOPE(b, a)", second)) == "K018"
+
+
+def test_correlation_is_the_same_statistic_either_way_and_a_slope_is_not():
+    one, other = aggregates("CORR(a, B)", "CORR(b, a)")
+    assert pair_statistic(one) == pair_statistic(other)
+    one, other = aggregates("REGR_SLOPE(a, b)", "REGR_SLOPE(b, a)")
+    assert pair_statistic(one)[0] == pair_statistic(other)[0] == ("a", "b")
+    assert pair_statistic(one)[1] != pair_statistic(other)[1]
 
 
 @pytest.mark.parametrize("text", ["SUM(Id)", "AVG(id)", "MEDIAN(id)", "CORR(pay, t.id)"])
