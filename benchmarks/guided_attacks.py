@@ -64,7 +64,9 @@ def of_membership(size):
             if (variant, k) in found:
                 own = mean(one["black_box"] for one in found[variant, k])
                 told = f"{task.name}, RF, {variant}: accuracy of the black-box attack"
-                goals.append(goal(told, f"about {figure:.3f}", own, own <= figure + 0.02))
+                # The raw table is to be attacked as well as published; others no better.
+                is_met = own >= figure - 0.02 if variant == RAW else own <= figure + 0.02
+                goals.append(goal(told, f"about {figure:.3f}", own, is_met))
     return rows, goals
 
 
