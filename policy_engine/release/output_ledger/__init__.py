@@ -3,6 +3,7 @@
 from policy_engine.release.output_ledger.answers import (
     COUNT,
     CellOutcome,
+    IsSameCondition,
     LedgerOutcome,
     OutputAnswer,
     OutputCell,
@@ -18,6 +19,7 @@ from policy_engine.release.output_ledger.summaries import LedgerSummary, ScopeSu
 __all__ = [
     "COUNT",
     "CellOutcome",
+    "IsSameCondition",
     "LedgerOutcome",
     "LedgerSummary",
     "OutputAnswer",

@@ -18,6 +18,8 @@ _SUM, _MEAN, _PAIR = "sum:", "mean:", "pair:"
 Bounds = Mapping[str, tuple[float, float]]
 MayTell = Callable[[str, NDArray[np.bool_]], bool]
 """Whether the total of a linear system over some units, (units,), may be told by itself."""
+IsSameCondition = Callable[[str, str], bool]
+"""Whether two conditions hold of the same units, whatever the secret of any of them is."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class OutputCell:
     population, so that it is compared with all measures. `value` is the exact value before any
     rounding, None where it is not a number or not known. A suppressed cell is one that is not
     released. No combination of what is released may tell of fewer than `threshold` units.
+    `condition` is what the units of the population satisfy, empty where that is not known.
     """
 
     population: int
@@ -60,6 +63,7 @@ class OutputCell:
     threshold: int
     is_released: bool = True
     protection: Protection = Protection()
+    condition: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,8 @@ class OutputAnswer:
     is checked against all earlier answers about the dataset that share one of them. `bounds` are
     the least and the largest contribution of one unit to the sum of a column, where they are known.
     `name` is what the owner calls the answer, such as the digest of its query. `may_tell` says
-    which differences of released totals may be told; it is about the same data as earlier answers.
+    which differences of released totals may be told, `is_same_condition` whether two populations
+    have the same units by more than chance; both are about the same data as earlier answers.
     """
 
     dataset: str
@@ -82,6 +87,7 @@ class OutputAnswer:
     bounds: Bounds = field(default_factory=dict)
     name: str = ""
     may_tell: MayTell | None = None
+    is_same_condition: IsSameCondition | None = None
 
     def check(self) -> None:
         """Raise LedgerError (K037) if the answer cannot be checked as it is."""

@@ -10,6 +10,7 @@ from policy_engine.release.output_ledger.answers import (
     OutputCell,
 )
 from policy_engine.release.output_ledger.bounding import UNDECIDED, bounds_faults
+from policy_engine.release.output_ledger.conditions import condition_faults
 from policy_engine.release.output_ledger.contents import AnswerContent
 from policy_engine.release.output_ledger.differences import (
     Fault,
@@ -46,7 +47,7 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
     If it may be given `partly`, cells at fault are suppressed, one after another, until the rest
     may be given or nothing of it is new.
     """
-    if _is_repeated(before, content):
+    if _is_repeated(before, content) and not _is_disguised(before, content):
         outcomes = _outcomes(content.cells, {}, "repeated")
         return LedgerJudgement("repeated", outcomes, before)
     base = replace(before.copy(), sums=before.sums.copy())
@@ -74,6 +75,14 @@ def _is_repeated(before: Knowledge, content: AnswerContent) -> bool:
     )
 
 
+def _is_disguised(before: Knowledge, content: AnswerContent) -> bool:
+    """Return whether what was released before is asked for under another condition."""
+    numbers = [before.index.get(one.tobytes(), -1) for one in content.fingerprints]
+    own = tuple(numbers[cell.population] for cell in content.cells)
+    more = content.may_tell, content.is_same_condition
+    return any(condition_faults(Trial(before, before, content.cells, own, (), *more)))
+
+
 def _trial(
     before: Knowledge,
     base: Knowledge,
@@ -94,12 +103,15 @@ def _trial(
     )
     after = base.copy()
     after.add_cells(cells, numbers)
-    return Trial(before, after, cells, own, fresh, content.may_tell)
+    more = content.may_tell, content.is_same_condition
+    return Trial(before, after, cells, own, fresh, *more)
 
 
 def _first_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     """Yield the faults of the first kind of check that finds any: the cheapest are first."""
-    if not trial.fresh:
+    faults = [*condition_faults(trial)]
+    yield from faults
+    if faults or not trial.fresh:
         return
     for check in (_near_faults, _told_faults, _derived_faults):
         faults = [*check(trial, table)]

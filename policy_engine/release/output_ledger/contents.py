@@ -1,7 +1,8 @@
 """What is kept of an answer beside its entry: its populations, and the columns of its cells."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from policy_engine.kernels.output_checks.population_differences import Words
 from policy_engine.release.output_ledger.answers import (
     Bounds,
+    IsSameCondition,
     MayTell,
     OutputAnswer,
     OutputCell,
@@ -52,13 +54,14 @@ class AnswerContent:
     cells: tuple[OutputCell, ...]
     bounds: Bounds
     may_tell: MayTell | None = None
+    is_same_condition: IsSameCondition | None = None
 
     @classmethod
     def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":
         """Return the content of an answer, the fingerprints made of the words of units."""
         populations = answer.populations
         prints = populations.fingerprints(words)
-        more = answer.cells, answer.bounds, answer.may_tell
+        more = answer.cells, answer.bounds, answer.may_tell, answer.is_same_condition
         return cls(populations.units, populations.blocks, prints, *more)
 
     def block_keys(self) -> list[bytes]:
@@ -91,6 +94,12 @@ class AnswerContent:
             own.append(place)
         bounds = {column: list(pair) for column, pair in self.bounds.items()}
         header = {"units": self.units, "blocks": blocks, "measures": measures, "bounds": bounds}
+        conditions = list(dict.fromkeys(cell.condition for cell in self.cells))
+        if any(conditions):
+            places = {text: place for place, text in enumerate(conditions)}
+            header |= {"conditions": len(parts)}
+            numbers_of_cells = np.array([places[cell.condition] for cell in self.cells], "<i4")
+            parts += [json.dumps(conditions).encode(), numbers_of_cells.tobytes()]
         return packed(header, parts), own
 
     @classmethod
@@ -102,6 +111,13 @@ class AnswerContent:
         blocks = tuple(_block(one, parts, block_at) for one in header["blocks"])
         fingerprints = np.frombuffer(parts[0], np.uint64).reshape(-1, 3)
         cells = _cells(np.frombuffer(parts[1], _CELL), header["measures"])
+        if "conditions" in header:  # Older answers have none.
+            texts, numbers = parts[header["conditions"] :][:2]
+            conditions, places = json.loads(texts), np.frombuffer(numbers, "<i4").tolist()
+            cells = tuple(
+                replace(cell, condition=conditions[place])
+                for cell, place in zip(cells, places, strict=True)
+            )
         bounds = {column: (one, other) for column, (one, other) in header["bounds"].items()}
         return cls(header["units"], blocks, fingerprints, cells, bounds)
 

@@ -11,7 +11,13 @@ from policy_engine.kernels.output_checks.population_differences import (
     differing_units,
     near_populations,
 )
-from policy_engine.release.output_ledger.answers import MayTell, OutputCell, pair_of, systems_of
+from policy_engine.release.output_ledger.answers import (
+    IsSameCondition,
+    MayTell,
+    OutputCell,
+    pair_of,
+    systems_of,
+)
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.populations import BitBlock, LabelBlock
 
@@ -40,6 +46,7 @@ class Trial:
     numbers: tuple[int, ...]
     fresh: tuple[int, ...]
     may_tell: MayTell | None = None
+    is_same_condition: IsSameCondition | None = None
 
     def fresh_by_number(self) -> dict[int, list[int]]:
         """Return the places of the fresh cells of each population."""

@@ -70,6 +70,7 @@ class Knowledge:
     suppressed: dict[MeasuredPopulation, Suppressed] = field(default_factory=dict)
     bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
     threshold: int = 1
+    conditions: dict[MeasuredPopulation, frozenset[str]] = field(default_factory=dict)
     unnamed: list[tuple[Bits, Words]] = field(default_factory=list)
 
     @classmethod
@@ -94,6 +95,7 @@ class Knowledge:
             values={**self.values},
             suppressed={**self.suppressed},
             bounds={**self.bounds},
+            conditions={**self.conditions},
         )
 
     def add_populations(self, content: AnswerContent) -> NDArray[np.int64]:
@@ -129,18 +131,30 @@ class Knowledge:
                     block.add_names(names, self.sums)
 
     def add_cells(self, cells: Sequence[OutputCell], numbers: Sequence[int]) -> None:
-        """Add what is released and suppressed of populations that have these numbers."""
-        for cell in cells:
+        """Add what is released and suppressed of populations that have these numbers.
+
+        A suppressed cell need not stay unknown if it is released under another condition: that they
+        have the same units is what must not be told.
+        """
+        for cell in sorted(cells, key=lambda cell: not cell.is_released):
             number = numbers[cell.population]
             key = cell.measure, number
             self.threshold = max(self.threshold, cell.threshold)
             if cell.is_released:
                 self.released.setdefault(cell.measure, set()).add(number)
                 self.values[key] = cell.value
-            else:
+                if cell.condition:
+                    texts = self.conditions.get(key, frozenset())
+                    self.conditions[key] = texts | {cell.condition}
+            elif not self._is_released_otherwise(cell, number):
                 earlier = self.suppressed.get(key)
                 own = Suppressed(cell.protection, cell.value)
                 self.suppressed[key] = _widest(earlier, own) if earlier else own
+
+    def _is_released_otherwise(self, cell: OutputCell, number: int) -> bool:
+        texts = self.conditions.get((cell.measure, number), frozenset())
+        is_told = self.has_released(cell.measure, number)
+        return bool(is_told and cell.condition and texts and cell.condition not in texts)
 
     def add_bounds(self, content: AnswerContent) -> None:
         """Add the bounds on contributions that an answer states; the narrowest are known."""

@@ -48,6 +48,8 @@ class OutputLedger:
 
     - no released population may have fewer units than the threshold (K040), or differ from an
       earlier one (K041) or another one of the answer (K042) of a compatible measure by fewer units;
+    - where conditions are known, no population may be that of a cell of a compatible measure by
+      chance, under a condition that is not the same (K041, K042);
     - the difference of two overlapping totals must be one that the answer `may_tell` (K041, K042);
     - of two columns, one statistic such as a correlation may be released, whomever it is about
       (K050);

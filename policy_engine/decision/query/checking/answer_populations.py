@@ -15,12 +15,19 @@ from policy_engine.decision.query.checking.answer_measures import (
     is_value_of,
     own_measure,
 )
+from policy_engine.decision.query.checking.condition_texts import ConditionTexts
 from policy_engine.decision.query.checking.evidence_query import BASE, CELLS
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.telling_differences import ToldDifferences
+from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.grammar import to_sql
-from policy_engine.release.output_ledger import OutputAnswer, OutputCell, Populations
+from policy_engine.release.output_ledger import (
+    IsSameCondition,
+    OutputAnswer,
+    OutputCell,
+    Populations,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,12 +44,16 @@ class DatasetRows:
     Populations are of rows, since a unit with several may be in a cell with some of them: the
     difference of two populations of the same units may be one row. `row_counts` are the rows of
     each unit, `units` the unit of each row, and `values` returns a column of numbers by its name.
+    `unfiltered` are the rows that the query reads without its conditions, and `is_same_condition`
+    compares those.
     """
 
     expression: exp.Expr
     row_counts: "Counts"
     units: "Counts | None" = None
     values: "Callable[[str], NDArray[np.float64] | None] | None" = None
+    unfiltered: UnfilteredRows | None = None
+    is_same_condition: IsSameCondition | None = None
 
     @property
     def count(self) -> int:
@@ -83,15 +94,22 @@ def ledger_answer(
     """Return a judged answer as the ledger asks for it: each cell with its population."""
     populations = Populations(dataset_rows.count)
     cells: list[OutputCell] = []
-    least = dataset_rows.least_rows(verdict.check.profile.min_units)
     for part in cell_members(gathered, dataset_rows, tables):
         pairs = part.numbers, part.places
         more = Populations.of_pairs(*pairs, dataset_rows.count, len(part.rows))
-        cells += _cells(gathered, verdict, part, len(populations), least)
+        cells += _cells(gathered, verdict, part, len(populations), dataset_rows)
         populations = populations.joined(more)
     about = (scope.dataset, scope.data, scope.scopes)
     may_tell = _may_tell(dataset_rows, verdict, cells)
-    return OutputAnswer(*about, populations, tuple(cells), name=scope.name, may_tell=may_tell)
+    is_same = dataset_rows.is_same_condition
+    return OutputAnswer(
+        *about,
+        populations,
+        tuple(cells),
+        name=scope.name,
+        may_tell=may_tell,
+        is_same_condition=is_same,
+    )
 
 
 def _may_tell(
@@ -168,19 +186,37 @@ def _is_in(members: "pa.Table", name: str) -> "NDArray[np.bool_]":
 
 
 def _cells(
-    gathered: GatheredAnswer, verdict: TableVerdict, part: PopulationRows, first: int, least: int
+    gathered: GatheredAnswer,
+    verdict: TableVerdict,
+    part: PopulationRows,
+    first: int,
+    dataset_rows: DatasetRows,
 ) -> list[OutputCell]:
-    cells = []
+    least = dataset_rows.least_rows(verdict.check.profile.min_units)
+    rows, cells = dataset_rows.unfiltered, []
     for number in part.aggregates:
         measure = _measure(gathered, number, part.name)
         is_value = is_value_of(gathered.queries.query.aggregates[number], measure)
         values = gathered.table.values[part.rows, number].tolist()
         released = verdict.released[part.rows, number].tolist()
+        is_own = part.name == gathered.populations[number][0]
+        texts = [""] * len(part.rows)
+        if rows is not None:
+            texts = ConditionTexts(gathered, rows).of_cells(
+                number, part.rows.tolist(), is_own=is_own
+            )
         cells += [
             OutputCell(
-                first + place, measure, _finite(value) if is_value else None, least, is_released
+                first + place,
+                measure,
+                _finite(value) if is_value else None,
+                least,
+                is_released,
+                condition=text,
             )
-            for place, (value, is_released) in enumerate(zip(values, released, strict=True))
+            for place, (value, is_released, text) in enumerate(
+                zip(values, released, texts, strict=True)
+            )
         ]
     return cells
 

@@ -38,6 +38,7 @@ from policy_engine.decision.query.checking.protecting import (
     protect,
 )
 from policy_engine.decision.query.checking.reading_checked import read_checked
+from policy_engine.decision.query.checking.same_conditions import SameConditions
 from policy_engine.decision.query.checking.showing_released import (
     SuppressedCell,
     show_released,
@@ -182,17 +183,23 @@ def dataset_rows(checkable: CheckableQuery, tables: Tables) -> DatasetRows:
     """Return the numbers of all rows of the dataset that has the units."""
     dataset = tables.catalog.dataset(checkable.dataset)
     values = lru_cache(8)(partial(_column_values, checkable.dataset, tables))
+    conditions = checkable.unfiltered, SameConditions(partial(_named_table, tables))
     if not checkable.check.unit:
         rows = tables.read(checkable.dataset, dataset.columns[:1]).num_rows
         numbers = np.arange(rows + 1)
-        return DatasetRows(checkable.row, np.ones(rows, np.int64), numbers, values)
+        return DatasetRows(checkable.row, np.ones(rows, np.int64), numbers, values, *conditions)
     name = column_name(checkable.asset, checkable.check.unit) or ""
     column = dataset.find_column(name) or name
     units = tables.typed(tables.read(checkable.dataset, (column,)))[column]
     coded = units.combine_chunks().dictionary_encode(null_encoding="encode").indices
     numbers = coded.to_numpy(zero_copy_only=False).astype(np.int64)
     more = np.append(numbers, len(units))
-    return DatasetRows(checkable.row, np.bincount(numbers), more, values)
+    return DatasetRows(checkable.row, np.bincount(numbers), more, values, *conditions)
+
+
+def _named_table(tables: Tables, name: str, columns: tuple[str, ...]) -> "pa.Table":
+    dataset = tables.dataset(name)
+    return tables.typed(tables.read(dataset.iri, columns or dataset.columns[:1]))
 
 
 def _column_values(iri: str, tables: Tables, name: str) -> "NDArray[np.float64] | None":

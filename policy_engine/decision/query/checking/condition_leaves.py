@@ -17,13 +17,15 @@ LEAF, ATOM = "l", "o"
 class Atom:
     """A part of a condition that AND, OR and NOT join, over the values of leaves.
 
-    `columns` are those that it reads. It `is_presence` where it is whether a column has a value.
+    `columns` are those that it reads. It `is_presence` where it is whether a column has a value,
+    `is_key` where it is that a column is some value, as that of a key.
     """
 
     name: str
     expression: exp.Expr
     columns: frozenset[str]
     is_presence: bool
+    is_key: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class ConditionLeaves:
         name = f"{ATOM}{self.atom_count}"
         self.atom_count += 1
         expression = self._cut(node)
-        atoms.append(Atom(name, expression, columns, is_presence(node)))
+        is_key = isinstance(node, exp.NullSafeEQ) and isinstance(node.left, exp.Column)
+        atoms.append(Atom(name, expression, columns, is_presence(node), is_key))
         return exp.func("COALESCE", exp.column(name, quoted=True), expression.copy())
 
     def _cut(self, node: exp.Expr, parent: exp.Expr | None = None) -> exp.Expr:

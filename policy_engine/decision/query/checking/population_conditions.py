@@ -52,6 +52,15 @@ def population_condition(
     return PopulationCondition(tuple(parts), tuple(presence))
 
 
+def base_condition(
+    queries: EvidenceQueries, number: int, rows: UnfilteredRows
+) -> PopulationCondition:
+    """Return the condition of the rows among whom an aggregate's own condition holds or not."""
+    aggregate = queries.query.aggregates[number]
+    own = conjuncts(aggregate.condition if aggregate.kind == "binary" else None)
+    return PopulationCondition((*conjuncts(rows.condition), *map(rows.resolved, own)))
+
+
 def _is_plain_count(aggregate: CheckedAggregate) -> bool:
     return aggregate.kind == "count" and not aggregate.is_group
 

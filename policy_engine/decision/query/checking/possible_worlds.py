@@ -129,7 +129,9 @@ class PossibleWorlds:
         }
         alike = alike_rows(source, leaves.by_name(), others, tables)
         columns = {name: next(iter(columns_of(one))) for name, one in leaves.by_name().items()}
-        absent = _absent([atom for one in leaf_conditions for atom in one.atoms], alike.table)
+        absent = absent_answers(
+            [atom for one in leaf_conditions for atom in one.atoms], alike.table
+        )
         return cls(alike, leaf_keys, plain, leaf_conditions, columns, absent)
 
     def reasons(self, keys: Sequence[int], cells: "pa.Table", least: int) -> "list[Masks]":
@@ -295,15 +297,17 @@ class _Split:
         for number in self.bound_keys:
             key = exp.Try(this=self.worlds.keys[number].expression.copy())
             select = select.where(exp.NullSafeEQ(this=key, expression=_column(f"k{number}")))
-        holds = self._holds()
+        holds = does_hold(self.condition, self.worlds.rows)
         varies = exp.NEQ(
             this=exp.LogicalOr(this=holds.copy()), expression=exp.LogicalAnd(this=holds.copy())
         )
         return select.group_by(*(one.copy() for one in names)).having(varies)
 
-    def _holds(self) -> exp.Expr:
-        fails = [exp.not_(_column(one)) for one in self.worlds.rows.failing(self.condition.leaves)]
-        return exp.and_(*fails, _holds(self.condition.expression))
+
+def does_hold(condition: LeafExpression, rows: AlikeRows) -> exp.Expr:
+    """Return whether a condition over leaves holds: not where any of them fails."""
+    fails = [exp.not_(_column(one)) for one in rows.failing(condition.leaves)]
+    return exp.and_(*fails, _holds(condition.expression))
 
 
 def _holds(condition: exp.Expr) -> exp.Expr:
@@ -311,7 +315,7 @@ def _holds(condition: exp.Expr) -> exp.Expr:
     return exp.func("COALESCE", exp.Try(this=condition.copy()), exp.false())
 
 
-def _absent(atoms: Sequence[Atom], table: "pa.Table") -> dict[str, tuple[bool, ...]]:
+def absent_answers(atoms: Sequence[Atom], table: "pa.Table") -> dict[str, tuple[bool, ...]]:
     """Return the answers that no row gives to atoms; it is no secret that values are there."""
     atoms_by_name = {one.name: one for one in atoms if not one.is_presence}
     texts = {}

@@ -32,13 +32,15 @@ class UnfilteredRows:
 
     `source` selects nothing from the joined tables, whose names are those of their datasets;
     `condition` is what the query asks of a row, over their columns. `sources` are the tables and
-    subqueries as the query names them, and `is_partial` whether any of them may lack a row.
+    subqueries as the query names them, and `is_partial` whether any of them may lack a row. `text`
+    tells the source from others, as it was before views replaced its tables.
     """
 
     source: exp.Select
     condition: exp.Expr | None = None
     sources: tuple[RowSource, ...] = ()
     is_partial: bool = False
+    text: str = ""
 
     def resolved(self, node: exp.Expr) -> exp.Expr:
         """Return an expression over the query's rows as one over the columns of tables.
@@ -72,7 +74,8 @@ def unfiltered_rows(source: exp.Select, columns: Mapping[str, tuple[str, ...]]) 
     `columns` are those that it reads of each dataset. Raises NotCheckableError (K017) for a
     subquery that is filtered, or joined, where a join may lack its rows.
     """
-    return _Flattener(columns).flattened(source, {})
+    rows = _Flattener(columns).flattened(source, {})
+    return replace(rows, text=rows.source.select("1").sql("duckdb"))
 
 
 @dataclass
