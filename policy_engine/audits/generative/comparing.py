@@ -134,9 +134,10 @@ def _known(
         arrays = read_npz(state)
         if str(arrays.pop(_KEY, "")) != key:
             return None
-        return MonteCarlo.from_arrays(material, space, arrays)
+        kept = MonteCarlo.from_arrays(material, space, arrays)
     except (PolicyEngineError, KeyError, ValueError):
         return None
+    return kept if kept.growth else None
 
 
 def _continued(

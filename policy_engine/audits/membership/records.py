@@ -328,6 +328,12 @@ def first_array(arrays: Mapping[str, NDArray[Any]], names: tuple[str, ...]) -> N
     return next((arrays[name] for name in names if name in arrays), None)
 
 
+_UNREADABLE = (
+    *(ValueError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error),
+    *(RuntimeError, MemoryError),  # of archives with passwords or unknown methods, absurd shapes
+)
+
+
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
     """Return the arrays of an npz file; no object is ever unpickled.
 
@@ -338,6 +344,6 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
+    except (OSError, *_UNREADABLE):
         message = "The file is not an npz archive of numbers and texts."
         raise DataError.of("C003", message, source=str(path)) from None

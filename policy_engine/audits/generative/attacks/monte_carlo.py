@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.generative.attacks.kept_arrays import check_kept
 from policy_engine.audits.generative.material import Material, RecordSet
 from policy_engine.audits.generative.record_marks import record_marks
 from policy_engine.audits.generative.sampling import Sampler, marks
@@ -207,8 +208,10 @@ class MonteCarlo:
     ) -> "MonteCarlo":
         """Return the state that was saved, for the same records and space.
 
-        Raises ValueError where the number of records is another.
+        Raises ValueError where they are not what `arrays` returns of so many records, KeyError
+        where one is missing.
         """
+        check_kept(arrays, material.audited, material.fitting, len(PERCENTILES))
         radii = arrays.get("radii")
         state = cls(
             material,
@@ -262,6 +265,8 @@ def compare_samples(
     """
     end = time.monotonic() + seconds if seconds is not None else np.inf
     stops = {*marks(samples)}
+    # Where it stopped before is no snapshot of a run that did not.
+    state.growth = [one for one in state.growth if one.samples in stops]
     for update in state.updates(sampler, samples):
         if time.monotonic() > end and (sampler.is_limited or not state.growth):
             message = f"{seconds:g} s ended after {state.samples:,} of {samples:,} samples."
