@@ -283,6 +283,7 @@ CODES = {
     "K048": "an answer with bounds that cannot be computed",
     "K049": "a figure that is withheld, for itself or for what it would tell of others",
     "K050": "another statistic of two columns of which one was released",
+    "K051": "data that changed while an answer about it was computed",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",
     "X001": "a bug in the engine",

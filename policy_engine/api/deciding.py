@@ -149,6 +149,7 @@ def query_data(
     taxonomies: Mapping[str, Any] | None = None,
     output_ledger: "str | Path | OutputLedger | None" = None,
     output_ledger_key: Key = None,
+    output_ledger_head: str = "",
     noise_key: Key = None,
     alternatives: bool = False,
     **reading: Unpack[ReadingOptions],
@@ -172,8 +173,9 @@ def query_data(
 
     Where a permission lets only what passes an output check be read, the answer is checked cell by
     cell, and against earlier ones in the `output_ledger`, in which it is recorded; its file is made
-    if there is none, and chained with `output_ledger_key`. The result then says in `checked` what
-    is not shown, and is permitted if anything is. Without `run`, it says in `check` which check the
+    if there is none, and chained with `output_ledger_key`. Where an `output_ledger_head` is given,
+    one without it, such as a new one, is refused (K033). The result then says in `checked` what is
+    not shown, and is permitted if anything is. Without `run`, it says in `check` which check the
     answer would have to pass, and needs no ledger. Noise that the policy asks for follows from the
     owner's secret `noise_key`, and from nothing else. With `alternatives`, nothing is answered, but
     the result's `comparison` says what suppression, rounding, noise and coarser groups would cost,
@@ -222,7 +224,7 @@ def query_data(
         run=run,
         log=decision_log,
         owners=asset_owners,
-        output_ledger=_open_output_ledger(output_ledger, output_ledger_key),
+        output_ledger=_open_output_ledger(output_ledger, output_ledger_key, output_ledger_head),
         noise_key=read_chain_key(noise_key),
         weighs=alternatives,
     )
@@ -234,13 +236,16 @@ def query_data(
 
 
 def _open_output_ledger(
-    ledger: "str | Path | OutputLedger | None", key: Key
+    ledger: "str | Path | OutputLedger | None", key: Key, head: str
 ) -> "OutputLedger | None":
     from policy_engine.release.output_ledger import OutputLedger  # noqa: PLC0415 (slow to import)
 
+    if ledger is None and head:
+        message = "A head is expected of a ledger of answers, and none is given."
+        raise RequestError.of("U001", message, "Give its file: output_ledger=FILE.")
     if ledger is None or isinstance(ledger, OutputLedger):
         return ledger
-    return OutputLedger(ledger, key)
+    return OutputLedger(ledger, key, head)
 
 
 def _located(data: Mapping[str, Any], policies: Sequence[Policy]) -> dict[str, Any]:

@@ -62,6 +62,16 @@ QueryLedgerOption = Annotated[
 ]
 
 
+ExpectOption = Annotated[
+    str,
+    typer.Option(
+        metavar="HEAD",
+        help="An earlier head that the ledger of answers must still contain, NUMBER:HASH: another "
+        "ledger, such as a new one because of a mistyped path, is refused.",
+    ),
+]
+
+
 NoiseKeyOption = Annotated[
     Path | None,
     typer.Option(
@@ -125,6 +135,7 @@ def query(
     delta: DeltaOption = "",
     ledger: QueryLedgerOption = None,
     ledger_key: LedgerKeyOption = None,
+    expect: ExpectOption = "",
     noise_key: NoiseKeyOption = None,
     alternatives: AlternativesOption = False,
     taxonomy: TaxonomyOption = [],  # noqa: B006
@@ -196,6 +207,7 @@ def query(
             ledger_key=ledger_key if is_noisy else None,
             output_ledger=None if is_noisy else ledger,
             output_ledger_key=None if is_noisy else ledger_key,
+            output_ledger_head=expect,
             noise_key=noise_key,
             alternatives=alternatives,
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
@@ -283,6 +295,7 @@ def _print_checked(
 ) -> None:
     """Print the rows of a checked answer, and why some of its cells are not shown."""
     from policy_engine.cli.tables.checked_answers import (  # noqa: PLC0415
+        begun_line,
         checked_json,
         checked_lines,
         checked_texts,
@@ -291,6 +304,8 @@ def _print_checked(
     from policy_engine.decision.query import rows  # noqa: PLC0415
 
     table = checked.table
+    if checked.recorded.is_begun:
+        typer.echo(begun_line(checked), err=True)
     if output is not None and checked.is_released:
         rows.write_rows(table, output, *inputs, overwrite=overwrite)
         typer.echo(f"{format_count(table.num_rows, 'row')} written: {output}", err=True)

@@ -7,6 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from policy_engine.cli.commands import make_app
+from policy_engine.decision.query.checking import checked_answer
+from policy_engine.decision.query.checking.gathering_evidence import gather_answer
 from policy_engine.release.output_ledger import OutputLedger
 
 DATA, RESEARCHER = "http://example.com/T", "http://example.com/researcher"
@@ -176,3 +178,53 @@ def test_costs_are_not_written_where_rows_would_be(query_alone, tmp_path):
     result = query_alone(BY_REGION, "--alternatives", "--output", tmp_path / "costs.csv")
     assert (result.exception.code, result.exception.exit_code) == ("D003", 2)
     assert not (tmp_path / "costs.csv").exists()
+
+
+def test_new_ledger_is_told_with_its_head_and_another_one_is_refused(query_alone, tmp_path):
+    """A mistyped path makes a new ledger, by which no earlier answer counts."""
+    options = ("--ledger", tmp_path / "outputs", "--format", "json")
+    first = query_alone(BY_REGION, *options)
+    told = json.loads(first.stdout)["ledger"]
+    assert told["begun"]
+    assert first.exit_code == 0
+    assert f"a new ledger was begun, so no earlier answer counted; its head is {told['head']}" in (
+        first.stderr
+    )
+    second = query_alone(BY_REGION, *options, "--expect", told["head"])
+    assert second.exit_code == 0
+    assert not json.loads(second.stdout)["ledger"]["begun"]
+    assert "new ledger" not in second.stderr
+    other = tmp_path / "outptus"
+    mistyped = query_alone(BY_REGION, "--ledger", other, "--expect", told["head"])
+    assert (mistyped.exception.code, mistyped.exception.exit_code) == ("K033", 2)
+    assert mistyped.stdout == ""
+    assert not other.exists()
+    assert query_alone(BY_REGION, "--ledger", other).exit_code == 0
+    refused = query_alone(BY_REGION, "--ledger", other, "--expect", told["head"])
+    assert refused.exception.code == "K033"
+
+
+def test_what_is_no_head_and_a_head_of_no_ledger_are_refused(query_alone, tmp_path):
+    other = query_alone(BY_REGION, "--ledger", tmp_path / "outputs", "--expect", "x y")
+    assert other.exception.code == "U001"
+    assert query_alone(BY_REGION, "--expect", "1").exception.code == "U001"
+
+
+def test_data_that_changes_while_it_is_answered_about_is_noticed(
+    query_alone, tmp_path, monkeypatch
+):
+    """Somebody adds a row between what is read for the answer and for the ledger."""
+    ledger = tmp_path / "outputs"
+
+    def changed(*arguments):
+        with (tmp_path / "t.csv").open("a") as file:
+            file.write("north,99\n")
+        return gather_answer(*arguments)
+
+    monkeypatch.setattr(checked_answer, "gather_answer", changed)
+    result = query_alone(BY_REGION, "--ledger", ledger)
+    assert (result.exception.code, result.exception.exit_code) == ("K051", 2)
+    assert result.stdout == ""
+    assert not ledger.exists()
+    monkeypatch.undo()
+    assert query_alone(BY_REGION, "--ledger", ledger).exit_code == 0

@@ -35,7 +35,16 @@ def checked_json(checked: "CheckedAnswer", *, with_rows: bool) -> dict[str, Any]
         "profile": checked.profile,
         "protection": checked.protection,
         "reasons": {code: sentence_of(code) for code in checked.codes},
+        "ledger": {"head": checked.recorded.head, "begun": checked.recorded.is_begun},
     }
+
+
+def begun_line(checked: "CheckedAnswer") -> str:
+    """Return that there was no ledger before, so that no earlier answer counted."""
+    return (
+        f"note: a new ledger was begun, so no earlier answer counted; its head is "
+        f"{checked.recorded.head}: --expect HEAD refuses another ledger the next time"
+    )
 
 
 def check_json(check: "OutputCheck") -> dict[str, str]:

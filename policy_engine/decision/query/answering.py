@@ -14,15 +14,17 @@ from policy_engine.decision import Decider, Decision, Request, RowAccess, World,
 from policy_engine.decision.history import History
 from policy_engine.decision.model import Grant
 from policy_engine.decision.query import logic, running
-from policy_engine.decision.query.checking.answer_populations import AnswerScope
 from policy_engine.decision.query.checking.checked_answer import (
-    CheckableQuery,
     answer_checked,
     dataset_rows,
     make_checkable,
 )
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
-from policy_engine.decision.query.checking.ledger_checks import AnswerLedger, scope_keys
+from policy_engine.decision.query.checking.checked_task import (
+    CheckedTask,
+    answer_ledger,
+    file_digests,
+)
 from policy_engine.decision.query.checking.permitted_checks import checked_world
 from policy_engine.decision.query.checking.protecting import ProtectionInputs
 from policy_engine.decision.query.checking.unit_columns import ROW
@@ -31,7 +33,7 @@ from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import depth_guard, parse_query, to_sql
 from policy_engine.decision.query.granting import GrantedRows, row_filters
 from policy_engine.decision.query.model import Columns, QueryResult
-from policy_engine.decision.query.outputs import check_certified, stored_data
+from policy_engine.decision.query.outputs import check_certified
 from policy_engine.decision.query.query_request import QueryRequest
 from policy_engine.decision.query.rewriting import TableView, rewrite
 from policy_engine.decision.query.scope import TableReading, read_columns
@@ -288,36 +290,6 @@ def _no_ledger_error(check: OutputCheck) -> PolicyEngineError:
     return LedgerError.of("K023", message, "Give its file: output_ledger=FILE.")
 
 
-@dataclass(frozen=True)
-class CheckedTask:
-    """What is needed to answer a query that has to pass a check."""
-
-    reading: TableReading
-    views: Mapping[str, TableView]
-    check: OutputCheck
-    tables: Tables
-    asker: QueryRequest
-    dialect: str
-    ledger: "OutputLedger | None"
-    hierarchy: Hierarchy | None
-    noise_key: bytes | None
-
-
-def _ledger(task: CheckedTask, checkable: CheckableQuery, entry: str) -> AnswerLedger:
-    """Return the ledger of a task, under the scope that its check says.
-
-    It calls the answer by the profile and the `entry` of the decision log, if any. That was made
-    before anything was read, and cannot say what became of the answer: the ledger says it.
-    """
-    request, dataset = task.asker.request, task.asker.dataset(checkable.dataset)
-    who = (request.assignee or "", request.purpose or "", dataset.iri)
-    keys = scope_keys(checkable.check.ledger_scope, *who, task.hierarchy or Hierarchy())
-    data = stored_data(dataset, task.tables.catalog).digest
-    assert task.ledger is not None  # noqa: S101 (a query without one is refused before it runs)
-    name = "".join([checkable.check.profile.title, f", decision {entry}" if entry else ""])
-    return AnswerLedger(task.ledger, AnswerScope(dataset.iri, data, keys, name))
-
-
 def _checked(
     task: CheckedTask, granted: _QueryDecision, *, run: bool, key: bytes, weighs: bool
 ) -> QueryResult:
@@ -336,6 +308,7 @@ def _checked(
             text = to_sql(rewrite(reading.tree, task.views), task.dialect)
             return replace(result, permitted=True, sql=text)
         views = checkable.views
+        digests = file_digests(task, views)
         visible = _read_verified(views, tables, asker, key or fresh_key(), numbered=ROW)
         if weighs:
             parts = (checkable.is_plain, partial(dataset_rows, checkable, tables), visible, key)
@@ -346,7 +319,7 @@ def _checked(
                 checkable,
                 visible,
                 partial(dataset_rows, checkable, tables),
-                _ledger(task, checkable, granted.entry),
+                answer_ledger(task, checkable, granted.entry, digests),
                 task.noise_key,
             )
     except NotCheckableError as error:

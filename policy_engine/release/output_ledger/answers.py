@@ -128,13 +128,16 @@ class LedgerOutcome:
     `number`, which has the `hash`. `repeated`: all of them were released before, under the entries
     of the same scopes.
     `refused` and `review`: nothing may leave, and nothing was recorded; for `review`, the limits
-    within which the ledger decides are too narrow for the answer, and a person has to.
+    within which the ledger decides are too narrow for the answer, and a person has to. `head` is
+    that of the ledger afterwards, NUMBER:HASH, and it `is_begun` if there was no ledger before.
     """
 
     state: OutcomeState
     cells: tuple[CellOutcome, ...]
     number: int = 0
     hash: str = ""
+    head: str = ""
+    is_begun: bool = False
 
     @property
     def may_leave(self) -> bool:

@@ -13,7 +13,7 @@ from policy_engine.data.chain.hashing import HashChain
 from policy_engine.data.chain.reading import Mark
 from policy_engine.data.chain.verification import Head, InvalidEntryError, Verification, parse_entry
 from policy_engine.data.keys import Key, read_chain_key
-from policy_engine.errors import LedgerError
+from policy_engine.errors import LedgerError, PolicyEngineError
 from policy_engine.release.ledger_chain import LedgerChain
 from policy_engine.release.ledger_file import LedgerStore, StoredLedger
 from policy_engine.release.output_ledger.answers import (
@@ -75,12 +75,20 @@ class OutputLedger:
     A refusal depends on the data: show a coded reason to those who ask, and never the figures.
     """
 
-    def __init__(self, store: str | Path | LedgerStore, key: Key = None) -> None:
+    def __init__(
+        self, store: str | Path | LedgerStore, key: Key = None, expect: str | int | Head = ""
+    ) -> None:
         """Open the ledger in a file, which is made by the first answer if there is none.
 
-        With a key, the chain uses HMACs, which nobody can recreate without it. Raises DataError
-        (C013) for a key that is missing or too short.
+        With a key, the chain uses HMACs, which nobody can recreate without it. Where a head that
+        was kept elsewhere is to be `expected`, another or a new ledger is not used (K033): answers
+        that were given before would not count. Raises DataError (C013) for a key that is missing or
+        too short, RequestError (U001) for what is not a head.
         """
+        self.expected: Head | None = None
+        if expect:
+            text = expect if isinstance(expect, Head) else str(expect)
+            self.expected = Head.of(text, "ledger show") if isinstance(text, str) else text
         self.store = OutputLedgerFile(Path(store)) if isinstance(store, str | Path) else store
         self.chain = HashChain(read_chain_key(key))
         self._known: OutputState | None = None
@@ -95,8 +103,11 @@ class OutputLedger:
         checked as it is, and K030 to K036 for a ledger that cannot be used.
         """
         answer.check()
+        is_begun = not self.store.exists()
         with self._transaction() as ledger:
-            return ledger.answer(answer, partly=partly)
+            outcome = ledger.answer(answer, partly=partly)
+            mark = ledger.state.mark
+        return replace(outcome, head=str(Head(mark.number, mark.hash)), is_begun=is_begun)
 
     def would_record(self, answer: OutputAnswer, *, partly: bool = False) -> LedgerOutcome:
         """Return what would become of an answer now; nothing is recorded. Raises the same."""
@@ -137,6 +148,8 @@ class OutputLedger:
     def _transaction(self) -> "Iterator[_Transaction]":
         """Return the ledger held exclusively: what is appended is on the disk at the end."""
         if not self.store.exists():
+            if self.expected:
+                raise self._unexpected_error("There is no output ledger")
             name = token_hex(16)
             self.store.create(
                 make_entry(self.chain, (0, START), now(), state="opened", ledger=name)
@@ -168,8 +181,24 @@ class OutputLedger:
             state.read(reader.unread_rows(stored, state.mark, self._latest))
         except InvalidEntryError as error:
             raise self._broken_error(error) from None
+        self._check_expected(stored)
         self._latest = state.mark
         return state
+
+    def _check_expected(self, stored: StoredLedger) -> None:
+        """Refuse a ledger that lacks the expected head."""
+        if self.expected is None:
+            return
+        rows = stored.rows(max(self.expected.number, 0))
+        entries = (parse_entry(row, OUTPUTS) for row in rows)
+        if not any(self.expected.is_at(one.number, one.hash) for one in entries):
+            raise self._unexpected_error("The output ledger is another one, or was cut off")
+        self.expected = None  # From now on, it is compared with what was read last.
+
+    def _unexpected_error(self, fault: str) -> PolicyEngineError:
+        message = f"{fault}: it lacks the head {self.expected} that it is expected to have."
+        hint = "Is its path right? Answers that were given before would not count."
+        return LedgerError.of("K033", message, hint, self.store.source)
 
     def _broken_error(self, error: InvalidEntryError) -> LedgerError:
         message = f"The output ledger does not show what was released: {error}."

@@ -25,19 +25,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecordedAnswer:
-    """The entry of the ledger that an answer is recorded in; `number` 0 if nothing could leave."""
+    """The entry of the ledger that an answer is recorded in; `number` 0 if nothing could leave.
+
+    `head` is that of the ledger afterwards, empty if it was not used, and `is_begun` says that
+    there was no ledger before: then no earlier answer counts.
+    """
 
     scope: AnswerScope
     number: int = 0
     hash: str = ""
+    head: str = ""
+    is_begun: bool = False
 
 
 @dataclass(frozen=True)
 class AnswerLedger:
-    """The ledger that an answer is checked against and recorded in, under its scope."""
+    """The ledger that an answer is checked against and recorded in, under its scope.
+
+    `verify_data` raises an error if the data is no longer that of the scope, once all is read.
+    """
 
     ledger: OutputLedger
     scope: AnswerScope
+    verify_data: Callable[[], None] = lambda: None
 
     def check(
         self,
@@ -55,6 +65,7 @@ class AnswerLedger:
         if not (is_protected or verdict.released.any()):
             return verdict, RecordedAnswer(self.scope)
         answer = ledger_answer(gathered, verdict, rows(), tables, self.scope)
+        self.verify_data()
         partly = not verdict.check.is_all_or_nothing
         outcome = self.ledger.check_and_record(answer, partly=partly)
         reasons, masks = verdict.reasons.copy(), np.zeros(len(answer.cells), np.uint32)
@@ -70,7 +81,9 @@ class AnswerLedger:
             reasons |= np.uint32(Reason.DENIED_WITH_OTHERS.bit)
         for (row, number), mask in zip(_places(gathered), masks.tolist(), strict=True):
             reasons[row, number] |= mask
-        recorded = RecordedAnswer(self.scope, outcome.number, outcome.hash)
+        recorded = RecordedAnswer(
+            self.scope, outcome.number, outcome.hash, outcome.head, outcome.is_begun
+        )
         return replace(verdict, reasons=reasons), recorded
 
 
