@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from policy_engine.engines.arrays import is_text, to_numpy
 from policy_engine.engines.contents import texts_of_values
 from policy_engine.engines.distinct_values import index_distinct
-from policy_engine.engines.generalizations.decimals import is_number, parse_scaled
+from policy_engine.engines.generalizations.decimals import is_number, plain_number
 from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.errors import DataError, PolicyEngineError
 
@@ -98,8 +98,7 @@ def _figure(text: str) -> str | None:
     """Return one text for all ways to write a number, None for NaN."""
     if not is_number(text):
         return None if text.lower() == "nan" else text
-    number, exponent = parse_scaled(text)
-    return f"{number}e{exponent}"
+    return plain_number(text)
 
 
 def uncounted_persons(unit: str) -> PolicyEngineError:

@@ -16,6 +16,9 @@ STAMP = pa.timestamp("us")
         (["1", " 1", "1 "], pa.int64()),
         (["1.5", "1.50", "15e-1"], pa.float64()),
         (["0.10000000000000000", ".1"], pa.float64()),
+        (["1e00000000000000000000", "1", "10e-1"], pa.float64()),
+        (["1e99999999999999999999", "1E99999999999999999999"], pa.float64()),
+        (["1e-999999999", "10e-1000000000"], pa.float64()),
         (["2020-01-01 00:00:00", "2020-01-01T00:00"], STAMP),
         (["10:00", "10:00:00"], pa.time64("ns")),
         (["Ann", "Ann"], pa.string()),
@@ -37,6 +40,8 @@ def test_a_person_has_one_text_however_he_is_written(values, kind):
         (["1", "10"], pa.int64()),
         (["1.5", "1.51"], pa.float64()),
         (["0.1", "0.10000000000000001"], pa.float64()),
+        (["1e99999999999999999999", "1e99999999999999999998"], pa.float64()),
+        ([f"{'1' * 5000}", f"{'1' * 4999}2"], pa.float64()),
         (["Ann", "ann"], pa.string()),
         ([1, 2], None),
         ([0.1, 0.2], None),
@@ -80,3 +85,13 @@ def test_marks_of_persons_are_the_same_in_whatever_tables():
     [one], [other] = person_marks([texts], "who"), person_marks([figures], "p")
     assert one[0] == other[0] != one[2]
     assert one[1] == other[1] == -1
+
+
+def test_numbers_of_any_exponent_and_length_name_persons():
+    columns = [["1e99999999999999999999", "1e-999999999", "7"], ["1" * 5000, "7.0"]]
+    marks = person_marks([pa.chunked_array([one]) for one in columns], "who")
+    numbers = person_numbers([pa.chunked_array([one]) for one in columns], "who")
+    assert numbers[0].tolist() == [0, 1, 2]
+    assert numbers[1].tolist() == [3, 2]
+    assert marks[0][2] == marks[1][1]
+    assert len({*marks[0].tolist(), *marks[1].tolist()}) == 4

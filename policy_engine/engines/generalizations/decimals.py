@@ -72,6 +72,27 @@ def parse_scaled(label: str) -> tuple[int, int]:
     return (-1 if sign else 1) * int(significant), int(exponent) + len(text) - len(significant)
 
 
+def plain_number(text: str) -> str:
+    """Return a number as the digits that are not 0 at either end, and a power of ten.
+
+    A text whose exponent has more than 18 digits stays as it is, in lower case.
+    """
+    mantissa, _, exponent = text.casefold().partition("e")
+    digits_of_power = exponent.lstrip("+-").lstrip("0")
+    if mantissa == "nan" or len(digits_of_power) > _LONGEST_EXPONENT:
+        return text.casefold()
+    whole, _, fraction = mantissa.removeprefix("-").partition(".")
+    digits = (whole + fraction).lstrip("0")
+    plain = digits.rstrip("0")
+    own_power = int(digits_of_power or 0) * (-1 if exponent.startswith("-") else 1)
+    power = own_power - len(fraction) + len(digits) - len(plain)
+    sign = "-" if mantissa.startswith("-") else ""
+    return f"{sign}{plain}e{power}" if plain else "0e0"
+
+
+_LONGEST_EXPONENT = 18
+
+
 def format_scaled(number: int, exponent: int) -> str:
     """Return number * 10 ** exponent as a label: plain, unless that would be very long."""
     if not number:

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from policy_engine.engines.arrays import from_texts, is_text, value_type
 from policy_engine.engines.distinct_values import index_distinct
 from policy_engine.engines.field_marks import is_untyped
+from policy_engine.engines.generalizations.decimals import plain_number
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.text_types import NUMBER, to_inferred_type
 
 Ints = NDArray[np.int64]
 
 NUMBER_OR_NAN = rf"{NUMBER}|^[nN][aA][nN]$"
-_LONGEST_EXPONENT = 18
 """Texts with exponents of more digits are left as they are."""
 
 
@@ -138,16 +138,3 @@ def _with_plain_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     is_number = pc.match_substring_regex(trimmed, NUMBER_OR_NAN)
     plain = from_texts([plain_number(one) for one in trimmed.filter(is_number).to_pylist()])
     return pa.chunked_array([pc.replace_with_mask(values, is_number, plain).take(places)])
-
-
-def plain_number(text: str) -> str:
-    """Return a number as the digits that are not 0 at either end, and a power of ten."""
-    mantissa, _, exponent = text.casefold().partition("e")
-    if mantissa == "nan" or len(exponent) > _LONGEST_EXPONENT:
-        return text.casefold()
-    whole, _, fraction = mantissa.removeprefix("-").partition(".")
-    digits = (whole + fraction).lstrip("0")
-    plain = digits.rstrip("0")
-    power = int(exponent or 0) - len(fraction) + len(digits) - len(plain)
-    sign = "-" if mantissa.startswith("-") else ""
-    return f"{sign}{plain}e{power}" if plain else "0e0"

@@ -13,10 +13,11 @@ import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import from_texts, is_text, to_numpy, unchunk, value_type
 from policy_engine.engines.field_marks import is_untyped
+from policy_engine.engines.generalizations.decimals import plain_number
 from policy_engine.engines.moments import moment, time_of_day
 from policy_engine.engines.synthesising.coding import Codes, ColumnValues, Floats, table_of
 from policy_engine.engines.synthesising.counted import Arrays
-from policy_engine.engines.synthesising.equal_cells import NUMBER_OR_NAN, plain_number
+from policy_engine.engines.synthesising.equal_cells import NUMBER_OR_NAN
 from policy_engine.engines.text_types import TIME_OF_DAY
 from policy_engine.errors import ArgumentError
 from policy_engine.methods.synthesiser import Synthesiser
