@@ -174,6 +174,24 @@ def test_generators_of_tables_learn_no_arrays(images):
         audit_generative(*images, generator="sequential-trees", models=2)
 
 
+def test_files_of_two_formats_are_divided_like_one(tmp_path):
+    frames = people(1), people(2).assign(day=pd.Timestamp("2020-02-01"), ok=True)
+    frames = frames[0].assign(day="2020-01-01", ok="false"), frames[1]
+    frames[0].to_csv(tmp_path / "members.csv", index=False)
+    frames[1].to_parquet(tmp_path / "holdout.parquet", index=False)
+    files = [tmp_path / "members.csv", tmp_path / "holdout.parquet"]
+    options = {"generator": "sequential-trees", "models": 2, "attacks": "exact-copies"}
+    audits = [audit_generative(*one, **options) for one in (files, files[::-1])]
+    assert [len(one.models) for one in audits] == [2, 2]
+
+
+def test_columns_that_cannot_be_put_together_are_refused():
+    lists = people(2).assign(age=[[1]] * 120)
+    for one in (people(1).assign(age="1"), people(1)):
+        with pytest.raises(AuditError, match="A031 Members and holdout have columns of other"):
+            audit_generative(one, lists, generator="sequential-trees", models=2, **ONE)
+
+
 def test_rows_of_one_file_alone_cannot_be_divided():
     with pytest.raises(AuditError, match="A031 1 columns are in one of"):
         audit_generative(people(1), people(2)[["age"]], generator="sequential-trees", models=2)

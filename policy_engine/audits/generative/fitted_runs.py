@@ -27,7 +27,7 @@ from policy_engine.audits.generative.runs import (
 )
 from policy_engine.audits.generative.settings import GenerativeSettings
 from policy_engine.audits.membership.records import digest_of, source_table
-from policy_engine.engines.arrays import from_numpy
+from policy_engine.engines.arrays import from_numpy, is_text, value_type
 from policy_engine.engines.persons import person_numbers
 from policy_engine.engines.tables import infer_types
 from policy_engine.errors import AuditError, Problem, did_you_mean
@@ -119,12 +119,21 @@ def _pooled(sides: GivenRecords) -> pa.Table:
         message = f"{len(lacking)} columns are in one of members and holdout alone."
         raise AuditError.of("A031", message, "To divide them anew, both need the same columns.")
     try:
-        return pa.concat_tables(
-            [members, holdout.select(members.column_names)], promote_options="permissive"
-        )
-    except pa.ArrowInvalid as error:
+        own, other = _read_alike(members, holdout.select(members.column_names))
+        return pa.concat_tables([own, other], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         message = "Members and holdout have columns of other types."
         raise AuditError(Problem("A031", message, values=(str(error),))) from error
+
+
+def _read_alike(members: pa.Table, holdout: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Return both with texts in each column that one side, such as a CSV file, has as texts."""
+    sides = [members, holdout]
+    for place, name in enumerate(members.column_names):
+        kinds = [side.schema.field(name).type for side in sides]
+        if kinds[0] != kinds[1] and any(is_text(value_type(kind)) for kind in kinds):
+            sides = [side.set_column(place, name, side[name].cast(pa.string())) for side in sides]
+    return sides[0], sides[1]
 
 
 def _fitted_on_arrays(
