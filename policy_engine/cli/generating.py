@@ -131,7 +131,7 @@ def generative(
             min=0,
             max=1,
             metavar="AUC",
-            help="Exit with 1 if the area under the ROC curve of an attack is greater.",
+            help="Exit with 1 if an area under an ROC curve is greater, or there is none.",
         ),
     ] = None,
     output_format: FormatOption = Format.TEXT,
@@ -139,7 +139,7 @@ def generative(
     """Tell what synthetic records, or a generative model, disclose of the records they are made of.
 
     All files are tables (CSV, Parquet) or arrays (npz: features and labels). If no attack could be
-    made, the exit status is 1.
+    made, the exit status is 1, and where --fail-above has no area to be compared with.
     """
     from policy_engine.api.auditing_generators import audit_generative  # noqa: PLC0415
 
@@ -174,8 +174,12 @@ def generative(
 
     among = len(audit.attacks)
     areas = [strength(one, among) for one in audit.attacks]
-    is_above = fail_above is not None and any(area > fail_above for area in areas)
-    if is_above or not (audit.attacks or audit.risks):
+    if not (audit.attacks or audit.risks):
+        raise typer.Exit(1)
+    if fail_above is not None and not areas:
+        typer.echo("note: no area under the ROC curve was compared with --fail-above", err=True)
+        raise typer.Exit(1)
+    if fail_above is not None and max(areas) > fail_above:
         raise typer.Exit(1)
 
 

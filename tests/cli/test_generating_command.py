@@ -81,6 +81,17 @@ def test_a_pipeline_fails_where_an_attack_is_too_strong_or_none_was_made(files):
     assert run(*files, "--attack", "reconstruction").exit_code == 1
 
 
+@pytest.mark.parametrize(
+    "attacks", [["singling-out"], ["linkability"], ["linkability", "reconstruction"]]
+)
+def test_a_pipeline_fails_where_there_is_no_area_to_compare(files, attacks):
+    arguments = [*files[:2], *files[3:], *(f"--attack={one}" for one in attacks)]
+    told = run(*arguments, "--fail-above", "1")
+    assert told.exit_code == 1
+    assert "no area under the ROC curve was compared" in told.stderr
+    assert run(*arguments).exit_code == 0
+
+
 def test_several_models_are_fitted_and_the_headline_is_over_them(files, tmp_path):
     out = tmp_path / "audit"
     arguments = [*files[:3], "--generator", "sequential-trees", "--models", "3"]
