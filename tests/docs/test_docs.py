@@ -34,6 +34,7 @@ def test_the_pages_on_models_and_generalisation_have_examples():
 @pytest.mark.parametrize("page", pages_with_examples(), ids=lambda page: page.stem)
 def test_examples_of_a_page_print_what_the_page_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "policies").symlink_to(ROOT / "policies")
     report = []
     runner = doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF)
     runner.run(examples_of(page), out=report.append)
