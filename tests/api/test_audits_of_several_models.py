@@ -69,12 +69,16 @@ def test_generators_of_the_product_are_fitted_by_name(name, tmp_path):
 class Pixels:
     """A generator of images that draws those it has learnt, of a class."""
 
+    def __init__(self, asked=None):
+        self.asked = [] if asked is None else asked
+
     def fit(self, features, labels, seed):  # noqa: ARG002
-        fitted = Pixels()
+        fitted = Pixels(self.asked)
         fitted.features, fitted.labels = features, labels
         return fitted
 
     def sample(self, n, *, label=None, seed):
+        self.asked.append(n)
         own = self.features[self.labels == label]
         return own[np.random.default_rng(seed).integers(0, len(own), n)]
 
@@ -96,9 +100,12 @@ def test_arrays_are_learnt_as_shares_with_classes_counted_from_0(images, tmp_pat
     assert {one.name for one in out.iterdir()} == {
         *("generative.json", "generative.html", "samples.npz", "samples-2.npz")
     }
-    longer = audit_generative(*images, model=Pixels(), samples=1500, **options)
-    # The mark at 500 is from before, on both models.
-    assert [one.samples for one in longer.growth] == [500, 1000, 1500]
+    again, anew = Pixels(), Pixels()
+    longer = audit_generative(*images, model=again, samples=1500, **options)
+    assert [one.samples for one in longer.growth] == [1000, 1500]
+    audit_generative(*images, model=anew, samples=1500, **{**options, "out": None})
+    # 500 are from before, on both models.
+    assert sum(again.asked) == sum(anew.asked) - 2 * 500
 
 
 def test_arrays_may_be_released_as_they_are(images):
