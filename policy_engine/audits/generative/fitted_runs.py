@@ -18,6 +18,7 @@ from policy_engine.audits.generative.reading import (
     read_material,
     without_unit,
 )
+from policy_engine.audits.generative.released_digests import records_digest
 from policy_engine.audits.generative.runs import (
     GeneratorRun,
     derived_seed,
@@ -158,7 +159,8 @@ def _fitted_on_arrays(
     else:
         synthetic = _released(fitted, members, shape)
         material = replace(halves, synthetic=synthetic)
-        identity = digests["synthetic"] = _digest(synthetic)
+        digests["synthetic"] = _digest(synthetic)
+        identity = records_digest(synthetic.values, synthetic.labels)
     return GeneratorRun(
         ReadMaterial(material, digests, read.warnings), settings, identity, np.concatenate(rows)
     )

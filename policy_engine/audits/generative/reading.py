@@ -30,6 +30,7 @@ from policy_engine.audits.generative.fitting import (
     scaled_arrays,
 )
 from policy_engine.audits.generative.material import Material, RecordSet
+from policy_engine.audits.generative.released_digests import records_digest, rows_digest
 from policy_engine.audits.membership.records import (
     FEATURES,
     LABELS,
@@ -77,11 +78,16 @@ class GivenRecords:
 
 @dataclass(frozen=True)
 class ReadMaterial:
-    """The material of an audit, with the digest of each side and what is to be said of it."""
+    """The material of an audit, with the digest of each side and what is to be said of it.
+
+    `released` tells the synthetic records from those of other models, in whatever order they and
+    their columns are; it is empty where there are none.
+    """
 
     material: Material
     digests: Mapping[str, str]
     warnings: tuple[str, ...]
+    released: str = ""
 
 
 def read_material(records: GivenRecords, model: Any = None, seed: int = 0) -> ReadMaterial:
@@ -122,6 +128,7 @@ def _title(source: Any, side: str) -> str:
 def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
     tables = {side: source_table(one) for side, one in records.sides.items()}
     digests = {side: _table_digest(table) for side, table in tables.items()}
+    released = rows_digest(tables["synthetic"]) if "synthetic" in tables else ""
     persons, tables = _told_apart(tables, records.unit)
     names, left_out = _columns_of(tables, records)
     every = [*names, *([records.label] if records.label else [])]
@@ -164,6 +171,7 @@ def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
         ),
         digests,
         tuple(warnings),
+        released,
     )
 
 
@@ -296,6 +304,8 @@ def _read_arrays(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
     if problems:
         raise AuditError(*problems)
     arrays_by_side = {side: one for side, one in features.items() if one is not None}
+    made = arrays_by_side.get("synthetic")
+    released = "" if made is None else records_digest(made, labels.get("synthetic"))
     if problems := [*precision_problems(arrays_by_side)]:
         raise AuditError(*problems)
     classes, numbered = _numbered({side: one for side, one in labels.items() if one is not None})
@@ -322,6 +332,7 @@ def _read_arrays(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
             for side in arrays_by_side
         },
         tuple(_warnings_of(scaled, images=arrays_by_side["members"].ndim > 2)),
+        released,
     )
 
 

@@ -64,7 +64,7 @@ def given_run(
     tables in the place of a file. Raises as `read_material` and `drawn_table` do."""
     sides, own, settings = _with_drawn_rows(sides, model, settings, seed)
     read = read_material(sides, own, seed)
-    identity = first_drawn(model) if isinstance(model, Samples) else read.digests["synthetic"]
+    identity = first_drawn(model) if isinstance(model, Samples) else read.released
     return GeneratorRun(read, settings, identity)
 
 

@@ -96,6 +96,24 @@ def test_the_digest_is_that_of_the_cells():
     assert first["members"] != first["holdout"]
 
 
+MADE = {"n": list(range(64)), "s": [f"t{place % 3}" for place in range(64)]}
+
+
+def released(made, **more):
+    return read_material(GivenRecords(pa.table(MADE), pa.table(MADE), made, **more)).released
+
+
+def test_released_rows_are_told_in_whatever_order():
+    made = pa.table(MADE)
+    own = released(made)
+    assert own == released(made.take(list(range(63, -1, -1))).select(["s", "n"]))
+    assert own != released(made.slice(1))
+    assert own != released(pa.concat_tables([made, made.slice(0, 1)]))
+    swapped = pa.table({"n": MADE["n"][::-1], "s": MADE["s"]})
+    assert own != released(swapped)
+    assert read_material(GivenRecords(made, made)).released == ""
+
+
 def saved(tmp_path, name, images, labels=None):
     arrays = {"x": images} if labels is None else {"x": images, "y": labels}
     np.savez(tmp_path / f"{name}.npz", **arrays)
@@ -173,3 +191,18 @@ def test_persons_are_numbered_over_all_files_and_are_not_compared():
 def test_records_that_are_of_nobody_are_refused(changes, told):
     found = faults(**{**of_persons(), **changes}, unit="who")
     assert [(code, told in message) for code, message in found] == [("A031", True)]
+
+
+def test_released_arrays_are_told_in_whatever_order(tmp_path):
+    random = np.random.default_rng(0)
+    images, labels, order = random.random((40, 5)), np.arange(40) % 2, random.permutation(40)
+    known = [saved(tmp_path, name, random.random((40, 5)), labels) for name in ("m", "h")]
+
+    def told(name, *arrays):
+        made = saved(tmp_path, name, *arrays)
+        return read_material(GivenRecords(*known, made)).released
+
+    own = told("s", images, labels)
+    assert own == told("t", images[order], labels[order])
+    assert own != told("u", images[order], labels)
+    assert own != told("v", images[:-1], labels[:-1])
