@@ -1,7 +1,9 @@
 """Texts that identify persons: the same text for a person however the column writes it."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
+from unicodedata import category, normalize
 
 import numpy as np
 import pyarrow as pa
@@ -27,9 +29,7 @@ def person_numbers(columns: Sequence[pa.ChunkedArray], name: str) -> list[NDArra
     numbers: dict[str, int] = {"": -1}
     drawn = []
     for column in columns:
-        rows, values = index_distinct(name, column)
-        is_float = pa.types.is_floating(values.type)
-        texts = [_person(text or "", is_float=is_float) for text in texts_of_values(values)]
+        rows, texts = _distinct_persons(column, name)
         codes = [numbers.setdefault(text, len(numbers) - 1) for text in (*texts, "")]
         drawn.append(np.array(codes)[to_numpy(rows, missing=len(texts))])
     return drawn
@@ -43,12 +43,39 @@ def person_marks(columns: Sequence[pa.ChunkedArray], name: str) -> list[NDArray[
     """
     marks = []
     for column in columns:
-        rows, values = index_distinct(name, column)
-        is_float = pa.types.is_floating(values.type)
-        texts = [_person(text or "", is_float=is_float) for text in texts_of_values(values)]
+        rows, texts = _distinct_persons(column, name)
         codes = np.array([_mark(text) for text in (*texts, "")], np.int64)
         marks.append(codes[to_numpy(rows, missing=len(texts))])
     return marks
+
+
+def alike_persons(columns: Sequence[pa.ChunkedArray], name: str) -> int:
+    """Return how many persons of some tables have the text of another one but for case, blanks in a
+    row, characters that are not seen, and the forms in which Unicode writes the same character.
+
+    The columns `name` tell persons apart. Raises DataError (C009) for a type without equality.
+    """
+    persons = {one for column in columns for one in _distinct_persons(column, name)[1]}
+    counts = Counter(_plain(one) for one in persons)
+    return sum(count for plain, count in counts.items() if plain and count > 1)
+
+
+def _plain(person: str) -> str:
+    if person.isascii():
+        return " ".join(person.casefold().split())
+    seen = (one for one in normalize("NFKC", person) if category(one) not in _UNSEEN)
+    return " ".join(normalize("NFKC", "".join(seen).casefold()).split())
+
+
+_UNSEEN = ("Cf", "Cc")
+
+
+def _distinct_persons(column: pa.ChunkedArray, name: str) -> tuple[pa.Array, list[str]]:
+    """Return the place of each row's text, (rows,), and the text of each distinct value's person,
+    empty for nobody."""
+    rows, values = index_distinct(name, column)
+    is_float = pa.types.is_floating(values.type)
+    return rows, [_person(text or "", is_float=is_float) for text in texts_of_values(values)]
 
 
 def _mark(person: str) -> int:

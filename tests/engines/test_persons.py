@@ -4,7 +4,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from policy_engine.engines.persons import person_marks, person_numbers, person_texts
+from policy_engine.engines.persons import alike_persons, person_marks, person_numbers, person_texts
 from policy_engine.errors import DataError
 
 STAMP = pa.timestamp("us")
@@ -95,3 +95,20 @@ def test_numbers_of_any_exponent_and_length_name_persons():
     assert numbers[1].tolist() == [3, 2]
     assert marks[0][2] == marks[1][1]
     assert len({*marks[0].tolist(), *marks[1].tolist()}) == 4
+
+
+@pytest.mark.parametrize(
+    ("texts", "alike"),
+    [
+        (["Ann", "ann", "Bob"], 2),
+        (["Ann", "Ann\u200b", "\ufeffAnn"], 3),
+        (["A  1", "a 1", "A1"], 2),
+        (["\u00e9", "e\u0301"], 2),
+        (["Ann", " Ann", "Ann"], 0),  # one person
+        (["\u200b", "Ann", "", None], 0),
+        (["7", "7.0", "07", "8"], 0),
+    ],
+)
+def test_persons_who_look_alike_are_counted(texts, alike):
+    halves = [pa.chunked_array([texts[:1]]), pa.chunked_array([texts[1:]])]
+    assert alike_persons(halves, "who") == alike

@@ -40,7 +40,7 @@ from policy_engine.audits.membership.records import (
     read_npz,
     source_table,
 )
-from policy_engine.engines.persons import person_marks
+from policy_engine.engines.persons import alike_persons, person_marks
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
@@ -129,6 +129,7 @@ def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
     tables = {side: source_table(one) for side, one in records.sides.items()}
     digests = {side: _table_digest(table) for side, table in tables.items()}
     released = rows_digest(tables["synthetic"]) if "synthetic" in tables else ""
+    alike = [*_alike_warning(tables, records.unit)]
     persons, tables = _told_apart(tables, records.unit)
     names, left_out = _columns_of(tables, records)
     every = [*names, *([records.label] if records.label else [])]
@@ -151,6 +152,7 @@ def _read_tables(records: GivenRecords, model: Any, seed: int) -> ReadMaterial:
     if problems := [*classes_without_samples(sets, classes)]:
         raise AuditError(*problems)
     warnings = [
+        *alike,
         *_left_out_warning(left_out),
         *new_categories(columns),
         *scale_warnings(columns),
@@ -228,6 +230,20 @@ def _told_apart(
         raise AuditError(*problems)
     plain = {side: without_unit(table, unit) for side, table in tables.items()}
     return dict(zip(original, numbers, strict=True)), plain
+
+
+def _alike_warning(tables: Mapping[str, pa.Table], unit: str) -> Iterator[str]:
+    columns = [
+        table.column(unit)
+        for side, table in tables.items()
+        if side != "synthetic" and unit in table.column_names
+    ]
+    if unit and (alike := alike_persons(columns, unit)):
+        yield (
+            f"{alike:,} persons have another's {unit!r} but for case, blanks or characters that "
+            "are not seen: if they are the same, they are counted as others, and attacks find less "
+            "than there is."
+        )
 
 
 def without_unit(table: pa.Table, unit: str) -> pa.Table:

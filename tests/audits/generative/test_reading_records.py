@@ -170,6 +170,17 @@ def of_persons(members=("1", "1", "2"), holdout=("3.0", "4"), **more):
     }
 
 
+def test_persons_whose_names_look_alike_are_told():
+    def warnings(*holdout):
+        sides = of_persons(("ann", "bob", "bob"), holdout)
+        read = read_material(GivenRecords(**sides, unit="who"))
+        return [one for one in read.warnings if "who" in one]
+
+    assert not warnings("eve", "joe")
+    (sentence,) = warnings("ANN", "bob\u200b")
+    assert sentence.startswith("4 persons have another's 'who' but for case")
+
+
 def test_persons_are_numbered_over_all_files_and_are_not_compared():
     read = read_material(given(**of_persons(holdout=("1.0", "4")), unit="who"))
     assert [one.name for one in read.material.columns] == ["sick", "job", "age"]
