@@ -28,10 +28,11 @@ MeasuredPopulation = tuple[str, int]
 
 
 class Suppressed(NamedTuple):
-    """What must stay unknown of a suppressed cell."""
+    """What must stay unknown of a suppressed cell, and under which conditions it was asked for."""
 
     protection: Protection
     value: float | None
+    conditions: frozenset[str] = frozenset()
 
 
 class BlockLayer(NamedTuple):
@@ -131,12 +132,8 @@ class Knowledge:
                     block.add_names(names, self.sums)
 
     def add_cells(self, cells: Sequence[OutputCell], numbers: Sequence[int]) -> None:
-        """Add what is released and suppressed of populations that have these numbers.
-
-        A suppressed cell need not stay unknown if it is released under another condition: that they
-        have the same units is what must not be told.
-        """
-        for cell in sorted(cells, key=lambda cell: not cell.is_released):
+        """Add what is released and suppressed of populations that have these numbers."""
+        for cell in cells:
             number = numbers[cell.population]
             key = cell.measure, number
             self.threshold = max(self.threshold, cell.threshold)
@@ -146,15 +143,10 @@ class Knowledge:
                 if cell.condition:
                     texts = self.conditions.get(key, frozenset())
                     self.conditions[key] = texts | {cell.condition}
-            elif not self._is_released_otherwise(cell, number):
+            else:
                 earlier = self.suppressed.get(key)
-                own = Suppressed(cell.protection, cell.value)
+                own = Suppressed(cell.protection, cell.value, frozenset((cell.condition,)))
                 self.suppressed[key] = _widest(earlier, own) if earlier else own
-
-    def _is_released_otherwise(self, cell: OutputCell, number: int) -> bool:
-        texts = self.conditions.get((cell.measure, number), frozenset())
-        is_told = self.has_released(cell.measure, number)
-        return bool(is_told and cell.condition and texts and cell.condition not in texts)
 
     def add_bounds(self, content: AnswerContent) -> None:
         """Add the bounds on contributions that an answer states; the narrowest are known."""
@@ -204,4 +196,5 @@ def _widest(one: Suppressed, other: Suppressed) -> Suppressed:
     first, second = one.protection, other.protection
     share = max(first.share, second.share)
     levels = Protection(share, max(first.below, second.below), max(first.above, second.above))
-    return Suppressed(levels, one.value if other.value is None else other.value)
+    value = one.value if other.value is None else other.value
+    return Suppressed(levels, value, one.conditions | other.conditions)

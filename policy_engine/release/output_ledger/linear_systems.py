@@ -121,9 +121,7 @@ class _Sums(NamedTuple):
 def _sums(trial: Trial, table: AtomTable, name: str) -> _Sums:
     after, own = _row_numbers(trial.after, name)
     before, _ = _row_numbers(trial.before, name)
-    targets = {
-        number for measure, number in trial.after.suppressed if name in target_systems(measure)
-    }
+    targets = _targets(trial.after, name)
     numbers = np.array(sorted(after | targets), np.int64)
     places = np.full(len(trial.after.sizes) + 1, len(numbers), np.int64)
     places[numbers] = np.arange(len(numbers))
@@ -131,6 +129,28 @@ def _sums(trial: Trial, table: AtomTable, name: str) -> _Sums:
     pairs = _pairs(places[table.members[:, examples]], len(numbers))
     masks = (_are_in(numbers, some) for some in (after, after - before, own, targets))
     return _Sums(name, weights, *pairs, numbers, *masks)
+
+
+def _targets(knowledge: Knowledge, name: str) -> set[int]:
+    """Return the populations of which a suppressed value must stay unknown in a system.
+
+    Not those that are released under another condition: that those happen to have the same units is
+    what must not be told, and it would be if the one were withheld for the other.
+    """
+    texts: dict[int, set[str]] = {}
+    for (measure, number), conditions in knowledge.conditions.items():
+        if is_row(name, measure):
+            texts.setdefault(number, set()).update(conditions)
+    return {
+        number
+        for (measure, number), cell in knowledge.suppressed.items()
+        if name in target_systems(measure)
+        and not (
+            number in texts
+            and "" not in cell.conditions
+            and texts[number].isdisjoint(cell.conditions)
+        )
+    }
 
 
 def _are_in(numbers: _Places, some: set[int]) -> _Masks:

@@ -70,3 +70,21 @@ def test_answers_without_conditions_are_compared_by_their_rows_alone(ledger):
     assert codes_of(ledger, (0, "count", "", True)) == GIVEN
     assert codes_of(ledger, (0, "count", "a", True)) == GIVEN
     assert codes_of(ledger, (0, "count", "b", True), is_same=None) == GIVEN
+
+
+@pytest.mark.parametrize("measure", ["count", "sum:pay", "mean:pay", "deviation"])
+@pytest.mark.parametrize("other", ["count", "sum:pay", "mean:pay"])
+def test_what_is_suppressed_under_another_condition_keeps_no_measure_of_the_same_units(
+    ledger, measure, other
+):
+    assert codes_of(ledger, (0, measure, "a", False)) == [("suppressed", "")]
+    cells = (0, "count", "b", True), (0, other, "b", True)
+    assert codes_of(ledger, *cells) == GIVEN * 2
+
+
+def test_what_is_suppressed_under_the_same_condition_stays_unknown(ledger):
+    assert codes_of(ledger, (0, "sum:pay", "a", False)) == [("suppressed", "")]
+    assert codes_of(ledger, (0, "count", "a", True), (0, "mean:pay", "a", True)) == [
+        ("released", ""),
+        ("suppressed", "K044"),
+    ]
