@@ -30,6 +30,7 @@ from policy_engine.decision.query.checking.measured_columns import (
     check_unit_is_no_measure,
 )
 from policy_engine.decision.query.checking.negative_columns import negative_totals
+from policy_engine.decision.query.checking.population_conditions import check_keys
 from policy_engine.decision.query.checking.possible_worlds import telling_cells
 from policy_engine.decision.query.checking.protecting import (
     ProtectionInputs,
@@ -165,6 +166,7 @@ def make_checkable(
         for iri, view in with_units.items()
     }
     unfiltered = unfiltered_rows(query.source, {iri: one.columns for iri, one in plain.items()})
+    check_keys(query.keys, unfiltered)
     read = replace(unfiltered, source=cast("exp.Select", rewrite(unfiltered.source, plain)))
     source = cast("exp.Select", rewrite(query.source, plain))
     owned = check, owner, asset(owner)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from policy_engine.decision.query.checking.checked_query import CheckedAggregate
-from policy_engine.decision.query.checking.condition_leaves import is_presence
+from policy_engine.decision.query.checking.checked_query import CheckedAggregate, NotCheckableError
+from policy_engine.decision.query.checking.condition_leaves import columns_of, is_presence
 from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows, conjuncts
 
@@ -88,3 +88,16 @@ def key_columns(keys: Iterable[exp.Expr]) -> frozenset[str]:
     return frozenset(
         one.unnest().sql("duckdb") for one in keys if isinstance(one.unnest(), exp.Column)
     )
+
+
+def check_keys(keys: Iterable[exp.Expr], rows: UnfilteredRows) -> None:
+    """Refuse a key that is computed of several columns.
+
+    By some of them persons could be chosen, and by others a secret of theirs decide in which cell
+    they are. Raises NotCheckableError (K017).
+    """
+    for key in keys:
+        if len(columns_of(rows.resolved(key))) > 1:
+            message = "A key of several columns is not allowed in a query whose answer is checked."
+            hint = "Group by columns, or by expressions of one column each."
+            raise NotCheckableError("K017", message, hint)

@@ -224,7 +224,7 @@ ATTACKS = {
     "key that is a value": attack(
         "SELECT CASE WHEN person = 7 THEN pay END AS k, COUNT(*) FROM T GROUP BY k",
         by=lambda answers: max(float(row[0]) for row in answers[0] if row[0] is not None),
-        codes="K002 K003",
+        codes="K017",
     ),
     "having that tells by absence": attack(
         f"SELECT region, COUNT(*) FILTER (WHERE {IS_MORE}) FROM T GROUP BY region "

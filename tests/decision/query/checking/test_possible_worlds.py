@@ -173,6 +173,35 @@ def test_keys_are_known_and_tell_nothing_by_being_asked_for(ask, sql):
     assert None not in result.table["n"].to_pylist()
 
 
+KEYS_OF_SEVERAL_COLUMNS = [
+    "SELECT CASE WHEN id = 10 THEN ill ELSE region = 'north' END AS k, COUNT(*) FROM T GROUP BY k",
+    "SELECT CASE WHEN id = 10 AND ill THEN 'south' ELSE region END, SUM(pay) FROM T GROUP BY 1",
+    "SELECT k, COUNT(*) FROM (SELECT region = 'north' OR ill AS k FROM T) AS s GROUP BY k",
+    "SELECT region, COUNT(*) FROM T GROUP BY ROLLUP (region, COALESCE(id = 10, ill))",
+]
+
+
+@pytest.mark.parametrize("sql", KEYS_OF_SEVERAL_COLUMNS)
+def test_key_of_several_columns_is_refused_whoever_is_ill(ask, sql):
+    for world in (True, False):
+        [result] = ask(patients(lambda n, i=world: i if n == 10 else n % 3 == 0), sql)
+        assert [one.code for one in result.reasons] == ["K017"]
+        assert result.table is None
+
+
+def test_keys_of_one_column_each_are_answered(ask):
+    cases = {
+        "ROUND(age, -1)": 6,
+        "CASE WHEN age < 40 THEN 'young' ELSE 'old' END": 2,
+        "UPPER(region)": 2,
+        "CASE WHEN age < 40 THEN 'young' END, region": 4,
+    }
+    for keys, number in cases.items():
+        [result] = ask(patients(), f"SELECT {keys}, COUNT(*) AS n FROM T GROUP BY ALL")
+        assert result.checked.suppressed == ()
+        assert result.table.num_rows == number
+
+
 def test_condition_that_holds_of_everybody_is_withheld_with_a_reason_for_the_owner(ask):
     for condition in ("year = 2024", "age < 200", "id >= 0", "age < 69"):
         [result] = ask(patients(), f"SELECT COUNT(*) AS n FROM T WHERE {condition}")
