@@ -46,10 +46,10 @@ def least_lines(codes: Counts, units: Counts) -> Counts:
 def absent_cells(codes: Counts, keys: Sequence[int], sizes: Sequence[int]) -> Counts:
     """Return the combinations of some keys' codes that no row has, (rows, keys).
 
-    None if there are no keys, or more combinations than can be shown beside the rows there are.
+    None if there are no keys.
     """
     count = int(np.prod([sizes[key] for key in keys])) if keys else 0
-    if not keys or not is_filled(len(codes), count):
+    if not keys:
         return np.empty((0, codes.shape[1]), dtype=np.int64)
     grid = np.indices([sizes[key] for key in keys]).reshape(len(keys), -1).T
     radix = np.array([sizes[key] for key in keys])

@@ -36,4 +36,4 @@ def test_absent_cells_are_those_of_no_row():
     cells = absent_cells(codes, (0, 1), (2, 3, 5))
     assert cells.tolist() == [[0, 1, -1], [0, 2, -1], [1, 0, -1], [1, 1, -1]]
     assert not len(absent_cells(codes, (0,), (2, 3, 5)))
-    assert not len(absent_cells(codes, (0, 1), (2000, 3, 5)))
+    assert len(absent_cells(codes, (0, 1), (2000, 3, 5))) > 5000

@@ -10,7 +10,6 @@ import pyarrow as pa
 from sqlglot import exp
 
 from policy_engine.audits.outputs.judging import judge
-from policy_engine.audits.outputs.listing import listed_rows
 from policy_engine.audits.outputs.model import TOTAL, TableVerdict
 from policy_engine.audits.outputs.reasons import CheckOutcome, Reason
 from policy_engine.audits.outputs.suppressing import suppress_totals
@@ -283,9 +282,7 @@ def answer_checked(
     gathered = gather(checkable, tables)
     judged = judge_answer(checkable, gathered, tables, rows)
     verdict, recorded = ledger.check(gathered, suppress_totals(judged), rows, tables)
-    is_shown = verdict.released.any(axis=1) | (gathered.units >= check.profile.min_units)
-    is_listed = listed_rows(verdict, gathered.sets, gathered.units)
-    is_listed &= gathered.is_listable | is_shown
+    is_listed = gathered.is_listable | verdict.released.any(axis=1)
     task = ProtectionInputs(checkable.is_plain, rows, tables, noise_key)
     protected = protect(gathered, verdict, judged, task)
     released = show_released(checkable.query, protected.gathered, protected.verdict, is_listed)

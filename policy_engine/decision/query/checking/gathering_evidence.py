@@ -1,6 +1,7 @@
 """A table of results with the evidence of each of its cells, from a query and the rows it reads."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from policy_engine.decision.query.checking.evidence_columns import UNITS
 from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
 from policy_engine.decision.query.checking.evidence_reader import EvidenceReader
 from policy_engine.decision.query.checking.evidence_tables import evidence_table, run_checked
-from policy_engine.decision.query.checking.key_domains import key_domains
+from policy_engine.decision.query.checking.key_domains import key_domains, listed_sets
 from policy_engine.decision.query.grammar import to_sql
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ class GatheredAnswer:
 
     `cells` are the columns "k<i>" of keys and "a<j>" of aggregates, with a row for each of the
     table's; `sets` has the number of the grouping set that each row is of, and `units` how many
-    units it is about; `is_listable` tells which rows are of a grouping set that may be listed with
-    all combinations of its keys. `queries` are those that the evidence is from. Of each aggregate,
+    units it is about; `is_listable` tells which rows are of a grouping set that is listed with all
+    combinations of its keys. Rows are in the order of the sets and of their keys' values, whether
+    anybody has them or not. `queries` are those that the evidence is from. Of each aggregate,
     `populations` has the column of `memberships` that tells who is in it, empty if all units are.
     """
 
@@ -55,21 +57,19 @@ def gather_answer(
     """Return the aggregates of a query over tables by name, and the evidence of each cell.
 
     Combinations of keys that no row has are cells, too, of nobody, where `key_domains` has all
-    values of the keys, given the `least` units. Raises NotCheckableError (K022) if the query fails,
-    always with the same words.
+    values of the keys, given the `least` units, and these have few enough combinations. Raises
+    NotCheckableError (K022) if the query fails, always with the same words.
     """
     queries = EvidenceQueries(_with_known_codes(query, unit, tables), unit)
     parts = [evidence_table(queries, keys, tables, least) for keys in query.sets]
     whole = pa.concat_tables(parts, promote_options="default")
     sets = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
-    codes, labels = _coded(query, whole, sets)
     domains = key_domains(query, tables, least)
-    labels = tuple(
-        tuple(dict.fromkeys((*values, *domains.get(number, ()))))
-        for number, values in enumerate(labels)
-    )
-    listable = [n for n, keys in enumerate(query.sets) if domains.keys() >= {*keys}]
+    codes, labels = _coded(query, whole, sets, domains)
+    listable = listed_sets(query.sets, domains)
     codes, sets, whole = _filled(query, codes, labels, (sets, listable), whole)
+    order = np.lexsort((*codes.T[::-1], sets))
+    codes, sets, whole = codes[order], sets[order], whole.take(pa.array(order))
     return _gathered(queries, whole, codes, labels, (sets, np.isin(sets, listable)))
 
 
@@ -106,18 +106,39 @@ _FEW = 4
 
 
 def _coded(
-    query: CheckedQuery, whole: "pa.Table", sets: "Counts"
+    query: CheckedQuery,
+    whole: "pa.Table",
+    sets: "Counts",
+    domains: "Mapping[int, tuple[Any, ...]]",
 ) -> "tuple[Counts, tuple[tuple[Any, ...], ...]]":
-    """Return the codes of keys, (rows, keys), and the labels of each key."""
+    """Return the codes of keys, (rows, keys), and the labels of each key, in their own order."""
     codes = np.full((whole.num_rows, len(query.keys)), TOTAL, dtype=np.int64)
     labels = []
     for number in range(len(query.keys)):
         is_key = np.array([number in keys for keys in query.sets], dtype=np.bool_)[sets]
         column = whole[f"k{number}"].filter(pa.array(is_key)).combine_chunks()
         coded = column.dictionary_encode(null_encoding="encode")
-        codes[is_key, number] = coded.indices.to_numpy(zero_copy_only=False)
-        labels.append(tuple(coded.dictionary.to_pylist()))
+        present = [_one_nan(value) for value in coded.dictionary.to_pylist()]
+        places = in_order([*present, *map(_one_nan, domains.get(number, ()))])
+        ranks = np.array([places[value] for value in present], dtype=np.int64)
+        codes[is_key, number] = ranks[coded.indices.to_numpy(zero_copy_only=False)]
+        labels.append(tuple(places))
     return codes, tuple(labels)
+
+
+def in_order(values: "Iterable[Any]") -> dict[Any, int]:
+    """Return the place of each different value of a key, in an order that follows from the values
+    alone: what is no number comes after numbers, and what is missing last."""
+    unique = dict.fromkeys(values)
+    nothing = (None, math.nan)
+    last = [one for one in (math.nan, None) if one in unique]
+    ranked = [*sorted(one for one in unique if one not in nothing), *last]
+    return {value: place for place, value in enumerate(ranked)}
+
+
+def _one_nan(value: object) -> object:
+    """Return a value, which is the same one wherever it is no number."""
+    return math.nan if value != value else value  # noqa: PLR0124
 
 
 def _filled(

@@ -2,10 +2,12 @@
 
 That a key is listed says that somebody in the answer has it, and who asks chooses who is in the
 answer: a person among others who are known to have another value. So a table is listed with all
-values of a column, of those that nobody in the answer has, too, or with none that few have.
+values of a column, of those that nobody in the answer has, too, or only where something is
+released. Which of the two follows from whole columns alone, not from the rows of the answer.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _MOST = 1_000
+MOST_LISTED = 10_000
+"""Combinations of keys of which all are listed."""
 
 
 def key_domains(
@@ -34,6 +38,17 @@ def key_domains(
             if values is not None:
                 domains[number] = values
     return domains
+
+
+def listed_sets(
+    sets: Sequence[tuple[int, ...]], domains: "Mapping[int, tuple[Any, ...]]"
+) -> list[int]:
+    """Return the numbers of the grouping sets that are listed with all combinations of keys."""
+    return [
+        number
+        for number, keys in enumerate(sets)
+        if domains.keys() >= {*keys} and math.prod(len(domains[key]) for key in keys) <= MOST_LISTED
+    ]
 
 
 def _column_domain(

