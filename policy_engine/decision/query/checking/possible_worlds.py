@@ -9,7 +9,8 @@ unless there are just enough: J. Kenthapadi, N. Mishra, K. Nissim, Simulatable a
 
 Rows are told apart by the leaves of conditions alone, of which there are few, so that each is
 combined with the leaves of all others. An atom of a condition that is never yes, or never no, is
-assumed to be: otherwise it would be told that nobody is the only one.
+assumed to be: otherwise it would be told that nobody is the only one. Such answers, and those of
+fewer rows than are enough, can only withhold: there must be enough rows without them, too.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,8 +25,8 @@ from sqlglot import exp
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.decision.query.checking.alike_rows import NUMBER, AlikeRows, alike_rows
 from policy_engine.decision.query.checking.answer_populations import keyed_cells
+from policy_engine.decision.query.checking.atom_answers import absent_answers, common_answers
 from policy_engine.decision.query.checking.condition_leaves import (
-    Atom,
     ConditionLeaves,
     LeafExpression,
     columns_of,
@@ -46,11 +47,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    Counts = NDArray[np.int64]
     Masks = NDArray[np.uint32]
 
 MOST_COLUMNS, MOST_PAIRS = 6, 2_000_000
 """How many columns a condition may have besides keys, and how many pairs of different rows and
 secret values it may be evaluated on: what is beyond that is for a person to decide."""
+
+_REASONS = {"inside": Reason.FEW_UNITS, "outside": Reason.GROUP_DISCLOSURE}
+"""The reasons against cells of which too few rows tell something."""
 
 ALIKE, PART = "rows alike", "rows of cells"
 """The tables of the rows that are alike, and of those in the cells of one grouping set."""
@@ -79,10 +84,11 @@ def telling_cells(
     if not conditions:
         return masks
     keys = [rows.resolved(one) for one in query.keys]
-    worlds = PossibleWorlds.of(rows.source, keys, [*conditions.values()], tables)
+    worlds = PossibleWorlds.of(rows.source, keys, [*conditions.values()], tables, least())
     for number, own in enumerate(query.sets):
         cells = np.flatnonzero(gathered.sets == number)
-        parts = worlds.reasons(own, keyed_cells(gathered, cells), least())
+        codes = gathered.table.codes[cells]
+        parts = worlds.reasons(own, keyed_cells(gathered, cells), codes)
         for numbers, reasons in zip(places.values(), parts, strict=True):
             masks[np.ix_(cells, np.array(numbers))] |= reasons[:, None]
     return masks
@@ -94,7 +100,8 @@ class PossibleWorlds:
 
     `keys` and `conditions` are expressions over leaves, and `leaf_columns` the column that each
     leaf reads. Column "c<i>" of the rows says whether condition i holds, "q<i>" whether it is asked
-    of the row at all. `absent` are the answers that no row gives to an atom.
+    of the row at all. `absent` are the answers that no row gives to an atom, and `common` the one
+    to an atom to which fewer than the `least` rows give the other.
     """
 
     rows: AlikeRows
@@ -103,6 +110,8 @@ class PossibleWorlds:
     conditions: tuple[LeafExpression, ...]
     leaf_columns: Mapping[str, str]
     absent: Mapping[str, tuple[bool, ...]]
+    common: Mapping[str, bool]
+    least: int
 
     @classmethod
     def of(
@@ -111,6 +120,7 @@ class PossibleWorlds:
         keys: Sequence[exp.Expr],
         conditions: Sequence[PopulationCondition],
         tables: "Mapping[str, pa.Table]",
+        least: int,
     ) -> "PossibleWorlds":
         """Return the possible worlds of a query's rows. Raises NotCheckableError (K022)."""
         leaves = ConditionLeaves()
@@ -129,18 +139,48 @@ class PossibleWorlds:
         }
         alike = alike_rows(source, leaves.by_name(), others, tables)
         columns = {name: next(iter(columns_of(one))) for name, one in leaves.by_name().items()}
-        absent = absent_answers(
-            [atom for one in leaf_conditions for atom in one.atoms], alike.table
-        )
-        return cls(alike, leaf_keys, plain, leaf_conditions, columns, absent)
+        atoms = [atom for one in leaf_conditions for atom in one.atoms]
+        absent = absent_answers(atoms, alike.table)
+        common = common_answers(atoms, alike.table, least)
+        return cls(alike, leaf_keys, plain, leaf_conditions, columns, absent, common, least)
 
-    def reasons(self, keys: Sequence[int], cells: "pa.Table", least: int) -> "list[Masks]":
-        """Return the reasons (bits) against the cells of a grouping set: (cells,) per condition."""
+    def reasons(self, keys: Sequence[int], cells: "pa.Table", codes: "Counts") -> "list[Masks]":
+        """Return the reasons (bits) against the cells of a grouping set: (cells,) per condition.
+
+        A reason against cells together, whatever a key is that the condition reads, is one against
+        each. `codes` tell the values of keys apart, (cells, keys).
+        """
         masks = [np.zeros(cells.num_rows, np.uint32) for _ in self.conditions]
-        settled_columns = frozenset[str]().union(*(self.plain_keys[number] for number in keys))
-        splits = []
+        groups: dict[tuple[int, ...], list[int]] = {}
         for number, condition in enumerate(self.conditions):
-            columns = sorted(condition.columns - settled_columns)
+            read = [one for one in keys if self.keys[one].columns & condition.columns]
+            if condition.columns <= self._settled_columns(keys):
+                read = []  # It only chooses cells.
+            if len(read) > MOST_COLUMNS:
+                masks[number] |= np.uint32(Reason.BEYOND_LEDGER.bit)
+                continue
+            for size in range(len(read) + 1):
+                for some in combinations(read, size):
+                    kept = tuple(one for one in keys if one not in some)
+                    groups.setdefault(kept, []).append(number)
+        for kept, numbers in groups.items():
+            coarse, places = _together(cells, codes[:, list(kept)])
+            for number, mask in self._reasons(kept, coarse, numbers).items():
+                masks[number] |= mask[places]
+        return masks
+
+    def _settled_columns(self, keys: Sequence[int]) -> frozenset[str]:
+        """Return the columns that are known of whoever is in a cell."""
+        return frozenset[str]().union(*(self.plain_keys[number] for number in keys))
+
+    def _reasons(
+        self, keys: Sequence[int], cells: "pa.Table", numbers: Sequence[int]
+    ) -> "dict[int, Masks]":
+        """Return the reasons (bits) against cells by some keys, (cells,) for each condition."""
+        masks = {number: np.zeros(cells.num_rows, np.uint32) for number in numbers}
+        splits = []
+        for number in numbers:
+            columns = sorted(self.conditions[number].columns - self._settled_columns(keys))
             if len(columns) > MOST_COLUMNS:
                 masks[number] |= np.uint32(Reason.BEYOND_LEDGER.bit)
                 continue
@@ -156,16 +196,27 @@ class PossibleWorlds:
         for split in splits:
             if split not in few:
                 masks[split.number] |= np.uint32(Reason.BEYOND_LEDGER.bit)
-        texts = {str(place): to_sql(one.counts(), "duckdb") for place, one in enumerate(few)}
+        texts = {
+            f"{name}{place}": to_sql(select, "duckdb")
+            for place, one in enumerate(few)
+            for name, select in one.counts_by_name().items()
+        }
         results = run_checked(texts, {ALIKE: self.rows.table, PART: part})
-        for split, counts in zip(few, results.values(), strict=True):
-            places, (inside, outside) = (
-                counts["cell"].to_numpy(),
-                (counts[name].to_numpy() for name in ("inside", "outside")),
-            )
-            for sizes, reason in ((inside, Reason.FEW_UNITS), (outside, Reason.GROUP_DISCLOSURE)):
-                masks[split.number][places[sizes < least]] |= np.uint32(reason.bit)
+        for place, split in enumerate(few):
+            counts = [results[f"{name}{place}"] for name in split.counts_by_name()]
+            self._judge(masks[split.number], counts)
         return masks
+
+    def _judge(self, mask: "Masks", counts: "Sequence[pa.Table]") -> None:
+        """Add the reasons against cells of which too few rows tell something, by any count."""
+        telling, own = counts[0]["cell"].to_numpy(), np.zeros_like(mask)
+        for count in counts:
+            passed = telling[own[telling] == 0]
+            for name, reason in _REASONS.items():
+                sizes = np.zeros(len(mask), np.int64)
+                sizes[count["cell"].to_numpy()] = count[name].to_numpy()
+                own[passed[sizes[passed] < self.least]] |= np.uint32(reason.bit)
+        mask |= own
 
     def _part(self, keys: Sequence[int], cells: "pa.Table") -> "pa.Table":
         """Return the rows in the cells of a grouping set, alike ones of a cell once."""
@@ -271,10 +322,23 @@ class _Split:
         names = [_column(one) for one in self._names(secret=True)]
         return exp.select(*names, *answers).distinct().from_(_table(ALIKE))
 
-    def counts(self) -> exp.Select:
+    def counts_by_name(self) -> dict[str, exp.Select]:
+        """Return the queries of how many rows tell something: of all answers to the atoms, and of
+        common ones alone, where there are others."""
+        queries = {"a": self._counts(self.secret_parts())}
+        common = {
+            atom.name: self.worlds.common[atom.name]
+            for atom in self.condition.atoms
+            if atom.columns & self.secret and atom.name in self.worlds.common
+        }
+        if common:
+            queries["b"] = self._counts(self._secrets(common))
+        return queries
+
+    def _counts(self, secrets: exp.Query) -> exp.Select:
         """Return the query of how many rows of each "cell" tell something: "inside" those that the
         condition holds of, and "outside" the others."""
-        pairs = self._profiles().subquery("d")
+        pairs = self._profiles(secrets).subquery("d")
         same = [_same(one, PART, "d") for one in self.known_names]
         select = exp.select(_column("cell", PART))
         for name, is_in in (
@@ -287,13 +351,13 @@ class _Split:
         select = select.where(_column(f"q{self.number}", PART))
         return select.group_by(_column("cell", PART))
 
-    def _profiles(self) -> exp.Select:
+    def _profiles(self, secrets: exp.Query) -> exp.Select:
         """Return the query of what is known of those whom the condition holds of or not, by their
         secret."""
         names = [_column(one) for one in self.known_names]
         select = exp.select(*(names or [exp.alias_(exp.true(), "z")]))
         select = select.from_(self.known_parts().subquery("known"))
-        select = select.join(self.secret_parts().subquery("secret"), join_type="cross")
+        select = select.join(secrets.subquery("secret"), join_type="cross")
         for number in self.bound_keys:
             key = exp.Try(this=self.worlds.keys[number].expression.copy())
             select = select.where(exp.NullSafeEQ(this=key, expression=_column(f"k{number}")))
@@ -315,29 +379,13 @@ def _holds(condition: exp.Expr) -> exp.Expr:
     return exp.func("COALESCE", exp.Try(this=condition.copy()), exp.false())
 
 
-def absent_answers(atoms: Sequence[Atom], table: "pa.Table") -> dict[str, tuple[bool, ...]]:
-    """Return the answers that no row gives to atoms; it is no secret that values are there."""
-    atoms_by_name = {one.name: one for one in atoms if not one.is_presence}
-    texts = {}
-    for name, atom in atoms_by_name.items():
-        tested = exp.Try(this=atom.expression.copy())
-        entries = [
-            exp.alias_(
-                exp.LogicalOr(
-                    this=exp.EQ(
-                        this=exp.cast(tested.copy(), "BOOLEAN"), expression=exp.Boolean(this=answer)
-                    )
-                ),
-                str(answer),
-            )
-            for answer in (True, False)
-        ]
-        texts[name] = to_sql(exp.select(*entries).from_(_table(ALIKE)), "duckdb")
-    results = run_checked(texts, {ALIKE: table})
-    return {
-        name: tuple(answer for answer in (True, False) if not one[str(answer)][0].as_py())
-        for name, one in results.items()
-    }
+def _together(cells: "pa.Table", codes: "Counts") -> "tuple[pa.Table, Counts]":
+    """Return cells with the same codes as one, and the place of each cell's among them."""
+    rows, places = np.zeros(min(1, len(codes)), np.int64), np.zeros(len(codes), np.int64)
+    if codes.shape[1]:
+        _, rows, places = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    chosen = cells.take(pa.array(rows)).drop_columns("cell")
+    return chosen.append_column("cell", pa.array(np.arange(len(rows)))), places.reshape(-1)
 
 
 def _table(name: str) -> exp.Table:

@@ -15,6 +15,7 @@ import sqlglot
 from sqlglot import exp
 
 from policy_engine.decision.query.checking.alike_rows import AlikeRows, alike_rows
+from policy_engine.decision.query.checking.atom_answers import absent_answers
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
 from policy_engine.decision.query.checking.condition_leaves import (
     ConditionLeaves,
@@ -30,7 +31,6 @@ from policy_engine.decision.query.checking.possible_worlds import (
     ALIKE,
     MOST_COLUMNS,
     MOST_PAIRS,
-    absent_answers,
     does_hold,
 )
 from policy_engine.decision.query.grammar import to_sql

@@ -2,6 +2,7 @@
 
 from itertools import combinations, count, product
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
@@ -173,6 +174,72 @@ def test_keys_are_known_and_tell_nothing_by_being_asked_for(ask, sql):
     assert None not in result.table["n"].to_pylist()
 
 
+SECRETS_AS_KEYS = [
+    "SELECT ill, {} FROM T WHERE id BETWEEN 20 AND 110 OR (id = 10 AND ill) GROUP BY ill",
+    "SELECT NOT ill AS k, {} FROM T WHERE id BETWEEN 20 AND 110 OR (id = 10 AND ill) GROUP BY k",
+    (
+        "SELECT ill, region, {} FROM T WHERE id BETWEEN 20 AND 110 OR ill AND (id = 10 OR "
+        "region = 'north') GROUP BY ill, region"
+    ),
+    (
+        "SELECT ill, {} FROM (SELECT * FROM T WHERE id BETWEEN 20 AND 110 OR (id = 10 AND ill)) s"
+        " GROUP BY ROLLUP (ill)"
+    ),
+]
+
+
+@pytest.mark.parametrize("sql", SECRETS_AS_KEYS)
+@pytest.mark.parametrize("item", ["COUNT(*) AS n", "AVG(pay)"])
+def test_cells_by_a_secret_do_not_tell_together_who_has_it(ask, sql, item):
+    worlds = [patients(lambda n, i=i: i if n == 10 else n % 3 == 0) for i in (True, False)]
+    results = [ask(one, sql.format(item)) for one in worlds]
+    assert seen(results[0]) == seen(results[1])
+    assert not any(one[0].permitted for one in results)
+
+
+def test_secret_as_a_key_is_not_read_by_conditions_of_aggregates(ask):
+    sql = "SELECT ill, COUNT(*) FILTER (WHERE id > 20 OR (id = 10 AND ill)) FROM T GROUP BY ill"
+    for world in (True, False):
+        [result] = ask(patients(lambda n, i=world: i if n == 10 else n % 3 == 0), sql)
+        assert not result.permitted
+
+
+ALWAYS, NEVER = (
+    ["ill = ill", "ill IN (TRUE, FALSE)", "year > 0", "ill = (diagnosis = 'flu')"],
+    ["ill <> ill", "ill NOT IN (TRUE, FALSE)", "year > 9999", "ill <> (diagnosis = 'flu')"],
+)
+
+
+@pytest.mark.parametrize(("always", "never"), [*zip(ALWAYS, NEVER, strict=True)])
+@pytest.mark.parametrize("query", ["COUNT(*) FROM T WHERE {}", "COUNT(*) FILTER (WHERE {}) FROM T"])
+def test_what_is_always_true_is_not_a_secret_of_enough_persons(ask, always, never, query):
+    others = (
+        f"(id <> 10 AND region = 'north' AND {always})",
+        (f"(id <> 10 AND region = 'south' AND {never})"),
+    )
+    sql = "SELECT " + query.format(" OR ".join(("(id = 10 AND ill)", *others)))
+    for world in (True, False):
+
+        def is_ill(number, world=world):
+            return world if number == 10 else number % 3 == 0
+
+        def diagnosis(number, is_ill=is_ill):
+            return "flu" if is_ill(number) else "none"
+
+        [result] = ask(patients(is_ill, diagnosis=diagnosis), sql)
+        assert not result.permitted
+
+
+def test_what_one_person_alone_may_have_is_not_a_secret_of_enough_persons(ask):
+    sql = (
+        "SELECT COUNT(*) FROM T WHERE (id = 10 AND x = 1) OR "
+        "(id <> 10 AND region = 'north' AND x <> 1) OR (id <> 10 AND region = 'south' AND x = 1)"
+    )
+    for world in (1, 0):
+        [result] = ask(patients(x=lambda n, world=world: world if n == 10 else 0), sql)
+        assert not result.permitted
+
+
 KEYS_OF_SEVERAL_COLUMNS = [
     "SELECT CASE WHEN id = 10 THEN ill ELSE region = 'north' END AS k, COUNT(*) FROM T GROUP BY k",
     "SELECT CASE WHEN id = 10 AND ill THEN 'south' ELSE region END, SUM(pay) FROM T GROUP BY 1",
@@ -244,27 +311,53 @@ def reasons_against(table, condition):
     """Return the reasons against the one cell of those whom a condition holds of."""
     where = PopulationCondition((sqlglot.parse_one(condition, dialect="duckdb"),))
     source = sqlglot.parse_one("FROM t", dialect="duckdb")
-    worlds = PossibleWorlds.of(source, [], [where], {"t": table})
-    [[mask]] = worlds.reasons((), pa.table({"cell": [0]}), LEAST)
+    worlds = PossibleWorlds.of(source, [], [where], {"t": table}, LEAST)
+    [[mask]] = worlds.reasons((), pa.table({"cell": [0]}), np.zeros((1, 0), np.int64))
     return int(mask)
 
 
 def telling_rows(rows, holds):
-    """Return how many rows tell something, inside and outside, for each set of secret columns."""
-    counts = {}
+    """Return how many rows tell something, inside and outside, for each set of secret columns: of
+    all answers, and of common ones alone."""
+    counts, common = {}, common_values(rows)
     for secret in (one for size in (1, 2, 3) for one in combinations(("a", "b", "id"), size)):
-        values = [{name: row[name] for name in secret} for row in rows]
+        own = [{name: row[name] for name in secret} for row in rows]
+        values = list(own)
         for name in {*secret} - {"id"}:
             for missing in {True, False} - {row[name] for row in rows}:
                 values += [{**one, name: missing} for one in values]
-        varied = [row for row in rows if len({holds({**row, **one}) for one in values}) > 1]
-        inside = sum(map(holds, varied))
-        counts[secret] = (inside, len(varied) - inside)
+        forced = {name: value for name, value in common.items() if name in secret}
+        pairs = [
+            divided(
+                [row for row in rows if len({holds({**row, **one}) for one in some}) > 1], holds
+            )
+            for some in (values, [{**one, **forced} for one in own])
+        ]
+        counts[secret] = (*pairs[0], *pairs[1]) if sum(pairs[0]) else ()
     return counts
 
 
+def varies(row, secrets, holds):
+    return len({holds({**row, **one}) for one in secrets}) > 1
+
+
+def divided(rows, holds):
+    inside = sum(map(holds, rows))
+    return inside, len(rows) - inside
+
+
+def common_values(rows):
+    """Return the value of the columns that fewer than enough rows have the other value of."""
+    numbers = {name: sum(row[name] for row in rows) for name in "ab"}
+    return {
+        name: number > len(rows) - number
+        for name, number in numbers.items()
+        if min(number, len(rows) - number) < LEAST
+    }
+
+
 def is_told(counts):
-    return any(sum(pair) and min(pair) < LEAST for pair in counts.values())
+    return any(pair and min(pair) < LEAST for pair in counts.values())
 
 
 ATOMS = {"a": "a", "b": "NOT b", "id": "id <= 4"}
@@ -291,22 +384,21 @@ def test_cell_is_withheld_by_the_definition_and_the_secret_of_one_matters_only_a
         values = {"a": row["a"], "b": not row["b"], "id": row["id"] <= 4}
         return bool(eval(code, {}, values))
 
-    counts = []
+    counts, common = [], []
     for flips in (False, True):
         rows = [{"a": a, "b": b, "id": number} for number, (a, b) in enumerate(bits)]
         rows[person][secret] ^= flips
         counts.append(telling_rows(rows, holds))
+        common.append(common_values(rows))
         assert bool(reasons_against(pa.Table.from_pylist(rows), condition)) == is_told(counts[-1])
     one, other = counts
     if is_told(one) != is_told(other):
         crossed = [
             key
             for key in one
-            if sum(one[key])
-            and sum(other[key])
-            and (min(one[key]) < LEAST) != (min(other[key]) < LEAST)
+            if one[key] and other[key] and (min(one[key]) < LEAST) != (min(other[key]) < LEAST)
         ]
-        assert crossed
+        assert crossed or common[0] != common[1]
 
 
 def rows_seen(sql, worlds, ask):
