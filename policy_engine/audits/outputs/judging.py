@@ -40,7 +40,7 @@ def judge(table: ResultTable, check: OutputCheck) -> TableVerdict:
 def judge_statistic(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
     """Return the reasons (bits) against showing a statistic, for each row."""
     masks = np.zeros(len(statistic.evidence.units), dtype=np.uint32)
-    with np.errstate(over="ignore"):  # What is infinite is not known.
+    with np.errstate(over="ignore", invalid="ignore"):  # What is infinite is not known.
         for rule in RULES[statistic.statbarn]:
             masks |= rule(statistic, profile)
     return masks
@@ -78,17 +78,20 @@ def few_units(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
 
 
 def group_disclosure(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
-    """Group disclosure: most of a line in one cell, none of it, or one value for everybody."""
+    """Group disclosure: most of a line in one cell, none of it, or one value for everybody.
+
+    A profile without a share has no say about lines; one value is everybody's by any profile.
+    """
     evidence, most = statistic.evidence, profile.max_group_share
     masks = np.zeros(len(evidence.units), dtype=np.uint32)
+    if evidence.is_constant is not None:
+        masks |= _where(evidence.is_constant, Reason.GROUP_DISCLOSURE)
     if most is None:
         return masks
     if evidence.group_share is not None:
         is_most = np.nan_to_num(evidence.group_share) > most + _TOLERANCE
         is_none = (evidence.group_share <= 0) & profile.zeros_disclosive
         masks |= _where(is_most | is_none, Reason.GROUP_DISCLOSURE)
-    if evidence.is_constant is not None:
-        masks |= _where(evidence.is_constant, Reason.GROUP_DISCLOSURE)
     return masks
 
 
@@ -123,6 +126,17 @@ def row_dominance(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
     if statistic.evidence.largest is None:
         return np.zeros(len(statistic.evidence.units), dtype=np.uint32)
     return dominance(statistic, profile)
+
+
+def spread_dominance(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
+    """Concentration rules on what has a shape: one contribution that is most of a total is most of
+    the spread, too. Whether contributions differ in sign has no say.
+
+    Of sizes that are not known nothing is said, nor by a profile without such rules.
+    """
+    if statistic.evidence.largest is None or not profile.has_dominance:
+        return np.zeros(len(statistic.evidence.units), dtype=np.uint32)
+    return dominance(statistic, profile) & ~np.uint32(Reason.NEGATIVE_VALUES.bit)
 
 
 def no_extreme(statistic: ShownStatistic, profile: OutputProfile) -> Masks:  # noqa: ARG001
@@ -216,7 +230,7 @@ RULES: Mapping[Statbarn, tuple[Rule, ...]] = MappingProxyType(
         Statbarn.POSITION: (few_units, group_disclosure, percentile),
         Statbarn.ENDPOINTS: (few_units, no_extreme),
         Statbarn.MODE: (few_units, common_mode),
-        Statbarn.SHAPE: (few_units, group_disclosure, degrees_of_freedom),
+        Statbarn.SHAPE: (few_units, group_disclosure, spread_dominance, degrees_of_freedom),
         Statbarn.CORRELATION_COEFFICIENTS: (few_units, coefficients),
         Statbarn.CALCULATED_RATIOS: (few_units, group_disclosure, dominance),
         Statbarn.HAZARD_SURVIVAL_TABLES: (few_units, group_disclosure),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -214,17 +215,21 @@ def _linear(one: ShownAggregate, cells: CellRows) -> Evaluated:
     figures: Figures = totals if one.function == "sum" else means
     if np.isin(present.values, (0.0, 1.0)).all():
         return _yes_or_no(one, present), figures
-    first, second = present.largest_two
-    evidence = CellEvidence(
-        units=present.count(present.sums != 0),
-        rows=rows,
-        largest=first,
-        second=second,
-        total=present.total(np.abs(present.sums)),
-        negatives=present.count(present.sums < 0),
-        is_constant=present.is_constant,
-    )
+    units = present.count(present.sums != 0)
+    evidence = CellEvidence(units=units, rows=rows, **_sizes(present))
     return _statistic(one, evidence), figures
+
+
+def _sizes(present: Contributions) -> dict[str, Any]:
+    """Return the evidence of the sizes of contributions, and whether all values are one."""
+    first, second = present.largest_two
+    return {
+        "largest": first,
+        "second": second,
+        "total": present.total(np.abs(present.sums)),
+        "negatives": present.count(present.sums < 0),
+        "is_constant": present.is_constant,
+    }
 
 
 def _yes_or_no(one: ShownAggregate, present: Contributions) -> ShownStatistic:
@@ -271,7 +276,7 @@ def _shape(one: ShownAggregate, cells: CellRows) -> Evaluated:
         # A spread of two values is a count of those with one of them.
         left_out=uncommon_units(present),
         degrees_of_freedom=np.maximum(present.units_in - 1, 0).astype(np.float64),
-        is_constant=present.is_constant,
+        **_sizes(present),
     )
     return _statistic(one, evidence), figures
 

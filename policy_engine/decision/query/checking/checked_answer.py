@@ -50,6 +50,7 @@ from policy_engine.decision.query.checking.unit_columns import (
     add_unit,
     check_names,
 )
+from policy_engine.decision.query.checking.whole_columns import check_distinct, check_ranked
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.decision.query.rewriting import TableView, rewrite
@@ -279,6 +280,8 @@ def answer_checked(
     check_protection(check, noise_key)
     check_identifiers(checkable.query.aggregates, tables)
     check_joins(checkable, tables)
+    check_distinct(checkable.query, checkable.unfiltered, checkable.unit if check.unit else None)
+    check_ranked(checkable.query, checkable.unfiltered, tables)
     gathered = gather(checkable, tables)
     judged = judge_answer(checkable, gathered, tables, rows)
     verdict, recorded = ledger.check(gathered, suppress_totals(judged), rows, tables)
@@ -302,4 +305,5 @@ def answer_checked(
 def gather(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> GatheredAnswer:
     """Return the aggregates of a query with their evidence. Raises NotCheckableError (K022)."""
     unit = checkable.unit if checkable.check.unit else None
-    return gather_answer(checkable.query, unit, tables, checkable.check.profile.min_units)
+    least = checkable.check.profile.min_units
+    return gather_answer(checkable.query, unit, tables, least, checkable.unfiltered)

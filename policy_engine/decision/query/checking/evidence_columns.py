@@ -2,9 +2,9 @@
 
 Of contribution c there are: "n<c>" units that contribute, "o<c>" and "q<c>" units of which a row
 does not or says no, "p<c>" units that say yes, "r<c>" the rows of the two units that have most, and
-"t<c>" all of them; of totals "z<c>" units that contribute something, "g<c>" less than nothing,
-"s<c>" the total of sizes, "d<c>" the two largest, "e<c>_0" and "e<c>_1" the smallest and the
-largest contribution.
+"t<c>" all of them; of totals and what has a shape "z<c>" units that contribute something, "g<c>"
+less than nothing, "s<c>" the total of sizes, "d<c>" the two largest, "e<c>_0" and "e<c>_1" the
+smallest and the largest contribution, and of two values "s<c>b" and so on for the second one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,10 +19,15 @@ from policy_engine.decision.query.checking.sql_nodes import (
     differs,
     double,
     named,
+    present,
 )
+
+_PAIR = 2
 
 UNIT = "u"
 """The column of the unit of a row."""
+SIZED = frozenset({"total", "shape"})
+"""The kinds of aggregates in which one contribution may be most of all."""
 ROWS, UNITS = "rows", "units"
 """The columns of how many rows and units each row of the answer is about."""
 
@@ -53,8 +58,9 @@ def by_row(
             lower = exp.EQ(this=first.copy(), expression=exp.Literal.number(one.low))
             entries.append(count_where(differs(first, one.low), f"p{place}"))
             entries.append(count_where(lower, f"q{place}"))
-        if "total" in one.kinds:
-            entries += _sizes(double(first), place)
+        if one.kinds & SIZED:
+            for label, value in sized(one, place, letter):
+                entries += _sizes(double(value), label)
     return entries
 
 
@@ -76,8 +82,9 @@ def per_unit(contributions: Sequence[Contribution]) -> list[exp.Expr]:
         if one.is_every_row:
             continue
         entries.append(named(exp.Count(this=one.value_where_present(place)), f"n{place}"))
-        if "total" in one.kinds:
-            entries.append(named(exp.Sum(this=double(first)), f"s{place}"))
+        if one.kinds & SIZED:
+            for label, value in sized(one, place):
+                entries.append(named(exp.Sum(this=double(value)), f"s{label}"))
         if "binary" in one.kinds:
             entries.append(count_where(differs(first, one.low), f"p{place}"))
     return entries
@@ -104,23 +111,35 @@ def by_unit(contributions: Sequence[Contribution]) -> list[exp.Expr]:
             lacks = exp.LT(this=yes.copy(), expression=number.copy())
             entries.append(count_where(above_zero(yes), f"p{place}"))
             entries.append(count_where(lacks, f"q{place}"))
-        if "total" in one.kinds:
-            entries += _sizes(column(f"s{place}"), place)
+        if one.kinds & SIZED:
+            for label, _ in sized(one, place):
+                entries += _sizes(column(f"s{label}"), label)
     return entries
 
 
-def _sizes(value: exp.Expr, place: int) -> list[exp.Expr]:
+def sized(one: Contribution, place: int, letter: str = "x") -> list[tuple[str, exp.Expr]]:
+    """Return the one or two values of a contribution whose sizes are known, by how they are called;
+    each is missing where the other is."""
+    first = one.value_where_present(place, letter)
+    if len(one.arguments) < _PAIR:
+        return [(f"{place}", first)]
+    sides = [column(f"{letter}{place}_{side}") for side in (0, 1)]
+    second = exp.case().when(present(sides[0]), sides[1])
+    return [(f"{place}", first), (f"{place}b", second)]
+
+
+def _sizes(value: exp.Expr, label: str) -> list[exp.Expr]:
     """Return what is known of contributions: the largest two, their total, their signs, and the
     smallest and largest one."""
     size, zero = exp.Abs(this=value.copy()), exp.Literal.number(0)
     largest = exp.Max(this=size, count=exp.Literal.number(2))
     return [
-        count_where(differs(value), f"z{place}"),
-        count_where(exp.LT(this=value.copy(), expression=zero), f"g{place}"),
-        named(exp.Sum(this=size.copy()), f"s{place}"),
-        named(largest, f"d{place}"),
-        named(exp.Min(this=value.copy()), f"e{place}_0"),
-        named(exp.Max(this=value.copy()), f"e{place}_1"),
+        count_where(differs(value), f"z{label}"),
+        count_where(exp.LT(this=value.copy(), expression=zero), f"g{label}"),
+        named(exp.Sum(this=size.copy()), f"s{label}"),
+        named(largest, f"d{label}"),
+        named(exp.Min(this=value.copy()), f"e{label}_0"),
+        named(exp.Max(this=value.copy()), f"e{label}_1"),
     ]
 
 

@@ -32,6 +32,7 @@ from policy_engine.decision.query.checking.sql_nodes import (
     column,
     count_where,
     differs,
+    double,
     grouped,
     named,
     ordered,
@@ -122,7 +123,10 @@ class EvidenceQueries:
         for number, aggregate in enumerate(self.query.aggregates):
             place = self.places[number]
             if aggregate.kind != "extreme":
-                entries.append(named(_renamed(aggregate.function, place), f"a{number}"))
+                function = _renamed(aggregate.function, place)
+                if aggregate.kind in ("shape", "coefficient"):
+                    function = _within_range(function)
+                entries.append(named(function, f"a{number}"))
             if aggregate.kind == "coefficient" and aggregate.parameters:
                 levels = exp.Count(this=exp.Distinct(expressions=[column(f"x{place}_1")]))
                 entries.append(named(levels, f"l{number}"))
@@ -197,24 +201,6 @@ class EvidenceQueries:
         names = [exp.column(f"k{number}", table="r", quoted=True) for number in keys]
         select.set("expressions", [*names, *entries])
         return ordered(select, names)
-
-    def levels(self) -> exp.Select:
-        """Return the query of the values of contributions to totals: about how many different
-        ones "v<c>" there are, and the smallest "i<c>" and the largest "h<c>"."""
-        entries = []
-        for place, one in enumerate(self.contributions):
-            value = column(f"x{place}_0")
-            if "total" in one.kinds:
-                entries.append(named(exp.ApproxDistinct(this=value), f"v{place}"))
-                entries.append(named(exp.Min(this=value.copy()), f"i{place}"))
-                entries.append(named(exp.Max(this=value.copy()), f"h{place}"))
-        return grouped(self.rows(()), (), entries)
-
-    def between(self, place: int, ends: tuple[str, str]) -> exp.Select:
-        """Return the query of how many contributions are neither of two values."""
-        value = column(f"x{place}_0")
-        is_neither = exp.and_(*(differs(value, end) for end in ends))
-        return grouped(self.rows(()), (), [count_where(is_neither, "n")])
 
     def memberships_of(self, number: int) -> tuple[str, ...]:
         """Return the columns of `memberships` that tell who is in the populations of an aggregate:
@@ -335,3 +321,20 @@ def _renamed(function: exp.Expr, place: int) -> exp.Expr:
     for argument in copied.find_all(exp.Column):
         argument.set("this", exp.to_identifier(f"x{place}_{argument.name[1:]}", quoted=True))
     return copied
+
+
+_RANGE = "1e60"
+"""Powers of larger numbers may be too large: then an aggregate fails, or is no number."""
+
+
+def _within_range(function: exp.Expr) -> exp.Expr:
+    """Return an aggregate that is missing where one of its values is out of range."""
+    columns = list(dict.fromkeys(function.find_all(exp.Column)))
+    fits = {
+        one: exp.LT(this=exp.Abs(this=double(one)), expression=exp.Literal.number(_RANGE))
+        for one in columns
+    }
+    for one in list(function.find_all(exp.Column)):
+        one.replace(exp.case().when(fits[one].copy(), one.copy()))
+    all_fit = [exp.LogicalAnd(this=one) for one in fits.values()]
+    return exp.case().when(exp.and_(*all_fit), function)

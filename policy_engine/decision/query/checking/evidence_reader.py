@@ -131,22 +131,44 @@ class EvidenceReader:
         return sizes
 
     def _total(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
-        sizes = self._two_largest(f"d{place}")
-        total = self.figures(f"s{place}")
-        is_constant = pc.equal(self.whole[f"e{place}_0"], self.whole[f"e{place}_1"])
+        return {"units": self.counts(f"z{place}"), **self._sizes(place, present)}
+
+    def _sizes(self, label: object, present: "Counts") -> dict[str, Any]:
+        """Return what is known of the sizes of contributions."""
+        sizes = self._two_largest(f"d{label}")
+        total = self.figures(f"s{label}")
+        is_constant = pc.equal(self.whole[f"e{label}_0"], self.whole[f"e{label}_1"])
         return {
-            "units": self.counts(f"z{place}"),
             "largest": sizes[:, 0],
             "second": sizes[:, 1],
             "total": np.where(np.isnan(total) & (present == 0), 0.0, total),
-            "negatives": self.counts(f"g{place}"),
+            "negatives": self.counts(f"g{label}"),
             "is_constant": pc.fill_null(is_constant, fill_value=False).to_numpy() & (present > 0),
+        }
+
+    def _spread_sizes(self, place: int, present: "Counts") -> dict[str, Any]:
+        """Return the sizes of contributions; of two values, the largest shares of either."""
+        first = self._sizes(place, present)
+        if f"s{place}b" not in self.whole.column_names:
+            return first
+        sides = [first, self._sizes(f"{place}b", present)]
+        shares = [_share(side["largest"], side["total"]) for side in sides]
+        both = [_share(side["largest"] + side["second"], side["total"]) for side in sides]
+        one, two = np.maximum(*shares), np.maximum(*both)
+        total = np.where(np.isfinite(one + two), 1.0, np.nan)
+        return {
+            "largest": one,
+            "second": two - one,
+            "total": np.where(present == 0, 0.0, total),
+            "negatives": first["negatives"],
         }
 
     def _position(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
         # Of the units that have the percentile itself, one may be known.
         sides = [np.maximum(self.counts(f"{side}{number}") - 1, 0) for side in "bc"]
-        return {"below": sides[0], "above": sides[1], "tied": self.counts(f"m{number}")}
+        tied = self.counts(f"m{number}")
+        is_constant = (tied >= present) & (present > 0)
+        return {"below": sides[0], "above": sides[1], "tied": tied, "is_constant": is_constant}
 
     def _mode(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
         tied = self.counts(f"m{number}")
@@ -155,11 +177,14 @@ class EvidenceReader:
     def _extreme(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
         return {}
 
-    def _shape(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
-        degrees = (present - 1).astype(np.float64)
+    def _shape(self, number: int, place: int, present: "Counts") -> dict[str, Any]:
+        figures = self.figures(f"a{number}")
+        # Where there is no figure it is not told why.
+        degrees = np.where(np.isfinite(figures), present - 1.0, np.nan)
         return {
+            **self._spread_sizes(place, present),
             "degrees_of_freedom": degrees,
-            "is_constant": self.figures(f"a{number}") == 0,
+            "is_constant": figures == 0,
             "left_out": self._uncommon(number),
         }
 
@@ -178,7 +203,9 @@ class EvidenceReader:
                 "left_out": self._uncommon(number),
             }
         return {
-            "degrees_of_freedom": (present - parameters).astype(np.float64),
+            "degrees_of_freedom": np.where(
+                np.isfinite(self.figures(f"a{number}")), present - float(parameters), np.nan
+            ),
             "levels": self.counts(f"l{number}"),
             "left_out": self._uncommon(number),
         }
@@ -186,3 +213,8 @@ class EvidenceReader:
 
 def _ratio(part: "Counts", whole: "Counts") -> "NDArray[np.float64]":
     return part / np.maximum(whole, 1)
+
+
+def _share(part: "NDArray[np.float64]", whole: "NDArray[np.float64]") -> "NDArray[np.float64]":
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(whole == 0, 0.0, part / whole)

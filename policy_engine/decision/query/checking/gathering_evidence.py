@@ -2,21 +2,22 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from policy_engine.audits.outputs.lines import absent_cells
-from policy_engine.audits.outputs.model import TOTAL, Measure, ResultTable, Statbarn
+from policy_engine.audits.outputs.model import TOTAL, Measure, ResultTable
 from policy_engine.decision.query.checking.checked_query import CheckedQuery
 from policy_engine.decision.query.checking.evidence_columns import UNITS
 from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
 from policy_engine.decision.query.checking.evidence_reader import EvidenceReader
-from policy_engine.decision.query.checking.evidence_tables import evidence_table, run_checked
+from policy_engine.decision.query.checking.evidence_tables import evidence_table
 from policy_engine.decision.query.checking.key_domains import key_domains, listed_sets
-from policy_engine.decision.query.grammar import to_sql
+from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
+from policy_engine.decision.query.checking.whole_columns import with_known_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,14 +54,16 @@ def gather_answer(
     unit: "exp.Expr | None",
     tables: "Mapping[str, pa.Table]",
     least: int,
+    rows: UnfilteredRows,
 ) -> GatheredAnswer:
     """Return the aggregates of a query over tables by name, and the evidence of each cell.
 
-    Combinations of keys that no row has are cells, too, of nobody, where `key_domains` has all
-    values of the keys, given the `least` units, and these have few enough combinations. Raises
-    NotCheckableError (K022) if the query fails, always with the same words.
+    `rows` are those of the query without conditions. Combinations of keys that no row has are
+    cells, too, of nobody, where `key_domains` has all values of the keys, given the `least` units,
+    and these have few enough combinations. Raises NotCheckableError: K017 for an argument that
+    cannot be read, and K022 if the query fails, always with the same words.
     """
-    queries = EvidenceQueries(_with_known_codes(query, unit, tables), unit)
+    queries = EvidenceQueries(with_known_codes(query, rows, tables), unit)
     parts = [evidence_table(queries, keys, tables, least) for keys in query.sets]
     whole = pa.concat_tables(parts, promote_options="default")
     sets = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
@@ -71,35 +74,6 @@ def gather_answer(
     order = np.lexsort((*codes.T[::-1], sets))
     codes, sets, whole = codes[order], sets[order], whole.take(pa.array(order))
     return _gathered(queries, whole, codes, labels, (sets, np.isin(sets, listable)))
-
-
-def _with_known_codes(
-    query: CheckedQuery, unit: "exp.Expr | None", tables: "Mapping[str, pa.Table]"
-) -> CheckedQuery:
-    """Return the query in which totals of two-valued columns are treated as counts."""
-    queries = EvidenceQueries(query, unit)
-    places = {place for place, one in enumerate(queries.contributions) if "total" in one.kinds}
-    if not places:
-        return query
-    [row] = run_checked({"": to_sql(queries.levels(), "duckdb")}, tables)[""].to_pylist()
-    lows = {}
-    for place in places:
-        ends = (str(row[f"i{place}"]), str(row[f"h{place}"]))
-        if row[f"v{place}"] <= _FEW and ends[0] != ends[1]:
-            text = to_sql(queries.between(place, ends), "duckdb")
-            if not run_checked({"": text}, tables)[""].to_pylist()[0]["n"]:
-                lows[place] = ends[0]
-    aggregates = [
-        replace(one, kind="binary", statbarn=Statbarn.FREQUENCIES, low=lows[place])
-        if one.kind == "total" and place in lows
-        else one
-        for one, place in zip(query.aggregates, queries.places, strict=True)
-    ]
-    return replace(query, aggregates=tuple(aggregates))
-
-
-_FEW = 4
-"""Different values by a sketch, which may be off by some: then they are counted."""
 
 
 # -- keys --------------------------------------------------------------------------------------

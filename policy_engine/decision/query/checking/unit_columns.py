@@ -178,3 +178,10 @@ def _is_of(node: exp.Expr, source: _UnitSource) -> bool:
         and node.table.lower() == source.name.lower()
         and node.name.lower() in {name.lower() for name in source.columns}
     )
+
+
+def is_unit(argument: exp.Expr, unit: exp.Expr | None) -> bool:
+    """Return whether what is counted is the column of the unit."""
+    value = argument.unnest()
+    is_column = isinstance(value, exp.Column) and isinstance(unit, exp.Column)
+    return is_column and value.name.lower() == unit.name.lower()  # type: ignore[union-attr]

@@ -15,6 +15,7 @@ from sqlglot import exp
 from policy_engine.decision.query.checking.evidence_columns import UNIT
 from policy_engine.decision.query.checking.evidence_query import CELLS, VALUED, EvidenceQueries
 from policy_engine.decision.query.checking.sql_nodes import column, named, ordered, rows_of
+from policy_engine.decision.query.checking.unit_columns import is_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +45,7 @@ def fewest_with_a_value(
     for place, one in enumerate(queries.contributions):
         if len(one.arguments) != 1:
             continue
-        if "units" in one.kinds and not _is_unit(one.arguments[0], queries.unit):
+        if "units" in one.kinds and not is_unit(one.arguments[0], queries.unit):
             yield run(_query(queries, keys, place, 0), {})
         elif one.kinds & VALUED:
             fewest = np.full(answer.num_rows, _MANY)
@@ -61,12 +62,6 @@ def _has_few(bits: "pa.ChunkedArray", least: int) -> "NDArray[np.bool_]":
     """Return of which cells it is not known that they have so many values."""
     counts = np.bitwise_count(pc.fill_null(bits, 0).to_numpy().astype(np.uint64))
     return np.asarray(counts < least, dtype=np.bool_)
-
-
-def _is_unit(argument: exp.Expr, unit: exp.Expr | None) -> bool:
-    value = argument.unnest()
-    is_column = isinstance(value, exp.Column) and isinstance(unit, exp.Column)
-    return is_column and value.name.lower() == unit.name.lower()  # type: ignore[union-attr]
 
 
 def _query(queries: EvidenceQueries, keys: Sequence[int], place: int, least: int) -> exp.Select:

@@ -1,0 +1,137 @@
+"""What follows from the whole columns that aggregates are of, whatever rows a query chooses.
+
+Whether a column has two values, or few, is told by which rule judges its aggregates. Where the rows
+of a cell decided that, who asks would learn from it whether a chosen person's value is another than
+those of the rest: J. Kenthapadi, N. Mishra, K. Nissim, Simulatable auditing (PODS 2005).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from policy_engine.audits.outputs.model import Statbarn
+from policy_engine.decision.query.checking.checked_query import (
+    CheckedAggregate,
+    CheckedQuery,
+    NotCheckableError,
+)
+from policy_engine.decision.query.checking.contributions import tried
+from policy_engine.decision.query.checking.evidence_tables import run_checked
+from policy_engine.decision.query.checking.sql_nodes import named
+from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
+from policy_engine.decision.query.checking.unit_columns import is_unit
+from policy_engine.decision.query.grammar import to_sql
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PAIR = 2
+LEAST_RANKED = 10
+"""A column of fewer different values has neither percentiles nor modes."""
+_MOST_COUNTED = 3 * LEAST_RANKED
+"""Different values by a sketch, which may be off by some: then they are counted."""
+
+
+@dataclass(frozen=True)
+class WholeColumn:
+    """How many different values a column has, at least, and the smallest of them as SQL."""
+
+    values: int
+    low: str
+
+
+def with_known_codes(
+    query: CheckedQuery, rows: UnfilteredRows, tables: "Mapping[str, pa.Table]"
+) -> CheckedQuery:
+    """Return the query in which totals of two-valued columns are treated as counts.
+
+    Raises NotCheckableError: K017 for an argument that cannot be read, K022 if the query fails.
+    """
+    totals = [one for one in query.aggregates if one.kind == "total"]
+    columns = whole_columns(totals, rows, tables)
+
+    def known(aggregate: CheckedAggregate) -> CheckedAggregate:
+        column = columns.get(_text(aggregate)) if aggregate.kind == "total" else None
+        if column is None or column.values != _PAIR:
+            return aggregate
+        return replace(aggregate, kind="binary", statbarn=Statbarn.FREQUENCIES, low=column.low)
+
+    return replace(query, aggregates=tuple(map(known, query.aggregates)))
+
+
+def check_ranked(
+    query: CheckedQuery, rows: UnfilteredRows, tables: "Mapping[str, pa.Table]"
+) -> None:
+    """Refuse percentiles and modes of a column with few different values in all its rows.
+
+    Percentiles at many shares are the counts of each value. Raises NotCheckableError: K018, K017
+    for an argument that cannot be read, K022 if the query fails.
+    """
+    ranked = [one for one in query.aggregates if one.kind in ("position", "mode")]
+    for text, column in whole_columns(ranked, rows, tables).items():
+        if column.values < LEAST_RANKED:
+            message = f"{text} has {column.values} different values: at least {LEAST_RANKED} are "
+            message += "needed for a percentile or a mode."
+            raise NotCheckableError("K018", message, "Count the rows of each value by GROUP BY.")
+
+
+def whole_columns(
+    aggregates: list[CheckedAggregate], rows: UnfilteredRows, tables: "Mapping[str, pa.Table]"
+) -> dict[str, WholeColumn]:
+    """Return what is known of the columns of aggregates, by the text of their argument.
+
+    Raises NotCheckableError: K017 for an argument that cannot be read, K022 if the query fails.
+    """
+    values = {_text(one): tried(rows.resolved(one.arguments[0])) for one in aggregates}
+    if not values:
+        return {}
+    sketches = [
+        named(exp.ApproxDistinct(this=one.copy()), f"v{n}") for n, one in enumerate(values.values())
+    ]
+    [about] = _run(rows, sketches, tables)
+    few = [n for n in range(len(values)) if about[f"v{n}"] <= _MOST_COUNTED]
+    entries = []
+    for n, one in enumerate(values.values()):
+        if n in few:
+            different = exp.Count(this=exp.Distinct(expressions=[one.copy()]))
+            entries += [named(different, f"v{n}"), named(exp.Min(this=one.copy()), f"i{n}")]
+    counted = _run(rows, entries, tables)[0] if entries else {}
+    return {
+        text: WholeColumn(counted.get(f"v{n}", _MOST_COUNTED), str(counted.get(f"i{n}", "")))
+        for n, text in enumerate(values)
+    }
+
+
+def _run(
+    rows: UnfilteredRows, entries: list[exp.Expr], tables: "Mapping[str, pa.Table]"
+) -> "list[dict[str, int]]":
+    select = rows.source.copy()
+    select.set("expressions", entries)
+    answers: list[dict[str, int]] = run_checked({"": to_sql(select, "duckdb")}, tables)[
+        ""
+    ].to_pylist()
+    return answers
+
+
+def _text(aggregate: CheckedAggregate) -> str:
+    return aggregate.arguments[0].sql("duckdb", comments=False)
+
+
+# -- counts of different values ----------------------------------------------------------------
+
+
+def check_distinct(query: CheckedQuery, rows: UnfilteredRows, unit: exp.Expr | None) -> None:
+    """Refuse counts of different values, other than of units, in groups that who asks chooses.
+
+    It is one of a group if all of it are alike. Raises NotCheckableError (K018).
+    """
+    is_whole = query.sets == ((),) and rows.condition is None and not rows.source.args.get("joins")
+    for one in query.aggregates:
+        if one.kind != "units" or is_unit(one.arguments[0], unit):
+            continue
+        if not is_whole or one.condition is not None:
+            message = "Different values are counted in the rows of one whole table alone, without "
+            message += "conditions or groups, unless they are those of the unit of privacy."
+            raise NotCheckableError("K018", message, "Count the rows of each value by GROUP BY.")

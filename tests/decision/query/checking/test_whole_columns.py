@@ -1,0 +1,98 @@
+"""What a whole column is decides how its aggregates are judged, not the rows that are chosen."""
+
+import pyarrow as pa
+import pytest
+from output_checked import RESEARCHER, TABLE, policy_with
+
+from policy_engine.api.deciding import query_data
+
+UNIT = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/id"})
+
+
+def world(secret, others=0):
+    """Return 200 persons of whom a third are sick, from the 25th on; of the first 25, number 10 has
+    a secret, and the rest are all alike."""
+    sick = [others] * 25 + [int(n % 3 == 0) for n in range(175)]
+    sick[10] = secret
+    numbers = range(200)
+    return pa.table(
+        {
+            "id": numbers,
+            "half": [n % 2 for n in numbers],
+            "sick": sick,
+            "well": [1 - one for one in sick],
+            "ill": [bool(one) for one in sick],
+            "visits": [one * 2 + n % 2 if n > 24 else 2 * one for n, one in enumerate(sick)],
+            "pay": [1000.0 + 60 * (7 * n % 20) for n in numbers],
+        }
+    )
+
+
+@pytest.fixture
+def seen(tmp_path):
+    """Return a function that tells all that is seen of the answer to a query."""
+
+    def answer(table, sql, profile, name):
+        policies = [policy_with(("pe:outputCheck", "eq", profile), UNIT)]
+        result = query_data(
+            sql, policies, RESEARCHER, {TABLE: table}, output_ledger=tmp_path / name
+        )
+        codes = sorted(reason.code for reason in result.reasons)
+        checked = result.checked and (result.checked.codes, result.checked.outcome)
+        return result.permitted, codes, checked, result.table and result.table.to_pylist()
+
+    return answer
+
+
+@pytest.mark.parametrize("profile", ["sacro", "abs", "iab", "dwb-2015"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT AVG(sick) FROM T WHERE id IN (10, 12)",
+        "SELECT SUM(sick) FROM T WHERE id BETWEEN 5 AND 24",
+        "SELECT SUM(well) FROM T WHERE id BETWEEN 5 AND 24",
+        "SELECT SUM(visits), AVG(visits) FROM T WHERE id BETWEEN 5 AND 24",
+        "SELECT QUANTILE_DISC(sick, 0.97) FROM T WHERE id BETWEEN 5 AND 24",
+        "SELECT MEDIAN(visits), MODE(visits) FROM T WHERE id BETWEEN 5 AND 24",
+        "SELECT MODE(sick) FROM T WHERE id BETWEEN 5 AND 24",
+        "SELECT COUNT(DISTINCT sick) FROM T WHERE id BETWEEN 5 AND 24",
+        "SELECT COUNT(DISTINCT ill) FROM (SELECT * FROM T WHERE id BETWEEN 5 AND 24) AS s",
+        "SELECT COUNT(DISTINCT ill) FILTER (WHERE id BETWEEN 5 AND 24) FROM T",
+    ],
+)
+def test_it_is_not_told_whether_a_chosen_person_is_like_the_others(seen, sql, profile):
+    for others in (0, 1):
+        one, other = (seen(world(i, others), sql, profile, f"{others}{i}") for i in (0, 1))
+        assert one == other
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(sick) AS n, AVG(well) AS m FROM T",
+        "SELECT half, SUM(sick) AS n FROM T GROUP BY half",
+        "SELECT SUM(sick) AS n FROM T WHERE half = 1",
+        "SELECT half, COUNT(DISTINCT id) AS n FROM T GROUP BY half",
+        "SELECT QUANTILE_DISC(ROUND(pay, -2), 0.5) AS m, SUM(pay) AS s FROM T",
+    ],
+)
+def test_ordinary_answers_pass(seen, sql):
+    permitted, _, checked, _ = seen(world(1), sql, "sacro", "outputs")
+    assert permitted
+    assert not checked[0]
+
+
+@pytest.mark.parametrize(
+    ("sql", "refused"),
+    [
+        ("MEDIAN(sick) FROM T", True),
+        ("MODE(ROUND(pay, -3)) FROM T", True),
+        ("MEDIAN(ROUND(pay, -1)) FROM T", False),
+        ("COUNT(DISTINCT pay) FROM T GROUP BY half", True),
+        ("COUNT(DISTINCT half) FROM T", False),
+        ("COUNT(DISTINCT id) FROM T GROUP BY half", False),
+    ],
+)
+def test_few_values_have_no_percentiles_and_groups_no_counts_of_values(seen, sql, refused):
+    codes = seen(world(1), "SELECT " + sql, "sacro", "outputs")[1]
+    assert codes == (["K018"] if refused else [])
