@@ -103,19 +103,25 @@ class _Reader:
             where.set("this", self._named(where.this))
             check_row_expression(where.this)
         for join in self.tree.find_all(exp.Join):
+            if len(join.args.get("using") or ()) > 1:
+                raise _refusal("A join by more than one pair of columns")
             if join.args.get("on") is not None:
                 self._check_join(join.args["on"])
         return source
 
     def _check_join(self, node: exp.Expr) -> None:
-        """Refuse a join by anything but equal columns: which row is joined to that of a person must
-        not depend on a condition about the person."""
-        parts = node.flatten() if isinstance(node, exp.And) else [node]
-        for part in (one.unnest() for one in parts):
-            sides = [part.left, part.right] if isinstance(part, exp.EQ) else []
-            is_plain = bool(sides) and all(isinstance(side, exp.Column) for side in sides)
-            if not is_plain or any(side.name.lower() in self.computed for side in sides):
-                raise _refusal("A join by anything but equal columns of tables")
+        """Refuse a join by anything but one pair of equal columns: which row is joined to that of a
+        person must not depend on a condition about the person, such as equality of a secret."""
+        if isinstance(node.unnest(), exp.And):
+            raise _refusal("A join by more than one pair of columns")
+        part = node.unnest()
+        sides = [part.left, part.right] if isinstance(part, exp.EQ) else []
+        columns = [side for side in sides if isinstance(side, exp.Column)]
+        is_plain = len(columns) == 2
+        if not is_plain or any(one.name.lower() in self.computed for one in columns):
+            raise _refusal("A join by anything but equal columns of tables")
+        if columns[0].table.lower() == columns[1].table.lower() != "":
+            raise _refusal("A join by two columns of one table")
 
     def _named(self, node: exp.Expr, names: frozenset[str] | None = None) -> exp.Expr:
         """Return an expression with aliases of the select list written out."""

@@ -127,6 +127,7 @@ REFUSED = {
     "SELECT COUNT(DISTINCT region, pay) FROM T": "K018",
     "SELECT SUM(CASE WHEN pay < 9 THEN 1 WHEN ill THEN 100 ELSE 0 END) FROM T": "K018",
     "SELECT COUNT(*) FROM T AS a JOIN T AS b ON a.region = b.region": "K019",
+    "SELECT COUNT(*) FROM T AS a JOIN T AS b USING (person, ill)": "K017",
     "SELECT SUM(pay + gain) FROM T": "K018",
     "SELECT SUM(pay * shift) FROM T": "K018",
     "SELECT AVG(pay + 1000000) FROM T": "K018",
@@ -411,6 +412,22 @@ def test_shape_of_what_all_but_one_have_in_common_is_suppressed(ask):
     table = people().append_column("visits", pa.array([9] + [0] * 117))
     result = ask("SELECT VARIANCE(visits) AS v, CORR(pay, visits) AS r FROM T", table=table)
     assert suppressed(result) == {(0, "v"): WITHHELD, (0, "r"): WITHHELD}
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "ON T.person = Visits.person AND T.sector = Visits.place",
+        "ON (T.person = Visits.person AND T.sector = Visits.place)",
+        "ON T.ill = T.ill",
+    ],
+)
+@pytest.mark.parametrize("side", ["", "LEFT"])
+def test_join_by_more_than_a_key_is_refused(with_visits, link, side):
+    """The other columns would be a condition that equality of somebody's secret decides."""
+    sql = f"SELECT COUNT(*) AS n FROM T {side} JOIN Visits {link}"
+    [reason] = with_visits(sql, UNIT).reasons
+    assert reason.code == "K017"
 
 
 def test_join_by_a_condition_is_refused(with_visits):
