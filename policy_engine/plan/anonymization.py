@@ -204,7 +204,7 @@ class Anonymization(BaseModel):
         """Whether classes that each hold every bound hold it as one, the table being the same.
 
         Of persons who have rows in several classes, all may have what some had in each. Classes
-        within which values are permuted have no cells, and are never taken for one.
+        within which values are permuted have no cells, and never count as one class.
         """
         if self.is_permuted:
             return True

@@ -117,7 +117,7 @@ def _is_single(made: Tabulation, number: int) -> bool:
 
 def _measure(made: Tabulation, number: int, *, is_single: bool) -> str:
     """Return what the ledger calls a measure. Where units have several rows, a count of rows is a
-    total of them, and a mean is taken for the total, as if everybody knew the rows."""
+    total of them, and a mean counts as that total, as if everybody knew the rows."""
     one = made.aggregates[number]
     if one.function in COUNTS:
         return COUNT if is_single else f"{_ROWS}{one.column}"

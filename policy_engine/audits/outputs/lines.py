@@ -46,7 +46,7 @@ def least_lines(codes: Counts, units: Counts) -> Counts:
 def absent_cells(codes: Counts, keys: Sequence[int], sizes: Sequence[int]) -> Counts:
     """Return the combinations of some keys' codes that no row has, (rows, keys).
 
-    None if there are no keys.
+    Without keys, there are no such rows.
     """
     count = int(np.prod([sizes[key] for key in keys])) if keys else 0
     if not keys:

@@ -324,7 +324,7 @@ def _renamed(function: exp.Expr, place: int) -> exp.Expr:
 
 
 _RANGE = "1e60"
-"""Powers of larger numbers may be too large: then an aggregate fails, or is no number."""
+"""Powers of larger numbers overflow: an aggregate of them fails, or is infinite or NaN."""
 
 
 def _within_range(function: exp.Expr) -> exp.Expr:

@@ -111,7 +111,7 @@ def in_order(values: "Iterable[Any]") -> dict[Any, int]:
 
 
 def _one_nan(value: object) -> object:
-    """Return a value, which is the same one wherever it is no number."""
+    """Return a value, with one NaN standing for all: no two of them are equal."""
     return math.nan if value != value else value  # noqa: PLR0124
 
 

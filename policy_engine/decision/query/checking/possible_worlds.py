@@ -1,7 +1,7 @@
 """Whether cells of an answer would be shown whatever a secret of one person is.
 
 Which columns are somebody's secret is not known. So, of the columns of a cell's condition, each
-set of them is taken for secret, and the others for known to who asks, as are the keys of the cell.
+set of them is assumed to be secret, and the others known to who asks, as are the keys of the cell.
 How a row fares with each of the secret values that occur in the data is its profile. Of the rows
 whose profile is not constant, being in the cell tells something: enough of them must be in the
 cell, and enough must not. Then whether the cell is shown does not depend on the secret of one,
@@ -256,7 +256,7 @@ class PossibleWorlds:
 
 @dataclass(frozen=True)
 class _Split:
-    """The columns of a condition that are taken for secret, and the queries of what that tells."""
+    """Columns of a condition that are assumed to be secret, and the queries of what that tells."""
 
     worlds: PossibleWorlds
     number: int

@@ -1,8 +1,8 @@
 """Whether two conditions hold of the same rows whatever a secret of somebody is.
 
-As for cells by themselves, each set of the columns of both conditions is taken for secret, and each
-row is combined with the secret values of all others: the conditions are the same if they hold of
-the same combinations.
+As for cells by themselves, each set of columns of the two conditions is assumed to be secret, and
+each row is combined with the secret values of all others: the conditions are the same if they hold
+of the same combinations.
 """
 
 from collections.abc import Callable, Iterator, Sequence
