@@ -218,10 +218,14 @@ def _column_values(iri: str, tables: Tables, name: str) -> "NDArray[np.float64] 
     return np.append(numbers.astype(np.float64), 0.0)
 
 
-def check_joins(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> None:
-    """Refuse joins that give a row of the dataset of units several rows.
+def check_joins(
+    checkable: CheckableQuery,
+    tables: "Mapping[str, pa.Table]",
+    rows: Callable[[], DatasetRows],
+) -> None:
+    """Refuse joins that give a row of the dataset of units several rows, or no partner.
 
-    Which of them count could be chosen by a person's value. Raises NotCheckableError (K019).
+    Which rows count could be chosen by a person's value. Raises NotCheckableError (K019).
     """
     is_joined = next(checkable.query.source.find_all(exp.Join), None) is not None
     if not is_joined and len(checkable.views) == 1:
@@ -231,6 +235,21 @@ def check_joins(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> 
         message = "The joins give one row of whom the answer is about several rows."
         hint = "Let the policy name the unit in the table that has the more rows."
         raise NotCheckableError("K019", message, hint)
+    if _joined_rows(checkable, tables) < rows().row_counts.sum():
+        message = "A row of whom the answer is about has no partner in a joined table."
+        hint = "Who has none would be told by the answer. Join tables that have all of the values."
+        raise NotCheckableError("K019", message, hint)
+
+
+def _joined_rows(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> int:
+    """Return how many rows of the dataset of units have partners in all joined tables."""
+    select = checkable.unfiltered.source.copy()
+    for join in select.args.get("joins") or ():
+        join.set("side", None)
+    row = checkable.unfiltered.resolved(checkable.row)
+    count = exp.Count(this=exp.Distinct(expressions=[row]))
+    select.set("expressions", [exp.alias_(count, "n", quoted=True)])
+    return int(run_checked({"": to_sql(select, "duckdb")}, tables)[""]["n"][0].as_py())
 
 
 def judge_answer(
@@ -279,7 +298,7 @@ def answer_checked(
     rows = cache(rows)
     check_protection(check, noise_key)
     check_identifiers(checkable.query.aggregates, tables)
-    check_joins(checkable, tables)
+    check_joins(checkable, tables, rows)
     check_distinct(checkable.query, checkable.unfiltered, checkable.unit if check.unit else None)
     check_ranked(checkable.query, checkable.unfiltered, tables)
     gathered = gather(checkable, tables)

@@ -43,7 +43,7 @@ def weigh_mitigations(
     measure, of which the costs of suppression and of coarser groups are told. Raises
     NotCheckableError (K019, K022), and DataError (C011) for totals without highspy.
     """
-    check_joins(checkable, tables)
+    check_joins(checkable, tables, inputs.dataset_rows)
     gathered = gather(checkable, tables)
     judged = judge_answer(checkable, gathered, tables, inputs.dataset_rows)
     is_count = counts_of_units(gathered, replace(inputs, is_plain=True))
