@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from policy_engine.api.output_ledgers import open_output_ledger
 from policy_engine.certificate.attestation import Attestation, attest
 from policy_engine.certificate.beside import (
     certificate_names,
@@ -224,7 +225,9 @@ def query_data(
         run=run,
         log=decision_log,
         owners=asset_owners,
-        output_ledger=_open_output_ledger(output_ledger, output_ledger_key, output_ledger_head),
+        output_ledger=open_output_ledger(
+            output_ledger, output_ledger_key, output_ledger_head, "output_ledger"
+        ),
         noise_key=read_chain_key(noise_key),
         weighs=alternatives,
     )
@@ -233,19 +236,6 @@ def query_data(
     from policy_engine.api.asking import with_statistics_hint  # noqa: PLC0415 (slow to import)
 
     return with_statistics_hint(result, sql, asker(), dialect)
-
-
-def _open_output_ledger(
-    ledger: "str | Path | OutputLedger | None", key: Key, head: str
-) -> "OutputLedger | None":
-    from policy_engine.release.output_ledger import OutputLedger  # noqa: PLC0415 (slow to import)
-
-    if ledger is None and head:
-        message = "A head is expected of a ledger of answers, and none is given."
-        raise RequestError.of("U001", message, "Give its file: output_ledger=FILE.")
-    if ledger is None or isinstance(ledger, OutputLedger):
-        return ledger
-    return OutputLedger(ledger, key, head)
 
 
 def _located(data: Mapping[str, Any], policies: Sequence[Policy]) -> dict[str, Any]:

@@ -29,14 +29,15 @@ class OutputQueue:
 
 
 def order_folder(
-    folder: str | Path, past: Sequence[str | Path] = (), key: Key = None
+    folder: str | Path, past: Sequence[str | Path] = (), key: Key = None, expect: str = ""
 ) -> OutputQueue:
     """Return the outputs of a folder that nobody has decided about, in the order to look at.
 
     It is learnt from the decisions in `past` folders, and decides nothing. Raises LedgerError
-    (K027) for folders that were changed, DataError (C011) without scikit-learn.
+    (K027) for folders that were changed, or one whose log lacks the head that is to be expected,
+    RequestError (U001) for what is not a head, DataError (C011) without scikit-learn.
     """
-    own = OutputFolder.read(Path(folder), key)
+    own = OutputFolder.read(Path(folder), key, expect)
     decisions = [one for other in past for one in _decisions(OutputFolder.read(Path(other), key))]
     records = _records(own)
     names = [one.output.name for one in own.standings() if one.word == "open"]

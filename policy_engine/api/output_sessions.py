@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 from policy_engine.api.arguments import check_arguments
 from policy_engine.api.chosen_checks import ChosenCheck, choose_check
 from policy_engine.api.folder_pages import write_pages
+from policy_engine.api.output_ledgers import open_output_ledger
 from policy_engine.api.session_tables import (
     TableRequest,
     aggregates_of,
@@ -55,8 +56,9 @@ def output_session(
     profile: str = "",
     unit: str = "",
     by: str = "researcher",
-    ledger: str | Path | None = None,
+    ledger: str | Path | OutputLedger | None = None,
     ledger_key: Key = None,
+    ledger_head: str = "",
     scopes: Sequence[str] = (),
     key: Key = None,
     **reading: Unpack[ReadingOptions],
@@ -66,18 +68,21 @@ def output_session(
     `data` is a table, a path, or `{iri: table}` of the dataset; its column of the unit of privacy
     is the policy's, or `unit`. At the end the `folder` is written, for a checker. Outputs are
     checked against each other, and with a `ledger` against earlier ones of the same `scopes`
-    (`assignee:IRI`, `project:IRI` ...; by default the dataset). `by` says who asks, and `key`
-    chains the log of the folder.
+    (`assignee:IRI`, `project:IRI` ...; by default the dataset). Where a `ledger_head` is given, a
+    ledger without it, such as a new one, is refused at the beginning and at the end (K033). `by`
+    says who asks, and `key` chains the log of the folder.
 
     Raises PlanError for a policy without a check, RequestError (K025) where it is not clear which
-    one applies, OutputError (O001) for a folder that is not empty, and DataError for unusable data.
+    one applies, OutputError (O001) for a folder that is not empty, DataError for unusable data, and
+    for a head RequestError (U001) without a ledger or for what is not one, and LedgerError.
     """
     chosen = choose_check(policy, profile, unit, data, **reading)
     check_vacant(Path(folder))
     scope = tuple(scopes) or chosen.scopes(is_shared=ledger is not None)
-    return OutputSession(
-        chosen, load_microdata(chosen), Path(folder), scope, by, (ledger, ledger_key), key
-    )
+    shared = open_output_ledger(ledger, ledger_key, ledger_head, "ledger")
+    if shared is not None:
+        shared.check_expected()
+    return OutputSession(chosen, load_microdata(chosen), Path(folder), scope, by, shared, key)
 
 
 def load_microdata(chosen: ChosenCheck) -> Microdata | None:
@@ -174,7 +179,7 @@ class OutputSession:
         folder: Path,
         scopes: tuple[str, ...],
         by: str,
-        ledger: tuple[str | Path | None, Key],
+        ledger: OutputLedger | None,
         key: Key,
     ) -> None:
         """Begin a session; `output_session` is how to."""
@@ -183,6 +188,7 @@ class OutputSession:
         self._outputs: dict[str, PreparedOutput] = {}
         self._scratch = TemporaryDirectory(prefix="policy-engine-")
         self._own_ledger = OutputLedger(Path(self._scratch.name) / "session")
+        self._ledger_head = ""
         self._is_open = True
 
     def __enter__(self) -> Self:
@@ -195,9 +201,11 @@ class OutputSession:
         trace: TracebackType | None,
     ) -> None:
         """Write the folder, unless an error ended the session or it is written."""
-        if kind is None and self._is_open:
-            self.finalise()
-        self._close()
+        try:
+            if kind is None and self._is_open:
+                self.finalise()
+        finally:
+            self._close()
 
     def _close(self) -> None:
         self._is_open = False
@@ -343,6 +351,12 @@ class OutputSession:
         """The outputs so far."""
         return tuple(map(SessionOutput, self._outputs.values()))
 
+    @property
+    def ledger_head(self) -> str:
+        """The head of the ledger after the folder was written, to be kept elsewhere: a later
+        session expects it as `ledger_head`. Empty before that, and without a ledger."""
+        return self._ledger_head
+
     @check_arguments
     def exception(self, output: str | SessionOutput, reason: str) -> None:
         """Ask a checker to let an output out as it is, and say why."""
@@ -394,9 +408,10 @@ class OutputSession:
 
     @contextmanager
     def _final_ledger(self) -> Iterator[OutputLedger]:
-        path, key = self._ledger
-        if path is not None:
-            yield OutputLedger(path, key)
+        if self._ledger is not None:
+            yield self._ledger
+            if self._ledger.store.exists():
+                self._ledger_head = str(self._ledger.summary().head)
             return
         with TemporaryDirectory(prefix="policy-engine-") as folder:
             yield OutputLedger(Path(folder) / "session")

@@ -296,6 +296,7 @@ def triage(
         typer.Option(metavar="DIR", help="Folders that were decided about, to learn from."),
     ] = [],  # noqa: B006
     log_key: LogKeyOption = None,
+    expect: ExpectOption = "",
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Order what a person has to look at: what a look is worth most at is first.
@@ -305,7 +306,7 @@ def triage(
     from policy_engine.api.ordering_outputs import order_folder  # noqa: PLC0415
 
     with exit_with_two(PolicyEngineError):
-        queue = order_folder(folder, past, log_key)
+        queue = order_folder(folder, past, log_key, expect)
     if output_format is Format.JSON:
         print_json(
             {

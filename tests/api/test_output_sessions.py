@@ -10,6 +10,7 @@ from output_checked import TABLE, policy_with
 
 import policy_engine
 from policy_engine import PolicyEngineError, output_session
+from policy_engine.release.output_ledger import OutputLedger
 
 CELLS = {
     ("A", "agr"): 30, ("A", "ind"): 40, ("B", "agr"): 25, ("B", "ind"): 33,
@@ -185,6 +186,50 @@ def test_a_shared_ledger_holds_for_the_next_session(tmp_path):
         made.groupby("sector", data=part).size()
     [output] = json.loads((tmp_path / "two" / "outputs.json").read_text())["outputs"]
     assert output["verdict"]["reasons"].keys() == {"K049"}
+
+
+def test_a_session_expects_the_head_that_an_earlier_one_left(tmp_path):
+    ledger, part = tmp_path / "ledger", people().iloc[1:]
+    with session(tmp_path / "a", ledger=ledger) as made:
+        made.groupby("sector").size()
+        assert made.ledger_head == ""
+    head = made.ledger_head
+    assert head == str(OutputLedger(ledger).summary().head)
+    with session(tmp_path / "b", ledger=ledger, ledger_head=head) as made:
+        made.groupby("sector", data=part).size()
+    [output] = json.loads((tmp_path / "b" / "folder" / "outputs.json").read_text())["outputs"]
+    assert output["verdict"]["reasons"].keys() == {"K049"}
+    with session(tmp_path / "c", ledger=ledger, ledger_head=head.split(":")[0]) as made:
+        assert made.groupby("sector").size().status == "released"
+
+
+def test_a_session_refuses_another_ledger_before_there_is_an_output(tmp_path):
+    head = "2:" + "0" * 64
+    with pytest.raises(PolicyEngineError, match=rf"K033.*no output ledger.*{head}"):
+        session(tmp_path, ledger=tmp_path / "mistyped", ledger_head=head)
+    assert not (tmp_path / "mistyped").exists()
+    with session(tmp_path / "a", ledger=tmp_path / "other") as made:
+        made.groupby("sector").size()
+    with pytest.raises(PolicyEngineError, match=r"K033.*is another one, or was cut off"):
+        session(tmp_path / "b", ledger=tmp_path / "other", ledger_head=head)
+
+
+def test_a_ledger_that_is_gone_when_the_session_ends_is_not_begun_anew(tmp_path):
+    ledger = tmp_path / "ledger"
+    with session(tmp_path / "a", ledger=ledger) as made:
+        made.groupby("sector").size()
+    second = session(tmp_path / "b", ledger=ledger, ledger_head=made.ledger_head)
+    with pytest.raises(PolicyEngineError, match=r"K033.*no output ledger"), second:  # noqa: PT012
+        second.groupby("sector").size()
+        ledger.unlink()
+    assert not ledger.exists()
+    assert not (tmp_path / "b" / "folder").exists()
+
+
+@pytest.mark.parametrize(("head", "ledger"), [("1", None), ("no head", "ledger")])
+def test_a_head_without_a_ledger_or_that_is_not_one_is_refused(tmp_path, head, ledger):
+    with pytest.raises(PolicyEngineError, match="U001"):
+        session(tmp_path, ledger=ledger and tmp_path / ledger, ledger_head=head)
 
 
 def test_an_error_in_the_session_writes_nothing(tmp_path):

@@ -99,6 +99,8 @@ def test_each_step_prints_the_head_that_the_next_may_expect(check, tmp_path):
     head = result.stdout.splitlines()[-1].removeprefix("head ")
     assert head.startswith("2:")
     assert check("review", "folder", "--expect", head).exit_code == 0
+    assert check("--triage", "folder", "--expect", head).exit_code == 0
+    assert "K027" in str(check("--triage", "folder", "--expect", "3").exception)
     refused = check("release", "folder", "--to", "out", "--expect", "3:" + "0" * 64)
     assert (refused.exit_code, "K027" in str(refused.exception)) == (1, True)
     assert not (tmp_path / "out").exists()

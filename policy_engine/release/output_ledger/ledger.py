@@ -113,10 +113,21 @@ class OutputLedger:
         """Return what would become of an answer now; nothing is recorded. Raises the same."""
         answer.check()
         if not self.store.exists():
+            self._check_none_expected()
             state = OutputState(self.chain)
             return _outcome(judge(*_judged(state, answer, None), partly=partly))
         with self._reading() as ledger:
             return ledger.outcome(answer, partly=partly)[0]
+
+    def check_expected(self) -> None:
+        """Refuse a ledger that lacks the head that it is expected to have, if any is (K033).
+
+        Every answer does so as well; this is for who wants to know before there is one.
+        """
+        if self.expected and self.store.exists():
+            with self._reading():
+                return
+        self._check_none_expected()
 
     # -- what it says ------------------------------------------------------------------------------
 
@@ -148,8 +159,7 @@ class OutputLedger:
     def _transaction(self) -> "Iterator[_Transaction]":
         """Return the ledger held exclusively: what is appended is on the disk at the end."""
         if not self.store.exists():
-            if self.expected:
-                raise self._unexpected_error("There is no output ledger")
+            self._check_none_expected()
             name = token_hex(16)
             self.store.create(
                 make_entry(self.chain, (0, START), now(), state="opened", ledger=name)
@@ -181,22 +191,29 @@ class OutputLedger:
             state.read(reader.unread_rows(stored, state.mark, self._latest))
         except InvalidEntryError as error:
             raise self._broken_error(error) from None
-        self._check_expected(stored)
+        self._check_head(stored)
         self._latest = state.mark
         return state
 
-    def _check_expected(self, stored: StoredLedger) -> None:
+    def _check_none_expected(self) -> None:
+        """Refuse that there is no ledger where one is expected, or was read before."""
+        last = Head(self._latest.number, self._latest.hash) if self._latest.number else None
+        if self.expected or last:
+            raise self._unexpected_error("There is no output ledger", self.expected or last)
+
+    def _check_head(self, stored: StoredLedger) -> None:
         """Refuse a ledger that lacks the expected head."""
         if self.expected is None:
             return
         rows = stored.rows(max(self.expected.number, 0))
         entries = (parse_entry(row, OUTPUTS) for row in rows)
         if not any(self.expected.is_at(one.number, one.hash) for one in entries):
-            raise self._unexpected_error("The output ledger is another one, or was cut off")
+            fault = "The output ledger is another one, or was cut off"
+            raise self._unexpected_error(fault, self.expected)
         self.expected = None  # From now on, it is compared with what was read last.
 
-    def _unexpected_error(self, fault: str) -> PolicyEngineError:
-        message = f"{fault}: it lacks the head {self.expected} that it is expected to have."
+    def _unexpected_error(self, fault: str, head: Head | None) -> PolicyEngineError:
+        message = f"{fault}: it lacks the head {head} that it is expected to have."
         hint = "Is its path right? Answers that were given before would not count."
         return LedgerError.of("K033", message, hint, self.store.source)
 
