@@ -7,6 +7,7 @@ import policy_engine
 PACKAGE = Path(policy_engine.__file__).parent
 TESTS = Path(__file__).parent
 OF_NO_ONE_FOLDER = {
+    "console": "of the pages in the browser",
     "docs": "of the documentation",
     "end_to_end": "from a policy to decisions about its release",
     "plans": "expected plans of policies that are shipped",

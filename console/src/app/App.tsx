@@ -1,0 +1,84 @@
+import { lazy, Suspense, useEffect, type ReactNode } from "react";
+import { keepToken } from "../api/client";
+import { useGet } from "../api/loading";
+import type { Me } from "../api/types";
+import { Busy, Refused } from "../parts/states";
+import { Frame } from "./Frame";
+import { Link, navigate, usePath } from "./router";
+import { screensOf, SignedIn } from "./session";
+import { SignIn } from "./SignIn";
+
+const PolicyList = lazy(() => import("../policies/PolicyList"));
+const NewPolicy = lazy(() => import("../policies/NewPolicy"));
+const PolicyPage = lazy(() => import("../policies/PolicyPage"));
+const RunList = lazy(() => import("../runs/RunList"));
+const RunPage = lazy(() => import("../runs/RunPage"));
+
+const PAGES: readonly [RegExp, (id: string) => ReactNode][] = [
+  [/^\/policies$/, () => <PolicyList />],
+  [/^\/policies\/new$/, () => <NewPolicy />],
+  [/^\/policies\/([^/]+)$/, (id) => <PolicyPage key={id} id={id} />],
+  [/^\/runs$/, () => <RunList />],
+  [/^\/runs\/([^/]+)$/, (id) => <RunPage key={id} id={id} />],
+];
+
+export function App() {
+  const { loaded, reload } = useGet<Me>("/me");
+  if (loaded.state === "loading") return <Alone><Busy what="Signing in" /></Alone>;
+  if (loaded.state === "refused") {
+    if (loaded.refusal.status === 401) return <Alone><SignIn /></Alone>;
+    return <Alone><Refused refusal={loaded.refusal} retry={reload} /></Alone>;
+  }
+  keepToken(loaded.value.csrf_token);
+  return (
+    <SignedIn value={loaded.value}>
+      <Pages me={loaded.value} />
+    </SignedIn>
+  );
+}
+
+function Alone({ children }: { children: ReactNode }) {
+  return <main className="alone">{children}</main>;
+}
+
+function Pages({ me }: { me: Me }) {
+  const path = usePath();
+  const first = screensOf(me)[0]?.path;
+  useEffect(() => {
+    if (path === "/" && first !== undefined) navigate(first, "replace");
+  }, [path, first]);
+  return (
+    <Frame path={path}>
+      <Suspense fallback={<Busy what="Loading" />}>{pageAt(path)}</Suspense>
+    </Frame>
+  );
+}
+
+function pageAt(path: string): ReactNode {
+  if (path === "/") return <NoScreen />;
+  for (const [pattern, page] of PAGES) {
+    const match = pattern.exec(path);
+    if (match !== null) return page(decodeURIComponent(match[1] ?? ""));
+  }
+  return <NotFound />;
+}
+
+function NoScreen() {
+  return (
+    <>
+      <h1 tabIndex={-1}>Welcome</h1>
+      <p>Your roles do not include one of these pages. Ask an administrator for the role you need.</p>
+    </>
+  );
+}
+
+function NotFound() {
+  return (
+    <>
+      <h1 tabIndex={-1}>There is no page here</h1>
+      <p>
+        The address may be misspelt, or what it showed was removed. <Link to="/">Go to the first page</Link>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+/** Who is signed in, and what that person's roles let them see. */
+
+import { createContext, useContext } from "react";
+import type { Me, Role } from "../api/types";
+
+export interface Screen {
+  path: string;
+  name: string;
+  roles: readonly Role[];
+}
+
+export const SCREENS: readonly Screen[] = [
+  { path: "/policies", name: "Policy", roles: ["owner", "steward", "auditor"] },
+  { path: "/data", name: "Data and plan", roles: ["owner", "steward"] },
+  { path: "/runs", name: "Runs", roles: ["owner", "steward", "auditor"] },
+  { path: "/catalog", name: "Catalog and access", roles: ["owner", "steward", "consumer"] },
+  { path: "/releases", name: "Releases and decisions", roles: ["owner", "steward", "consumer", "auditor"] },
+];
+
+export function screensOf(me: Me): Screen[] {
+  return SCREENS.filter((screen) => has(me, ...screen.roles));
+}
+
+export function has(me: Me, ...roles: Role[]): boolean {
+  return roles.some((role) => me.roles.includes(role));
+}
+
+const MeContext = createContext<Me | null>(null);
+export const SignedIn = MeContext.Provider;
+
+export function useMe(): Me {
+  const me = useContext(MeContext);
+  if (me === null) throw new Error("nobody is signed in");
+  return me;
+}

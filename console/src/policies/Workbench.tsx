@@ -1,0 +1,105 @@
+import { lazy, Suspense, useRef, useState } from "react";
+import type { Problem } from "../api/problems";
+import { has, useMe } from "../app/session";
+import { Busy, Refused } from "../parts/states";
+import { Conflict } from "./Conflict";
+import { Editor, type EditorHandle } from "./editor/Editor";
+import { Diagnostics } from "./Diagnostics";
+import { latestOf, type Opened } from "./opened";
+import { PolicyHead } from "./PolicyHead";
+import { Publishing } from "./Publishing";
+import { Meaning } from "./Meaning";
+import { useCheck, type Checked } from "./useCheck";
+import { useDraft } from "./useDraft";
+import { useExplanation } from "./useExplanation";
+import { WhatIf } from "./WhatIf";
+
+const Changes = lazy(() => import("./Changes"));
+
+interface Props {
+  opened: Opened;
+  reload: () => void;
+  show: (version: number) => void;
+}
+
+/** A policy at work: its text on the left, what it means on the right. */
+export function Workbench({ opened, reload, show }: Props) {
+  const { policy, version } = opened;
+  const isLatest = version.number === latestOf(policy).number;
+  const mayWrite = has(useMe(), "owner") && isLatest && version.state !== "proposed";
+  const editor = useRef<EditorHandle>(null);
+  const draft = useDraft(opened);
+  const checked = useCheck(draft.text);
+  const explained = useExplanation(lastValid(checked));
+  const [isPublishing, setPublishing] = useState(false);
+  const isCurrent = checked.text === draft.text;
+  const mend = (problem: Problem) => {
+    if (isCurrent) editor.current?.mend(problem);
+  };
+
+  async function save(): Promise<void> {
+    if (mayWrite && draft.isChanged) await draft.save();
+  }
+
+  async function finish(act: () => Promise<boolean>): Promise<void> {
+    if (!(await act())) return;
+    setPublishing(false);
+    reload();
+  }
+
+  return (
+    <>
+      <PolicyHead
+        opened={opened}
+        mayWrite={mayWrite}
+        draft={draft}
+        isValid={isCurrent && checked.valid}
+        show={show}
+        save={() => void save()}
+        publish={() => setPublishing(true)}
+        approve={() => void finish(draft.approve)}
+      />
+      {draft.conflict && <Conflict draft={draft} theirs={draft.conflict} reload={reload} />}
+      {draft.refusal && !isPublishing && <Refused refusal={draft.refusal} />}
+      <div className="workbench">
+        <div className="stack">
+          <Editor
+            ref={editor}
+            label={`Text of the policy ${policy.name}`}
+            text={version.text}
+            readOnly={!mayWrite}
+            problems={checked.problems}
+            hints={checked.hints}
+            onChange={draft.setText}
+            onSave={() => void save()}
+          />
+          <Diagnostics
+            checked={checked}
+            isCurrent={isCurrent}
+            go={(problem) => editor.current?.go(problem)}
+            {...(mayWrite ? { mend } : {})}
+          />
+        </div>
+        <Meaning explained={explained} isCurrent={explained.text === draft.text} />
+        <div className="stack">
+          <WhatIf explained={explained} isCurrent={explained.text === draft.text} />
+          <Suspense fallback={<Busy what="Loading the comparison" />}>
+            <Changes policy={policy} version={version.number} text={draft.text} isSaved={!draft.isChanged} />
+          </Suspense>
+        </div>
+      </div>
+      {isPublishing && (
+        <Publishing
+          policy={policy}
+          draft={draft}
+          publish={() => void finish(draft.publish)}
+          close={() => setPublishing(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function lastValid(checked: Checked): string | null {
+  return checked.valid ? checked.text : null;
+}

@@ -1,0 +1,150 @@
+import { useState } from "react";
+import { BASE, getText } from "../api/client";
+import { useGet, useLoading } from "../api/loading";
+import type { Refusal } from "../api/problems";
+import type { Page, Run } from "../api/types";
+import { Link } from "../app/router";
+import { Head } from "../parts/Head";
+import { ProblemList } from "../parts/ProblemList";
+import { Refused, Shown } from "../parts/states";
+import { spanOf, Time } from "../parts/Time";
+import { kindName } from "./kinds";
+import { Progress } from "./Progress";
+import { RunActions } from "./RunActions";
+import { RunBadge } from "./RunBadge";
+import { useRun } from "./useRuns";
+
+export default function RunPage({ id }: { id: string }) {
+  const { loaded, reload, replace } = useRun(id);
+  return (
+    <Shown loaded={loaded} what="the run" retry={reload}>
+      {(run) => <OneRun run={run} changed={(now) => replace(() => now)} />}
+    </Shown>
+  );
+}
+
+function OneRun({ run, changed }: { run: Run; changed: (run: Run) => void }) {
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  return (
+    <>
+      <p className="crumb">
+        <Link to="/runs">Runs</Link>
+      </p>
+      <Head title={kindName(run.kind)} about={<>Created <Time at={run.created} /></>}>
+        <RunBadge state={run.state} />
+        <RunActions run={run} changed={changed} refused={setRefusal} />
+      </Head>
+      <div className="stack">
+        {refusal && <Refused refusal={refusal} />}
+        {run.problems.length > 0 && (
+          <section className="notice bad">
+            <h2>Why it failed</h2>
+            <ProblemList problems={run.problems} />
+          </section>
+        )}
+        <div className="columns">
+          <Facts run={run} />
+          <Artifacts run={run} />
+        </div>
+        <Log run={run} />
+      </div>
+    </>
+  );
+}
+
+function Facts({ run }: { run: Run }) {
+  return (
+    <section className="panel">
+      <h2>Run</h2>
+      <Progress run={run} />
+      <dl className="facts">
+        <dt>Started</dt>
+        <dd>
+          <Time at={run.started} />
+        </dd>
+        <dt>Finished</dt>
+        <dd>
+          <Time at={run.finished} />
+        </dd>
+        <dt>Took</dt>
+        <dd>{spanOf(run.started, run.finished, Date.now()) || <span className="quiet">not yet</span>}</dd>
+        <dt>Attempt</dt>
+        <dd>{run.attempt}</dd>
+        {Object.entries(run.settings).map(([name, value]) => (
+          <Fact key={name} name={name} value={value} />
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: unknown }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{typeof value === "string" ? value : JSON.stringify(value)}</dd>
+    </>
+  );
+}
+
+interface Artifact {
+  name: string;
+  size: number;
+}
+
+function Artifacts({ run }: { run: Run }) {
+  const path = `/runs/${encodeURIComponent(run.id)}/artifacts`;
+  const { loaded, reload } = useGet<Page<Artifact>>(`${path}?for=${run.state}`);
+  return (
+    <section className="panel">
+      <h2>Results</h2>
+      <Shown loaded={loaded} what="the results" retry={reload}>
+        {(page) =>
+          page.items.length === 0 ? (
+            <p className="quiet">Files appear here once the run has succeeded.</p>
+          ) : (
+            <ul className="bullets">
+              {page.items.map((one) => (
+                <li key={one.name}>
+                  <a href={`${BASE}${path}/${encodeURIComponent(one.name)}`} download>
+                    {one.name}
+                  </a>{" "}
+                  <span className="fine">{sizeOf(one.size)}</span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </section>
+  );
+}
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} bytes`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function Log({ run }: { run: Run }) {
+  const path = `/runs/${encodeURIComponent(run.id)}/log`;
+  // A log is read again with every step of the run.
+  const key = `${path} ${run.state} ${run.stage} ${run.attempt}`;
+  const { loaded, reload } = useLoading(key, (signal) => getText(path, signal));
+  return (
+    <section className="panel">
+      <h2>Log</h2>
+      <Shown loaded={loaded} what="the log" retry={reload}>
+        {(log) =>
+          log.trim() === "" ? (
+            <p className="quiet">Nothing has been written to it.</p>
+          ) : (
+            <pre className="log" tabIndex={0}>
+              {log}
+            </pre>
+          )
+        }
+      </Shown>
+    </section>
+  );
+}
