@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from building import DATASET, OUTPUT, anonymize, column, permission, policy
+from everyday import everyday
 
 from policy_engine.api.chosen_policy import PolicyChoice
 from policy_engine.api.class_methods import FORMING, PERMITTED, ClassForming
@@ -49,8 +50,14 @@ def compared(
     return explore_models(plan, engine, label, settings, draws=draws)
 
 
-def test_every_way_is_measured_at_every_setting():
-    comparison, step = compared()
+@pytest.fixture(scope="module")
+def plain():
+    """The comparison of people, and the step that it chooses."""
+    return compared()
+
+
+def test_every_way_is_measured_at_every_setting(plain):
+    comparison, step = plain
     assert [(run.method, dict(run.setting)) for run in comparison.runs] == [
         ("raw", {}),
         *((name, {"k": k}) for name in FORMING for k in (5, 20)),
@@ -102,26 +109,30 @@ def test_a_setting_that_is_refused_says_why_and_is_not_chosen():
     assert "fewer than k, which is 500" in comparison.runs[1].outcome.reason
 
 
-def test_a_way_that_is_refused_by_itself_is_shown_beside_those_that_are_compared():
+@pytest.mark.parametrize("sizes", everyday([(5,), (5, 90)], (5,)), ids=len)
+def test_a_way_that_is_refused_by_itself_is_shown_beside_those_that_are_compared(sizes):
     # Models of parts of the rows cannot learn a class of four: soft labels need five, others none.
     buys = np.array(people()["buys"].to_pylist())
     buys[:4] = "maybe"
     table = people().set_column(3, "buys", pa.array(buys))
-    comparison, step = compared(({"k": 5}, {"k": 90}), table=table)
+    comparison, step = compared([{"k": k} for k in sizes], table=table)
     refused = [run for run in comparison.runs if isinstance(run.outcome, NotApplicable)]
     assert [(run.method, run.setting["k"]) for run in refused] == [
-        (name, k) for name in ("soft-guided", "permuted") for k in (5, 90)
+        (name, k) for name in ("soft-guided", "permuted") for k in sizes
     ]
     assert all("fewer than 5 rows" in run.outcome.reason for run in refused)
     found = {(run.method, run.setting["k"]): one.classes for run, one in comparison.formed()}
     ways = ("hard-guided", "workload-aware", "mondrian")
-    assert found.keys() == {(name, k) for name in ways for k in (5, 90)}
+    assert found.keys() == {(name, k) for name in ways for k in sizes}
     # Of 160 rows that are learnt from, 90 are in one class at most: all rows are one.
     assert all(classes == 1 if k == 90 else classes > 5 for (_, k), classes in found.items())
     assert comparison.chosen.method in ("hard-guided", "mondrian")
     assert step.k == 5
     compared_ways, refused_ways = model_tables(comparison)
-    assert (compared_ways.row_count, refused_ways.row_count) == (7, 4)  # the raw table, too
+    assert (compared_ways.row_count, refused_ways.row_count) == (
+        1 + 3 * len(sizes),  # the raw table, too
+        2 * len(sizes),
+    )
 
 
 def test_bounds_of_the_policy_hold_of_every_way():
@@ -153,11 +164,11 @@ def test_what_cannot_be_compared_is_refused(parts, code, message):
 PERMUTED = {"method": "probabilistic-k-anonymity"}
 
 
-def test_permuted_values_are_for_policies_that_ask_for_them():
+def test_permuted_values_are_for_policies_that_ask_for_them(plain):
     comparison, step = compared(({"k": 5},), **PERMUTED)
     assert [run.method for run in comparison.runs if run.is_eligible] == ["permuted"]
     assert step.is_permuted
-    other, _ = compared(({"k": 5},))
+    other, _ = plain
     assert {run.method for run in other.runs if run.is_eligible} == {*PERMITTED}
 
 

@@ -1,7 +1,7 @@
 """A query from its text to its rows: parse it, decide, rewrite it to what may be read, run it."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
@@ -29,19 +29,19 @@ from policy_engine.decision.query.checking.permitted_checks import checked_world
 from policy_engine.decision.query.checking.protecting import ProtectionInputs
 from policy_engine.decision.query.checking.unit_columns import ROW
 from policy_engine.decision.query.checking.weighing_mitigations import weigh_mitigations
+from policy_engine.decision.query.denying import denial
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import depth_guard, parse_query, to_sql
-from policy_engine.decision.query.granting import GrantedRows, row_filters
-from policy_engine.decision.query.model import Columns, QueryResult
+from policy_engine.decision.query.model import QueryResult
 from policy_engine.decision.query.outputs import check_certified
+from policy_engine.decision.query.query_decision import QueryDecision, decide_query, grant
 from policy_engine.decision.query.query_request import QueryRequest
 from policy_engine.decision.query.rewriting import TableView, rewrite
 from policy_engine.decision.query.scope import TableReading, read_columns
 from policy_engine.decision.query.showing import nan_columns, read_views
 from policy_engine.decision.query.shuffling import fresh_key
-from policy_engine.decision.query.suggesting import permitted_choices, smaller_query
 from policy_engine.decision.query.tables import Tables
-from policy_engine.errors import LedgerError, PolicyEngineError, Problem, RequestError, join_names
+from policy_engine.errors import LedgerError, PolicyEngineError, RequestError
 from policy_engine.methods.output_checks.parameters import OutputCheck
 from policy_engine.plan.output_checks import checks_of
 from policy_engine.plan.spelling import respell_hierarchies
@@ -49,7 +49,6 @@ from policy_engine.policy import Hierarchy, Policy
 from policy_engine.policy.model import READ
 from policy_engine.policy.naming import Names
 from policy_engine.policy.owners import Owners
-from policy_engine.policy.wording import rule_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -153,51 +152,6 @@ def _reading_action(policies: Sequence[Policy]) -> str:
     return names.pop() if len(names) == 1 else READ
 
 
-@dataclass(frozen=True)
-class _QueryDecision:
-    """The decision on everything a query reads, and the readable rows of each table.
-
-    `entry` is its number and hash in the log, if it is logged.
-    """
-
-    together: RowAccess
-    rows: GrantedRows
-    history: History | None
-    entry: str = ""
-
-    @property
-    def filters(self) -> Mapping[str, Filter]:
-        return self.rows.filters
-
-    @property
-    def is_something(self) -> bool:
-        """Whether every table has readable rows."""
-        return bool(self.filters) and not any(rows.is_nothing for rows in self.filters.values())
-
-    @property
-    def decision(self) -> Decision:
-        """The decision of the rules whose rows are read."""
-        return self.together.decided(self.rows.grants)
-
-    @property
-    def logged(self) -> Decision:
-        """The decision to log: rules that give no rows were not exercised."""
-        changes = {} if self.is_something else {"counted": ()}
-        return self.decision.model_copy(update=changes)
-
-    def notes(self, tables: Tables) -> Iterator[Problem]:
-        """Yield the constraints that were not understood, and the rows that are left out."""
-        for rows in self.filters.values():
-            yield from _notes(rows)
-        if self.rows.left:
-            some = join_names(rule_name(one.rule.label(), one.policy) for one in self.rows.left)
-            message = f"Rows that {some} permits are left out."
-            names = join_names(tables.names[iri] for iri in self.filters)
-            by = join_names(rule_name(one.rule.label(), one.policy) for one in self.rows.grants)
-            hint = f"One rule must grant everything read from {names} together; here it is {by}."
-            yield Problem("Q009", message, hint)
-
-
 def answer(
     sql: str,
     asker: QueryRequest,
@@ -229,10 +183,10 @@ def answer(
     check, asker = _choose(asker, checks, reading, tables, log)
     if check is not None and run and not weighs and output_ledger is None:
         raise _no_ledger_error(check)
-    granted = _decide_query(asker, reading, tables, log) if reading.columns else None
+    granted = decide_query(asker, reading, tables, log) if reading.columns else None
     if granted and not granted.is_something:
         asker = replace(asker, history=granted.history)
-        return _denial(reading, granted.together, granted.filters, tables, asker, dialect)
+        return denial(reading, granted, tables, asker, dialect)
     filters = granted.filters if granted else {}
     views = {
         iri: TableView(tables.names[iri], reading.columns[iri], rows)
@@ -274,10 +228,10 @@ def _choose(
     if log is not None:
         with log.transaction() as transaction:
             history = transaction.history
-    if _grant(asker, reading, tables, history).is_something:
+    if grant(asker, reading, tables, history).is_something:
         return None, asker
     for check, other in checks.items():
-        if _grant(other, reading, tables, history).is_something:
+        if grant(other, reading, tables, history).is_something:
             return check, other
     return None, asker
 
@@ -291,7 +245,7 @@ def _no_ledger_error(check: OutputCheck) -> PolicyEngineError:
 
 
 def _checked(
-    task: CheckedTask, granted: _QueryDecision, *, run: bool, key: bytes, weighs: bool
+    task: CheckedTask, granted: QueryDecision, *, run: bool, key: bytes, weighs: bool
 ) -> QueryResult:
     """Return the answer to a query that the decision lets be read once it has passed a check."""
     reading, tables, asker = task.reading, task.tables, task.asker
@@ -327,35 +281,6 @@ def _checked(
     return replace(result, permitted=checked.is_released, table=checked.table, checked=checked)
 
 
-def _decide_query(
-    asker: QueryRequest, reading: TableReading, tables: Tables, log: "DecisionLog | None"
-) -> _QueryDecision:
-    """Return what may be read of a query's columns, decided by the log and added to it, if any."""
-    if log is None:
-        return _grant(asker, reading, tables, None)
-    with log.transaction() as transaction:
-        history = transaction.history
-    # Read the data now, so that nobody waits for it while the log is locked.
-    _grant(asker, reading, tables, history)
-    with log.transaction() as transaction:
-        decision = _grant(asker, reading, tables, transaction.history)
-        entry = transaction.append(decision.logged)
-    return replace(decision, entry=f"{entry.number}:{entry.hash}")
-
-
-def _grant(
-    asker: QueryRequest, reading: TableReading, tables: Tables, history: History | None
-) -> _QueryDecision:
-    asker = replace(asker, history=history)
-    together = asker.ask(reading.columns)
-    rows = GrantedRows()
-    if together.permissions:
-        with depth_guard():
-            accesses = asker.ask_each(reading.columns, together)
-            rows = row_filters(accesses, tables, asker.asset)
-    return _QueryDecision(together, rows, history)
-
-
 def _read_verified(
     views: Mapping[str, TableView],
     tables: Tables,
@@ -388,65 +313,3 @@ def _run(
     }
     text = to_sql(rewrite(reading.tree, plain), "duckdb")
     return running.run({"": text}, read)[""]
-
-
-# -- denials ------------------------------------------------------------------------------------
-
-
-def _denial(
-    reading: TableReading,
-    together: RowAccess,
-    filters: Mapping[str, Filter],
-    tables: Tables,
-    asker: QueryRequest,
-    dialect: str,
-) -> QueryResult:
-    allowed: tuple[Columns, ...] = ()
-    if not filters:
-        datasets = {iri: tables.catalog.dataset(iri).columns for iri in reading.columns}
-        columns_read = {iri: names or datasets[iri] for iri, names in reading.columns.items()}
-        allowed = permitted_choices(asker.ask, columns_read)
-    cut = smaller_query(reading, allowed, tables, asker.ask)
-    return QueryResult(
-        permitted=False,
-        columns=reading.columns,
-        decision=together.decision,
-        allowed=allowed,
-        reasons=tuple(_denial_reasons(reading.columns, together, filters, tables)),
-        suggestion=to_sql(cut, dialect) if cut else "",
-    )
-
-
-def _denial_reasons(
-    columns: Columns, together: RowAccess, filters: Mapping[str, Filter], tables: Tables
-) -> Iterator[Problem]:
-    for iri, rows in filters.items():
-        if rows.is_nothing:
-            subject = _format_columns(columns[iri])
-            yield Problem("Q006", f"{tables.names[iri]}: no row of {subject} may be read.")
-            yield from _notes(rows)
-    if filters:
-        return
-    decision = together.decision
-    misses = [
-        f"{rule_name(miss.rule, miss.policy)}: {', and '.join(miss.missing)}."
-        for miss in decision.near_misses[1:]
-    ]
-    table_texts = [
-        f"{tables.names[iri]}: {_format_columns(names)}" for iri, names in columns.items()
-    ]
-    subject = " and ".join(table_texts) + (", all of it together," if len(table_texts) > 1 else "")
-    unsatisfied = [line for line in decision.derivation if line.startswith("its constraint")]
-    hint = " ".join(misses or (f"{line[0].upper()}{line[1:]}." for line in unsatisfied))
-    yield Problem("Q006", f"{subject} may not be read. {decision.reason}", hint)
-
-
-def _format_columns(columns: tuple[str, ...]) -> str:
-    if len(columns) == 1:
-        return f"the column {columns[0]!r}"
-    return f"the columns {join_names(columns)} together" if columns else "the whole table"
-
-
-def _notes(rows: Filter) -> Iterator[Problem]:
-    """Yield the rules that were not understood, which permit or prohibit as if unknown."""
-    yield from (Problem("Q007", note) for note in rows.not_understood)

@@ -28,7 +28,6 @@ from policy_engine.decision.query.checking.measured_columns import (
     check_identifiers,
     check_unit_is_no_measure,
 )
-from policy_engine.decision.query.checking.negative_columns import negative_totals
 from policy_engine.decision.query.checking.population_conditions import check_keys
 from policy_engine.decision.query.checking.possible_worlds import telling_cells
 from policy_engine.decision.query.checking.protecting import (
@@ -50,7 +49,11 @@ from policy_engine.decision.query.checking.unit_columns import (
     add_unit,
     check_names,
 )
-from policy_engine.decision.query.checking.whole_columns import check_distinct, check_ranked
+from policy_engine.decision.query.checking.whole_columns import (
+    check_distinct,
+    check_ranked,
+    negative_totals,
+)
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.decision.query.rewriting import TableView, rewrite
@@ -276,7 +279,8 @@ def judge_answer(
     telling = telling_cells(
         gathered, checkable.unfiltered, tables, lambda: rows().least_rows(units)
     )
-    negative = negative_totals(gathered, checkable.unfiltered, tables)
+    query, cells = gathered.queries.query, len(gathered.sets)
+    negative = negative_totals(query, cells, checkable.unfiltered, tables)
     return replace(verdict, reasons=verdict.reasons | few | telling | negative)
 
 

@@ -1,17 +1,20 @@
 """What follows from the whole columns that aggregates are of, whatever rows a query chooses.
 
-Whether a column has two values, or few, is told by which rule judges its aggregates. Where the rows
-of a cell decided that, who asks would learn from it whether a chosen person's value is another than
-those of the rest: J. Kenthapadi, N. Mishra, K. Nissim, Simulatable auditing (PODS 2005).
+Whether a column has two values, few, or negative ones is told by which rule judges its aggregates.
+Where the rows of a cell decided that, who asks would learn from it whether a chosen person's value
+is another than those of the rest, or the sign of one contribution: J. Kenthapadi, N. Mishra,
+K. Nissim, Simulatable auditing (PODS 2005).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sqlglot import exp
 
 from policy_engine.audits.outputs.model import Statbarn
+from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.decision.query.checking.checked_query import (
     CheckedAggregate,
     CheckedQuery,
@@ -26,6 +29,9 @@ from policy_engine.decision.query.grammar import to_sql
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Masks = NDArray[np.uint32]
 
 _PAIR = 2
 LEAST_RANKED = 10
@@ -77,6 +83,25 @@ def check_ranked(
             raise NotCheckableError("K018", message, "Count the rows of each value by GROUP BY.")
 
 
+def negative_totals(
+    query: CheckedQuery, cells: int, rows: UnfilteredRows, tables: "Mapping[str, pa.Table]"
+) -> "Masks":
+    """Return the reasons (bits) against cells of totals that somebody's negative value is among, in
+    the cell or elsewhere: (cells, aggregates). No rule judges them.
+
+    Raises NotCheckableError: K017 for an argument that cannot be read, K022 if the query fails.
+    """
+    masks = np.zeros((cells, len(query.aggregates)), np.uint32)
+    totals = [number for number, one in enumerate(query.aggregates) if one.kind == "total"]
+    values = [tried(rows.resolved(query.aggregates[number].arguments[0])) for number in totals]
+    entries = [named(exp.Min(this=value), f"m{place}") for place, value in enumerate(values)]
+    smallest = _figures(rows, entries, tables).values()
+    for number, least in zip(totals, smallest, strict=True):
+        if least is not None and least < 0:
+            masks[:, number] |= np.uint32(Reason.NEGATIVE_VALUES.bit)
+    return masks
+
+
 def whole_columns(
     aggregates: list[CheckedAggregate], rows: UnfilteredRows, tables: "Mapping[str, pa.Table]"
 ) -> dict[str, WholeColumn]:
@@ -85,34 +110,33 @@ def whole_columns(
     Raises NotCheckableError: K017 for an argument that cannot be read, K022 if the query fails.
     """
     values = {_text(one): tried(rows.resolved(one.arguments[0])) for one in aggregates}
-    if not values:
-        return {}
     sketches = [
         named(exp.ApproxDistinct(this=one.copy()), f"v{n}") for n, one in enumerate(values.values())
     ]
-    [about] = _run(rows, sketches, tables)
+    about = _figures(rows, sketches, tables)
     few = [n for n in range(len(values)) if about[f"v{n}"] <= _MOST_COUNTED]
     entries = []
     for n, one in enumerate(values.values()):
         if n in few:
             different = exp.Count(this=exp.Distinct(expressions=[one.copy()]))
             entries += [named(different, f"v{n}"), named(exp.Min(this=one.copy()), f"i{n}")]
-    counted = _run(rows, entries, tables)[0] if entries else {}
+    counted = _figures(rows, entries, tables)
     return {
         text: WholeColumn(counted.get(f"v{n}", _MOST_COUNTED), str(counted.get(f"i{n}", "")))
         for n, text in enumerate(values)
     }
 
 
-def _run(
+def _figures(
     rows: UnfilteredRows, entries: list[exp.Expr], tables: "Mapping[str, pa.Table]"
-) -> "list[dict[str, int]]":
+) -> dict[str, Any]:
+    """Return aggregates of all rows, by their names in their order."""
+    if not entries:
+        return {}
     select = rows.source.copy()
     select.set("expressions", entries)
-    answers: list[dict[str, int]] = run_checked({"": to_sql(select, "duckdb")}, tables)[
-        ""
-    ].to_pylist()
-    return answers
+    [figures] = run_checked({"": to_sql(select, "duckdb")}, tables)[""].to_pylist()
+    return dict(figures)
 
 
 def _text(aggregate: CheckedAggregate) -> str:
