@@ -81,7 +81,6 @@ export interface Duty {
 }
 
 export interface Comparison {
-  tendency: string;
   changes: Change[];
   notes: string[];
 }

@@ -48,10 +48,7 @@ function InMeaning({ id, from, to }: { id: string; from: number; to: number }) {
     <Shown loaded={loaded} what="what the changes mean" retry={reload}>
       {(comparison) => (
         <>
-          <p>
-            <Badge tone={TONES[comparison.tendency] ?? "quiet"}>{comparison.tendency}</Badge>{" "}
-            {TENDENCIES[comparison.tendency] ?? ""}
-          </p>
+          <Tendency tendency={tendencyOf(comparison.changes)} />
           <ul className="changes">
             {comparison.changes.map((change, index) => (
               <OneChange key={index} change={change} />
@@ -68,6 +65,24 @@ function InMeaning({ id, from, to }: { id: string; from: number; to: number }) {
   );
 }
 
+/** What all changes together may do to what is permitted. */
+export function tendencyOf(changes: readonly Change[]): string {
+  const all = new Set(changes.map((change) => change.tendency));
+  const widens = all.has("widens") || all.has("either");
+  const narrows = all.has("narrows") || all.has("either");
+  if (widens) return narrows ? "either" : "widens";
+  return narrows ? "narrows" : "neither";
+}
+
+function Tendency({ tendency }: { tendency: string }) {
+  return (
+    <p>
+      <Badge tone={TONES[tendency] ?? "quiet"}>{SHORT[tendency]}</Badge> {TENDENCIES[tendency]}
+    </p>
+  );
+}
+
+const SHORT: Record<string, string> = { widens: "wider", narrows: "narrower", either: "both ways", neither: "the same" };
 const TONES: Record<string, Tone> = { widens: "warn", narrows: "good", either: "warn", neither: "quiet" };
 const TENDENCIES: Record<string, string> = {
   widens: "More may be permitted than before.",

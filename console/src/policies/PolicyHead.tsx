@@ -1,12 +1,10 @@
 import { useMe } from "../app/session";
 import { Head } from "../parts/Head";
 import { Time } from "../parts/Time";
-import type { Opened } from "./opened";
 import type { Draft } from "./useDraft";
 import { VersionBadge } from "./VersionBadge";
 
 interface Props {
-  opened: Opened;
   mayWrite: boolean;
   draft: Draft;
   isValid: boolean;
@@ -16,15 +14,15 @@ interface Props {
   approve: () => void;
 }
 
-export function PolicyHead({ opened, mayWrite, draft, isValid, show, save, publish, approve }: Props) {
-  const { policy, version } = opened;
+export function PolicyHead({ mayWrite, draft, isValid, show, save, publish, approve }: Props) {
+  const { policy, version } = draft.opened;
   const me = useMe();
   const isProposal = version.state === "proposed";
   const mayApprove = isProposal && me.roles.includes("owner") && version.author !== me.id;
   const isNew = draft.isChanged || version.state === "draft";
   return (
-    <Head title={policy.name} about={<About opened={opened} draft={draft} />}>
-      <VersionChoice opened={opened} show={show} />
+    <Head title={policy.name} about={<About draft={draft} />}>
+      <VersionChoice draft={draft} show={show} />
       {mayWrite && (
         <>
           <button type="button" onClick={save} disabled={!draft.isChanged || draft.isBusy} title="Ctrl+S or ⌘S">
@@ -50,8 +48,8 @@ export function PolicyHead({ opened, mayWrite, draft, isValid, show, save, publi
   );
 }
 
-function About({ opened, draft }: { opened: Opened; draft: Draft }) {
-  const { version } = opened;
+function About({ draft }: { draft: Draft }) {
+  const { version } = draft.opened;
   if (draft.isChanged) return <>Changes are not saved yet.</>;
   if (version.state === "proposed") return <>Waiting until another owner approves of it.</>;
   if (version.state === "published") {
@@ -68,14 +66,19 @@ function About({ opened, draft }: { opened: Opened; draft: Draft }) {
   );
 }
 
-function VersionChoice({ opened, show }: { opened: Opened; show: (version: number) => void }) {
-  const { policy, version } = opened;
+function VersionChoice({ draft, show }: { draft: Draft; show: (version: number) => void }) {
+  const { policy, version } = draft.opened;
   return (
     <span className="actions">
       <VersionBadge state={version.state} />
       <label>
         <span className="hidden">Version</span>
-        <select value={version.number} onChange={(event) => show(Number(event.target.value))}>
+        <select
+          value={version.number}
+          disabled={draft.isChanged}
+          title={draft.isChanged ? "Save the draft to see another version." : undefined}
+          onChange={(event) => show(Number(event.target.value))}
+        >
           {[...policy.versions]
             .sort((one, two) => two.number - one.number)
             .map((one) => (

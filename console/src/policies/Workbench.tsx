@@ -24,11 +24,11 @@ interface Props {
 
 /** A policy at work: its text on the left, what it means on the right. */
 export function Workbench({ opened, reload, show }: Props) {
-  const { policy, version } = opened;
+  const draft = useDraft(opened);
+  const { policy, version } = draft.opened;
   const isLatest = version.number === latestOf(policy).number;
   const mayWrite = has(useMe(), "owner") && isLatest && version.state !== "proposed";
   const editor = useRef<EditorHandle>(null);
-  const draft = useDraft(opened);
   const checked = useCheck(draft.text);
   const explained = useExplanation(lastValid(checked));
   const [isPublishing, setPublishing] = useState(false);
@@ -41,23 +41,20 @@ export function Workbench({ opened, reload, show }: Props) {
     if (mayWrite && draft.isChanged) await draft.save();
   }
 
-  async function finish(act: () => Promise<boolean>): Promise<void> {
-    if (!(await act())) return;
-    setPublishing(false);
-    reload();
+  async function publish(): Promise<void> {
+    if (await draft.publish()) setPublishing(false);
   }
 
   return (
     <>
       <PolicyHead
-        opened={opened}
         mayWrite={mayWrite}
         draft={draft}
         isValid={isCurrent && checked.valid}
         show={show}
         save={() => void save()}
         publish={() => setPublishing(true)}
-        approve={() => void finish(draft.approve)}
+        approve={() => void draft.approve()}
       />
       {draft.conflict && <Conflict draft={draft} theirs={draft.conflict} reload={reload} />}
       {draft.refusal && !isPublishing && <Refused refusal={draft.refusal} />}
@@ -66,7 +63,7 @@ export function Workbench({ opened, reload, show }: Props) {
           <Editor
             ref={editor}
             label={`Text of the policy ${policy.name}`}
-            text={version.text}
+            text={opened.version.text}
             readOnly={!mayWrite}
             problems={checked.problems}
             hints={checked.hints}
@@ -92,7 +89,7 @@ export function Workbench({ opened, reload, show }: Props) {
         <Publishing
           policy={policy}
           draft={draft}
-          publish={() => void finish(draft.publish)}
+          publish={() => void publish()}
           close={() => setPublishing(false)}
         />
       )}

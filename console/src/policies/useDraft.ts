@@ -1,7 +1,7 @@
 /** The text that is being written, and what becomes of it: saved, in conflict, or published. */
 
 import { useEffect, useRef, useState } from "react";
-import { ask, asRefusal } from "../api/client";
+import { ask, asRefusal, type Answer } from "../api/client";
 import type { Refusal } from "../api/problems";
 import type { Policy, Version } from "../api/types";
 import { setGuard } from "../app/router";
@@ -11,6 +11,8 @@ import type { Opened } from "./opened";
 type Saved = Version & { text: string };
 
 export interface Draft {
+  /** The policy and its version as they were last loaded or saved. */
+  opened: Opened;
   text: string;
   setText: (text: string) => void;
   isChanged: boolean;
@@ -25,14 +27,14 @@ export interface Draft {
   approve: () => Promise<boolean>;
 }
 
-export function useDraft(opened: Opened): Draft {
-  const path = `/policies/${encodeURIComponent(opened.policy.id)}`;
-  const [text, setText] = useState(opened.version.text);
-  const [base, setBase] = useState({ text: opened.version.text, etag: opened.etag });
+export function useDraft(first: Opened): Draft {
+  const path = `/policies/${encodeURIComponent(first.policy.id)}`;
+  const [opened, setOpened] = useState(first);
+  const [text, setText] = useState(first.version.text);
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [conflict, setConflict] = useState<Saved | null>(null);
-  const isChanged = text !== base.text;
+  const isChanged = text !== opened.version.text;
   useLeaving(isChanged);
 
   async function attempt(act: () => Promise<void>): Promise<boolean> {
@@ -49,18 +51,26 @@ export function useDraft(opened: Opened): Draft {
     }
   }
 
+  /** Takes over what was saved; the versions of the policy are listed anew. */
+  async function take({ value: version, etag }: Answer<Saved>): Promise<void> {
+    const { value: policy } = await ask<Policy>("GET", path);
+    setOpened({ policy, version, etag });
+  }
+
   async function put(etag: string): Promise<string> {
-    const answer = await ask<Version>("PUT", `${path}/draft`, { body: { text }, etag });
-    setBase({ text, etag: answer.etag });
+    const answer = await ask<Saved>("PUT", `${path}/draft`, { body: { text }, etag });
+    await take(answer);
     setConflict(null);
     say(`Draft saved as version ${answer.value.number}.`);
     return answer.etag;
   }
 
   async function decide(verb: string, etag: string): Promise<void> {
-    const { value: version } = await ask<Version>("POST", `${path}:${verb}`, { etag });
-    const isProposed = version.state === "proposed";
-    say(`Version ${version.number} is ${isProposed ? "proposed: another owner has to approve it" : "published"}.`);
+    const answer = await ask<Saved>("POST", `${path}:${verb}`, { etag });
+    await take(answer);
+    const { number, state } = answer.value;
+    const result = state === "proposed" ? "proposed: another owner has to approve it" : "published";
+    say(`Version ${number} is ${result}.`);
   }
 
   async function look(): Promise<{ theirs: Saved; etag: string }> {
@@ -73,7 +83,7 @@ export function useDraft(opened: Opened): Draft {
   async function save(): Promise<boolean> {
     return attempt(async () => {
       try {
-        await put(base.etag);
+        await put(opened.etag);
       } catch (error) {
         if (asRefusal(error).status !== 412) throw error;
         setConflict((await look()).theirs);
@@ -82,6 +92,7 @@ export function useDraft(opened: Opened): Draft {
   }
 
   return {
+    opened,
     text,
     setText,
     isChanged,
@@ -90,8 +101,8 @@ export function useDraft(opened: Opened): Draft {
     conflict,
     save,
     overwrite: () => attempt(async () => void (await put((await look()).etag))),
-    publish: () => attempt(async () => decide("publish", isChanged ? await put(base.etag) : base.etag)),
-    approve: () => attempt(() => decide("approve", base.etag)),
+    publish: () => attempt(async () => decide("publish", isChanged ? await put(opened.etag) : opened.etag)),
+    approve: () => attempt(() => decide("approve", opened.etag)),
   };
 }
 

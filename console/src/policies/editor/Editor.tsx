@@ -96,10 +96,25 @@ function behaviour(label: string, readOnly: boolean): Extension[] {
     json(),
     EditorState.readOnly.of(readOnly),
     EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+    overwriting,
     // Tab is left alone: it leads out of the editor, as it does everywhere.
     keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...foldKeymap, ...lintKeymap]),
   ];
 }
+
+/**
+ * What is typed over a selection is put in its place by the editor itself: Chromium would keep the
+ * colours of the selection in a style attribute, which the page's security policy forbids.
+ */
+const overwriting: Extension = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    if (event.inputType !== "insertText" || event.data === null || view.composing) return false;
+    if (view.state.readOnly || view.state.selection.main.empty) return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true });
+    return true;
+  },
+});
 
 function saving(save: () => void): Extension {
   const run = () => {

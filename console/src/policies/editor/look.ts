@@ -66,6 +66,7 @@ const frame = EditorView.theme({
   ".cm-deletedChunk": { backgroundColor: "var(--bad-soft)" },
   ".cm-deletedChunk .cm-deletedText": { background: "light-dark(#f6c4be, #7a302a)" },
   ".cm-collapsedLines": { color: "var(--quiet)", background: "var(--sunken)", cursor: "pointer" },
+  ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: "none" },
 });
 
 const tokens = HighlightStyle.define([
