@@ -13,6 +13,7 @@ PolicyEngineError
  ├── QueryError         a query that cannot be understood, and so is not run
  ├── EngineError        an engine that cannot be started, or that was lost on the way
  ├── AuditError         an audit that cannot be run on what it is given
+ ├── ServiceError       a call of the service that is not carried out as things stand
  ├── ArgumentError      a public function that is given an argument of the wrong type
  └── InternalError      our own bug, never the user's fault
 """
@@ -284,6 +285,19 @@ CODES = {
     "K049": "a figure that is withheld, for itself or for what it would tell of others",
     "K050": "another statistic of two columns of which one was released",
     "K051": "data that changed while an answer about it was computed",
+    "N001": "a call by nobody who is signed in",
+    "N002": "a call that the roles of the caller do not allow",
+    "N003": "an address at which there is nothing for the caller",
+    "N004": "a call that does not fit the state of what it is about",
+    "N005": "a change of what somebody else has changed meanwhile",
+    "N006": "more calls than are answered in a time",
+    "N007": "a call that cannot be understood",
+    "N008": "a call whose body is larger than is accepted",
+    "N009": "a call that a page of another site may have made",
+    "N010": "a link, a sign-in or a key that is no longer valid",
+    "N011": "a key of a call that was used for another call",
+    "N012": "settings by which the service cannot be started",
+    "N013": "a folder or a database that the service cannot use",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",
     "X001": "a bug in the engine",
@@ -310,6 +324,7 @@ AREAS = {
     "H": "Hints",
     "W": "Warnings",
     "K": "Policy tests and output checks",
+    "N": "The service",
     "U": "Commands and calls",
     "X": "Bugs",
 }
@@ -410,6 +425,26 @@ class Problem:
         """Whether the text can be used all the same."""
         return self.code[0] in "HW"
 
+    def as_json(self) -> dict[str, object]:
+        """Return the problem as JSON has it, without its values."""
+        place, fix = self.place, self.fix
+        return {
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+            "section": self.section,
+            "line": place.line,
+            "column": place.column,
+            "pointer": place.pointer,
+            "fix": {
+                "start": {"line": fix.start.line, "column": fix.start.column},
+                "end": {"line": fix.end.line, "column": fix.end.column},
+                "text": fix.text,
+            }
+            if fix
+            else None,
+        }
+
     def __str__(self) -> str:
         return f"{self.code} {self.message}" + (f" {self.hint}" if self.hint else "")
 
@@ -506,6 +541,12 @@ class EngineError(PolicyEngineError):
 
 class AuditError(PolicyEngineError):
     """An audit that cannot be run on what it is given."""
+
+    exit_code = 2
+
+
+class ServiceError(PolicyEngineError):
+    """A call of the service that is not carried out as things stand, or a service not started."""
 
     exit_code = 2
 

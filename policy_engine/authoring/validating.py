@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policy_engine.errors import DataError, PolicyEngineError, Problem, place_order
 from policy_engine.plan.products import check_plannable
-from policy_engine.policy import InForce, Policy, Reading
+from policy_engine.policy import InForce, Policy, PolicyText, Reading
 from policy_engine.policy.claims import Claims, Problems
 from policy_engine.policy.collecting.files import is_collection, kind_of
 from policy_engine.policy.collecting.registry import files_of
@@ -133,17 +133,28 @@ def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = No
 
     With data by IRI, columns that the file names and the data lacks are problems.
     """
+    return _check_source(path, path, reading, data)
+
+
+def check_text(text: PolicyText, reading: Reading) -> Checked:
+    """Return the problems of a text of policies, of memberships, or of terms, which has no file."""
+    return _check_source(text, Path(text.name), reading)
+
+
+def _check_source(
+    source: Path | PolicyText, path: Path, reading: Reading, data: Mapping[str, Any] | None = None
+) -> Checked:
     try:
-        kind = kind_of(path, reading.limits)
+        kind = kind_of(source, reading.limits)
         if kind == "hierarchy":
-            columns, hierarchy = _columns_of(data), reading.hierarchy([path])
+            columns, hierarchy = _columns_of(data), reading.hierarchy([source])
             if columns:
                 columns.check_hierarchy(hierarchy)
             return Checked(path, what=" (who and what belongs to what)")
         if kind == "vocabulary":
-            _ = replace(reading, vocabularies=(*reading.vocabularies, path)).vocabulary
+            _ = replace(reading, vocabularies=(*reading.vocabularies, source)).vocabulary
             return Checked(path, what=" (a vocabulary)")
-        policies = reading.policies(path)
+        policies = reading.policies(source)
     except PolicyEngineError as error:
         return Checked(path, error.problems, exit_code=_exit_code(error))
     return _check_policies(path, policies, data, policies)

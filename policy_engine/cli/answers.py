@@ -21,25 +21,8 @@ if TYPE_CHECKING:
 
 
 def problem_json(problem: Problem) -> dict[str, Any]:
-    """Return a problem as JSON has it."""
-    problem = with_options(problem)
-    place, fix = problem.place, problem.fix
-    return {
-        "code": problem.code,
-        "message": problem.message,
-        "hint": problem.hint,
-        "section": problem.section,
-        "line": place.line,
-        "column": place.column,
-        "pointer": place.pointer,
-        "fix": {
-            "start": {"line": fix.start.line, "column": fix.start.column},
-            "end": {"line": fix.end.line, "column": fix.end.column},
-            "text": fix.text,
-        }
-        if fix
-        else None,
-    }
+    """Return a problem as JSON has it, with hints in the words of the command line."""
+    return with_options(problem).as_json()
 
 
 def release_json(release: "VerifiedRelease") -> dict[str, Any]:

@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "methods": "listing:methods",
         "sample": "listing:sample",
         "test": "inspecting:run_tests",
+        "serve": "serving:serve",
         "hierarchy": "listing:hierarchies",
         "log": "logs:logs",
         "budget": "budgets:budgets",

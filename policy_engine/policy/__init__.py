@@ -1,6 +1,7 @@
 """What the owner wrote, checked; every problem with its place in the text."""
 
 from policy_engine.policy.collecting.files import (
+    PolicyText,
     Reading,
     ReadingOptions,
     Source,
@@ -43,6 +44,7 @@ __all__ = [
     "LogicalConstraint",
     "Party",
     "Policy",
+    "PolicyText",
     "Reading",
     "ReadingOptions",
     "Rule",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal, TypedDict, TypeGuard, Unpack
+from typing import Any, Literal, NamedTuple, TypedDict, TypeGuard, Unpack
 
 from policy_engine.data.storage import open_to_read
 from policy_engine.errors import DataError, PolicyError, Problem
@@ -24,12 +24,23 @@ from policy_engine.policy.syntax.detection import read_document, syntax_of
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import NONE, Vocabulary, joined
 
-Source = str | Path | Mapping[str, Any] | Policy
-"""A policy: the path of its file, its JSON as Python has it, or read already.
+
+class PolicyText(NamedTuple):
+    """The text of a policy or a vocabulary, in any syntax, that is in no file.
+
+    `name` is what messages call it; its ending tells the syntax, as that of a file does.
+    """
+
+    text: bytes
+    name: str = ""
+
+
+Source = str | Path | Mapping[str, Any] | Policy | PolicyText
+"""A policy: the path of its file, its text, its JSON as Python has it, or read already.
 
 Where several are taken, the path may be of a folder or of a registry of policies.
 """
-VocabularySource = str | Path | Mapping[str, Any] | Vocabulary
+VocabularySource = str | Path | Mapping[str, Any] | Vocabulary | PolicyText
 """A vocabulary: the path of its file, its JSON as Python has it, or read already."""
 
 
@@ -106,14 +117,14 @@ class Reading:
                 collector.add(self._read(text_of(source), ()))
         return collector.collect()
 
-    def hierarchy(self, paths: Sequence[str | Path]) -> Hierarchy:
-        """Return what files say of who and what belongs to what, taken together.
+    def hierarchy(self, sources: Sequence[str | Path | PolicyText]) -> Hierarchy:
+        """Return what files or texts say of who and what belongs to what, taken together.
 
         Raises DataError where a file does not exist, PolicyError where it says anything else.
         """
         hierarchies = []
-        for path in paths:
-            text, name, syntax = text_of(Path(path))
+        for source in sources:
+            text, name, syntax = text_of(source if isinstance(source, PolicyText) else Path(source))
             hierarchies.append(read_hierarchy(text, source=name, syntax=syntax, **self._how))
         return Hierarchy().joined(hierarchies)
 
@@ -189,16 +200,16 @@ def load_policies(source: Source, **reading: Unpack[ReadingOptions]) -> tuple[Po
 
 
 def kind_of(
-    path: Path, limits: Limits = DEFAULT_LIMITS
+    source: Path | PolicyText, limits: Limits = DEFAULT_LIMITS
 ) -> Literal["policies", "hierarchy", "vocabulary"]:
-    """Return what a file holds, as far as its keys and types tell.
+    """Return what a file or a text holds, as far as its keys and types tell.
 
     A hierarchy says what belongs to what, a vocabulary what terms there are, and neither what only
     a policy says.
     """
     try:
-        text = read_file(path)
-        document = read_document(text, str(path), syntax_of(str(path), text), limits)
+        text, name, syntax = text_of(source)
+        document = read_document(text, name, syntax, limits)
     except PolicyError:
         return "policies"
     names_and_types = [*_document_keys(document.value)]
@@ -233,6 +244,8 @@ def _last(name: str) -> str:
 
 def text_of(source: Source | VocabularySource) -> tuple[str | bytes, str, Syntax]:
     """Return the text of a policy, its name in messages, and its syntax."""
+    if isinstance(source, PolicyText):
+        return source.text, source.name, syntax_of(source.name, source.text)
     if isinstance(source, Mapping | list):
         return _written(source), "", "json-ld"
     if isinstance(source, str) and not is_path(source):

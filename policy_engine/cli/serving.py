@@ -1,0 +1,62 @@
+"""The command that starts the service."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from policy_engine.errors import DataError
+
+
+def serve(
+    folder: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="Where all is kept; it is made if it does not exist."),
+    ] = Path("policy-engine-data"),
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="Where to listen; 0 for any.")
+    ] = 8642,
+    host: Annotated[
+        str, typer.Option(metavar="HOST", help="Who can reach it; by default this machine alone.")
+    ] = "127.0.0.1",
+    public_url: Annotated[
+        str, typer.Option(metavar="URL", help="Where people reach it, behind a proxy for https.")
+    ] = "",
+    database: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="A PostgreSQL database, postgresql://USER@HOST/NAME, in place of a file.",
+        ),
+    ] = "",
+    two_persons: Annotated[
+        bool,
+        typer.Option(
+            "--two-persons", metavar="", help="Publish policies once another owner approves."
+        ),
+    ] = False,
+) -> None:
+    """Start the service and its console; print the address and a link to sign in once.
+
+    It answers until it is interrupted. Nothing needs to be set up: all is kept in the folder.
+    """
+    try:
+        from policy_engine.service.serving import serve as answer  # noqa: PLC0415
+    except ImportError as error:
+        message = f"The service needs the package {error.name!r}, which is not installed."
+        raise DataError.of("C011", message, "pip install 'policy-engine[service]'") from None
+    from policy_engine.service.settings import ServiceSettings  # noqa: PLC0415
+
+    settings = ServiceSettings(
+        folder=folder.absolute(),
+        host=host,
+        port=port,
+        public_url=public_url,
+        database=database,
+        two_persons=two_persons,
+    )
+    answer(settings, _announce)
+
+
+def _announce(address: str, link: str) -> None:
+    typer.echo(f"{address} - sign in once, within 15 minutes: {link}")

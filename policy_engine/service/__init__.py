@@ -1,0 +1,1 @@
+"""The service: the verbs over HTTP, for a whole organisation."""

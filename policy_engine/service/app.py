@@ -1,0 +1,46 @@
+"""The application: routes, errors and pages."""
+
+from fastapi import FastAPI
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from policy_engine import __version__
+from policy_engine.service.calls.body_limits import BodyLimit
+from policy_engine.service.calls.marking import Marking
+from policy_engine.service.calls.refusals import REFUSALS, add_refusals
+from policy_engine.service.routes import health, pages, people, policies
+from policy_engine.service.services import Services
+from policy_engine.service.settings import LOOPBACK, ServiceSettings
+
+PREFIX = "/api/v1"
+_RESOURCES = (people.router, policies.router)
+
+
+def make_app(services: Services) -> FastAPI:
+    """Return the application that answers by services."""
+    app = FastAPI(
+        title="policy_engine",
+        summary="One policy from text to a verified release and the decisions about it.",
+        version=__version__,
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,  # it would load its scripts from another host
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.services = services
+    add_refusals(app)
+    for router in _RESOURCES:
+        app.include_router(router, prefix=PREFIX, responses=REFUSALS)
+    app.include_router(health.router)
+    app.include_router(people.sign_in_router)
+    app.include_router(pages.router)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=_hosts(services.settings))
+    app.add_middleware(BodyLimit, largest=services.settings.largest_body)
+    app.add_middleware(Marking, is_secure=services.settings.is_secure)
+    return app
+
+
+def _hosts(settings: ServiceSettings) -> list[str]:
+    """Return the names that the service answers to: a page elsewhere cannot give it another one."""
+    public = settings.public_url.partition("://")[2].partition("/")[0].rpartition(":")
+    names = {*LOOPBACK, settings.host, public[0] or public[2]}
+    return sorted(one for one in names if one)

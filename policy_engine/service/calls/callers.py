@@ -1,0 +1,100 @@
+"""Who makes a call, and whether they may."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from policy_engine.errors import ServiceError
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.authorising import authorise
+from policy_engine.service.identity.roles import Verb
+from policy_engine.service.identity.secrets import digest_of, is_same
+from policy_engine.service.services import Services, services_of
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_BEARER = "bearer "
+
+
+def cookie_name(*, is_secure: bool) -> str:
+    """Return the name of the cookie; by https, browsers keep it for this host alone."""
+    return "__Host-policy_engine_session" if is_secure else "policy_engine_session"
+
+
+def caller_of(call: Request) -> Actor:
+    """Return who makes a call, by a key or by a cookie.
+
+    Raises ServiceError: N001 for nobody, N010 for a cookie or a key that is not valid, N006 for one
+    who calls too often, N009 for a change that a page of another site may have made.
+    """
+    services = services_of(call)
+    key, cookie = _key_of(call), _cookie_of(call, services)
+    services.calls.spend(digest_of(key or cookie) if key or cookie else _address_of(call))
+    if key:
+        actor = services.identities.by_key(key)
+    elif cookie:
+        actor = services.identities.by_cookie(cookie)
+        _check_site(call, services, actor)
+    else:
+        message = "You are not signed in."
+        raise ServiceError.of("N001", message, "Follow the link that the service gave you.")
+    call.state.person = actor.id
+    return actor
+
+
+def anybody(call: Request) -> None:
+    """Count a call that needs no sign-in. Raises ServiceError (N006) for one too many."""
+    services_of(call).calls.spend(_address_of(call))
+
+
+class Allowed:
+    """A dependency of a route: the caller, who may do what its verb says, of some things at least.
+
+    Each route has just one, or `anybody`: the tests walk all routes by it.
+    """
+
+    def __init__(self, verb: Verb, *, is_costly: bool = False) -> None:
+        self.verb, self._is_costly = verb, is_costly
+
+    def __call__(self, call: Request) -> Actor:
+        """Return the caller. Raises as `caller_of` and `authorise`."""
+        actor = caller_of(call)
+        authorise(actor, self.verb)
+        if self._is_costly:
+            services_of(call).costly_calls.spend(actor.id)
+        return actor
+
+
+def _key_of(call: Request) -> str:
+    header = call.headers.get("authorization", "")
+    return header[len(_BEARER) :].strip() if header.lower().startswith(_BEARER) else ""
+
+
+def _cookie_of(call: Request, services: Services) -> str:
+    return call.cookies.get(cookie_name(is_secure=services.settings.is_secure), "")
+
+
+def _address_of(call: Request) -> str:
+    return call.client.host if call.client else ""
+
+
+def _check_site(call: Request, services: Services, actor: Actor) -> None:
+    """Check that a change is made by a page of ours: it knows the token, and says whence it is."""
+    if call.method in _SAFE:
+        return
+    origin = call.headers.get("origin", "")
+    own = {services.settings.address, f"{call.url.scheme}://{call.headers.get('host', '')}"}
+    is_ours = not origin or origin in own
+    site = call.headers.get("sec-fetch-site", "same-origin")
+    token = call.headers.get("x-csrf-token", "")
+    if not is_ours or site not in ("same-origin", "none") or not is_same(token, actor.csrf_token):
+        message = "The change was not asked for by a page of this service."
+        raise ServiceError.of("N009", message, "Send the X-CSRF-Token that GET /api/v1/me gives.")
+
+
+ServicesOf = Annotated[Services, Depends(services_of)]
+
+
+def allowed(verb: Verb, *, is_costly: bool = False) -> Callable[[Request], Actor]:
+    """Return the dependency of a route that does what a verb says."""
+    return Allowed(verb, is_costly=is_costly)

@@ -1,0 +1,26 @@
+"""Changes of what nobody else has changed meanwhile: ETag and If-Match (RFC 9110, section 13)."""
+
+from typing import Annotated
+
+from fastapi import Header, Response
+
+from policy_engine.errors import ServiceError
+
+IfMatch = Annotated[str, Header(alias="If-Match", description="The ETag of what is changed.")]
+
+
+def tag_of(revision: int) -> str:
+    """Return the ETag of a revision."""
+    return f'"{revision}"'
+
+
+def add_tag(response: Response, revision: int) -> None:
+    """Send the ETag of a revision with an answer."""
+    response.headers["ETag"] = tag_of(revision)
+
+
+def check_revision(revision: int, tag: str) -> None:
+    """Raise ServiceError (N005) where a change is not of the present revision."""
+    if tag != tag_of(revision):
+        message = "Somebody has changed this meanwhile, or you did elsewhere."
+        raise ServiceError.of("N005", message, "Read it again, and make the change anew.")

@@ -1,0 +1,72 @@
+"""The roles that people have, and what each lets them do: the one table of it."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class Role(StrEnum):
+    """What somebody is in an organisation; one person may be several."""
+
+    OWNER = "owner"
+    STEWARD = "steward"
+    CONSUMER = "consumer"
+    AUDITOR = "auditor"
+    ADMINISTRATOR = "administrator"
+
+
+class Verb(StrEnum):
+    """What may be done by the API, the pages and runs. Each route is of one verb."""
+
+    SEE_ONESELF = "see oneself"
+    READ_POLICIES = "read policies"
+    WRITE_POLICIES = "write policies"
+    PUBLISH_POLICIES = "publish policies"
+    READ_DATASETS = "read datasets"
+    WRITE_DATASETS = "write datasets"
+    READ_RUNS = "read runs"
+    START_RUNS = "start runs"
+    READ_RELEASES = "read releases"
+    WITHDRAW_RELEASES = "withdraw releases"
+    ASK_FOR_ACCESS = "ask for access"
+    GRANT_ACCESS = "grant access"
+    QUERY = "query"
+    DECIDE = "decide"
+    READ_DECISIONS = "read decisions"
+    REVIEW = "review outputs"
+    MANAGE_PEOPLE = "manage people"
+
+
+class Whose(StrEnum):
+    """Of whom a role lets one do something."""
+
+    OWN = "own"
+    ALL = "all"
+
+
+_OWN, _ALL = Whose.OWN, Whose.ALL
+ALLOWED: Mapping[Verb, Mapping[Role, Whose]] = MappingProxyType(
+    {
+        Verb.SEE_ONESELF: dict.fromkeys(Role, _ALL),
+        Verb.READ_POLICIES: {Role.OWNER: _OWN, Role.STEWARD: _ALL, Role.AUDITOR: _ALL},
+        Verb.WRITE_POLICIES: {Role.OWNER: _OWN},
+        Verb.PUBLISH_POLICIES: {Role.OWNER: _OWN},
+        Verb.READ_DATASETS: {Role.OWNER: _OWN, Role.STEWARD: _ALL, Role.AUDITOR: _ALL},
+        Verb.WRITE_DATASETS: {Role.OWNER: _OWN, Role.STEWARD: _ALL},
+        Verb.READ_RUNS: {Role.OWNER: _ALL, Role.STEWARD: _ALL, Role.AUDITOR: _ALL},
+        Verb.START_RUNS: {Role.STEWARD: _ALL},
+        Verb.READ_RELEASES: dict.fromkeys(
+            (Role.OWNER, Role.STEWARD, Role.CONSUMER, Role.AUDITOR), _ALL
+        ),
+        Verb.WITHDRAW_RELEASES: {Role.OWNER: _OWN},
+        Verb.ASK_FOR_ACCESS: {Role.CONSUMER: _OWN},
+        Verb.GRANT_ACCESS: {Role.OWNER: _OWN},
+        Verb.QUERY: {Role.CONSUMER: _OWN},
+        Verb.DECIDE: {Role.CONSUMER: _OWN, Role.OWNER: _ALL, Role.STEWARD: _ALL},
+        Verb.READ_DECISIONS: {Role.CONSUMER: _OWN, Role.OWNER: _ALL, Role.AUDITOR: _ALL},
+        Verb.REVIEW: {Role.OWNER: _OWN, Role.AUDITOR: _ALL},
+        Verb.MANAGE_PEOPLE: {Role.ADMINISTRATOR: _ALL},
+    }
+)
+"""Who may do what, and of whom. What is not here is denied. Whether data may be read is never
+decided by roles, but by policies."""

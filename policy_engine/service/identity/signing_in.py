@@ -1,0 +1,136 @@
+"""How people sign in by a link, and how each call says whose it is."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from policy_engine.errors import PolicyEngineError, ServiceError
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.roles import Role
+from policy_engine.service.identity.secrets import (
+    csrf_token,
+    digest_of,
+    is_same,
+    new_secret,
+    prefix_of,
+)
+from policy_engine.service.store.base import now
+from policy_engine.service.store.database import Database
+from policy_engine.service.store.people import ApiKey, Person, SignIn, SignInLink
+
+LINK_LIFE = timedelta(minutes=15)
+SIGN_IN_LIFE = timedelta(hours=12)
+IDLE_LIFE = timedelta(hours=2)
+_SEEN_EVERY = timedelta(minutes=1)
+FIRST_PERSON = "Owner"
+
+
+@dataclass(frozen=True)
+class Identities:
+    """Who people are, as the database has it."""
+
+    database: Database
+
+    def first_person(self) -> str:
+        """Return the identifier of who may do everything here, who is made where nobody is."""
+        with self.database.writing() as session:
+            person = session.scalars(
+                select(Person).where(Person.is_active).order_by(Person.created).limit(1)
+            ).first()
+            if person is None:
+                person = Person(name=FIRST_PERSON, roles=[role.value for role in Role])
+                session.add(person)
+                session.flush()
+            return person.id
+
+    def new_link(self, person_id: str) -> str:
+        """Return the secret of a link by which a person signs in once, within 15 minutes."""
+        secret = new_secret()
+        with self.database.writing() as session:
+            link = SignInLink(
+                digest=digest_of(secret), person_id=person_id, expires=now() + LINK_LIFE
+            )
+            session.add(link)
+        return secret
+
+    def follow_link(self, secret: str) -> str:
+        """Return the cookie of who signs in by a link, which is used up.
+
+        Raises ServiceError (N010) for a link that is used, too old, or none at all.
+        """
+        with self.database.writing() as session:
+            moment = now()
+            fresh = (SignInLink.digest == digest_of(secret), SignInLink.used.is_(None))
+            used = (
+                update(SignInLink)
+                .where(*fresh, SignInLink.expires > moment)
+                .values(used=moment)
+                .returning(SignInLink.person_id)
+            )
+            person_id = session.scalar(used)
+            if person_id is None:
+                raise _stale_link()
+            return _sign_in(session, person_id)
+
+    def sign_out(self, cookie: str) -> None:
+        """End the sign-in of a cookie."""
+        with self.database.writing() as session:
+            row = session.get(SignIn, digest_of(cookie))
+            if row is not None:
+                row.ended = now()
+
+    def by_cookie(self, cookie: str) -> Actor:
+        """Return who is signed in by a cookie. Raises ServiceError (N010) where nobody is."""
+        with self.database.reading() as session:
+            row = session.get(SignIn, digest_of(cookie))
+        moment = now()
+        if row is None or row.ended or not row.person.is_active or _is_over(row, moment):
+            message = "You are no longer signed in."
+            raise ServiceError.of("N010", message, "Sign in again.")
+        if moment - row.seen > _SEEN_EVERY:
+            self._note_seen(row.digest, moment)
+        return _actor(row.person, row.person.roles, csrf_token(cookie))
+
+    def _note_seen(self, digest: str, moment: datetime) -> None:
+        with self.database.writing() as session:
+            session.execute(update(SignIn).where(SignIn.digest == digest).values(seen=moment))
+
+    def by_key(self, key: str) -> Actor:
+        """Return whose a key is. Raises ServiceError (N010) for one that is not valid."""
+        with self.database.reading() as session:
+            row = session.scalars(select(ApiKey).where(ApiKey.prefix == prefix_of(key))).first()
+        is_right = is_same(row.digest if row else "", digest_of(key))
+        if row is None or not is_right or row.ended or row.expires <= now():
+            raise ServiceError.of("N010", "The key is not valid.", "Ask for another one.")
+        if not row.person.is_active:
+            raise ServiceError.of("N010", "The key is not valid.", "Ask for another one.")
+        return _actor(row.person, [one for one in row.roles if one in row.person.roles], "")
+
+
+def _sign_in(session: Session, person_id: str) -> str:
+    person = session.get(Person, person_id)
+    if person is None or not person.is_active:
+        raise _stale_link()
+    cookie, moment = new_secret(), now()
+    session.add(
+        SignIn(digest=digest_of(cookie), person_id=person_id, expires=moment + SIGN_IN_LIFE)
+    )
+    return cookie
+
+
+def _is_over(row: SignIn, moment: datetime) -> bool:
+    return row.expires <= moment or moment - row.seen > IDLE_LIFE
+
+
+def _actor(person: Person, roles: list[str], token: str) -> Actor:
+    known_roles = tuple(Role(one) for one in roles)
+    return Actor(
+        id=person.id, name=person.name, roles=known_roles, party=person.party, csrf_token=token
+    )
+
+
+def _stale_link() -> PolicyEngineError:
+    message = "The link was used, is older than 15 minutes, or was never given."
+    return ServiceError.of("N010", message, "Ask for another one, or start the service again.")

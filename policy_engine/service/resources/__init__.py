@@ -1,0 +1,1 @@
+"""What the service has and does, a file for each kind of thing; routes are how it is called."""

@@ -1,0 +1,291 @@
+"""Policies, their drafts, and the versions that were published."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import BaseModel
+from sqlalchemy import select
+from sqlalchemy.orm import Session, selectinload
+
+from policy_engine.authoring.diff import compare_policies
+from policy_engine.authoring.diff.model import Difference
+from policy_engine.authoring.validating import Checked, check_text
+from policy_engine.errors import PolicyError, Problem, ServiceError
+from policy_engine.policy import InForce, Policy, PolicyText, Reading
+from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.revisions import check_revision
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
+from policy_engine.service.identity.roles import Verb, Whose
+from policy_engine.service.store.base import now
+from policy_engine.service.store.database import Database
+from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
+
+
+class VersionState(StrEnum):
+    """What becomes of a version: a draft changes, all others stay as they are."""
+
+    DRAFT = "draft"
+    PROPOSED = "proposed"
+    PUBLISHED = "published"
+    REPLACED = "replaced"
+
+
+class VersionView(BaseModel):
+    """A version of a policy, without its text."""
+
+    number: int
+    state: VersionState
+    digest: str
+    author: str
+    approver: str | None = None
+    created: datetime
+    published: datetime | None = None
+    revision: int
+
+
+class VersionText(VersionView):
+    """A version of a policy with its text."""
+
+    policy: str
+    text: str
+
+
+class PolicyView(BaseModel):
+    """A policy and its versions, the oldest first."""
+
+    id: str
+    name: str
+    owner: str
+    uid: str | None = None
+    published_version: int | None = None
+    versions: list[VersionView]
+    created: datetime
+    revision: int
+
+
+@dataclass(frozen=True)
+class Policies:
+    """The policies of all owners. What is published never changes: a new version follows it."""
+
+    database: Database
+    two_persons: bool = False
+
+    def page(self, actor: Actor, cursor: Cursor) -> PageOf[PolicyView]:
+        """Return a page of the policies that somebody may read."""
+        rows = select(StoredPolicy).options(selectinload(StoredPolicy.versions))
+        if authorise(actor, Verb.READ_POLICIES) is Whose.OWN:
+            rows = rows.where(StoredPolicy.owner_id == actor.id)
+        order = StoredPolicy.created, StoredPolicy.id
+        with self.database.reading() as session:
+            return cursor.page(session, rows, order, _policy_view)
+
+    def read(self, actor: Actor, policy_id: str) -> PolicyView:
+        """Return a policy. Raises ServiceError (N003) if it is not there, or not for the caller."""
+        with self.database.reading() as session:
+            return _policy_view(_policy(session, actor, policy_id, Verb.READ_POLICIES))
+
+    def version(self, actor: Actor, policy_id: str, number: int) -> VersionText:
+        """Return a version with its text. Raises as `read`."""
+        with self.database.reading() as session:
+            policy = _policy(session, actor, policy_id, Verb.READ_POLICIES)
+            return _text_view(_version(policy, number))
+
+    def create(self, actor: Actor, name: str, text: str) -> PolicyView:
+        """Return a new policy with a draft, whose text need not be valid yet."""
+        authorise(actor, Verb.WRITE_POLICIES)
+        with self.database.writing() as session:
+            policy = StoredPolicy(name=name, owner_id=actor.id)
+            policy.versions.append(_draft(1, text, actor))
+            session.add(policy)
+            session.flush()
+            return _policy_view(policy)
+
+    def draft(self, actor: Actor, policy_id: str, text: str, tag: str) -> VersionText:
+        """Return the draft of a policy with a new text: the last version, or one after it.
+
+        The tag is that of the last version. Raises ServiceError (N003, N005).
+        """
+        with self.database.writing() as session:
+            policy = _policy(session, actor, policy_id, Verb.WRITE_POLICIES)
+            last = policy.versions[-1]
+            check_revision(last.revision, tag)
+            if last.state == VersionState.DRAFT:
+                last.text, last.digest, last.author_id = text, digest_of(text), actor.id
+                last.revision += 1
+            else:
+                last = _draft(last.number + 1, text, actor)
+                policy.versions.append(last)
+            session.flush()
+            return _text_view(last)
+
+    def publish(self, actor: Actor, policy_id: str, tag: str) -> VersionText:
+        """Return the last version of a policy, published or, with two persons, proposed.
+
+        Raises PolicyError for a text with problems, all of them, and ServiceError: N003, N005, and
+        N004 where nothing is to be published, or another policy has its uid.
+        """
+        with self.database.writing() as session:
+            policy = _policy(session, actor, policy_id, Verb.PUBLISH_POLICIES)
+            last = policy.versions[-1]
+            check_revision(last.revision, tag)
+            if last.state != VersionState.DRAFT:
+                raise ServiceError.of("N004", f"Version {last.number} is no draft any more.")
+            uid = _valid(last, policy.name).uid
+            if self.two_persons:
+                last.state = VersionState.PROPOSED
+                last.revision += 1
+            else:
+                _put_in_force(session, policy, last, uid)
+            session.flush()
+            return _text_view(last)
+
+    def approve(self, actor: Actor, policy_id: str, tag: str) -> VersionText:
+        """Return the version that was proposed, published by a second owner.
+
+        Raises ServiceError: N002 for who proposed it, N004 where nothing is proposed, N005.
+        """
+        authorise(actor, Verb.PUBLISH_POLICIES)
+        with self.database.writing() as session:
+            policy = session.get(StoredPolicy, policy_id)
+            if policy is None:
+                raise nothing_there()
+            last = policy.versions[-1]
+            if last.state != VersionState.PROPOSED:
+                raise ServiceError.of("N004", "No version of this policy waits to be approved.")
+            check_revision(last.revision, tag)
+            if last.author_id == actor.id:
+                message = "A version is approved by another person than its author."
+                raise ServiceError.of("N002", message)
+            last.approver_id = actor.id
+            _put_in_force(session, policy, last, _valid(last, policy.name).uid)
+            session.flush()
+            return _text_view(last)
+
+    def difference(self, actor: Actor, policy_id: str, old: int, new: int) -> Difference:
+        """Return what changes from one version of a policy to another. Raises as `read`."""
+        texts = [self.version(actor, policy_id, number) for number in (old, new)]
+        before, after = (_reading().policies(_named(one.text)) for one in texts)
+        return compare_policies(before, after)
+
+    def published(self) -> tuple[tuple[str, PolicyText], ...]:
+        """Return the texts of all policies in force, with their digests."""
+        with self.database.reading() as session:
+            rows = session.execute(
+                select(StoredPolicy.name, PolicyVersion.digest, PolicyVersion.text)
+                .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
+                .where(PolicyVersion.number == StoredPolicy.published)
+                .order_by(StoredPolicy.id)
+            ).all()
+        return tuple((digest, _named(text, name)) for name, digest, text in rows)
+
+
+def check(text: bytes) -> Checked:
+    """Return the problems and hints of a text of a policy, as the validator has them."""
+    return check_text(PolicyText(text, "policy"), _reading())
+
+
+def policies_of(text: str) -> InForce:
+    """Return the policies of a text. Raises PolicyError with all its problems."""
+    return _reading().policies(_named(text))
+
+
+def digest_of(text: str) -> str:
+    """Return the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _reading() -> Reading:
+    """Return what policies are read with: nothing but what comes with the engine."""
+    return Reading()
+
+
+def _named(text: str, name: str = "policy") -> PolicyText:
+    return PolicyText(text.encode(), name)
+
+
+def _policy(session: Session, actor: Actor, policy_id: str, verb: Verb) -> StoredPolicy:
+    authorise(actor, verb)
+    policy = session.get(StoredPolicy, policy_id)
+    if policy is None:
+        raise nothing_there()
+    authorise_on(actor, verb, policy.owner_id)
+    return policy
+
+
+def _version(policy: StoredPolicy, number: int) -> PolicyVersion:
+    version = next((one for one in policy.versions if one.number == number), None)
+    if version is None:
+        raise nothing_there()
+    return version
+
+
+def _draft(number: int, text: str, actor: Actor) -> PolicyVersion:
+    state = VersionState.DRAFT.value
+    digest = digest_of(text)
+    return PolicyVersion(number=number, text=text, digest=digest, state=state, author_id=actor.id)
+
+
+def _valid(version: PolicyVersion, name: str) -> Policy:
+    """Return the one policy of a version. Raises PolicyError with all problems of its text."""
+    checked = check(version.text.encode())
+    problems: Sequence[Problem] = checked.problems
+    if problems:
+        raise PolicyError(*problems, source=name)
+    if len(checked.policies) != 1:
+        number = len(checked.policies)
+        message = f"A text is published that has one policy. This one has {number}{checked.what}."
+        raise PolicyError.of("P001", message, source=name)
+    return checked.policies[0]
+
+
+def _put_in_force(session: Session, policy: StoredPolicy, version: PolicyVersion, uid: str) -> None:
+    """Publish a version in the place of the one in force."""
+    same = select(StoredPolicy.id).where(
+        StoredPolicy.uid == uid, StoredPolicy.id != policy.id, StoredPolicy.published.is_not(None)
+    )
+    if session.scalar(same.limit(1)) is not None:
+        message = f"Another policy that is in force has the uid {uid!r}."
+        raise ServiceError.of("N004", message, "Give this one a uid of its own.")
+    for one in policy.versions:
+        if one.state == VersionState.PUBLISHED:
+            one.state = VersionState.REPLACED.value
+            one.revision += 1
+    version.state, version.published = VersionState.PUBLISHED.value, now()
+    version.revision += 1
+    policy.published, policy.uid = version.number, uid
+    policy.revision += 1
+
+
+def _policy_view(row: StoredPolicy) -> PolicyView:
+    return PolicyView(
+        id=row.id,
+        name=row.name,
+        owner=row.owner_id,
+        uid=row.uid,
+        published_version=row.published,
+        versions=[_version_view(one) for one in row.versions],
+        created=row.created,
+        revision=row.revision,
+    )
+
+
+def _version_view(row: PolicyVersion) -> VersionView:
+    return VersionView(
+        number=row.number,
+        state=VersionState(row.state),
+        digest=row.digest,
+        author=row.author_id,
+        approver=row.approver_id,
+        created=row.created,
+        published=row.published,
+        revision=row.revision,
+    )
+
+
+def _text_view(row: PolicyVersion) -> VersionText:
+    view = _version_view(row)
+    return VersionText(**view.model_dump(), policy=row.policy_id, text=row.text)

@@ -1,0 +1,198 @@
+"""The routes of policies."""
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from policy_engine.authoring.diff.model import Difference
+from policy_engine.decision import Decider, read_request
+from policy_engine.errors import ServiceError
+from policy_engine.service.calls.callers import ServicesOf, allowed, anybody
+from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.refusals import ProblemView
+from policy_engine.service.calls.revisions import IfMatch, add_tag
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.policies import (
+    PolicyView,
+    VersionText,
+    check,
+    policies_of,
+)
+
+router = APIRouter(tags=["policies"])
+
+Reader = Annotated[Actor, Depends(allowed(Verb.READ_POLICIES))]
+Writer = Annotated[Actor, Depends(allowed(Verb.WRITE_POLICIES))]
+Publisher = Annotated[Actor, Depends(allowed(Verb.PUBLISH_POLICIES))]
+Page = Annotated[Cursor, Query()]
+
+
+class Text(BaseModel):
+    """A text of a policy."""
+
+    text: str
+
+
+class NewPolicy(Text):
+    """A policy that is not there yet."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Diagnostics(BaseModel):
+    """What the validator says of a text."""
+
+    valid: bool
+    problems: list[ProblemView]
+    hints: list[ProblemView]
+
+
+class AccessQuestion(BaseModel):
+    """A request for access, in IRIs or in short names as policies have them."""
+
+    assignee: str
+    action: str = "read"
+    target: list[str]
+    purpose: str = ""
+
+
+class WhatIf(Text):
+    """A request for access, to be decided by a text alone."""
+
+    request: AccessQuestion
+
+
+_CHECKED = {
+    "content": {
+        "application/json": {"schema": Text.model_json_schema()},
+        "application/ld+json": {"schema": {"type": "object"}},
+        "text/turtle": {"schema": {"type": "string"}},
+        "text/plain": {"schema": {"type": "string"}},
+    },
+    "required": True,
+}
+
+
+async def _text_of(call: Request) -> bytes:
+    """Return the text of a policy that is sent: as it is, or in JSON as `text`."""
+    body = await call.body()
+    if call.headers.get("content-type", "").partition(";")[0].strip() == "application/json":
+        try:
+            document = json.loads(body)
+        except (ValueError, RecursionError):
+            return body  # of which the validator says what is wrong, and where
+        if isinstance(document, dict) and [*document] == ["text"]:
+            if not isinstance(document["text"], str):
+                raise ServiceError.of("N007", "text: is not a text.")
+            return document["text"].encode("utf-8", "surrogatepass")
+    return body
+
+
+@router.post(
+    "/policies:check", dependencies=[Depends(anybody)], openapi_extra={"requestBody": _CHECKED}
+)
+def check_policy(text: Annotated[bytes, Depends(_text_of)]) -> Diagnostics:
+    """Say what is wrong with a text of a policy, and where; nothing is kept of it."""
+    checked = check(text)
+    return Diagnostics(
+        valid=not checked.problems,
+        problems=[_problem(one) for one in checked.problems],
+        hints=[_problem(one) for one in checked.hints],
+    )
+
+
+@router.post("/policies:evaluate")
+def evaluate(question: WhatIf, _: Reader) -> dict[str, Any]:
+    """Decide a request by a text alone, as if it were the only policy; nothing is logged."""
+    policies = policies_of(question.text)
+    one = question.request
+    request = read_request(one.assignee, one.action, one.target, one.purpose, policies)
+    return Decider(policies).decide(request).model_dump(mode="json")
+
+
+@router.get("/policies")
+def list_policies(services: ServicesOf, actor: Reader, page: Page) -> PageOf[PolicyView]:
+    """List policies, the newest first: your own, or all where your role reads all."""
+    return services.policies.page(actor, page)
+
+
+@router.post("/policies", status_code=201)
+def create_policy(
+    services: ServicesOf, actor: Writer, policy: NewPolicy, response: Response
+) -> PolicyView:
+    """Make a policy with a draft; the draft need not be valid yet."""
+    view = services.policies.create(actor, policy.name, policy.text)
+    response.headers["Location"] = f"/api/v1/policies/{view.id}"
+    add_tag(response, view.versions[-1].revision)
+    return view
+
+
+@router.get("/policies/{policy_id}:diff")
+def compare_versions(
+    services: ServicesOf,
+    actor: Reader,
+    policy_id: str,
+    old: Annotated[int, Query(alias="from", ge=1)],
+    new: Annotated[int, Query(alias="to", ge=1)],
+) -> Difference:
+    """Say what changes from one version to another: whose access widens, whose narrows."""
+    return services.policies.difference(actor, policy_id, old, new)
+
+
+@router.get("/policies/{policy_id}")
+def read_policy(
+    services: ServicesOf, actor: Reader, policy_id: str, response: Response
+) -> PolicyView:
+    """Return a policy and its versions. The ETag is that of the last version."""
+    view = services.policies.read(actor, policy_id)
+    add_tag(response, view.versions[-1].revision)
+    return view
+
+
+@router.get("/policies/{policy_id}/versions/{number}")
+def read_version(
+    services: ServicesOf, actor: Reader, policy_id: str, number: int, response: Response
+) -> VersionText:
+    """Return a version with its text."""
+    return _tagged(services.policies.version(actor, policy_id, number), response)
+
+
+@router.put("/policies/{policy_id}/draft")
+def write_draft(
+    services: ServicesOf,
+    actor: Writer,
+    policy_id: str,
+    draft: Annotated[Text, Body()],
+    tag: IfMatch,
+    response: Response,
+) -> VersionText:
+    """Write the draft of a policy; after a version that was published, a new one begins."""
+    return _tagged(services.policies.draft(actor, policy_id, draft.text, tag), response)
+
+
+@router.post("/policies/{policy_id}:publish")
+def publish_policy(
+    services: ServicesOf, actor: Publisher, policy_id: str, tag: IfMatch, response: Response
+) -> VersionText:
+    """Put the draft in force or, where two persons publish, propose it to the second."""
+    return _tagged(services.policies.publish(actor, policy_id, tag), response)
+
+
+@router.post("/policies/{policy_id}:approve")
+def approve_policy(
+    services: ServicesOf, actor: Publisher, policy_id: str, tag: IfMatch, response: Response
+) -> VersionText:
+    """Put in force what another owner proposed."""
+    return _tagged(services.policies.approve(actor, policy_id, tag), response)
+
+
+def _tagged(view: VersionText, response: Response) -> VersionText:
+    add_tag(response, view.revision)
+    return view
+
+
+def _problem(problem: Any) -> ProblemView:
+    return ProblemView.model_validate(problem.as_json())

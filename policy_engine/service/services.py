@@ -1,0 +1,51 @@
+"""All that the routes need, as one value."""
+
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from policy_engine.service.calls.rates import RateLimit
+from policy_engine.service.identity.signing_in import Identities
+from policy_engine.service.resources.policies import Policies
+from policy_engine.service.settings import ServiceSettings
+from policy_engine.service.store.database import Database
+
+_COSTLY = 100
+_SIGN_INS = 60
+
+
+@dataclass(frozen=True)
+class Services:
+    """The settings, the database, and what is done with them."""
+
+    settings: ServiceSettings
+    database: Database
+    identities: Identities
+    policies: Policies
+    calls: RateLimit
+    costly_calls: RateLimit
+    sign_ins: RateLimit
+
+    @classmethod
+    def open(cls, settings: ServiceSettings) -> "Services":
+        """Return the services of settings. Raises ServiceError (N012, N013) as `Database.open`."""
+        database = Database.open(settings.database_url)
+        return cls(
+            settings=settings,
+            database=database,
+            identities=Identities(database),
+            policies=Policies(database, two_persons=settings.two_persons),
+            calls=RateLimit(settings.calls_a_minute),
+            costly_calls=RateLimit(max(1, settings.calls_a_minute // _COSTLY)),
+            sign_ins=RateLimit(_SIGN_INS),
+        )
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self.database.close()
+
+
+def services_of(call: Request) -> Services:
+    """Return the services that a call is answered by."""
+    services: Services = call.app.state.services
+    return services

@@ -1,0 +1,68 @@
+"""The settings of a service."""
+
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from policy_engine.errors import ServiceError
+
+PORT = 8642
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+class ServiceSettings(BaseModel):
+    """What a service is started with.
+
+    All that it keeps is in the `folder`, but for what is in the `database`: that of a URL, or else
+    a file of SQLite in the folder. `public_url` is where people reach it, if that is not where it
+    listens. With `two_persons`, a policy is published once another owner has approved of it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: Path
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = PORT
+    database: str = ""
+    public_url: str = ""
+    two_persons: bool = False
+    runs_at_once: Annotated[int, Field(ge=0)] = 2
+    lease: Annotated[float, Field(gt=0)] = 30.0
+    """Seconds after which a run without a sign of life is given to another process."""
+    largest_body: Annotated[int, Field(gt=0)] = 2 * 2**20
+    """Bytes of a call that is not an upload."""
+    largest_upload: Annotated[int, Field(gt=0)] = 20 * 2**30
+    calls_a_minute: Annotated[int, Field(gt=0)] = 60_000
+    """Calls of one caller that are answered; of costly ones a hundredth, of sign-ins 60."""
+
+    @model_validator(mode="after")
+    def _has_safe_address(self) -> Self:
+        if self.public_url and not self.public_url.startswith(("https://", "http://")):
+            message = (
+                f"A public address begins with https:// or http://. Given: {self.public_url!r}."
+            )
+            raise ServiceError.of("N012", message)
+        return self
+
+    @property
+    def database_url(self) -> str:
+        """The URL of the database, as SQLAlchemy reads it."""
+        if not self.database:
+            return f"sqlite:///{self.folder / 'service.db'}"
+        for short in ("postgresql://", "postgres://"):
+            if self.database.startswith(short):
+                return f"postgresql+psycopg://{self.database.removeprefix(short)}"
+        message = "A database is given as postgresql://USER@HOST/NAME."
+        raise ServiceError.of("N012", f"{message} Given: one of another kind.")
+
+    @property
+    def address(self) -> str:
+        """Where people reach the service, without a slash at its end."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url.rstrip("/") or f"http://{host}:{self.port}"
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether people reach the service by https, so that cookies may be for that alone."""
+        return self.address.startswith("https://")

@@ -1,0 +1,116 @@
+"""The database: opened, brought up to date, read and written."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.runtime.environment import EnvironmentContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from policy_engine.errors import PolicyEngineError, ServiceError
+from policy_engine.service.store import migrations
+
+_PATIENCE = 15.0
+"""Seconds that a call waits for another one to have written."""
+_WRITES = "writes"
+_LOCK = 0x706F6C69
+"""The advisory lock under which one process at a time brings a database up to date."""
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database of SQLite or PostgreSQL."""
+
+    engine: Engine
+    _writer: Engine = field(repr=False)
+
+    @classmethod
+    def open(cls, url: str) -> "Database":
+        """Return the database of a URL, as SQLAlchemy has it, brought up to date.
+
+        Raises ServiceError (N013) if it cannot be reached, or is of a newer version.
+        """
+        is_file = url.startswith("sqlite")
+        options: dict[str, Any] = {"connect_args": {"timeout": _PATIENCE}} if is_file else {}
+        engine = create_engine(url, pool_pre_ping=not is_file, pool_size=20, **options)
+        if is_file:
+            event.listen(engine, "connect", _prepare_file)
+            event.listen(engine, "begin", _begin_in_file)
+        database = cls(engine, engine.execution_options(**{_WRITES: True}))
+        try:
+            database.upgrade()
+        except SQLAlchemyError as error:
+            raise _unusable_error(error) from error
+        return database
+
+    def upgrade(self) -> None:
+        """Bring the tables up to date, from whichever version: in one step, or not at all."""
+        script = _script()
+        with self._writer.begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+            _check_version(connection, script)
+
+            def steps(revision: Any, _context: Any) -> Any:
+                return script._upgrade_revs("head", revision)  # noqa: SLF001 (as Alembic's own)
+
+            with EnvironmentContext(Config(), script, fn=steps) as environment:
+                environment.configure(connection=connection, render_as_batch=True)
+                environment.run_migrations()
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Return a session that sees one state of the database, and changes nothing."""
+        with Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Return a session whose changes are all made once it ends, or none if it raises.
+
+        On SQLite one at a time writes, from the first statement on: no state that was read is old
+        when it is written.
+        """
+        with Session(self._writer, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def _script() -> ScriptDirectory:
+    folder = str(Path(migrations.__file__).parent)
+    return ScriptDirectory(folder, version_locations=[folder])
+
+
+def _check_version(connection: Connection, script: ScriptDirectory) -> None:
+    """Raise ServiceError (N013) for a database that only a newer version understands."""
+    current = MigrationContext.configure(connection).get_current_revision()
+    if current is not None and current not in {one.revision for one in script.walk_revisions()}:
+        message = f"The database is of a newer version of the service. Its tables are {current!r}."
+        raise ServiceError.of("N013", message, "Upgrade policy-engine, or restore a backup.")
+
+
+def _prepare_file(connection: Any, _record: Any) -> None:
+    """Let readers and a writer work at once, and begin transactions where they begin."""
+    connection.isolation_level = None
+    for statement in ("journal_mode = WAL", "foreign_keys = ON", "synchronous = FULL"):
+        connection.execute(f"PRAGMA {statement}")
+
+
+def _begin_in_file(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _unusable_error(error: SQLAlchemyError) -> PolicyEngineError:
+    cause = getattr(error, "orig", None) or error
+    return ServiceError.of("N013", f"The database cannot be used: {str(cause).splitlines()[0]}.")

@@ -1,0 +1,60 @@
+import pytest
+from served import API, browser, signed_in
+
+from policy_engine.errors import (
+    CertificateError,
+    DeniedError,
+    InternalError,
+    PolicyError,
+    Problem,
+    ServiceError,
+)
+from policy_engine.service.calls.refusals import status_of
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (ServiceError.of("N003", "x"), 404),
+        (PolicyError.of("P001", "x"), 422),
+        (DeniedError.of("D007", "x"), 403),
+        (CertificateError.of("V001", "x"), 409),
+        (InternalError.of("X001", "x"), 500),
+    ],
+)
+def test_each_error_has_a_status(error, status):
+    assert status_of(error) == status
+
+
+def test_a_call_that_is_not_understood_is_told_where(services):
+    answer = signed_in(services, "owner").post(f"{API}/policies", json={"name": ""})
+    problems = answer.json()["problems"]
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.status_code == 422
+    assert {one["code"] for one in problems} == {"N007"}
+    assert [one["message"].partition(":")[0] for one in problems] == ["body.text", "body.name"]
+
+
+def test_methods_that_are_not_there_are_refused(services):
+    answer = browser(services).delete(f"{API}/policies")
+    assert answer.status_code == 405
+    assert answer.json()["code"] == "N007"
+
+
+def test_our_own_faults_are_told_without_detail(services, monkeypatch, caplog):
+    def fail(_):
+        raise RuntimeError("secret of somebody")
+
+    monkeypatch.setattr(type(services.identities), "by_cookie", lambda *_: fail(0))
+    client = browser(services)
+    client.cookies.set("policy_engine_session", "x")
+    answer = client.get(f"{API}/me")
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+    assert answer.json()["code"] == "X001"
+    assert answer.json()["request"] in answer.json()["detail"]
+    assert answer.json()["request"] in caplog.text
+
+
+def test_a_problem_keeps_its_values_to_itself():
+    assert "Ada" not in str(Problem("R002", "Too few rows.", values=("Ada",)).as_json())

@@ -1,0 +1,39 @@
+import pytest
+
+from policy_engine.errors import ServiceError
+from policy_engine.service.settings import ServiceSettings
+
+
+def test_nothing_needs_to_be_set_but_the_folder(tmp_path):
+    settings = ServiceSettings(folder=tmp_path)
+    assert settings.database_url == f"sqlite:///{tmp_path}/service.db"
+    assert settings.address == "http://127.0.0.1:8642"
+    assert not settings.is_secure
+
+
+def test_a_database_of_postgresql_is_named_as_users_know_it(tmp_path):
+    settings = ServiceSettings(folder=tmp_path, database="postgresql://me@localhost/data")
+    assert settings.database_url == "postgresql+psycopg://me@localhost/data"
+
+
+def test_other_databases_are_refused_without_repeating_their_passwords(tmp_path):
+    with pytest.raises(ServiceError, match="N012") as error:
+        _ = ServiceSettings(folder=tmp_path, database="mysql://me:secret@host/data").database_url
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "address", "is_secure"),
+    [
+        ({"public_url": "https://data.example/"}, "https://data.example", True),
+        ({"host": "::1", "port": 80}, "http://[::1]:80", False),
+    ],
+)
+def test_the_address_is_where_people_reach_it(tmp_path, given, address, is_secure):
+    settings = ServiceSettings(folder=tmp_path, **given)
+    assert (settings.address, settings.is_secure) == (address, is_secure)
+
+
+def test_a_public_address_is_one_of_the_web(tmp_path):
+    with pytest.raises(ServiceError, match="N012"):
+        ServiceSettings(folder=tmp_path, public_url="data.example")
