@@ -10,19 +10,13 @@ from tempfile import mkdtemp
 import pytest
 from building import DATASET, PEOPLE, people_policy
 from hypothesis import settings
+from spark_files import is_on_its_own, is_on_spark
 
 from policy_engine import apply_policy
 
 # What a test has attacked is not an attempt of whoever runs the tests, nor of another run of them.
 os.environ["XDG_STATE_HOME"] = mkdtemp(prefix="policy-engine-tests-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
-
-ON_SPARK = (
-    "tests/engines/spark/",
-    "tests/engines/test_both_engines.py",
-    "tests/engines/test_joining.py",
-)
-ON_THEIR_OWN = tuple(f"spark/test_{name}.py" for name in ("cluster", "connect"))
 
 # As the command line does: looking for garbage among what stays took an eighth of the time.
 gc.set_threshold(100_000, 20, 20)
@@ -41,7 +35,7 @@ def pytest_report_header(config):
 
 def pytest_collection_modifyitems(config, items):
     """Leave what takes long to the nightly profile, and begin with what waits long for Spark."""
-    items.sort(key=lambda item: (not _is_on_spark(item.nodeid), not _is_on_its_own(item.nodeid)))
+    items.sort(key=lambda item: (not is_on_spark(item.nodeid), not is_on_its_own(item.nodeid)))
     if _is_by_night(config):
         return
     cases, by_day, by_night = Counter(), [], []
@@ -73,17 +67,10 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-def _is_on_spark(nodeid):
-    return nodeid.startswith(ON_SPARK) and not _is_on_its_own(nodeid)
-
-
 def _is_nightly_on_spark(item):
-    is_spark = item.get_closest_marker("nightly_on_spark") and item.callspec.params["engine"]
-    return is_spark == "spark"
-
-
-def _is_on_its_own(nodeid):
-    return nodeid.partition("::")[0].endswith(ON_THEIR_OWN)
+    if not item.get_closest_marker("nightly_on_spark"):
+        return False
+    return any(isinstance(one, str) and one == "spark" for one in item.callspec.params.values())
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -94,7 +81,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            return "spark" if _is_on_spark(nodeid) else nodeid.partition("::")[0]
+            return "spark" if is_on_spark(nodeid) else nodeid.partition("::")[0]
 
     config.option.loadscopereorder = False
     return ByFile(config, log)

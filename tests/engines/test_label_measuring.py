@@ -83,6 +83,7 @@ def test_texts_that_look_like_numbers_are_labels_as_they_are_where_files_have_ty
     assert measure({**table, "label": ["1", "1.0", "01", "01"]}) == texts
 
 
+@pytest.mark.nightly_on_spark
 def test_numbers_are_labels_by_their_value_in_every_file(measure):
     table = {"age": [30, 30, 50, 50], "city": ["Rome"] * 4, "label": [1.0, 1.0, 1.5, 1.5]}
     typed, cells = (measure(table, name) for name in ("out.parquet", "out.csv"))
@@ -101,6 +102,7 @@ def test_dates_are_labels_without_a_variance(measure):
     assert (disclosed.all_one, disclosed.explained) == (2, None)
 
 
+@pytest.mark.nightly_on_spark
 def test_a_label_is_counted_whatever_its_role_and_beside_bounds_on_values(measure):
     whole = measure(CLASSES)
     assert measure(CLASSES, insensitive=["label"]) == whole

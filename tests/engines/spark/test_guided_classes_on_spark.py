@@ -86,6 +86,7 @@ def test_the_rows_are_those_of_the_local_engine(cluster, far_nodes, model, parti
     assert runs.local.certificate.utility.classes > 5
 
 
+@pytest.mark.nightly
 def test_a_teacher_on_the_driver_guides_them_as_on_the_local_engine(cluster, far_nodes):
     # Rows stand for their classes: by the labels of the class, and the spread of the whole table.
     runs = both(cluster, people(), 3, 60, quasi=QUASI, representative="nearest", **GUIDED)
@@ -96,7 +97,7 @@ def test_a_teacher_on_the_driver_guides_them_as_on_the_local_engine(cluster, far
 GUIDED_CASES = [(parts, number) for parts in (GUIDED, BY_COLUMN) for number in (1, 8)]
 
 
-@pytest.mark.parametrize("case", everyday(GUIDED_CASES, (GUIDED, 8), (BY_COLUMN, 1)))
+@pytest.mark.parametrize("case", everyday(GUIDED_CASES, (GUIDED, 8)))
 def test_classes_that_are_diverse_do_not_depend_on_partitions(cluster, far_nodes, case):
     asked, partitions = case
     diverse = {**asked, "method": "l-diversity", "l": 2, "sensitive": ["ill", "buys"]}

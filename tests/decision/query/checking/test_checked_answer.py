@@ -453,8 +453,8 @@ def test_presence_of_a_key_does_not_tell_who_has_it(ask):
 EMPTY = ("person = 7 AND pay > 1006", "person = 7 AND pay <= 1006")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("profile", ["sacro", "dwb-2015", "abs", "bundesbank"])
-@pytest.mark.parametrize("condition", EMPTY)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -465,11 +465,10 @@ EMPTY = ("person = 7 AND pay > 1006", "person = 7 AND pay <= 1006")
         "SELECT AVG(CAST({} AS INT)) AS n FROM T",
     ],
 )
-def test_cell_of_nobody_looks_like_one_of_few(ask, profile, condition, sql):
+def test_cell_of_nobody_looks_like_one_of_few(ask, profile, sql):
     """One of the two conditions holds of person 7, and the other one of nobody."""
     policies = [policy_with(("pe:outputCheck", "eq", profile))]
-    result = ask(sql.format(condition), policies=policies)
-    other = ask(sql.format(next(one for one in EMPTY if one != condition)), policies=policies)
+    result, other = (ask(sql.format(one), policies=policies) for one in EMPTY)
     assert rows(result) == rows(other) == [{"n": None}]
     assert suppressed(result) == suppressed(other)
 
