@@ -1,0 +1,1 @@
+"""The files that the service keeps, each named by the digest of its content."""

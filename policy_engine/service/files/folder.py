@@ -1,0 +1,103 @@
+"""Where files are: by the digest of their content, and parts of those that are still coming."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from policy_engine.errors import ServiceError
+from policy_engine.service.identity.authorising import nothing_there
+
+_CHUNK = 1 << 20
+_SPARE = 64 * 2**20
+"""Bytes of the disk that are left free, for the database and the logs."""
+
+
+@dataclass(frozen=True)
+class FileFolder:
+    """The files in a folder. Their names are made here: no name that somebody gave is a path."""
+
+    root: Path
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file by its name: a digest, and an ending that is known."""
+        return self._kept / name
+
+    def part(self, upload_id: str) -> Path:
+        """Return the path of what has come of an upload, by its identifier."""
+        if not (upload_id.isascii() and upload_id.isalnum()):
+            raise nothing_there()
+        return self._parts / upload_id
+
+    def received(self, upload_id: str) -> int:
+        """Return how many bytes of an upload have come."""
+        part = self.part(upload_id)
+        return part.stat().st_size if part.exists() else 0
+
+    @contextmanager
+    def appending(self, upload_id: str, offset: int) -> Iterator[BinaryIO]:
+        """Return the file of an upload to append to, from where it ends; one at a time does so.
+
+        What was written is on the disk at the end. Raises ServiceError (N004) where it ends
+        elsewhere, or another call is writing.
+        """
+        self._parts.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self.part(upload_id).open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                message = "Another call is writing this upload."
+                raise ServiceError.of("N004", message, "Wait until it has ended.") from None
+            if file.tell() != offset:
+                message = f"The upload goes on at byte {file.tell()}. Given: {offset}."
+                raise ServiceError.of("N004", message)
+            try:
+                yield file
+            finally:
+                file.flush()
+                os.fsync(file.fileno())
+
+    def check_space(self, size: int) -> None:
+        """Raise ServiceError (N008) for a file that the disk has no room for."""
+        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if shutil.disk_usage(self.root).free < size + _SPARE:
+            raise ServiceError.of("N008", f"There is no room for a file of {size:,} bytes.")
+
+    def keep(self, upload_id: str, ending: str) -> str:
+        """Return the name under which an upload is kept from now on, in one step."""
+        part = self.part(upload_id)
+        name = f"{digest_of_file(part)}.{ending}"
+        self._kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part.chmod(0o400)
+        part.replace(self.path(name))
+        return name
+
+    def forget_part(self, upload_id: str) -> None:
+        """Remove what has come of an upload."""
+        self.part(upload_id).unlink(missing_ok=True)
+
+    def forget(self, name: str) -> None:
+        """Remove a file that nothing uses any more."""
+        self.path(name).unlink(missing_ok=True)
+
+    @property
+    def _kept(self) -> Path:
+        return self.root / "files"
+
+    @property
+    def _parts(self) -> Path:
+        return self.root / "uploads"
+
+
+def digest_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file, read in parts."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

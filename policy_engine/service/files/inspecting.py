@@ -1,0 +1,140 @@
+"""Looks at a table that somebody uploaded, in a process of its own that may use little.
+
+What it is follows from reading it, whatever its name says; what is no table is refused with the
+library's codes.
+"""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from policy_engine.data.table_files import Format, file_format, read_header, unreadable_file
+from policy_engine.errors import DataError, PolicyEngineError, Problem, ServiceError
+
+ENDINGS: tuple[Format, ...] = ("csv", "csv.gz", "parquet")
+_SECONDS = 120
+_MEMORY = 4 * 2**30
+_MOST_INFLATED = 100
+"""So many times as large as it is may a compressed file become."""
+_CHUNK = 1 << 20
+
+
+class TableOutline(NamedTuple):
+    """What is known of a table without its values."""
+
+    format: str
+    columns: tuple[str, ...]
+    rows: int
+
+
+def ending_of(name: str) -> str:
+    """Return the ending of a table's file. Raises DataError (C004) for one that is not accepted."""
+    return file_format(Path(name), ENDINGS)
+
+
+def inspect_table(path: Path, ending: str) -> TableOutline:
+    """Return what is known of a table, read in a process of its own.
+
+    Raises DataError as the library does for what is not a table, ServiceError (N008) for one that
+    takes too long, too much memory, or is far larger than its file.
+    """
+    command = [sys.executable, "-m", __name__, str(path), ending]
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG") if name in os.environ}
+    try:
+        result = subprocess.run(  # noqa: S603 (nothing of it is from outside but the file's place)
+            command, capture_output=True, timeout=_SECONDS, env=kept, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise ServiceError.of("N008", "The file takes too long to read.") from None
+    try:
+        answer = json.loads(result.stdout)
+    except ValueError:
+        raise ServiceError.of("N008", "The file takes more memory to read than is given.") from None
+    if "problems" in answer:
+        kind = ServiceError if answer["problems"][0]["code"].startswith("N") else DataError
+        raise kind(*(Problem(**one) for one in answer["problems"]))
+    return TableOutline(answer["format"], tuple(answer["columns"]), answer["rows"])
+
+
+def outline(path: Path, ending: str) -> TableOutline:
+    """Return what is known of a table, read here. Raises as `inspect_table`."""
+    named = path.with_name(f"{path.name}.{ending}")
+    named.symlink_to(path)
+    try:
+        _check_inflated(path, ending)
+        kind, columns = read_header(named)
+        return TableOutline(kind, columns, _count_rows(named, kind))
+    finally:
+        named.unlink()
+
+
+def _check_inflated(path: Path, ending: str) -> None:
+    size = path.stat().st_size
+    limit = max(size * _MOST_INFLATED, _CHUNK)
+    if _inflated(path, ending, limit) > limit:
+        message = f"The file is more than {_MOST_INFLATED} times as large as it was sent."
+        raise ServiceError.of("N008", message)
+
+
+def _inflated(path: Path, ending: str, limit: int) -> int:
+    """Return how large a file is once it is read, as far as that is below a limit."""
+    if ending == "csv.gz":
+        total = 0
+        try:
+            with gzip.open(path) as file:
+                while total <= limit and (chunk := file.read(_CHUNK)):
+                    total += len(chunk)
+        except (OSError, EOFError) as error:
+            raise unreadable_file(path, error) from None
+        return total
+    if ending == "parquet":
+        return _parquet_size(path)
+    return 0
+
+
+def _parquet_size(path: Path) -> int:
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415 (slow to import)
+
+    try:
+        footer = parquet.read_metadata(path)
+    except (ArrowException, OSError):
+        raise DataError.of("C003", "The file is not one of Parquet, or is damaged.") from None
+    groups = (footer.row_group(i) for i in range(footer.num_row_groups))
+    return sum(one.total_byte_size for one in groups)
+
+
+def _count_rows(path: Path, kind: str) -> int:
+    """Return how many rows a table has, every one of them read."""
+    from pyarrow import ArrowException, dataset  # noqa: PLC0415 (slow to import)
+
+    form = "parquet" if kind == "parquet" else "csv"
+    try:
+        return int(dataset.dataset(path, format=form).count_rows())
+    except ArrowException as error:
+        reason = str(error).splitlines()[0].partition(":")[0]
+        raise DataError.of("C007", f"The rows cannot be read: {reason}.") from None
+
+
+def _answer(path: str, ending: str) -> dict[str, Any]:
+    try:
+        return outline(Path(path), ending)._asdict()
+    except PolicyEngineError as error:
+        told = ("code", "message", "hint")
+        return {"problems": [{one: getattr(p, one) for one in told} for p in error.problems]}
+
+
+def _limit() -> None:
+    """Bound what this process may use, before it reads anything."""
+    import resource  # noqa: PLC0415 (there is none on Windows)
+
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+
+
+if __name__ == "__main__":
+    _limit()
+    sys.stdout.write(json.dumps(_answer(*sys.argv[1:])))

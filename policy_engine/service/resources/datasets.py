@@ -1,0 +1,271 @@
+"""Datasets, and how their files come."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from pydantic import BaseModel
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from policy_engine import terms
+from policy_engine.errors import RequestError, ServiceError
+from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.files.folder import FileFolder, digest_of_file
+from policy_engine.service.files.inspecting import ending_of, inspect_table
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
+from policy_engine.service.identity.roles import Verb, Whose
+from policy_engine.service.store.base import now
+from policy_engine.service.store.database import Database
+from policy_engine.service.store.datasets import StoredDataset, Upload
+
+_MOST_UPLOADS = 20
+"""So many uploads of one person may be incomplete at once."""
+
+
+class ColumnView(BaseModel):
+    """A column of a dataset."""
+
+    name: str
+
+
+class DatasetView(BaseModel):
+    """A dataset; without a file as long as none is complete."""
+
+    id: str
+    name: str
+    iri: str
+    owner: str
+    format: str | None = None
+    digest: str | None = None
+    size: int | None = None
+    rows: int | None = None
+    columns: list[ColumnView]
+    created: datetime
+    revision: int
+
+
+class UploadView(BaseModel):
+    """An upload: it goes on at `offset`, and is complete at `size` bytes."""
+
+    id: str
+    dataset: str
+    name: str
+    size: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Datasets:
+    """The datasets of all owners. A file never changes: another upload takes its place."""
+
+    database: Database
+    files: FileFolder
+    largest: int
+
+    def page(self, actor: Actor, cursor: Cursor) -> PageOf[DatasetView]:
+        """Return a page of the datasets that somebody may read about."""
+        rows = select(StoredDataset).where(StoredDataset.deleted.is_(None))
+        if authorise(actor, Verb.READ_DATASETS) is Whose.OWN:
+            rows = rows.where(StoredDataset.owner_id == actor.id)
+        order = StoredDataset.created, StoredDataset.id
+        with self.database.reading() as session:
+            return cursor.page(session, rows, order, _dataset_view)
+
+    def read(self, actor: Actor, dataset_id: str) -> DatasetView:
+        """Return a dataset. Raises ServiceError (N003) if it is not there for the caller."""
+        with self.database.reading() as session:
+            return _dataset_view(_dataset(session, actor, dataset_id, Verb.READ_DATASETS))
+
+    def create(self, actor: Actor, name: str, iri: str) -> DatasetView:
+        """Return a new dataset without a file.
+
+        Raises RequestError (D001) for what is no IRI, ServiceError (N004) for one that is taken.
+        """
+        authorise(actor, Verb.WRITE_DATASETS)
+        if not (terms.has_known_scheme(iri) and terms.is_absolute(iri)):
+            message = f"A dataset is called by a whole IRI. Given: {iri!r}."
+            raise RequestError.of("D001", message, "For example http://example.com/Customer.")
+        with self.database.writing() as session:
+            same = select(StoredDataset.id).where(
+                StoredDataset.iri == terms.canonical(iri), StoredDataset.deleted.is_(None)
+            )
+            if session.scalar(same.limit(1)) is not None:
+                raise ServiceError.of("N004", f"There is a dataset {iri} already.")
+            row = StoredDataset(name=name, iri=terms.canonical(iri), owner_id=actor.id, columns=[])
+            session.add(row)
+            session.flush()
+            return _dataset_view(row)
+
+    def delete(self, actor: Actor, dataset_id: str) -> None:
+        """Take a dataset away, and its file where no other dataset has the same.
+
+        What is known of it stays: decisions and certificates name it.
+        """
+        with self.database.writing() as session:
+            row = _dataset(session, actor, dataset_id, Verb.WRITE_DATASETS)
+            row.deleted = now()
+            row.revision += 1
+            session.flush()
+            unused = _unused(session, row.file)
+        if unused:
+            self.files.forget(unused)
+
+    def begin(self, actor: Actor, dataset_id: str, name: str, size: int) -> UploadView:
+        """Return an upload to a dataset, of a file of so many bytes.
+
+        Raises ServiceError (N008) for one that is too large, or too many at once; DataError (C004)
+        for a name whose ending is not that of a table.
+        """
+        ending_of(name)
+        if size > self.largest:
+            message = f"A file has at most {self.largest:,} bytes. Given: {size:,}."
+            raise ServiceError.of("N008", message)
+        self.files.check_space(size)
+        with self.database.writing() as session:
+            row = _dataset(session, actor, dataset_id, Verb.WRITE_DATASETS)
+            waiting = select(func.count(Upload.id)).where(
+                Upload.owner_id == actor.id, Upload.completed.is_(None)
+            )
+            if (session.scalar(waiting) or 0) >= _MOST_UPLOADS:
+                message = f"At most {_MOST_UPLOADS} of your uploads may be incomplete at once."
+                raise ServiceError.of("N008", message, "Complete or cancel one.")
+            upload = Upload(dataset_id=row.id, owner_id=actor.id, name=name, size=size)
+            session.add(upload)
+            session.flush()
+            return self._upload_view(upload)
+
+    def upload(self, actor: Actor, upload_id: str) -> UploadView:
+        """Return how far an upload is. Raises ServiceError (N003) for another's."""
+        with self.database.reading() as session:
+            return self._upload_view(_upload(session, actor, upload_id))
+
+    @contextmanager
+    def receiving(self, actor: Actor, upload_id: str, offset: int) -> Iterator["Receiver"]:
+        """Return what takes the next bytes of an upload, from an offset on."""
+        view = self.upload(actor, upload_id)
+        with self.files.appending(upload_id, offset) as file:
+            yield Receiver(file, view.size)
+
+    def cancel(self, actor: Actor, upload_id: str) -> None:
+        """Take back an upload that is not complete."""
+        with self.database.writing() as session:
+            session.delete(_upload(session, actor, upload_id))
+        self.files.forget_part(upload_id)
+
+    def complete(self, actor: Actor, upload_id: str, digest: str = "") -> DatasetView:
+        """Return the dataset with the file that has come, once it was read as a table.
+
+        Raises ServiceError (N004) if bytes are missing or the digest is another one, DataError for
+        what is not a table; the upload then stays, to be cancelled.
+        """
+        view = self.upload(actor, upload_id)
+        if view.offset != view.size:
+            message = f"{view.offset:,} of {view.size:,} bytes have come."
+            raise ServiceError.of("N004", message, "Send the others first.")
+        part = self.files.part(upload_id)
+        if digest and digest_of_file(part) != digest.lower():
+            message = "What has come is not what was sent: the digest is another one."
+            raise ServiceError.of("N004", message, "Cancel the upload and begin it again.")
+        table = inspect_table(part, ending_of(view.name))
+        with self.database.writing() as session:
+            upload = _upload(session, actor, upload_id)
+            row = _dataset(session, actor, upload.dataset_id, Verb.WRITE_DATASETS)
+            earlier, row.file = row.file, self.files.keep(upload_id, table.format)
+            row.size, row.rows = view.size, table.rows
+            row.columns = [{"name": name} for name in table.columns]
+            row.revision += 1
+            upload.completed = now()
+            session.flush()
+            unused = _unused(session, earlier)
+        if unused:
+            self.files.forget(unused)
+        return _dataset_view(row)
+
+    def paths(self, dataset_ids: dict[str, str]) -> dict[str, Path]:
+        """Return the files of datasets by IRI, for a run that was allowed to read them.
+
+        `dataset_ids` are by IRI, too. Raises ServiceError (N004) for one without a file.
+        """
+        with self.database.reading() as session:
+            return {iri: self._path(session, one) for iri, one in dataset_ids.items()}
+
+    def _path(self, session: Session, dataset_id: str) -> Path:
+        row = session.get(StoredDataset, dataset_id)
+        if row is None or row.deleted or row.file is None:
+            message = f"The dataset {dataset_id!r} has no data."
+            raise ServiceError.of("N004", message, "Upload a file to it.")
+        return self.files.path(row.file)
+
+    def _upload_view(self, row: Upload) -> UploadView:
+        offset = self.files.received(row.id)
+        return UploadView(
+            id=row.id, dataset=row.dataset_id, name=row.name, size=row.size, offset=offset
+        )
+
+
+@dataclass
+class Receiver:
+    """Writes what comes of an upload, and no more than it was to be."""
+
+    file: BinaryIO
+    size: int
+
+    def write(self, chunk: bytes) -> None:
+        """Write the next bytes. Raises ServiceError (N008) for more than were announced."""
+        if self.file.tell() + len(chunk) > self.size:
+            raise ServiceError.of("N008", f"The file was to have {self.size:,} bytes; more came.")
+        self.file.write(chunk)
+
+    @property
+    def offset(self) -> int:
+        """How many bytes have come."""
+        return self.file.tell()
+
+
+def _dataset(session: Session, actor: Actor, dataset_id: str, verb: Verb) -> StoredDataset:
+    authorise(actor, verb)
+    row = session.get(StoredDataset, dataset_id)
+    if row is None or row.deleted:
+        raise nothing_there()
+    authorise_on(actor, verb, row.owner_id)
+    return row
+
+
+def _upload(session: Session, actor: Actor, upload_id: str) -> Upload:
+    authorise(actor, Verb.WRITE_DATASETS)
+    row = session.get(Upload, upload_id)
+    if row is None or row.completed or row.owner_id != actor.id:
+        raise nothing_there()
+    return row
+
+
+def _unused(session: Session, name: str | None) -> str | None:
+    """Return the name of a file if no dataset that is there has it."""
+    if name is None:
+        return None
+    users = select(StoredDataset.id).where(
+        StoredDataset.file == name, StoredDataset.deleted.is_(None)
+    )
+    return name if session.scalar(users.limit(1)) is None else None
+
+
+def _dataset_view(row: StoredDataset) -> DatasetView:
+    digest, _, form = (row.file or "").partition(".")
+    return DatasetView(
+        id=row.id,
+        name=row.name,
+        iri=row.iri,
+        owner=row.owner_id,
+        format=form or None,
+        digest=digest or None,
+        size=row.size,
+        rows=row.rows,
+        columns=[ColumnView(name=one["name"]) for one in row.columns],
+        created=row.created,
+        revision=row.revision,
+    )

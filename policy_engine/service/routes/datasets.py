@@ -1,0 +1,131 @@
+"""The routes of datasets and their uploads."""
+
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from policy_engine.service.calls.callers import ServicesOf, allowed
+from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.revisions import add_tag
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.datasets import DatasetView, UploadView
+
+router = APIRouter(tags=["datasets"])
+
+Reader = Annotated[Actor, Depends(allowed(Verb.READ_DATASETS))]
+Writer = Annotated[Actor, Depends(allowed(Verb.WRITE_DATASETS))]
+Page = Annotated[Cursor, Query()]
+Offset = Annotated[int, Header(alias="Upload-Offset", ge=0)]
+
+_BYTES = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/offset+octet-stream": {"schema": {"type": "string", "format": "binary"}}
+        },
+    }
+}
+
+
+class NewDataset(BaseModel):
+    """A dataset that is not there yet; `iri` is what policies call it by."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    iri: Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class NewUpload(BaseModel):
+    """A file that is to come, of `size` bytes; the ending of its name says in which format."""
+
+    name: Annotated[str, Field(min_length=1, max_length=255)]
+    size: Annotated[int, Field(ge=1)]
+
+
+class Completion(BaseModel):
+    """What has come, by the SHA-256 of what was sent; empty where it is not known."""
+
+    sha256: Annotated[str, Field(pattern="^([0-9a-fA-F]{64})?$")] = ""
+
+
+@router.get("/datasets")
+def list_datasets(services: ServicesOf, actor: Reader, page: Page) -> PageOf[DatasetView]:
+    """List datasets, the newest first: your own, or all where your role reads all."""
+    return services.datasets.page(actor, page)
+
+
+@router.post("/datasets", status_code=201)
+def create_dataset(
+    services: ServicesOf, actor: Writer, dataset: NewDataset, response: Response
+) -> DatasetView:
+    """Make a dataset; its file is uploaded next."""
+    view = services.datasets.create(actor, dataset.name, dataset.iri)
+    response.headers["Location"] = f"/api/v1/datasets/{view.id}"
+    add_tag(response, view.revision)
+    return view
+
+
+@router.get("/datasets/{dataset_id}")
+def read_dataset(
+    services: ServicesOf, actor: Reader, dataset_id: str, response: Response
+) -> DatasetView:
+    """Return what is known of a dataset: its columns, and no value of them."""
+    view = services.datasets.read(actor, dataset_id)
+    add_tag(response, view.revision)
+    return view
+
+
+@router.delete("/datasets/{dataset_id}", status_code=204)
+def delete_dataset(services: ServicesOf, actor: Writer, dataset_id: str) -> None:
+    """Take a dataset away; its file is removed, and what is known of it is kept."""
+    services.datasets.delete(actor, dataset_id)
+
+
+@router.post("/datasets/{dataset_id}/uploads", status_code=201)
+def begin_upload(
+    services: ServicesOf, actor: Writer, dataset_id: str, upload: NewUpload, response: Response
+) -> UploadView:
+    """Begin an upload, which takes the place of the dataset's file once it is complete."""
+    view = services.datasets.begin(actor, dataset_id, upload.name, upload.size)
+    response.headers["Location"] = f"/api/v1/uploads/{view.id}"
+    return view
+
+
+@router.get("/uploads/{upload_id}")
+def read_upload(services: ServicesOf, actor: Writer, upload_id: str) -> UploadView:
+    """Say how far an upload is: it goes on at `offset`."""
+    return services.datasets.upload(actor, upload_id)
+
+
+@router.patch("/uploads/{upload_id}", openapi_extra=_BYTES)
+async def send_part(
+    services: ServicesOf, actor: Writer, upload_id: str, offset: Offset, call: Request
+) -> UploadView:
+    """Send the next bytes of an upload, any number of them, from an offset on.
+
+    What has come counts, even where the call breaks off: ask for the offset, and go on there.
+    """
+    receiving = services.datasets.receiving(actor, upload_id, offset)
+    receiver = await to_thread.run_sync(receiving.__enter__)
+    try:
+        async for chunk in call.stream():
+            await to_thread.run_sync(receiver.write, chunk)
+    finally:
+        await to_thread.run_sync(receiving.__exit__, None, None, None)
+    return await to_thread.run_sync(services.datasets.upload, actor, upload_id)
+
+
+@router.delete("/uploads/{upload_id}", status_code=204)
+def cancel_upload(services: ServicesOf, actor: Writer, upload_id: str) -> None:
+    """Take back an upload that is not complete."""
+    services.datasets.cancel(actor, upload_id)
+
+
+@router.post("/uploads/{upload_id}:complete")
+def complete_upload(
+    services: ServicesOf, actor: Writer, upload_id: str, completion: Completion
+) -> DatasetView:
+    """Read what has come as a table; from now on it is the dataset's."""
+    return services.datasets.complete(actor, upload_id, completion.sha256)
