@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { notices } from "./notices.ts";
 
-const service = process.env["POLICY_ENGINE_SERVICE"] ?? "http://127.0.0.1:8765";
+const service = process.env["POLICY_ENGINE_SERVICE"] ?? "http://127.0.0.1:8642";
 const proxied = { target: service, changeOrigin: true };
 
 export default defineConfig({

@@ -7,6 +7,8 @@ import "./styles/frame.css";
 import "./styles/parts.css";
 import "./styles/policies.css";
 import "./styles/runs.css";
+import "./styles/data.css";
+import "./styles/releases.css";
 
 applyTheme(chosenTheme());
 const root = document.getElementById("root");

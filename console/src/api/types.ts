@@ -110,3 +110,63 @@ export interface Run {
   finished: string | null;
   settings: Record<string, unknown>;
 }
+
+export interface Column {
+  name: string;
+  type: string;
+  role: string | null;
+  proposed_role?: string | null;
+  /** Why the role is proposed. */
+  reason?: string;
+}
+
+export interface Dataset {
+  id: string;
+  name: string;
+  iri: string;
+  rows: number | null;
+  columns: Column[];
+  created: string;
+}
+
+export interface Upload {
+  id: string;
+  offset: number;
+}
+
+export interface Plan {
+  policy: string;
+  rule: string;
+  assignees: string[];
+  purposes: string[];
+  steps: PlanStep[];
+}
+
+export interface PlanStep {
+  step: string;
+  [field: string]: unknown;
+}
+
+export interface Measurement {
+  bound: string;
+  column: string;
+  sense: string;
+  asked: number;
+  achieved: number;
+}
+
+export interface Release {
+  id: string;
+  output: string;
+  policy: string;
+  state: string;
+  created: string;
+  run: string | null;
+}
+
+export interface LogEntry {
+  number: number;
+  logged: string;
+  hash: string;
+  decision: Decision;
+}

@@ -11,6 +11,13 @@ import { SignIn } from "./SignIn";
 const PolicyList = lazy(() => import("../policies/PolicyList"));
 const NewPolicy = lazy(() => import("../policies/NewPolicy"));
 const PolicyPage = lazy(() => import("../policies/PolicyPage"));
+const DataList = lazy(() => import("../data/DataList"));
+const NewData = lazy(() => import("../data/NewData"));
+const DataPage = lazy(() => import("../data/DataPage"));
+const CatalogPage = lazy(() => import("../catalog/CatalogPage"));
+const ReleaseList = lazy(() => import("../releases/ReleaseList"));
+const ReleasePage = lazy(() => import("../releases/ReleasePage"));
+const DecisionList = lazy(() => import("../releases/DecisionList"));
 const RunList = lazy(() => import("../runs/RunList"));
 const RunPage = lazy(() => import("../runs/RunPage"));
 
@@ -18,6 +25,13 @@ const PAGES: readonly [RegExp, (id: string) => ReactNode][] = [
   [/^\/policies$/, () => <PolicyList />],
   [/^\/policies\/new$/, () => <NewPolicy />],
   [/^\/policies\/([^/]+)$/, (id) => <PolicyPage key={id} id={id} />],
+  [/^\/data$/, () => <DataList />],
+  [/^\/data\/new$/, () => <NewData />],
+  [/^\/data\/([^/]+)$/, (id) => <DataPage key={id} id={id} />],
+  [/^\/catalog$/, () => <CatalogPage />],
+  [/^\/releases$/, () => <ReleaseList />],
+  [/^\/releases\/decisions$/, () => <DecisionList />],
+  [/^\/releases\/([^/]+)$/, (id) => <ReleasePage key={id} id={id} />],
   [/^\/runs$/, () => <RunList />],
   [/^\/runs\/([^/]+)$/, (id) => <RunPage key={id} id={id} />],
 ];

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { Messages } from "../parts/messages";
+import { asRefusal, post } from "../api/client";
+import { Messages, say } from "../parts/messages";
 import { Mark } from "./Mark";
 import { Link } from "./router";
 import { screensOf, useMe } from "./session";
@@ -36,6 +37,9 @@ export function Frame({ path, children }: { path: string; children: ReactNode })
             <small>{me.roles.join(", ")}</small>
           </span>
           <ThemeChoice />
+          <button type="button" className="small" onClick={() => void signOut()}>
+            Sign out
+          </button>
         </div>
       </header>
       <main id="main" ref={main} tabIndex={-1}>
@@ -44,6 +48,15 @@ export function Frame({ path, children }: { path: string; children: ReactNode })
       <Messages />
     </div>
   );
+}
+
+async function signOut(): Promise<void> {
+  try {
+    await post("/me:sign-out");
+    window.location.assign("/");
+  } catch (error) {
+    say(asRefusal(error).message);
+  }
 }
 
 /** After a change of page, what reads the screen aloud begins at its heading. */

@@ -9,12 +9,9 @@ export interface Screen {
   roles: readonly Role[];
 }
 
+/** The screens that the service has something to show on. */
 export const SCREENS: readonly Screen[] = [
   { path: "/policies", name: "Policy", roles: ["owner", "steward", "auditor"] },
-  { path: "/data", name: "Data and plan", roles: ["owner", "steward"] },
-  { path: "/runs", name: "Runs", roles: ["owner", "steward", "auditor"] },
-  { path: "/catalog", name: "Catalog and access", roles: ["owner", "steward", "consumer"] },
-  { path: "/releases", name: "Releases and decisions", roles: ["owner", "steward", "consumer", "auditor"] },
 ];
 
 export function screensOf(me: Me): Screen[] {

@@ -12,6 +12,7 @@ interface Props {
 /** What the policy says, in sentences and as a table of who can do what. */
 export function Meaning({ explained, isCurrent }: Props) {
   const { explanation, refusal } = explained;
+  if (refusal?.status === 404 || refusal?.status === 405) return null; // an older service
   return (
     <div className={isCurrent ? "stack" : "stack stale"}>
       <section className="panel">

@@ -3,6 +3,7 @@ import { asRefusal, post } from "../api/client";
 import type { Refusal } from "../api/problems";
 import type { Policy } from "../api/types";
 import { Link, navigate, useQuery } from "../app/router";
+import { Field } from "../parts/Field";
 import { Head } from "../parts/Head";
 import { Refused } from "../parts/states";
 import { iriFor, renamed, TEMPLATES, textOf } from "./templates";
@@ -45,19 +46,18 @@ export default function NewPolicy() {
             placeholder="Customers for marketing"
           />
         </label>
-        <label className="field">
-          <span>Identifier</span>
-          <input
-            required
-            type="url"
-            value={shownIri}
-            autoComplete="off"
-            onChange={(event) => setIri(event.target.value)}
-          />
-          <span className="fine">
-            An address of your own that no other policy has. It need not lead anywhere.
-          </span>
-        </label>
+        <Field label="Identifier" hint="An address of your own that no other policy has. It need not lead anywhere.">
+          {(given) => (
+            <input
+              {...given}
+              required
+              type="url"
+              value={shownIri}
+              autoComplete="off"
+              onChange={(event) => setIri(event.target.value)}
+            />
+          )}
+        </Field>
         <fieldset>
           <legend>Begin with</legend>
           <ul className="cards choice">

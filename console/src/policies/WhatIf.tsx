@@ -1,10 +1,9 @@
 import { useEffect, useId, useRef, useState, type FormEvent } from "react";
 import { asRefusal, isAbort, post } from "../api/client";
 import type { Refusal } from "../api/problems";
-import type { Decision } from "../api/types";
+import type { Decision, Matrix } from "../api/types";
 import { Refused } from "../parts/states";
 import { DecisionView } from "../parts/DecisionView";
-import type { Explained } from "./useExplanation";
 
 interface Request {
   assignee: string;
@@ -15,26 +14,32 @@ interface Request {
 
 type Answer = { decision: Decision; refusal: null } | { decision: null; refusal: Refusal };
 
+interface Props {
+  /** The last text that was valid. */
+  valid: string | null;
+  matrix: Matrix | undefined;
+  isCurrent: boolean;
+}
+
 /** What the policy would answer to a request, before it counts. */
-export function WhatIf({ explained, isCurrent }: { explained: Explained; isCurrent: boolean }) {
+export function WhatIf({ valid, matrix, isCurrent }: Props) {
   const [request, setRequest] = useState<Request | null>(null);
   const [answer, setAnswer] = useState<Answer | null>(null);
-  const text = explained.text;
   useEffect(() => {
-    if (request === null || text === null) return;
+    if (request === null || valid === null) return;
     const controller = new AbortController();
-    post<Decision>("/policies:evaluate", { text, request }, controller.signal)
+    post<Decision>("/policies:evaluate", { text: valid, request }, controller.signal)
       .then((decision) => setAnswer({ decision, refusal: null }))
       .catch((error: unknown) => {
         if (!isAbort(error)) setAnswer({ decision: null, refusal: asRefusal(error) });
       });
     return () => controller.abort();
-  }, [request, text]);
+  }, [request, valid]);
   return (
     <section className="panel">
       <h2>What if …</h2>
       <p className="quiet">Try a request on this text. Nothing is logged, and no data is read.</p>
-      <RequestForm explained={explained} ask={setRequest} />
+      <RequestForm matrix={matrix} canAsk={valid !== null} ask={setRequest} />
       {answer?.refusal && <Refused refusal={answer.refusal} />}
       {answer?.decision && <DecisionView decision={answer.decision} />}
       {answer && !isCurrent && <p className="fine">Of the last text that was valid, not of what is written now.</p>}
@@ -42,9 +47,14 @@ export function WhatIf({ explained, isCurrent }: { explained: Explained; isCurre
   );
 }
 
-function RequestForm({ explained, ask }: { explained: Explained; ask: (request: Request) => void }) {
+interface FormProps {
+  matrix: Matrix | undefined;
+  canAsk: boolean;
+  ask: (request: Request) => void;
+}
+
+function RequestForm({ matrix, canAsk, ask }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
-  const matrix = explained.explanation?.matrix;
   const rows = matrix?.rows ?? [];
   const first = rows[0];
   useEffect(() => {
@@ -74,7 +84,7 @@ function RequestForm({ explained, ask }: { explained: Explained; ask: (request: 
       <Choice name="action" label="Action" options={rows.map((row) => row.action)} isRequired />
       <Choice name="target" label="Data" options={rows.map((row) => row.target)} isRequired />
       <Choice name="purpose" label="Purpose" options={rows.map((row) => row.purpose)} />
-      <button type="submit" className="primary" disabled={explained.text === null}>
+      <button type="submit" className="primary" disabled={!canAsk}>
         Decide
       </button>
     </form>

@@ -30,7 +30,8 @@ export function Workbench({ opened, reload, show }: Props) {
   const mayWrite = has(useMe(), "owner") && isLatest && version.state !== "proposed";
   const editor = useRef<EditorHandle>(null);
   const checked = useCheck(draft.text);
-  const explained = useExplanation(lastValid(checked));
+  const valid = useLastValid(checked);
+  const explained = useExplanation(valid);
   const [isPublishing, setPublishing] = useState(false);
   const isCurrent = checked.text === draft.text;
   const mend = (problem: Problem) => {
@@ -79,7 +80,11 @@ export function Workbench({ opened, reload, show }: Props) {
         </div>
         <Meaning explained={explained} isCurrent={explained.text === draft.text} />
         <div className="stack">
-          <WhatIf explained={explained} isCurrent={explained.text === draft.text} />
+          <WhatIf
+            valid={valid}
+            matrix={explained.explanation?.matrix}
+            isCurrent={valid === draft.text}
+          />
           <Suspense fallback={<Busy what="Loading the comparison" />}>
             <Changes policy={policy} version={version.number} text={draft.text} isSaved={!draft.isChanged} />
           </Suspense>
@@ -97,6 +102,9 @@ export function Workbench({ opened, reload, show }: Props) {
   );
 }
 
-function lastValid(checked: Checked): string | null {
-  return checked.valid ? checked.text : null;
+/** The last text without errors: what it means stays visible while the next one is written. */
+function useLastValid(checked: Checked): string | null {
+  const last = useRef<string | null>(null);
+  if (checked.valid) last.current = checked.text;
+  return last.current;
 }

@@ -1,0 +1,127 @@
+"""A service with its pages, and a browser in which its owner is signed in.
+
+What is missing for it, a browser or the pages, is said by the tests that are skipped for it.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from places import ROOT
+
+import policy_engine
+
+PAGES = Path(policy_engine.__file__).parent / "service" / "pages"
+AXE = ROOT / "console" / "node_modules" / "axe-core" / "axe.min.js"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A browser, driven by Playwright."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip("no Chromium here: on Debian, apt install chromium; or set CHROMIUM to one")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory):
+    """The address of a service that runs, and a link that signs its owner in once."""
+    if not (PAGES / "index.html").exists():
+        pytest.skip("the pages are not built: scripts/build-pages builds them")
+    pytest.importorskip("fastapi", reason="the service's libraries are not installed")
+    folder = tmp_path_factory.mktemp("service")
+    command = [sys.executable, "-m", "policy_engine", "serve", "--port", "0"]
+    with subprocess.Popen(
+        [*command, "--folder", str(folder)], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
+        words = process.stdout.readline().split()
+        yield words[0].rstrip("/"), words[-1]
+        process.terminate()
+
+
+@pytest.fixture(scope="session")
+def owner(chromium, served):
+    """What a browser keeps of having signed in."""
+    context = chromium.new_context()
+    context.new_page().goto(served[1])
+    kept = context.storage_state()
+    context.close()
+    return kept
+
+
+@pytest.fixture
+def open_page(chromium, served, owner):
+    """Opens a path in a window of its own; at the end, nothing may have gone wrong in any."""
+    contexts, faults = [], []
+
+    def opened(path, width=1280, scheme="light", *, signed_in=True):
+        context = chromium.new_context(
+            base_url=served[0],
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            storage_state=owner if signed_in else None,
+        )
+        contexts.append(context)
+        page = context.new_page()
+        _note_faults(page, served[0], faults)
+        page.goto(path, wait_until="networkidle")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def _note_faults(page, address, faults):
+    """Note what a page writes to the console as an error, and whom else it asks for anything."""
+
+    def note_message(message):
+        is_of_refusal = message.text.startswith("Failed to load resource")
+        if message.type in ("error", "warning") and not is_of_refusal:
+            faults.append(message.text)
+
+    def note_request(request):
+        parts = urlsplit(request.url)
+        if parts.scheme != "data" and f"{parts.scheme}://{parts.netloc}" != address:
+            faults.append(f"asked for {request.url}")
+
+    page.on("console", note_message)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", note_request)
+
+
+@pytest.fixture(scope="session")
+def accessibility():
+    """Says what axe finds of a page that is serious, as (rule, what it is about)."""
+    if not AXE.exists():
+        pytest.skip("axe is not installed: scripts/build-pages installs it")
+    script = AXE.read_text("utf-8")
+
+    def serious(page):
+        with _developer_tools(page) as tools:
+            tools.send("Runtime.evaluate", {"expression": script})
+        found = page.evaluate("async () => (await axe.run()).violations")
+        grave = [one for one in found if one["impact"] in ("serious", "critical")]
+        return [(one["id"], one["nodes"][0]["html"]) for one in grave]
+
+    return serious
+
+
+@contextmanager
+def _developer_tools(page):
+    """Scripts that come by this way are not the page's: its security policy lets none in."""
+    tools = page.context.new_cdp_session(page)
+    yield tools
+    tools.detach()
