@@ -7,7 +7,7 @@ from fastapi import Request
 from policy_engine.service.calls.rates import RateLimit
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.identity.signing_in import Identities
-from policy_engine.service.resources.datasets import Datasets
+from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.policies import Policies
 from policy_engine.service.settings import ServiceSettings
 from policy_engine.service.store.database import Database
@@ -24,7 +24,7 @@ class Services:
     database: Database
     identities: Identities
     policies: Policies
-    datasets: Datasets
+    datasets: OwnedDatasets
     calls: RateLimit
     costly_calls: RateLimit
     sign_ins: RateLimit
@@ -38,7 +38,7 @@ class Services:
             database=database,
             identities=Identities(database),
             policies=Policies(database, two_persons=settings.two_persons),
-            datasets=Datasets(database, FileFolder(settings.folder), settings.largest_upload),
+            datasets=OwnedDatasets(database, FileFolder(settings.folder), settings.largest_upload),
             calls=RateLimit(settings.calls_a_minute),
             costly_calls=RateLimit(max(1, settings.calls_a_minute // _COSTLY)),
             sign_ins=RateLimit(_SIGN_INS),

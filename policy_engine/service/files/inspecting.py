@@ -23,7 +23,7 @@ _MOST_INFLATED = 100
 _CHUNK = 1 << 20
 
 
-class TableOutline(NamedTuple):
+class UploadedTable(NamedTuple):
     """What is known of a table without its values."""
 
     format: str
@@ -36,7 +36,7 @@ def ending_of(name: str) -> str:
     return file_format(Path(name), ENDINGS)
 
 
-def inspect_table(path: Path, ending: str) -> TableOutline:
+def inspect_table(path: Path, ending: str) -> UploadedTable:
     """Return what is known of a table, read in a process of its own.
 
     Raises DataError as the library does for what is not a table, ServiceError (N008) for one that
@@ -57,17 +57,17 @@ def inspect_table(path: Path, ending: str) -> TableOutline:
     if "problems" in answer:
         kind = ServiceError if answer["problems"][0]["code"].startswith("N") else DataError
         raise kind(*(Problem(**one) for one in answer["problems"]))
-    return TableOutline(answer["format"], tuple(answer["columns"]), answer["rows"])
+    return UploadedTable(answer["format"], tuple(answer["columns"]), answer["rows"])
 
 
-def outline(path: Path, ending: str) -> TableOutline:
+def outline(path: Path, ending: str) -> UploadedTable:
     """Return what is known of a table, read here. Raises as `inspect_table`."""
     named = path.with_name(f"{path.name}.{ending}")
     named.symlink_to(path)
     try:
         _check_inflated(path, ending)
         kind, columns = read_header(named)
-        return TableOutline(kind, columns, _count_rows(named, kind))
+        return UploadedTable(kind, columns, _count_rows(named, kind))
     finally:
         named.unlink()
 
@@ -123,8 +123,8 @@ def _answer(path: str, ending: str) -> dict[str, Any]:
     try:
         return outline(Path(path), ending)._asdict()
     except PolicyEngineError as error:
-        told = ("code", "message", "hint")
-        return {"problems": [{one: getattr(p, one) for one in told} for p in error.problems]}
+        parts = ("code", "message", "hint")
+        return {"problems": [{one: getattr(p, one) for one in parts} for p in error.problems]}
 
 
 def _limit() -> None:

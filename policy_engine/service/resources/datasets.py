@@ -60,7 +60,7 @@ class UploadView(BaseModel):
 
 
 @dataclass(frozen=True)
-class Datasets:
+class OwnedDatasets:
     """The datasets of all owners. A file never changes: another upload takes its place."""
 
     database: Database
@@ -87,7 +87,7 @@ class Datasets:
         Raises RequestError (D001) for what is no IRI, ServiceError (N004) for one that is taken.
         """
         authorise(actor, Verb.WRITE_DATASETS)
-        if not (terms.has_known_scheme(iri) and terms.is_absolute(iri)):
+        if terms.name_problem(iri) or not terms.has_known_scheme(iri):
             message = f"A dataset is called by a whole IRI. Given: {iri!r}."
             raise RequestError.of("D001", message, "For example http://example.com/Customer.")
         with self.database.writing() as session:
