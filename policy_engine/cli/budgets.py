@@ -7,7 +7,13 @@ import typer
 
 from policy_engine import terms
 from policy_engine.cli.answers import print_json
-from policy_engine.cli.logs import printable, verification_json, verification_lines
+from policy_engine.cli.chains import (
+    ExpectedHeadOption,
+    LastOption,
+    print_last,
+    print_verification,
+    printable,
+)
 from policy_engine.cli.options import Format, FormatOption, LedgerKeyOption
 
 if TYPE_CHECKING:
@@ -61,7 +67,7 @@ def show(
 def history(
     ledger: LedgerOption,
     ledger_key: LedgerKeyOption = None,
-    last: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many to print.")] = 10,
+    last: LastOption = 10,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Print the last entries: what was reserved, spent, given back, kept, lost or replayed.
@@ -74,30 +80,14 @@ def history(
     """
     from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
 
-    every = BudgetLedger(ledger, ledger_key).history()
-    entries = every[-last:]
-    if output_format is Format.JSON:
-        print_json([entry.model_dump(mode="json", exclude_none=True) for entry in entries])
-        return
-    for entry in entries:
-        typer.echo(printable(_line(entry)))
-    if len(entries) < len(every):
-        sentence = f"These are the last {len(entries):,} of {len(every):,} entries; "
-        typer.echo(f"{sentence}--last N prints as many as you ask for.")
+    print_last(BudgetLedger(ledger, ledger_key).history(), last, _line, output_format)
 
 
 @budgets.command()
 def verify(
     ledger: LedgerOption,
     ledger_key: LedgerKeyOption = None,
-    expect: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HEAD",
-            help="An earlier head that the ledger must still contain: NUMBER:HASH, or one of the "
-            "two.",
-        ),
-    ] = None,
+    expect: ExpectedHeadOption = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Verify a ledger: exit 0 with its head if it is intact, 1 with every problem.
@@ -107,13 +97,7 @@ def verify(
     """
     from policy_engine.release.budget import BudgetLedger  # noqa: PLC0415 (slow to import)
 
-    verification = BudgetLedger(ledger, ledger_key).verify(expect)
-    if output_format is Format.JSON:
-        print_json(verification_json(verification))
-    else:
-        for line in verification_lines(verification, str(ledger)):
-            typer.echo(line)
-    raise typer.Exit(0 if verification.intact else 1)
+    print_verification(BudgetLedger(ledger, ledger_key).verify(expect), str(ledger), output_format)
 
 
 def _line(entry: "BudgetEntry") -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.answers import print_json
-from policy_engine.cli.logs import printable
+from policy_engine.cli.chains import printable
 from policy_engine.cli.options import Format, FormatOption
 from policy_engine.cli.parsing import exit_with_two, parse_names
 from policy_engine.cli.shared_options import with_reading_options

@@ -1,7 +1,7 @@
 """Whether the chain of a stored ledger is the one that was read before, with the key given."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Generic
 
@@ -9,13 +9,52 @@ from policy_engine.data.chain.hashing import HashChain
 from policy_engine.data.chain.reading import Mark
 from policy_engine.data.chain.rows import Chained, Row
 from policy_engine.data.chain.verification import (
+    MOST,
     EntryKind,
+    Head,
     InvalidEntryError,
+    Verification,
     key_error,
     parse_entry,
+    verify,
 )
-from policy_engine.errors import LedgerError
+from policy_engine.errors import LedgerError, Problem
 from policy_engine.release.ledger_file import LedgerKind, StoredLedger
+
+
+def verify_stored(
+    stored: StoredLedger,
+    chain: HashChain,
+    entries: EntryKind[Chained],
+    expect: str | int | Head | None,
+    command: str,
+    faults: Iterator[str],
+) -> Verification:
+    """Return the problems of a ledger: those of its chain, or else the `faults` of what it says.
+
+    Those are sentences, until an InvalidEntryError ends them, which is one as well. With `expect`,
+    a head, it must still have that. Raises RequestError (U001) for what is not a head; the
+    `command` is what prints one.
+    """
+    expected = Head.of(str(expect), command) if isinstance(expect, str | int) else expect
+    verification = verify(stored.rows(), chain, entries, expected)
+    if not verification.intact:
+        return verification
+    problems = tuple(Problem(entries.code, words) for words in _told(faults))
+    return replace(verification, problems=problems[:MOST])
+
+
+def _told(faults: Iterator[str]) -> Iterator[str]:
+    try:
+        yield from faults
+    except InvalidEntryError as error:
+        yield fault_sentence(error)
+
+
+def fault_sentence(error: InvalidEntryError) -> str:
+    """Return why an entry is not valid, as a sentence."""
+    reason = f"{error}"
+    return f"{reason[0].upper()}{reason[1:]}."
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from threading import RLock
 from types import MappingProxyType, TracebackType
 from typing import Any
 
 from policy_engine.data.chain.entries import START, now
 from policy_engine.data.chain.hashing import HashChain
-from policy_engine.data.chain.reading import Mark
 from policy_engine.data.chain.verification import (
     Head,
     InvalidEntryError,
@@ -39,6 +37,7 @@ from policy_engine.release.budget.store import BUDGET, LedgerFile
 from policy_engine.release.budget.verifying import answer_fault, kept_answer, verify_ledger
 from policy_engine.release.ledger_chain import LedgerChain
 from policy_engine.release.ledger_file import LedgerStore, StoredLedger
+from policy_engine.release.remembered_ledger import RememberedLedger
 
 WAIT = 600.0
 """How many seconds to wait for another run that is making the same release."""
@@ -109,9 +108,10 @@ class BudgetLedger:
         """
         self.store = LedgerFile(Path(store)) if isinstance(store, str | Path) else store
         self.chain = HashChain(read_chain_key(key))
-        self._known: LedgerState | None = None
-        self._latest = Mark()
-        self._lock = RLock()
+        reader = LedgerChain(self.chain, LEDGER, BUDGET, self.store.source)
+        self._remembered = RememberedLedger(
+            self.store, reader, lambda: LedgerState(self.chain), self._broken_error
+        )
 
     # -- a release ---------------------------------------------------------------------------------
 
@@ -306,42 +306,25 @@ class BudgetLedger:
     @contextmanager
     def _transaction(self, *, create: bool = False) -> "Iterator[_Transaction]":
         """Return the ledger held exclusively: what is appended is on the disk at the end."""
-        if create and not self.store.exists():
-            name = token_hex(16)
-            self.store.create(
-                make_entry(self.chain, (0, START), now(), state="opened", ledger=name)
-            )
-        with self._lock:
-            with self.store.appending() as stored:
-                state = self._read(stored)
-                # What is appended counts once it is on the disk: a failed commit leaves nothing.
-                self._known, before = None, state.mark
-                try:
-                    yield _Transaction(self, stored, state)
-                finally:
-                    if state.mark == before:
-                        self._known = state
-            self._known, self._latest = state, state.mark
+        if create:
+            self._remembered.begin(self._first_entry)
+        with self._remembered.appending() as (stored, state):
+            yield _Transaction(self, stored, state)
 
     @contextmanager
     def _reading(self) -> "Iterator[_Transaction]":
         """Return the ledger as it is now."""
-        with self._lock, self.store.reading() as stored:
-            self._known = self._read(stored)
-            yield _Transaction(self, stored, self._known)
+        with self._remembered.reading() as (stored, state):
+            yield _Transaction(self, stored, state)
 
-    def _read(self, stored: StoredLedger) -> LedgerState:
-        """Return the state of a ledger: of what was read before, only the last entry is read."""
-        state, self._known = self._known or LedgerState(self.chain), None
-        reader = LedgerChain(self.chain, LEDGER, BUDGET, self.store.source)
-        try:
-            state.read(reader.unread_rows(stored, state.mark, self._latest))
-        except InvalidEntryError as error:
-            message = f"The budget ledger does not show what was spent: {error}."
-            hint = "`budget verify` lists every problem."
-            raise LedgerError.of("B004", message, hint, self.store.source) from None
-        self._latest = state.mark
-        return state
+    def _first_entry(self) -> BudgetEntry:
+        opened = {"state": "opened", "ledger": token_hex(16)}
+        return make_entry(self.chain, (0, START), now(), **opened)
+
+    def _broken_error(self, error: InvalidEntryError) -> PolicyEngineError:
+        message = f"The budget ledger does not show what was spent: {error}."
+        hint = "`budget verify` lists every problem."
+        return LedgerError.of("B004", message, hint, self.store.source)
 
     def _is_being_made(self, number: int) -> bool:
         """Return whether a living process still holds a reservation."""

@@ -2,19 +2,12 @@
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
 
 from policy_engine.data.chain.hashing import HashChain
-from policy_engine.data.chain.verification import (
-    MOST,
-    Head,
-    InvalidEntryError,
-    Verification,
-    verify,
-)
-from policy_engine.errors import Problem
+from policy_engine.data.chain.verification import Head, Verification
 from policy_engine.release.budget.entries import LEDGER
 from policy_engine.release.budget.state import LedgerState, ReleaseState
+from policy_engine.release.ledger_chain import verify_stored
 from policy_engine.release.ledger_file import StoredLedger
 
 
@@ -22,23 +15,14 @@ def verify_ledger(
     stored: StoredLedger, chain: HashChain, expect: str | int | Head | None
 ) -> Verification:
     """Return the problems of a ledger: as `BudgetLedger.verify`."""
-    expected = Head.of(str(expect), "budget verify") if isinstance(expect, str | int) else expect
-    verification = verify(stored.rows(), chain, LEDGER, expected)
-    if not verification.intact:
-        return verification
-    problems = tuple(Problem(LEDGER.code, words) for words in _faults(stored, chain))
-    return replace(verification, problems=problems[:MOST])
+    faults = _faults(stored, chain)
+    return verify_stored(stored, chain, LEDGER, expect, "budget verify", faults)
 
 
 def _faults(stored: StoredLedger, chain: HashChain) -> Iterator[str]:
     """Yield what is wrong with a ledger whose chain is intact."""
     state = LedgerState(chain)
-    try:
-        state.read(stored.rows())
-    except InvalidEntryError as error:
-        reason = f"{error}"
-        yield f"{reason[0].upper()}{reason[1:]}."
-        return
+    state.read(stored.rows())
     for release in state.releases.values():
         if release.step == "kept" and kept_answer(stored, release) is None:
             yield answer_fault(release)

@@ -5,12 +5,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
-from threading import RLock
 from typing import Any
 
 from policy_engine.data.chain.entries import START, now
 from policy_engine.data.chain.hashing import HashChain
-from policy_engine.data.chain.reading import Mark
 from policy_engine.data.chain.verification import Head, InvalidEntryError, Verification, parse_entry
 from policy_engine.data.keys import Key, read_chain_key
 from policy_engine.errors import LedgerError, PolicyEngineError
@@ -33,6 +31,7 @@ from policy_engine.release.output_ledger.state import OutputState, View
 from policy_engine.release.output_ledger.store import OUTPUT, OutputLedgerFile
 from policy_engine.release.output_ledger.summaries import LedgerSummary, summary_of
 from policy_engine.release.output_ledger.verifying import verify_outputs
+from policy_engine.release.remembered_ledger import RememberedLedger
 
 
 class OutputLedger:
@@ -91,9 +90,10 @@ class OutputLedger:
             self.expected = Head.of(text, "ledger show") if isinstance(text, str) else text
         self.store = OutputLedgerFile(Path(store)) if isinstance(store, str | Path) else store
         self.chain = HashChain(read_chain_key(key))
-        self._known: OutputState | None = None
-        self._latest = Mark()
-        self._lock = RLock()
+        reader = LedgerChain(self.chain, OUTPUTS, OUTPUT, self.store.source)
+        self._remembered = RememberedLedger(
+            self.store, reader, lambda: OutputState(self.chain), self._broken_error
+        )
 
     def check_and_record(self, answer: OutputAnswer, *, partly: bool = False) -> LedgerOutcome:
         """Return what becomes of an answer and its cells; if it may leave, it is recorded first.
@@ -160,44 +160,26 @@ class OutputLedger:
         """Return the ledger held exclusively: what is appended is on the disk at the end."""
         if not self.store.exists():
             self._check_none_expected()
-            name = token_hex(16)
-            self.store.create(
-                make_entry(self.chain, (0, START), now(), state="opened", ledger=name)
-            )
-        with self._lock:
-            with self.store.appending() as stored:
-                state = self._read(stored)
-                # What is appended counts once it is on the disk: a failed commit leaves nothing.
-                self._known, before = None, state.mark
-                try:
-                    yield _Transaction(self, stored, state)
-                finally:
-                    if state.mark == before:
-                        self._known = state
-            self._known, self._latest = state, state.mark
+        self._remembered.begin(self._first_entry)
+        with self._remembered.appending() as (stored, state):
+            self._check_head(stored)
+            yield _Transaction(self, stored, state)
 
     @contextmanager
     def _reading(self) -> "Iterator[_Transaction]":
         """Return the ledger as it is now."""
-        with self._lock, self.store.reading() as stored:
-            self._known = self._read(stored)
-            yield _Transaction(self, stored, self._known)
+        with self._remembered.reading() as (stored, state):
+            self._check_head(stored)
+            yield _Transaction(self, stored, state)
 
-    def _read(self, stored: StoredLedger) -> OutputState:
-        """Return the state of a ledger: of what was read before, only the last entry is read."""
-        state, self._known = self._known or OutputState(self.chain), None
-        reader = LedgerChain(self.chain, OUTPUTS, OUTPUT, self.store.source)
-        try:
-            state.read(reader.unread_rows(stored, state.mark, self._latest))
-        except InvalidEntryError as error:
-            raise self._broken_error(error) from None
-        self._check_head(stored)
-        self._latest = state.mark
-        return state
+    def _first_entry(self) -> OutputEntry:
+        opened = {"state": "opened", "ledger": token_hex(16)}
+        return make_entry(self.chain, (0, START), now(), **opened)
 
     def _check_none_expected(self) -> None:
         """Refuse that there is no ledger where one is expected, or was read before."""
-        last = Head(self._latest.number, self._latest.hash) if self._latest.number else None
+        latest = self._remembered.latest
+        last = Head(latest.number, latest.hash) if latest.number else None
         if self.expected or last:
             raise self._unexpected_error("There is no output ledger", self.expected or last)
 
