@@ -14,6 +14,7 @@ from policy_engine.kernels.output_checks.released_span import Residues, echelon
 Floats = NDArray[np.float64]
 
 _LARGEST_DENOMINATOR = 64
+_MOVED, _MULTIPLIER = 1e-4, 1e-9
 
 
 class KnownSums(NamedTuple):
@@ -81,6 +82,38 @@ def has_interior(sums: KnownSums, seconds: float) -> bool:
     slack[:, atoms] = -np.concatenate([room, room])
     floors = np.concatenate([sums.least, -sums.most])
     return _largest_slack(sums, slack, floors, seconds) > 1e-7
+
+
+class FixedEnds(NamedTuple):
+    """Which atoms reach one end in all solutions, (atoms,), and the equations that tell it."""
+
+    atoms: NDArray[np.bool_]
+    equations: NDArray[np.bool_]
+
+
+def fixed_ends(sums: KnownSums, solution: Floats, seconds: float) -> FixedEnds | None:
+    """Return which atoms, of those at an end in a solution, are there in all of them.
+
+    All that are not leave their ends together in one solution, the mean of those that each of them
+    leaves its own in. So what leaves an end where as much as possible does is taken out, until
+    nothing does: the multipliers of the equations are then a proof. None where time ends before.
+    """
+    deadline, solver = time.monotonic() + seconds, _solver(sums)
+    columns = np.arange(len(solution), dtype=np.int32)
+    is_fixed = (solution <= sums.least) | (solution >= sums.most)
+    signs = np.where(solution <= sums.least, -1.0, 1.0) / np.maximum(sums.most - sums.least, 1.0)
+    used = np.zeros(len(sums.rows), np.bool_)
+    while is_fixed.any():
+        solver.changeColsCost(len(columns), columns, np.where(is_fixed, signs, 0.0))
+        if _least(solver, deadline) is None:
+            return None
+        result = solver.getSolution()
+        has_left = is_fixed & (np.abs(np.array(result.col_value) - solution) > _MOVED)
+        if not has_left.any():
+            used = np.abs(np.array(result.row_dual)) > _MULTIPLIER
+            break
+        is_fixed &= ~has_left
+    return FixedEnds(is_fixed, used)
 
 
 def _largest_slack(sums: KnownSums, slack: Floats, floors: Floats, seconds: float) -> float:

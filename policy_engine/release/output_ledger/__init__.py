@@ -8,6 +8,7 @@ from policy_engine.release.output_ledger.answers import (
     OutputAnswer,
     OutputCell,
     Protection,
+    held_measure,
     pair_measure,
 )
 from policy_engine.release.output_ledger.entries import OutputEntry
@@ -30,5 +31,6 @@ __all__ = [
     "Populations",
     "Protection",
     "ScopeSummary",
+    "held_measure",
     "pair_measure",
 ]

@@ -1,5 +1,6 @@
 """What is asked of an output ledger: an answer, its cells, and what must stay unknown of them."""
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,13 +14,15 @@ from policy_engine.errors import LedgerError
 from policy_engine.release.output_ledger.populations import Populations
 
 COUNT = "count"
-_SUM, _MEAN, _PAIR = "sum:", "mean:", "pair:"
+_SUM, _MEAN, _PAIR, _HELD = "sum:", "mean:", "pair:", "held:"
 
 Bounds = Mapping[str, tuple[float, float]]
 MayTell = Callable[[str, NDArray[np.bool_]], bool]
 """Whether the total of a linear system over some units, (units,), may be told by itself."""
 IsSameCondition = Callable[[str, str], bool]
 """Whether two conditions hold of the same units, whatever the secret of any of them is."""
+Holders = Mapping[str, NDArray[np.bool_]]
+"""Of whom something holds, (units,), by the measure of how many they are."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,12 @@ class OutputCell:
 
     `measure` is `count` (of distinct units), `sum:COLUMN` for a column of the data as it is, never
     for an expression, `mean:COLUMN` (its sum and its count are known to who knows the others), a
-    `pair_measure`, or any other key: of a measure that is none of these nothing is known but its
-    population, so that it is compared with all measures. `value` is the exact value before any
-    rounding, None where it is not a number or not known. A suppressed cell is one that is not
-    released. No combination of what is released may tell of fewer than `threshold` units.
-    `condition` is what the units of the population satisfy, empty where that is not known.
+    `held_measure`, a `pair_measure`, or any other key: of a measure that is none of these nothing
+    is known but its population, so that it is compared with all measures. `value` is the exact
+    value before any rounding, None where it is not a number or not known. A suppressed cell is one
+    that is not released. No combination of what is released may tell of fewer than `threshold`
+    units. `condition` is what the units of the population satisfy, empty where that is not known.
+    Cells of one `figure`, a number of at least 0, are released together or not at all.
     """
 
     population: int
@@ -64,6 +68,7 @@ class OutputCell:
     is_released: bool = True
     protection: Protection = Protection()
     condition: str = ""
+    figure: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +82,7 @@ class OutputAnswer:
     `name` is what the owner calls the answer, such as the digest of its query. `may_tell` says
     which differences of released totals may be told, `is_same_condition` whether two populations
     have the same units by more than chance; both are about the same data as earlier answers.
+    `holders` are those of whom something holds, for each `held_measure` of the cells.
     """
 
     dataset: str
@@ -88,13 +94,14 @@ class OutputAnswer:
     name: str = ""
     may_tell: MayTell | None = None
     is_same_condition: IsSameCondition | None = None
+    holders: Holders = field(default_factory=dict)
 
     def check(self) -> None:
         """Raise LedgerError (K037) if the answer cannot be checked as it is."""
         texts = (self.dataset, self.data, *self.scopes)
         if not self.scopes or not all(isinstance(one, str) and one for one in texts):
             raise LedgerError.of("K037", "An answer names its dataset, its data and its scopes.")
-        count = len(self.populations)
+        count, units = len(self.populations), self.populations.units
         for cell in self.cells:
             if not 0 <= cell.population < count or not cell.measure or cell.threshold < 1:
                 message = f"A cell has one of {count} populations, a measure and a threshold of 1 "
@@ -102,6 +109,9 @@ class OutputAnswer:
             if cell.value is not None and not math.isfinite(cell.value):
                 message = "The value of a cell is a finite number, or None. "
                 raise LedgerError.of("K037", f"{message}{cell.value!r} was given.")
+            if is_held(cell.measure) and len(self.holders.get(cell.measure, ())) != units:
+                message = f"Of {units:,} units, it is told of whom {cell.measure!r} holds."
+                raise LedgerError.of("K037", message)
         for column, (least, most) in self.bounds.items():
             if not -math.inf <= least <= most <= math.inf:
                 message = f"Bounds are a least and a largest contribution. {column!r} has others."
@@ -152,7 +162,7 @@ class LedgerOutcome:
 
 def systems_of(measure: str) -> tuple[str, ...]:
     """Return the linear systems that the value of a measure is known in; none for all of them."""
-    if measure == COUNT or measure.startswith(_SUM):
+    if measure == COUNT or measure.startswith((_SUM, _HELD)):
         return (measure,)
     if measure.startswith(_MEAN):
         return (COUNT, f"{_SUM}{measure.removeprefix(_MEAN)}")
@@ -167,6 +177,21 @@ def pair_measure(columns: Sequence[str], statistic: str) -> str:
 def pair_of(measure: str) -> str:
     """Return the two columns that a measure is a statistic of; empty for other measures."""
     return measure.removeprefix(_PAIR).rpartition("]:")[0] if measure.startswith(_PAIR) else ""
+
+
+def held_measure(holders: NDArray[np.bool_]) -> str:
+    """Return the measure of how many units of a population are some `holders`, (units,), or not.
+
+    Its populations are those of whom all is known but that. Who knows how many are not, knows how
+    many are: it is one measure.
+    """
+    digest = hashlib.sha256(np.packbits(holders ^ holders[:1]).tobytes()).hexdigest()
+    return f"{_HELD}{digest[:32]}"
+
+
+def is_held(measure: str) -> bool:
+    """Return whether a measure, or its linear system, is how many units are some holders."""
+    return measure.startswith(_HELD)
 
 
 def column_of(system: str) -> str:

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from policy_engine.release.output_ledger.alike_holders import alike_faults
 from policy_engine.release.output_ledger.answers import (
     CellOutcome,
     CellState,
     OutcomeState,
     OutputCell,
+    is_held,
 )
 from policy_engine.release.output_ledger.bounding import UNDECIDED, bounds_faults
 from policy_engine.release.output_ledger.conditions import condition_faults
@@ -61,7 +63,7 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
         causes = _suppressed_by(trial, faults) if partly else {}
         if not causes:
             return _judgement(trial, content.cells, codes, faults)
-        codes |= causes
+        codes |= _with_their_figures(content.cells, causes)
 
 
 def _is_repeated(before: Knowledge, content: AnswerContent) -> bool:
@@ -103,7 +105,7 @@ def _trial(
     )
     after = base.copy()
     after.add_cells(cells, numbers)
-    more = content.may_tell, content.is_same_condition
+    more = content.may_tell, content.is_same_condition, content.holders
     return Trial(before, after, cells, own, fresh, *more)
 
 
@@ -136,6 +138,9 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
         yield Fault(TOO_LARGE, trial.fresh)
         return
     for system in linear_systems(trial, table):
+        if is_held(system.name):
+            yield from alike_faults(trial, system)
+            continue
         faults = [*span_faults(trial, system)]
         yield from faults or bounds_faults(trial, system)
 
@@ -152,6 +157,19 @@ def _suppressed_by(trial: Trial, faults: Sequence[Fault]) -> dict[int, str]:
             )
             chosen[smallest] = fault.code
     return chosen
+
+
+def _with_their_figures(cells: Sequence[OutputCell], causes: Mapping[int, str]) -> dict[int, str]:
+    """Return the cells that are suppressed, and the other released ones of their figures."""
+    codes = {
+        cells[place].figure: code for place, code in causes.items() if cells[place].figure >= 0
+    }
+    more = {
+        place: codes[cell.figure]
+        for place, cell in enumerate(cells)
+        if cell.figure in codes and cell.is_released
+    }
+    return {**more, **causes}
 
 
 def _judgement(

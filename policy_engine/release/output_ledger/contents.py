@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from policy_engine.kernels.output_checks.population_differences import Words
 from policy_engine.release.output_ledger.answers import (
     Bounds,
+    Holders,
     IsSameCondition,
     MayTell,
     OutputAnswer,
@@ -55,6 +56,7 @@ class AnswerContent:
     bounds: Bounds
     may_tell: MayTell | None = None
     is_same_condition: IsSameCondition | None = None
+    holders: Holders = field(default_factory=dict)
 
     @classmethod
     def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":
@@ -62,7 +64,7 @@ class AnswerContent:
         populations = answer.populations
         prints = populations.fingerprints(words)
         more = answer.cells, answer.bounds, answer.may_tell, answer.is_same_condition
-        return cls(populations.units, populations.blocks, prints, *more)
+        return cls(populations.units, populations.blocks, prints, *more, answer.holders)
 
     def block_keys(self) -> list[bytes]:
         """Return the fingerprints of each block's populations, by which it is known again."""

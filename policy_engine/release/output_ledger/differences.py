@@ -1,7 +1,7 @@
 """Whether a new population differs from a released one by fewer units than allowed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 
 import numpy as np
@@ -12,9 +12,11 @@ from policy_engine.kernels.output_checks.population_differences import (
     near_populations,
 )
 from policy_engine.release.output_ledger.answers import (
+    Holders,
     IsSameCondition,
     MayTell,
     OutputCell,
+    is_held,
     pair_of,
     systems_of,
 )
@@ -47,11 +49,15 @@ class Trial:
     fresh: tuple[int, ...]
     may_tell: MayTell | None = None
     is_same_condition: IsSameCondition | None = None
+    holders: Holders = field(default_factory=dict)
 
     def fresh_by_number(self) -> dict[int, list[int]]:
-        """Return the places of the fresh cells of each population."""
+        """Return the places of the fresh cells of each population, but for those of how many are
+        holders: of these, all that matters is whom they tell of together."""
         places: dict[int, list[int]] = {}
         for place in self.fresh:
+            if is_held(self.cells[place].measure):
+                continue
             places.setdefault(self.numbers[place], []).append(place)
         return places
 
@@ -73,6 +79,8 @@ def is_comparable(trial: Trial) -> bool:
 
 def are_compatible(one: str, other: str) -> bool:
     """Return whether the values of two measures can be subtracted from one another."""
+    if is_held(one) or is_held(other):
+        return False  # Of holders, all that matters is whom they tell of together.
     systems, others = systems_of(one), systems_of(other)
     return not systems or not others or not set(systems).isdisjoint(others)
 
@@ -80,6 +88,8 @@ def are_compatible(one: str, other: str) -> bool:
 def size_faults(trial: Trial) -> Iterator[Fault]:
     """Yield the fresh cells whose own populations have fewer units than allowed."""
     for place in trial.fresh:
+        if is_held(trial.cells[place].measure):
+            continue
         if 0 < trial.after.sizes[trial.numbers[place]] < trial.after.threshold:
             yield Fault(TOO_FEW, (place,))
 

@@ -58,7 +58,9 @@ class OutputLedger:
 
     - whole counts that are not negative may tell no more than that (K045), nor may sums of which
       the answer states the bounds of a contribution; where a suppressed cell has a `Protection`,
-      the values that can be derived for it must reach as far on both sides of its own (K045).
+      the values that can be derived for it must reach as far on both sides of its own (K045);
+    - counts of holders among known populations may not tell, as sums of real numbers from nothing
+      to the size of each atom, that all units of some atom are holders, or none (K045).
 
     An empty population tells of nobody and is not held against anybody. What is derived from
     earlier answers alone, such as when a threshold is raised afterwards, does not count against a

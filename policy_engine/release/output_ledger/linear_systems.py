@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.components import components
 from policy_engine.kernels.output_checks.released_span import Residues
-from policy_engine.release.output_ledger.answers import COUNT, systems_of
+from policy_engine.release.output_ledger.answers import COUNT, is_held, systems_of
 from policy_engine.release.output_ledger.differences import Trial
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 
@@ -31,7 +31,8 @@ class LinearSystem:
     `rows` and `targets` are zeros and ones over the atoms, (rows, atoms), and their `numbers` those
     of their populations; `is_fresh` and `is_own` tell which rows are new, and which are released
     values of the very measure: others are of measures of which no more is known. Of one that
-    `is_too_large` to be decided, `rows` and `targets` are left empty.
+    `is_too_large` to be decided, `rows` and `targets` are left empty. `holders` are how many units
+    of each atom something holds of, where that is what the system is about.
     """
 
     name: str
@@ -43,6 +44,7 @@ class LinearSystem:
     targets: Residues
     target_numbers: NDArray[np.int64]
     is_too_large: bool = False
+    holders: NDArray[np.int64] | None = None
 
     @property
     def fresh_numbers(self) -> list[int]:
@@ -62,7 +64,7 @@ def _names(trial: Trial) -> list[str]:
     """Return the measures of which something new is known, in an order of their own."""
     fresh = {trial.cells[place].measure for place in trial.fresh}
     measures = {*trial.after.released, *(measure for measure, _ in trial.after.suppressed)}
-    linear = {name for one in measures for name in systems_of(one)}
+    linear = {name for one in measures if not is_held(one) for name in systems_of(one)}
     opaque = {one for one in measures if not systems_of(one)}
     touched = {name for one in fresh for name in systems_of(one)}
     has_opaque = any(not systems_of(one) for one in fresh)
@@ -71,7 +73,7 @@ def _names(trial: Trial) -> list[str]:
         for measure, number in trial.after.suppressed.keys() - trial.before.suppressed.keys()
         for name in target_systems(measure)
     }
-    names = linear | opaque | {OPAQUE} if has_opaque else touched
+    names = touched | linear | opaque | {OPAQUE} if has_opaque else touched
     return sorted(names | new_suppressed)
 
 
@@ -86,7 +88,7 @@ def is_row(name: str, measure: str) -> bool:
     """Return whether released values of a measure are rows of a system."""
     systems = systems_of(measure)
     if not systems:
-        return name in (OPAQUE, measure) or bool(systems_of(name))
+        return name in (OPAQUE, measure) or (bool(systems_of(name)) and not is_held(name))
     return name in systems
 
 
@@ -116,6 +118,7 @@ class _Sums(NamedTuple):
     is_fresh: _Masks
     is_own: _Masks
     is_target: _Masks
+    holders: _Places | None
 
 
 def _sums(trial: Trial, table: AtomTable, name: str) -> _Sums:
@@ -125,10 +128,14 @@ def _sums(trial: Trial, table: AtomTable, name: str) -> _Sums:
     numbers = np.array(sorted(after | targets), np.int64)
     places = np.full(len(trial.after.sizes) + 1, len(numbers), np.int64)
     places[numbers] = np.arange(len(numbers))
-    weights, examples = _merged_atoms(table, places, len(numbers))
+    weights, examples, holders = _merged_atoms(table, places, len(numbers), trial.holders.get(name))
     pairs = _pairs(places[table.members[:, examples]], len(numbers))
-    masks = (_are_in(numbers, some) for some in (after, after - before, own, targets))
-    return _Sums(name, weights, *pairs, numbers, *masks)
+    is_row, is_fresh, is_own, is_target = (
+        _are_in(numbers, some) for some in (after, after - before, own, targets)
+    )
+    return _Sums(
+        name, weights, *pairs, numbers, is_row, is_fresh, is_own, is_target, holders=holders
+    )
 
 
 def _targets(knowledge: Knowledge, name: str) -> set[int]:
@@ -157,8 +164,11 @@ def _are_in(numbers: _Places, some: set[int]) -> _Masks:
     return np.array([one in some for one in numbers.tolist()], np.bool_)
 
 
-def _merged_atoms(table: AtomTable, places: _Places, count: int) -> tuple[_Places, _Places]:
-    """Return the units and an example of the atoms that populations tell apart, if in any.
+def _merged_atoms(
+    table: AtomTable, places: _Places, count: int, holders: _Masks | None
+) -> tuple[_Places, _Places, _Places | None]:
+    """Return the units and an example of the atoms that populations tell apart, if in any, and how
+    many of the units are holders, if these are given: other populations tell them apart.
 
     `places` are those of all populations, `count` for one that does not matter. Atoms are told
     apart by the sums of two random words of each population, which nobody knows.
@@ -177,7 +187,10 @@ def _merged_atoms(table: AtomTable, places: _Places, count: int) -> tuple[_Place
     examples = order[is_first]
     chosen = np.flatnonzero(sums[examples].any(axis=1))
     chosen = chosen[np.argsort(examples[chosen])]
-    return weights[chosen], examples[chosen]
+    if holders is None:
+        return weights[chosen], examples[chosen], None
+    held = (table.atoms.sizes * holders[table.atoms.examples])[order]
+    return weights[chosen], examples[chosen], np.bincount(merged, held).astype(np.int64)[chosen]
 
 
 def _pairs(members: _Places, count: int) -> tuple[_Places, _Places]:
@@ -194,7 +207,7 @@ def _linked(sums: _Sums, least: int) -> Iterator[LinearSystem]:
     def has(pairs: _Masks) -> _Masks:
         return np.bincount(parts[pairs], minlength=count) > 0
 
-    is_small = sums.weights[sums.atoms] < least
+    is_small = (sums.weights[sums.atoms] < least) | is_held(sums.name)
     is_asked = has(sums.is_target[sums.places]) | (has(is_small) & has(sums.is_fresh[sums.places]))
     is_asked &= has(sums.is_row[sums.places])
     order = np.argsort(parts, kind="stable")
@@ -223,4 +236,5 @@ def _system(sums: _Sums, pairs: _Places) -> LinearSystem:
         targets=matrix[is_target],
         target_numbers=sums.numbers[numbers[is_target]],
         is_too_large=is_too_large,
+        holders=None if sums.holders is None else sums.holders[atoms],
     )

@@ -128,6 +128,10 @@ class Populations:
             raise _error("Each row has the number of a unit, and that of a group.")
         if len(names) and not 0 <= names.min() <= names.max() < group_count:
             raise _error(f"A group is a number below {group_count}.")
+        if group_count == 1:  # One bit of each unit, not a label.
+            is_in = np.zeros(unit_count, np.bool_)
+            is_in[rows] = True
+            return cls.of_masks(is_in)
         labels = np.full(unit_count, -1, np.int32)
         labels[rows] = names
         if (labels[rows] == names).all():

@@ -3,6 +3,7 @@ import pytest
 
 from policy_engine.kernels.output_checks.released_bounds import (
     KnownSums,
+    fixed_ends,
     has_interior,
     integer_span,
     intervals,
@@ -53,3 +54,28 @@ def test_values_that_contradict_one_another_have_no_bounds():
     known = sums([[1, 1, 0], [1, 1, 0]], [5.0, 6.0], -INFINITY, INFINITY)
     assert [*intervals(known, np.eye(3), 9)] == []
     assert not has_interior(sums([[1, 1], [1, 1]], [5.0, 6.0], 0.0, 10.0), 9)
+
+
+def ends(rows, solution, most):
+    """Return the atoms that stay at an end, from 0 to most, and the equations that tell it."""
+    matrix, counts = np.array(rows, float), np.array(solution, float)
+    sums = KnownSums(matrix, matrix @ counts, np.zeros(len(counts)), np.array(most, float))
+    found = fixed_ends(sums, counts, 10.0)
+    return np.flatnonzero(found.atoms).tolist(), np.flatnonzero(found.equations).tolist()
+
+
+def test_three_are_all_counted_where_others_are_known_to_be_few():
+    """Of ten and of seven of them, 7 and 4 are counted."""
+    assert ends([[1, 1], [1, 0]], [4, 3], [7, 3]) == ([1], [0, 1])
+
+
+def test_two_of_three_may_be_any():
+    assert ends([[1, 1], [1, 0]], [5, 2], [7, 3]) == ([], [])
+
+
+def test_what_can_leave_its_end_only_together_with_others_is_not_fixed():
+    assert ends([[1, 1, 0], [0, 1, 1]], [0, 3, 0], [3, 3, 3]) == ([], [])
+
+
+def test_an_equation_that_is_not_needed_is_not_named():
+    assert ends([[1, 1, 0], [1, 0, 0], [0, 0, 1]], [4, 3, 1], [7, 3, 2]) == ([1], [0, 1])

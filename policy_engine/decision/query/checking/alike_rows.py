@@ -1,6 +1,6 @@
 """How many rows are alike in all that some expressions read of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from policy_engine.decision.query.checking.checked_query import NotCheckableErro
 from policy_engine.decision.query.checking.condition_leaves import LEAF
 from policy_engine.decision.query.checking.contributions import tried
 from policy_engine.decision.query.checking.evidence_tables import run_checked
+from policy_engine.decision.query.checking.sql_nodes import named
 from policy_engine.decision.query.grammar import to_sql
 
 if TYPE_CHECKING:
@@ -52,13 +53,41 @@ def alike_rows(
     Leaves are tried one by one only if any fails on some row, for that takes longer. Raises
     NotCheckableError (K022) if the query fails.
     """
+    return _read(_counted, source, leaves, others, tables)
+
+
+def leaves_of_rows(
+    source: exp.Select,
+    leaves: Mapping[str, exp.Expr],
+    others: Mapping[str, exp.Expr],
+    tables: "Mapping[str, pa.Table]",
+) -> AlikeRows:
+    """Return the same of each row by itself, without numbers. Raises the same."""
+    return _read(_selected, source, leaves, others, tables)
+
+
+def _read(
+    run: "Callable[[exp.Select, Mapping[str, exp.Expr], Mapping[str, pa.Table]], pa.Table]",
+    source: exp.Select,
+    leaves: Mapping[str, exp.Expr],
+    others: Mapping[str, exp.Expr],
+    tables: "Mapping[str, pa.Table]",
+) -> AlikeRows:
     values = {name: tried(one) for name, one in others.items()}
     try:
-        return AlikeRows(_counted(source, {**leaves, **values}, tables), can_fail=False)
+        return AlikeRows(run(source, {**leaves, **values}, tables), can_fail=False)
     except NotCheckableError:
         safe = {name: tried(one) for name, one in leaves.items()}
         fails = {failure_of(name): _fails(one) for name, one in leaves.items()}
-        return AlikeRows(_counted(source, {**safe, **fails, **values}, tables), can_fail=True)
+        return AlikeRows(run(source, {**safe, **fails, **values}, tables), can_fail=True)
+
+
+def _selected(
+    source: exp.Select, values: Mapping[str, exp.Expr], tables: "Mapping[str, pa.Table]"
+) -> "pa.Table":
+    select = source.copy()
+    select.set("expressions", [named(one.copy(), name) for name, one in values.items()])
+    return run_checked({"": to_sql(select, "duckdb")}, tables)[""]
 
 
 def _counted(

@@ -91,7 +91,10 @@ def ledger_answer(
     tables: "Mapping[str, pa.Table]",
     scope: AnswerScope,
 ) -> OutputAnswer:
-    """Return a judged answer as the ledger asks for it: each cell with its population."""
+    """Return a judged answer as the ledger asks for it: each cell with its population.
+
+    The `figure` of a cell is the row of the answer, times the aggregates, and the aggregate.
+    """
     populations = Populations(dataset_rows.count)
     cells: list[OutputCell] = []
     for part in cell_members(gathered, dataset_rows, tables):
@@ -193,7 +196,7 @@ def _cells(
     dataset_rows: DatasetRows,
 ) -> list[OutputCell]:
     least = dataset_rows.least_rows(verdict.check.profile.min_units)
-    rows, cells = dataset_rows.unfiltered, []
+    rows, cells, width = dataset_rows.unfiltered, [], len(gathered.queries.query.aggregates)
     for number in part.aggregates:
         measure = _measure(gathered, number, part.name)
         is_value = is_value_of(gathered.queries.query.aggregates[number], measure)
@@ -213,6 +216,7 @@ def _cells(
                 least,
                 is_released,
                 condition=text,
+                figure=int(part.rows[place]) * width + number,
             )
             for place, (value, is_released, text) in enumerate(
                 zip(values, released, texts, strict=True)

@@ -1,6 +1,6 @@
 """Checked answers against all that was released before, and against themselves."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,10 @@ from policy_engine.audits.outputs.reasons import LEDGER_REASONS, WHOLE_ANSWER, R
 from policy_engine.decision.query.checking.answer_populations import (
     AnswerScope,
     DatasetRows,
-    aggregates_by_population,
     ledger_answer,
 )
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
+from policy_engine.decision.query.checking.held_cells import with_held_cells
 from policy_engine.methods.output_checks.parameters import LedgerScope
 from policy_engine.policy import Hierarchy
 from policy_engine.release.output_ledger import LedgerOutcome, OutputLedger
@@ -65,6 +65,7 @@ class AnswerLedger:
         if not (is_protected or verdict.released.any()):
             return verdict, RecordedAnswer(self.scope)
         answer = ledger_answer(gathered, verdict, rows(), tables, self.scope)
+        answer = with_held_cells(answer, gathered, verdict, rows(), tables)
         self.verify_data()
         partly = not verdict.check.is_all_or_nothing
         outcome = self.ledger.check_and_record(answer, partly=partly)
@@ -79,8 +80,8 @@ class AnswerLedger:
                 masks[place] = Reason.DENIED_WITH_OTHERS.bit
         if is_protected and not outcome.may_leave:
             reasons |= np.uint32(Reason.DENIED_WITH_OTHERS.bit)
-        for (row, number), mask in zip(_places(gathered), masks.tolist(), strict=True):
-            reasons[row, number] |= mask
+        figures = np.array([cell.figure for cell in answer.cells], np.int64)
+        np.bitwise_or.at(reasons.reshape(-1), figures, masks)
         recorded = RecordedAnswer(
             self.scope, outcome.number, outcome.hash, outcome.head, outcome.is_begun
         )
@@ -91,14 +92,6 @@ def _of_answer(outcome: LedgerOutcome) -> Reason:
     """Return the reason for which a person has to decide about an answer."""
     reasons = [LEDGER_REASONS[code] for code in outcome.codes if code in LEDGER_REASONS]
     return next((one for one in reasons if one in WHOLE_ANSWER), Reason.BEYOND_LEDGER)
-
-
-def _places(gathered: GatheredAnswer) -> Iterator[tuple[int, int]]:
-    """Yield the row and the measure of each cell that the ledger is asked about, in its order."""
-    for number in range(len(gathered.queries.query.sets)):
-        rows = np.flatnonzero(gathered.sets == number).tolist()
-        for aggregates in aggregates_by_population(gathered).values():
-            yield from ((row, aggregate) for aggregate in aggregates for row in rows)
 
 
 def scope_keys(

@@ -1,0 +1,97 @@
+"""Counts of holders in a ledger: ten units, of whom the first seven are holders."""
+
+import numpy as np
+import pytest
+from asking_cells import DATASET, one_of
+
+from policy_engine.release.output_ledger import (
+    OutputAnswer,
+    OutputCell,
+    OutputLedger,
+    Populations,
+    held_measure,
+)
+
+UNITS = 10
+HOLDERS = np.arange(UNITS) < 7
+MEASURE = held_measure(HOLDERS)
+EVERYBODY = range(UNITS)
+SOME_HOLDERS, TWO_OF_THREE = range(3, UNITS), (*range(5), 7, 8)
+"""All but three holders, and all but two holders and one who is not."""
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return OutputLedger(tmp_path / "outputs.db")
+
+
+def held(*known, figures=None, holders=HOLDERS):
+    """Return an answer of how many of some known units are holders, beside who these are."""
+    populations, cells = Populations(UNITS), []
+    for place, members in enumerate(known):
+        whole = one_of(UNITS, members)
+        own = one_of(UNITS, [unit for unit in members if holders[unit]])
+        populations = populations.joined(whole).joined(own)
+        figure = place if figures is None else figures[place]
+        cells.append(OutputCell(2 * place, held_measure(holders), None, 2, figure=figure))
+        cells.append(OutputCell(2 * place + 1, "count", None, 2, figure=figure))
+    more = {held_measure(holders): holders}
+    return OutputAnswer(DATASET, "1", ("organisation:x",), populations, tuple(cells), holders=more)
+
+
+def test_two_counts_by_which_all_of_three_others_are_holders_are_not_both_given(ledger):
+    assert ledger.check_and_record(held(EVERYBODY)).codes == ()
+    outcome = ledger.check_and_record(held(SOME_HOLDERS))
+    assert (outcome.state, outcome.codes) == ("refused", ("K045",))
+
+
+def test_two_counts_by_which_two_of_three_others_are_holders_are_both_given(ledger):
+    assert ledger.check_and_record(held(EVERYBODY)).codes == ()
+    assert ledger.check_and_record(held(TWO_OF_THREE)).codes == ()
+
+
+def test_who_knows_the_holders_knows_who_is_none(ledger):
+    assert held_measure(~HOLDERS) == MEASURE
+    ledger.check_and_record(held(EVERYBODY, holders=~HOLDERS))
+    assert ledger.check_and_record(held(SOME_HOLDERS)).codes == ("K045",)
+
+
+def test_of_two_counts_of_an_answer_the_smaller_one_is_suppressed_with_its_figure(ledger):
+    outcome = ledger.check_and_record(held(EVERYBODY, SOME_HOLDERS), partly=True)
+    assert [cell.state for cell in outcome.cells] == ["released"] * 2 + ["suppressed"] * 2
+    assert [cell.code for cell in outcome.cells] == ["", "", "K045", "K045"]
+    again = ledger.check_and_record(held(SOME_HOLDERS))
+    assert set(again.codes) == {"K044", "K045"}
+
+
+def test_three_counts_tell_that_others_are_alike_where_no_two_of_them_do(ledger):
+    """Nine and two in each half of six are told apart by the halves alone."""
+    halves = (0, 1, 2, 7, 8), (3, 4, 9)
+    holders = np.isin(np.arange(UNITS), (0, 1, 3, 4, 5, 6))
+    assert ledger.check_and_record(held(*halves, holders=holders)).codes == ()
+    assert ledger.check_and_record(held(EVERYBODY, holders=holders)).codes == ("K045",)
+
+
+def test_a_ledger_that_was_closed_knows_the_counts(ledger, tmp_path):
+    ledger.check_and_record(held(EVERYBODY))
+    later = OutputLedger(tmp_path / "outputs.db")
+    assert later.check_and_record(held(SOME_HOLDERS)).codes == ("K045",)
+    assert later.verify().intact
+
+
+def test_a_count_that_was_given_is_given_again(ledger):
+    ledger.check_and_record(held(EVERYBODY))
+    assert ledger.check_and_record(held(EVERYBODY)).state == "repeated"
+
+
+def test_other_holders_are_another_matter(ledger):
+    ledger.check_and_record(held(EVERYBODY))
+    others = np.isin(np.arange(UNITS), (0, 3, 4, 5, 6, 9))
+    assert ledger.check_and_record(held(EVERYBODY, holders=others)).codes == ()
+
+
+def test_an_answer_says_of_whom_its_measures_hold():
+    asked = held(EVERYBODY)
+    broken = OutputAnswer(DATASET, "1", ("x",), asked.populations, asked.cells)
+    with pytest.raises(Exception, match="K037"):
+        broken.check()
