@@ -1,26 +1,11 @@
 /** What is wrong with a text, where, and what would mend it, as the service says it. */
 
-export interface Spot {
-  line: number;
-  column: number;
-}
+import type { components } from "./schema";
 
-export interface Fix {
-  start: Spot;
-  end: Spot;
-  text: string;
-}
-
-export interface Problem {
-  code: string;
-  message: string;
-  hint: string;
-  section: string;
-  line: number;
-  column: number;
-  pointer: string;
-  fix: Fix | null;
-}
+type Schemas = components["schemas"];
+export type Problem = Schemas["ProblemView"];
+export type Fix = Schemas["ProblemFix"];
+export type Spot = Schemas["ProblemPlace"];
 
 /** A request that was refused, or that never arrived: `status` is 0 then. */
 export class Refusal extends Error {

@@ -1,46 +1,25 @@
 /** The answers of the service that the pages read. */
 
+import type { components } from "./schema";
 import type { Problem } from "./problems";
 
-export type Role = "owner" | "steward" | "consumer" | "auditor" | "administrator";
+type Schemas = components["schemas"];
 
-export interface Me {
-  id: string;
-  name: string;
-  roles: Role[];
-  party: string;
-  csrf_token: string;
-}
+export type Me = Schemas["Actor"];
+export type Role = Me["roles"][number];
+export type Check = Schemas["Diagnostics"];
+export type Policy = Schemas["PolicyView"];
+export type Version = Schemas["VersionView"];
+export type VersionText = Schemas["VersionText"];
+export type VersionState = Version["state"];
+export type Comparison = Schemas["Difference"];
+export type Change = Schemas["Change"];
+export type Dataset = Schemas["DatasetView"];
+export type Upload = Schemas["UploadView"];
 
 export interface Page<T> {
   items: T[];
-  next: string | null;
-}
-
-export interface Check {
-  valid: boolean;
-  problems: Problem[];
-  hints: Problem[];
-}
-
-export type VersionState = "draft" | "proposed" | "published" | "replaced";
-
-export interface Version {
-  number: number;
-  state: VersionState;
-  digest: string;
-  author: string;
-  created: string;
-  published: string | null;
-  text?: string;
-}
-
-export interface Policy {
-  id: string;
-  name: string;
-  owner: string;
-  published_version: number | null;
-  versions: Version[];
+  next?: string | null;
 }
 
 export interface Matrix {
@@ -80,20 +59,6 @@ export interface Duty {
   state: "outstanding" | "violated";
 }
 
-export interface Comparison {
-  changes: Change[];
-  notes: string[];
-}
-
-export interface Change {
-  policy: string;
-  rule: string;
-  what: string;
-  before: string;
-  after: string;
-  tendency: string;
-}
-
 export type RunState = "queued" | "running" | "cancelling" | "succeeded" | "failed" | "cancelled";
 
 export interface Run {
@@ -109,29 +74,6 @@ export interface Run {
   started: string | null;
   finished: string | null;
   settings: Record<string, unknown>;
-}
-
-export interface Column {
-  name: string;
-  type: string;
-  role: string | null;
-  proposed_role?: string | null;
-  /** Why the role is proposed. */
-  reason?: string;
-}
-
-export interface Dataset {
-  id: string;
-  name: string;
-  iri: string;
-  rows: number | null;
-  columns: Column[];
-  created: string;
-}
-
-export interface Upload {
-  id: string;
-  offset: number;
 }
 
 export interface Plan {

@@ -12,6 +12,7 @@ export interface Screen {
 /** The screens that the service has something to show on. */
 export const SCREENS: readonly Screen[] = [
   { path: "/policies", name: "Policy", roles: ["owner", "steward", "auditor"] },
+  { path: "/data", name: "Data", roles: ["owner", "steward", "auditor"] },
 ];
 
 export function screensOf(me: Me): Screen[] {

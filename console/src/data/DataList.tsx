@@ -1,28 +1,39 @@
 import { useGet } from "../api/loading";
 import type { Dataset, Page } from "../api/types";
 import { Link } from "../app/router";
+import { has, useMe } from "../app/session";
 import { Head } from "../parts/Head";
 import { Empty, Shown } from "../parts/states";
 import { TableFrame } from "../parts/TableFrame";
 import { Time } from "../parts/Time";
 
 export default function DataList() {
+  const mayWrite = has(useMe(), "owner", "steward");
   const { loaded, reload } = useGet<Page<Dataset>>("/datasets?limit=200");
   return (
     <>
-      <Head title="Data and plan" about="What was uploaded, what its columns hold, and what a policy would do with them.">
-        <Link className="button primary" to="/data/new">
-          Add data
-        </Link>
+      <Head title="Data" about="What was uploaded, and what policies call it. No value of it is shown here.">
+        {mayWrite && (
+          <Link className="button primary" to="/data/new">
+            Add data
+          </Link>
+        )}
       </Head>
       <Shown loaded={loaded} what="data" retry={reload}>
-        {(page) => (page.items.length === 0 ? <NoData /> : <Datasets datasets={page.items} />)}
+        {(page) => (page.items.length === 0 ? <NoData mayWrite={mayWrite} /> : <Datasets datasets={page.items} />)}
       </Shown>
     </>
   );
 }
 
-function NoData() {
+function NoData({ mayWrite }: { mayWrite: boolean }) {
+  if (!mayWrite) {
+    return (
+      <Empty title="No data yet">
+        <p>Owners and stewards of data upload them. What is there is listed here, without any value of it.</p>
+      </Empty>
+    );
+  }
   return (
     <Empty title="No data yet">
       <ol className="steps">
@@ -30,10 +41,10 @@ function NoData() {
           <strong>Upload a table</strong>, CSV or Parquet. It is read by runs alone and shown to nobody.
         </li>
         <li>
-          <strong>Confirm what its columns hold.</strong> Roles are proposed; you decide.
+          <strong>See its columns</strong>, and what policies call each of them.
         </li>
         <li>
-          <strong>Look at the plan</strong> that a published policy makes for it, and start the run.
+          <strong>Write a policy about it</strong>: who may read it, for which purpose, sanitised how.
         </li>
       </ol>
       <p>
@@ -64,8 +75,8 @@ function Datasets({ datasets }: { datasets: readonly Dataset[] }) {
               <Link to={`/data/${encodeURIComponent(dataset.id)}`}>{dataset.name}</Link>
             </th>
             <td className="iri">{dataset.iri}</td>
-            <td className="number">{dataset.rows?.toLocaleString("en") ?? "–"}</td>
-            <td className="number">{dataset.columns.length || "–"}</td>
+            <td className="number">{dataset.rows?.toLocaleString("en") ?? "no file yet"}</td>
+            <td className="number">{dataset.columns.length || ""}</td>
             <td>
               <Time at={dataset.created} />
             </td>

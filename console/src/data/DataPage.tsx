@@ -2,119 +2,137 @@ import { useState } from "react";
 import { ask, asRefusal } from "../api/client";
 import { useLoading } from "../api/loading";
 import type { Refusal } from "../api/problems";
-import type { Column, Dataset } from "../api/types";
-import { Link } from "../app/router";
+import type { Dataset } from "../api/types";
+import { Link, navigate } from "../app/router";
+import { has, useMe } from "../app/session";
 import { Head } from "../parts/Head";
 import { say } from "../parts/messages";
+import { Sheet } from "../parts/Sheet";
+import { sizeOf } from "../parts/sizes";
 import { Refused, Shown } from "../parts/states";
 import { TableFrame } from "../parts/TableFrame";
-import { Planning } from "./Planning";
-import { ROLES } from "./roles";
-
-interface Opened {
-  dataset: Dataset;
-  columns: Column[];
-  etag: string;
-}
-
-async function open(path: string, signal: AbortSignal): Promise<Opened> {
-  const { value: dataset, etag } = await ask<Dataset>("GET", path, { signal });
-  const profile = await ask<{ columns: Column[] }>("GET", `${path}:profile`, { signal });
-  return { dataset, columns: profile.value.columns, etag };
-}
+import { Time } from "../parts/Time";
+import { FileForm } from "./FileForm";
 
 export default function DataPage({ id }: { id: string }) {
   const path = `/datasets/${encodeURIComponent(id)}`;
-  const { loaded, reload } = useLoading(path, (signal) => open(path, signal));
+  const { loaded, reload } = useLoading(path, async (signal) => (await ask<Dataset>("GET", path, { signal })).value);
   return (
     <Shown loaded={loaded} what="the data" retry={reload}>
-      {({ dataset, columns, etag }) => (
-        <>
-          <p className="crumb">
-            <Link to="/data">Data and plan</Link>
-          </p>
-          <Head title={dataset.name} about={<span className="iri">{dataset.iri}</span>} />
-          <div className="stack">
-            <Columns key={etag} path={path} columns={columns} etag={etag} saved={reload} />
-            <Planning dataset={dataset} />
-          </div>
-        </>
-      )}
+      {(dataset) => <OneDataset dataset={dataset} path={path} changed={reload} />}
     </Shown>
   );
 }
 
-interface ColumnsProps {
-  path: string;
-  columns: readonly Column[];
-  etag: string;
-  saved: () => void;
+function OneDataset({ dataset, path, changed }: { dataset: Dataset; path: string; changed: () => void }) {
+  const mayWrite = has(useMe(), "owner", "steward");
+  const [isRemoving, setRemoving] = useState(false);
+  return (
+    <>
+      <p className="crumb">
+        <Link to="/data">Data</Link>
+      </p>
+      <Head title={dataset.name} about={<span className="iri">{dataset.iri}</span>}>
+        {mayWrite && (
+          <button type="button" className="danger" onClick={() => setRemoving(true)}>
+            Remove …
+          </button>
+        )}
+      </Head>
+      <div className="columns">
+        <Facts dataset={dataset} />
+        <Columns dataset={dataset} />
+        {mayWrite && (
+          <section className="panel">
+            <h2>{dataset.digest ? "Replace the file" : "Upload the file"}</h2>
+            <FileForm dataset={dataset.id} done={changed} />
+          </section>
+        )}
+      </div>
+      {isRemoving && <Removing dataset={dataset} path={path} close={() => setRemoving(false)} />}
+    </>
+  );
 }
 
-function Columns({ path, columns, etag, saved }: ColumnsProps) {
-  const [roles, setRoles] = useState<Record<string, string>>(() =>
-    Object.fromEntries(columns.map((column) => [column.name, column.role ?? column.proposed_role ?? ""])),
+function Facts({ dataset }: { dataset: Dataset }) {
+  return (
+    <section className="panel">
+      <h2>File</h2>
+      {dataset.digest ? (
+        <dl className="facts">
+          <dt>Rows</dt>
+          <dd>{dataset.rows?.toLocaleString("en")}</dd>
+          <dt>Size</dt>
+          <dd>{sizeOf(dataset.size ?? 0)}</dd>
+          <dt>Format</dt>
+          <dd>{dataset.format}</dd>
+          <dt>Added</dt>
+          <dd>
+            <Time at={dataset.created} />
+          </dd>
+          <dt>Digest</dt>
+          <dd>
+            <code>{dataset.digest}</code>
+          </dd>
+        </dl>
+      ) : (
+        <p className="quiet">None has arrived completely yet.</p>
+      )}
+    </section>
   );
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
-  const isConfirmed = columns.every((column) => column.role !== null && column.role === roles[column.name]);
-  const open = columns.filter((column) => !roles[column.name]).length;
+}
 
-  async function confirm(): Promise<void> {
+function Columns({ dataset }: { dataset: Dataset }) {
+  return (
+    <section className="panel">
+      <h2>Columns</h2>
+      {dataset.columns.length === 0 ? (
+        <p className="quiet">They are read from the file.</p>
+      ) : (
+        <TableFrame label="Columns">
+          <thead>
+            <tr>
+              <th scope="col">Column</th>
+              <th scope="col">What policies call it</th>
+            </tr>
+          </thead>
+          <tbody>
+            {dataset.columns.map((column) => (
+              <tr key={column.name}>
+                <th scope="row">{column.name}</th>
+                <td className="iri">{`${dataset.iri}/${column.name}`}</td>
+              </tr>
+            ))}
+          </tbody>
+        </TableFrame>
+      )}
+    </section>
+  );
+}
+
+function Removing({ dataset, path, close }: { dataset: Dataset; path: string; close: () => void }) {
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  async function remove(): Promise<void> {
     try {
-      await ask("PATCH", path, { body: { roles }, etag });
-      say("The roles of the columns are confirmed.");
-      saved();
+      await ask("DELETE", path);
+      say(`${dataset.name} is removed.`);
+      navigate("/data", "replace");
     } catch (error) {
       setRefusal(asRefusal(error));
     }
   }
-
   return (
-    <section className="panel">
-      <h2>Columns</h2>
-      <p className="quiet">
-        Roles are proposed by names, types and how many values there are. No value is shown.
-      </p>
-      <TableFrame label="Columns">
-        <thead>
-          <tr>
-            <th scope="col">Column</th>
-            <th scope="col">Type</th>
-            <th scope="col">Role</th>
-          </tr>
-        </thead>
-        <tbody>
-          {columns.map((column) => (
-            <tr key={column.name}>
-              <th scope="row">{column.name}</th>
-              <td>{column.type}</td>
-              <td>
-                <select
-                  aria-label={`Role of ${column.name}`}
-                  value={roles[column.name] ?? ""}
-                  onChange={(event) => setRoles({ ...roles, [column.name]: event.target.value })}
-                >
-                  <option value="">Not decided</option>
-                  {Object.entries(ROLES).map(([role, words]) => (
-                    <option key={role} value={role}>
-                      {words}
-                    </option>
-                  ))}
-                </select>
-                {column.reason && column.role === null && <p className="fine">{column.reason}</p>}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </TableFrame>
+    <Sheet title={`Remove ${dataset.name}?`} close={close}>
+      <p>Its file is deleted and cannot be had back. That it was there stays known to decisions and certificates.</p>
       {refusal && <Refused refusal={refusal} />}
       <div className="actions">
-        <button type="button" className="primary" disabled={isConfirmed || open > 0} onClick={() => void confirm()}>
-          Confirm roles
+        <button type="button" className="danger" onClick={() => void remove()}>
+          Remove
         </button>
-        {open > 0 && <span className="quiet">{open} not decided yet</span>}
-        {isConfirmed && <span className="quiet">✓ confirmed</span>}
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
       </div>
-    </section>
+    </Sheet>
   );
 }

@@ -1,46 +1,44 @@
-import { useEffect, useRef, useState, type FormEvent } from "react";
-import { asRefusal, isAbort, post } from "../api/client";
+import { useState, type FormEvent } from "react";
+import { asRefusal, post } from "../api/client";
 import type { Refusal } from "../api/problems";
 import type { Dataset } from "../api/types";
 import { Link, navigate } from "../app/router";
 import { Field } from "../parts/Field";
 import { Head } from "../parts/Head";
 import { Refused } from "../parts/states";
-import { uploadFile, type Arrived } from "./uploading";
 
 export default function NewData() {
   const [name, setName] = useState("");
   const [iri, setIri] = useState("");
-  const [arrived, setArrived] = useState<Arrived | null>(null);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
-  const made = useRef<Dataset | null>(null);
-  const controller = useRef<AbortController | null>(null);
-  useEffect(() => () => controller.current?.abort(), []);
+  const [isBusy, setBusy] = useState(false);
 
-  async function add(event: FormEvent<HTMLFormElement>): Promise<void> {
+  async function add(event: FormEvent): Promise<void> {
     event.preventDefault();
-    const file = new FormData(event.currentTarget).get("file");
-    if (!(file instanceof File)) return;
-    controller.current = new AbortController();
+    setBusy(true);
     setRefusal(null);
-    setArrived({ sent: 0, size: file.size });
     try {
-      made.current ??= await post<Dataset>("/datasets", { name: name.trim(), iri: iri.trim() });
-      await uploadFile(made.current.id, file, controller.current.signal, setArrived);
-      navigate(`/data/${encodeURIComponent(made.current.id)}`, "replace");
+      const dataset = await post<Dataset>("/datasets", { name: name.trim(), iri: iri.trim() });
+      navigate(`/data/${encodeURIComponent(dataset.id)}`, "replace");
     } catch (error) {
-      if (!isAbort(error)) setRefusal(asRefusal(error));
-      setArrived(null);
+      setRefusal(asRefusal(error));
+      setBusy(false);
     }
   }
 
   return (
     <>
-      <Head title="Add data" about="A table that policies are about. It stays with the service." />
+      <Head title="Add data" about="A table that policies are about. Its file is uploaded next." />
       <form className="stack narrow" onSubmit={(event) => void add(event)}>
         <label className="field">
           <span>Name</span>
-          <input required maxLength={200} autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
+          <input
+            required
+            maxLength={200}
+            autoComplete="off"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
         </label>
         <Field
           label="Identifier"
@@ -58,14 +56,10 @@ export default function NewData() {
             />
           )}
         </Field>
-        <Field label="File" hint="CSV with a line of names first, or Parquet.">
-          {(given) => <input {...given} required type="file" name="file" accept=".csv,.parquet" />}
-        </Field>
-        {arrived && <Sending arrived={arrived} />}
         {refusal && <Refused refusal={refusal} />}
         <div className="actions">
-          <button type="submit" className="primary" disabled={arrived !== null}>
-            {arrived ? "Uploading …" : "Upload"}
+          <button type="submit" className="primary" disabled={isBusy || name.trim() === ""}>
+            Add
           </button>
           <Link className="button" to="/data">
             Cancel
@@ -73,17 +67,5 @@ export default function NewData() {
         </div>
       </form>
     </>
-  );
-}
-
-function Sending({ arrived }: { arrived: Arrived }) {
-  const isAll = arrived.sent >= arrived.size;
-  return (
-    <div className="progress" role="status">
-      <progress aria-label="Upload" value={arrived.sent} max={Math.max(1, arrived.size)} />
-      <span className="fine">
-        {isAll ? "Reading the table …" : `${Math.floor((100 * arrived.sent) / Math.max(1, arrived.size))} % has arrived`}
-      </span>
-    </div>
   );
 }

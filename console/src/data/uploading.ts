@@ -5,6 +5,7 @@ import { Refusal } from "../api/problems";
 import type { Dataset, Upload } from "../api/types";
 
 const PIECE = 4 * 2 ** 20;
+const LARGEST_DIGESTED = 256 * 2 ** 20;
 const ATTEMPTS = 4;
 const PAUSE = 1_000;
 
@@ -30,7 +31,14 @@ export async function uploadFile(
     offset = await sendPiece(path, file, offset, signal);
   }
   tell({ sent: file.size, size: file.size });
-  return post<Dataset>(`${path}:complete`, undefined, signal);
+  return post<Dataset>(`${path}:complete`, { sha256: await digestOf(file) }, signal);
+}
+
+/** The SHA-256 of a file that fits into memory, and nothing of one that does not. */
+async function digestOf(file: File): Promise<string> {
+  if (!window.isSecureContext || file.size > LARGEST_DIGESTED) return "";
+  const digest = await window.crypto.subtle.digest("SHA-256", await file.arrayBuffer());
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Sends the piece at an offset and returns the next offset, after a break from where it broke. */

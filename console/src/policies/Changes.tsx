@@ -5,7 +5,7 @@ import { EditorView, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import { get } from "../api/client";
 import { useGet, useLoading } from "../api/loading";
-import type { Change, Comparison, Policy, Version } from "../api/types";
+import type { Change, Comparison, Policy, VersionText } from "../api/types";
 import { Badge, type Tone } from "../parts/Badge";
 import { Name } from "../parts/Name";
 import { Shown } from "../parts/states";
@@ -23,8 +23,8 @@ export default function Changes({ policy, version, text, isSaved }: Props) {
   const published = policy.published_version;
   return (
     <section className="panel">
-      <h2>{published === null ? "Changes" : `Changes since version ${published}`}</h2>
-      {published === null ? (
+      <h2>{published == null ? "Changes" : `Changes since version ${published}`}</h2>
+      {published == null ? (
         <p className="quiet">No version is in force yet, so there is nothing to compare with.</p>
       ) : published === version && isSaved ? (
         <p className="quiet">This is the version in force.</p>
@@ -106,7 +106,7 @@ function OneChange({ change }: { change: Change }) {
 
 function InText({ id, published, text }: { id: string; published: number; text: string }) {
   const path = `/policies/${encodeURIComponent(id)}/versions/${published}`;
-  const { loaded, reload } = useLoading(path, async (signal) => (await get<Version>(path, signal)).text ?? "");
+  const { loaded, reload } = useLoading(path, async (signal) => (await get<VersionText>(path, signal)).text);
   return (
     <Shown loaded={loaded} what="the text in force" retry={reload}>
       {(original) =>

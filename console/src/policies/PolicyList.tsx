@@ -90,7 +90,7 @@ function Row({ policy }: { policy: Policy }) {
         <Link to={`/policies/${encodeURIComponent(policy.id)}`}>{policy.name}</Link>
       </th>
       <td>
-        {policy.published_version === null ? (
+        {policy.published_version == null ? (
           <span className="quiet">not published</span>
         ) : (
           `Version ${policy.published_version}`

@@ -14,7 +14,7 @@ export function Publishing({ policy, draft, publish, close }: Props) {
   return (
     <Sheet title={`Publish ${policy.name}?`} close={close}>
       <p>
-        {policy.published_version === null
+        {policy.published_version == null
           ? "From then on this policy decides who may read what."
           : `It replaces version ${policy.published_version}, which stays readable. What was released under it is readable again once it is certified under the new one.`}
       </p>

@@ -1,11 +1,11 @@
 /** A policy that is open, with the version that is shown of it. */
 
 import { ask, get } from "../api/client";
-import type { Policy, Version } from "../api/types";
+import type { Policy, Version, VersionText } from "../api/types";
 
 export interface Opened {
   policy: Policy;
-  version: Version & { text: string };
+  version: VersionText;
   /** What the next draft is based on. */
   etag: string;
 }
@@ -19,6 +19,6 @@ export async function open(id: string, asked: string, signal: AbortSignal): Prom
   const path = `/policies/${encodeURIComponent(id)}`;
   const { value: policy, etag } = await ask<Policy>("GET", path, { signal });
   const number = Number(asked) || latestOf(policy).number;
-  const version = await get<Version & { text: string }>(`${path}/versions/${number}`, signal);
+  const version = await get<VersionText>(`${path}/versions/${number}`, signal);
   return { policy, version, etag };
 }

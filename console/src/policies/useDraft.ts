@@ -3,12 +3,10 @@
 import { useEffect, useRef, useState } from "react";
 import { ask, asRefusal, type Answer } from "../api/client";
 import type { Refusal } from "../api/problems";
-import type { Policy, Version } from "../api/types";
+import type { Policy, VersionText } from "../api/types";
 import { setGuard } from "../app/router";
 import { say } from "../parts/messages";
 import type { Opened } from "./opened";
-
-type Saved = Version & { text: string };
 
 export interface Draft {
   /** The policy and its version as they were last loaded or saved. */
@@ -20,7 +18,7 @@ export interface Draft {
   /** Why the last attempt was refused. */
   refusal: Refusal | null;
   /** What somebody else saved meanwhile. */
-  conflict: Saved | null;
+  conflict: VersionText | null;
   save: () => Promise<boolean>;
   overwrite: () => Promise<boolean>;
   publish: () => Promise<boolean>;
@@ -33,7 +31,7 @@ export function useDraft(first: Opened): Draft {
   const [text, setText] = useState(first.version.text);
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
-  const [conflict, setConflict] = useState<Saved | null>(null);
+  const [conflict, setConflict] = useState<VersionText | null>(null);
   const isChanged = text !== opened.version.text;
   useLeaving(isChanged);
 
@@ -52,13 +50,13 @@ export function useDraft(first: Opened): Draft {
   }
 
   /** Takes over what was saved; the versions of the policy are listed anew. */
-  async function take({ value: version, etag }: Answer<Saved>): Promise<void> {
+  async function take({ value: version, etag }: Answer<VersionText>): Promise<void> {
     const { value: policy } = await ask<Policy>("GET", path);
     setOpened({ policy, version, etag });
   }
 
   async function put(etag: string): Promise<string> {
-    const answer = await ask<Saved>("PUT", `${path}/draft`, { body: { text }, etag });
+    const answer = await ask<VersionText>("PUT", `${path}/draft`, { body: { text }, etag });
     await take(answer);
     setConflict(null);
     say(`Draft saved as version ${answer.value.number}.`);
@@ -66,17 +64,17 @@ export function useDraft(first: Opened): Draft {
   }
 
   async function decide(verb: string, etag: string): Promise<void> {
-    const answer = await ask<Saved>("POST", `${path}:${verb}`, { etag });
+    const answer = await ask<VersionText>("POST", `${path}:${verb}`, { etag });
     await take(answer);
     const { number, state } = answer.value;
     const result = state === "proposed" ? "proposed: another owner has to approve it" : "published";
     say(`Version ${number} is ${result}.`);
   }
 
-  async function look(): Promise<{ theirs: Saved; etag: string }> {
+  async function look(): Promise<{ theirs: VersionText; etag: string }> {
     const { value: policy, etag } = await ask<Policy>("GET", path);
     const number = Math.max(...policy.versions.map((version) => version.number));
-    const theirs = (await ask<Saved>("GET", `${path}/versions/${number}`)).value;
+    const theirs = (await ask<VersionText>("GET", `${path}/versions/${number}`)).value;
     return { theirs, etag };
   }
 

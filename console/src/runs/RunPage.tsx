@@ -6,6 +6,7 @@ import type { Page, Run } from "../api/types";
 import { Link } from "../app/router";
 import { Head } from "../parts/Head";
 import { ProblemList } from "../parts/ProblemList";
+import { sizeOf } from "../parts/sizes";
 import { Refused, Shown } from "../parts/states";
 import { spanOf, Time } from "../parts/Time";
 import { kindName } from "./kinds";
@@ -118,12 +119,6 @@ function Artifacts({ run }: { run: Run }) {
       </Shown>
     </section>
   );
-}
-
-function sizeOf(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} bytes`;
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 function Log({ run }: { run: Run }) {

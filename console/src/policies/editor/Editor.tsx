@@ -127,7 +127,7 @@ function saving(save: () => void): Extension {
 function markOf(state: EditorState, problem: Problem, severity: "error" | "warning"): Diagnostic {
   const words = [problem.message, problem.hint].filter(Boolean).join(" ");
   const mark: Diagnostic = { ...rangeOf(state, problem), severity, message: `${problem.code}  ${words}` };
-  if (problem.fix === null) return mark;
+  if (!problem.fix) return mark;
   return { ...mark, actions: [{ name: fixName(problem), apply: (view) => mend(view, problem) }] };
 }
 
@@ -138,7 +138,7 @@ function goTo(view: EditorView, problem: Problem): void {
 }
 
 function mend(view: EditorView, problem: Problem): void {
-  if (problem.fix === null || view.state.readOnly) return;
+  if (!problem.fix || view.state.readOnly) return;
   view.dispatch({ changes: changeOf(view.state.doc, problem.fix), userEvent: "input.fix", scrollIntoView: true });
   view.focus();
 }

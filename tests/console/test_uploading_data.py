@@ -1,0 +1,60 @@
+"""The pages of data, in a real browser on a real service."""
+
+import pytest
+
+CUSTOMERS = "CustomerID,ZIP,Amount\n" + "".join(f"{n},{40000 + n},{n}.5\n" for n in range(500))
+
+
+def add_data(page, name, iri):
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Identifier").fill(iri)
+    page.get_by_role("button", name="Add", exact=True).click()
+
+
+def upload(page, name, text):
+    file = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_role("button", name="Upload").click()
+
+
+def test_a_table_is_uploaded_and_its_columns_are_named_as_policies_do(open_page):
+    page = open_page("/data/new")
+    add_data(page, "Customers", "http://example.com/uploaded/Customer")
+    upload(page, "customers.csv", CUSTOMERS)
+    page.get_by_text("http://example.com/uploaded/Customer/ZIP").wait_for()
+    assert page.locator("dl.facts dd").first.inner_text() == "500"
+
+
+def test_a_file_that_is_not_a_table_is_refused_with_its_code(open_page):
+    page = open_page("/data/new")
+    add_data(page, "Broken", "http://example.com/uploaded/Broken")
+    upload(page, "broken.parquet", "not a table")
+    page.get_by_role("alert").get_by_text("Code C0").wait_for()
+    assert page.get_by_text("None has arrived completely yet.").is_visible()
+
+
+def test_an_identifier_that_is_taken_is_refused_and_what_was_typed_stays(open_page):
+    for _ in range(2):
+        page = open_page("/data/new")
+        add_data(page, "Taken", "http://example.com/uploaded/Taken")
+    page.get_by_role("alert").get_by_text("already").wait_for()
+    assert page.get_by_label("Name", exact=True).input_value() == "Taken"
+
+
+def test_data_are_removed_once_that_is_confirmed(open_page):
+    page = open_page("/data/new")
+    add_data(page, "Short-lived", "http://example.com/uploaded/Removed")
+    page.get_by_role("button", name="Remove …").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    page.get_by_text("Short-lived is removed.").wait_for()
+    page.get_by_role("heading", name="Data", exact=True).wait_for()
+    assert page.get_by_role("link", name="Short-lived").count() == 0
+
+
+@pytest.mark.parametrize("width", [320, 2560])
+@pytest.mark.parametrize("path", ["/data", "/data/new"])
+def test_pages_of_data_are_accessible(open_page, accessibility, path, width):
+    page = open_page(path, width, "dark")
+    page.get_by_role("heading", level=1).wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert accessibility(page) == []
