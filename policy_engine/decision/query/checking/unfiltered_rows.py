@@ -7,9 +7,11 @@ other values: J. Kenthapadi, N. Mishra, K. Nissim, Simulatable auditing (PODS 20
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from sqlglot import exp
 
+from policy_engine.decision.query.checking.allowed_functions import check_length
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
 from policy_engine.decision.query.scope import DATASET
 
@@ -45,10 +47,13 @@ class UnfilteredRows:
     def resolved(self, node: exp.Expr) -> exp.Expr:
         """Return an expression over the query's rows as one over the columns of tables.
 
-        Raises NotCheckableError (K017) for what a subquery computes where it may be missing.
+        Raises NotCheckableError (K017) for what a subquery computes where it may be missing, and
+        for what becomes too long.
         """
         copied = exp.paren(node.copy(), copy=False)
-        for column in list(copied.find_all(exp.Column)):
+        columns = list(copied.find_all(exp.Column))
+        check_length(chain([copied], map(self._meaning, columns)))
+        for column in columns:
             column.replace(self._meaning(column))
         inner: exp.Expr = copied.this
         return inner
