@@ -8,6 +8,7 @@ from policy_engine.service.calls.rates import RateLimit
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.identity.signing_in import Identities
 from policy_engine.service.resources.datasets import OwnedDatasets
+from policy_engine.service.resources.people import People
 from policy_engine.service.resources.policies import Policies
 from policy_engine.service.settings import ServiceSettings
 from policy_engine.service.store.database import Database
@@ -23,6 +24,7 @@ class Services:
     settings: ServiceSettings
     database: Database
     identities: Identities
+    people: People
     policies: Policies
     datasets: OwnedDatasets
     calls: RateLimit
@@ -33,10 +35,12 @@ class Services:
     def open(cls, settings: ServiceSettings) -> "Services":
         """Return the services of settings. Raises ServiceError (N012, N013) as `Database.open`."""
         database = Database.open(settings.database_url)
+        identities = Identities(database)
         return cls(
             settings=settings,
             database=database,
-            identities=Identities(database),
+            identities=identities,
+            people=People(identities, settings.address),
             policies=Policies(database, two_persons=settings.two_persons),
             datasets=OwnedDatasets(database, FileFolder(settings.folder), settings.largest_upload),
             calls=RateLimit(settings.calls_a_minute),
