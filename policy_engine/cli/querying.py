@@ -296,12 +296,14 @@ def _print_checked(
     """Print the rows of a checked answer, and why some of its cells are not shown."""
     from policy_engine.cli.tables.checked_answers import (  # noqa: PLC0415
         begun_line,
-        checked_json,
         checked_lines,
         checked_texts,
     )
     from policy_engine.cli.tables.tables import console, print_fitting, rows_table  # noqa: PLC0415
     from policy_engine.decision.query import rows  # noqa: PLC0415
+    from policy_engine.decision.query.checking.released_json import (  # noqa: PLC0415
+        checked_json,
+    )
 
     table = checked.table
     if checked.recorded.is_begun:

@@ -8,8 +8,10 @@ from policy_engine.service.calls.rates import RateLimit
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.identity.signing_in import Identities
 from policy_engine.service.resources.datasets import OwnedDatasets
+from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.people import People
 from policy_engine.service.resources.policies import Policies
+from policy_engine.service.resources.queries import Queries
 from policy_engine.service.settings import ServiceSettings
 from policy_engine.service.store.database import Database
 
@@ -27,6 +29,8 @@ class Services:
     people: People
     policies: Policies
     datasets: OwnedDatasets
+    decisions: Decisions
+    queries: Queries
     calls: RateLimit
     costly_calls: RateLimit
     sign_ins: RateLimit
@@ -36,13 +40,18 @@ class Services:
         """Return the services of settings. Raises ServiceError (N012, N013) as `Database.open`."""
         database = Database.open(settings.database_url)
         identities = Identities(database)
+        policies = Policies(database, two_persons=settings.two_persons)
+        datasets = OwnedDatasets(database, FileFolder(settings.folder), settings.largest_upload)
+        decisions = Decisions(policies, settings.folder, lambda: ((), tuple))
         return cls(
             settings=settings,
             database=database,
             identities=identities,
             people=People(identities, settings.address),
-            policies=Policies(database, two_persons=settings.two_persons),
-            datasets=OwnedDatasets(database, FileFolder(settings.folder), settings.largest_upload),
+            policies=policies,
+            datasets=datasets,
+            decisions=decisions,
+            queries=Queries(decisions, settings.folder, datasets.mentioned),
             calls=RateLimit(settings.calls_a_minute),
             costly_calls=RateLimit(max(1, settings.calls_a_minute // _COSTLY)),
             sign_ins=RateLimit(_SIGN_INS),

@@ -1,7 +1,7 @@
 """Answers that passed output checks on a terminal and as JSON: what is shown, and why not more."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from policy_engine import terms
 from policy_engine.audits.outputs.explaining import sentence_of
@@ -9,34 +9,7 @@ from policy_engine.errors import format_count
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.checking.checked_answer import CheckedAnswer
-    from policy_engine.decision.query.checking.showing_released import SuppressedCell
     from policy_engine.methods.output_checks.parameters import OutputCheck
-
-
-def checked_json(checked: "CheckedAnswer", *, with_rows: bool) -> dict[str, Any]:
-    """Return a checked answer: its rows, and what is told of cells that are not shown."""
-    from policy_engine.decision.query.rows import as_json, cell_json  # noqa: PLC0415
-
-    def suppressed(cell: "SuppressedCell") -> dict[str, Any]:
-        keys = {name: cell_json(value) for name, value in cell.keys.items()}
-        return {
-            "row": cell.row,
-            "column": cell.column,
-            "keys": keys,
-            "outcome": cell.outcome.value,
-            "codes": list(cell.codes),
-        }
-
-    rows = {"rows": as_json(checked.table)} if with_rows else {}
-    return {
-        **rows,
-        "suppressed": [suppressed(cell) for cell in checked.suppressed],
-        "verdict": checked.outcome.value,
-        "profile": checked.profile,
-        "protection": checked.protection,
-        "reasons": {code: sentence_of(code) for code in checked.codes},
-        "ledger": {"head": checked.recorded.head, "begun": checked.recorded.is_begun},
-    }
 
 
 def begun_line(checked: "CheckedAnswer") -> str:

@@ -194,6 +194,21 @@ class OwnedDatasets:
         with self.database.reading() as session:
             return {iri: self._path(session, one) for iri, one in dataset_ids.items()}
 
+    def mentioned(self, sql: str) -> dict[str, Path]:
+        """Return the files of the datasets that a query may mean, by IRI: tables are called by the
+        last segment of an IRI, or by the whole of it."""
+        rows = select(StoredDataset.iri, StoredDataset.file).where(
+            StoredDataset.deleted.is_(None), StoredDataset.file.is_not(None)
+        )
+        words = sql.casefold()
+        with self.database.reading() as session:
+            found_files = session.execute(rows).all()
+        return {
+            iri: self.files.path(file)
+            for iri, file in found_files
+            if file and terms.local_name(iri).casefold() in words
+        }
+
     def _path(self, session: Session, dataset_id: str) -> Path:
         row = session.get(StoredDataset, dataset_id)
         if row is None or row.deleted or row.file is None:

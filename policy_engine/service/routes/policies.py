@@ -15,6 +15,7 @@ from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.calls.revisions import IfMatch, add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.decisions import AccessQuestion
 from policy_engine.service.resources.policies import (
     PolicyView,
     VersionText,
@@ -48,15 +49,6 @@ class Diagnostics(BaseModel):
     valid: bool
     problems: list[ProblemView]
     hints: list[ProblemView]
-
-
-class AccessQuestion(BaseModel):
-    """A request for access, in IRIs or in short names as policies have them."""
-
-    assignee: str
-    action: str = "read"
-    target: list[str]
-    purpose: str = ""
 
 
 class WhatIf(Text):

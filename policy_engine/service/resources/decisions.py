@@ -1,0 +1,216 @@
+"""Decisions under all policies in force, and the log that has every one of them."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+from typing import Literal
+
+from pydantic import BaseModel
+
+from policy_engine.certificate.attestation import Attestation
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.decision import Decider, Decision, read_request
+from policy_engine.decision.log import DecisionLog, Entry, read_log, verify_log
+from policy_engine.decision.model import Effect
+from policy_engine.errors import ServiceError
+from policy_engine.policy import InForce, Reading
+from policy_engine.service.files.keys import key_file
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.authorising import authorise
+from policy_engine.service.identity.roles import Verb, Whose
+from policy_engine.service.resources.policies import Policies
+
+Proofs = tuple[Certificate | Attestation, ...]
+_NAME = "decisions.sqlite"
+
+
+class AccessQuestion(BaseModel):
+    """Who asks to do what with which assets, for which purpose: in IRIs, or in the short names that
+    policies have."""
+
+    assignee: str = ""
+    action: str = "read"
+    target: list[str]
+    purpose: str = ""
+
+
+class LoggedView(BaseModel):
+    """An entry of the log: a decision, without what it was about the world."""
+
+    number: int
+    logged: datetime
+    effect: Effect
+    assignee: str
+    action: str
+    targets: tuple[str, ...]
+    purpose: str
+    policy: str
+    rule: str
+    policy_digests: tuple[str, ...]
+
+
+class LogFilter(BaseModel):
+    """Which entries of the log are meant; those with all that is given."""
+
+    effect: Effect | Literal[""] = ""
+    assignee: str = ""
+    target: str = ""
+    policy: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def has(self, entry: Entry, party: str | None) -> bool:
+        """Return whether an entry is meant, and is one of a party, if there is one."""
+        decided = entry.decision
+        if decided is None or (party is not None and decided.request.assignee != party):
+            return False
+        moment = datetime.fromisoformat(entry.logged)
+        return (
+            self.effect in ("", decided.effect)
+            and self.assignee in ("", decided.request.assignee)
+            and (not self.target or self.target in decided.request.targets)
+            and self.policy in ("", decided.policy)
+            and (self.since is None or self.since <= moment)
+            and (self.until is None or moment < self.until)
+        )
+
+
+class LogPage(BaseModel):
+    """A page of the log, the newest first; `next` is the cursor of the page after it, if any."""
+
+    items: list[LoggedView]
+    next: int | None = None
+
+
+class LogIntegrity(BaseModel):
+    """Whether the log is intact, and its head, which is worth keeping elsewhere."""
+
+    intact: bool
+    entries: int
+    head: str
+    problems: list[str]
+
+
+@dataclass
+class _Compiled:
+    """The policies in force as they were compiled, and by what they are known again."""
+
+    key: object = None
+    decider: Decider | None = None
+    log: DecisionLog | None = None
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Answers requests by all policies in force and all releases, and logs every answer."""
+
+    policies: Policies
+    folder: Path
+    proofs: Callable[[], tuple[object, Callable[[], Proofs]]]
+    """What the proofs of the releases are known again by, and how they are read."""
+    _compiled: _Compiled = field(default_factory=_Compiled, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def decide(self, actor: Actor, question: AccessQuestion) -> Decision:
+        """Return the answer to a request, which is in the log before it is returned.
+
+        Raises ServiceError (N002) for a request in the name of another party, where the role does
+        not let the caller ask for it; RequestError (D001) for names that stand for nothing.
+        """
+        assignee = self.assignee_of(actor, question.assignee)
+        decider = self.decider()
+        parts = (assignee, question.action, question.target, question.purpose)
+        return self.log().decide(decider, read_request(*parts, decider.policies))
+
+    def assignee_of(self, actor: Actor, assignee: str, verb: Verb = Verb.DECIDE) -> str:
+        """Return in whose name somebody asks: in their own, or in that of any party."""
+        if assignee in ("", actor.party) and actor.party:
+            return actor.party
+        if not assignee:
+            message = "You have no IRI that policies call you by."
+            raise ServiceError.of("N004", message, "Ask an administrator to give you one.")
+        if authorise(actor, verb) is Whose.OWN:
+            raise ServiceError.of("N002", f"You ask as {actor.party or 'nobody'}, not as others.")
+        return assignee
+
+    def decider(self) -> Decider:
+        """Return what decides, compiled anew once policies or releases have changed."""
+        published = self.policies.published()
+        proofs_key, read_proofs = self.proofs()
+        key = (tuple(digest for digest, _ in published), proofs_key)
+        with self._lock:
+            if self._compiled.decider is None or self._compiled.key != key:
+                texts = [text for _, text in published]
+                in_force = Reading().policies_in_force(*texts) if texts else InForce(())
+                self._compiled.decider = Decider(in_force, read_proofs())
+                self._compiled.key = key
+            return self._compiled.decider
+
+    def log(self) -> DecisionLog:
+        """Return the log, in which every decision is; it remembers what was read of it."""
+        with self._lock:
+            if self._compiled.log is None:
+                self._compiled.log = DecisionLog.open(self.path, self.key)
+            return self._compiled.log
+
+    def page(self, actor: Actor, wanted: LogFilter, limit: int, before: int | None) -> LogPage:
+        """Return a page of the log: all of it, or what is about the caller's party.
+
+        `before` is the number of the entry that the page is before.
+        """
+        is_own = authorise(actor, Verb.READ_DECISIONS) is Whose.OWN
+        party = (actor.party or "-") if is_own else None
+        matches: deque[Entry] = deque(maxlen=limit + 1)
+        for entry in self._entries():
+            if before is not None and entry.number >= before:
+                break
+            if wanted.has(entry, party):
+                matches.append(entry)
+        items = [_view(one) for one in reversed(matches)][:limit]
+        return LogPage(items=items, next=items[-1].number if len(matches) > limit else None)
+
+    def verify(self, actor: Actor) -> LogIntegrity:
+        """Return whether the log is as it was written."""
+        authorise(actor, Verb.READ_DECISIONS)
+        if not self.path.exists():
+            return LogIntegrity(intact=True, entries=0, head="", problems=[])
+        result = verify_log(self.path, self.key)
+        return LogIntegrity(
+            intact=result.intact,
+            entries=result.entries,
+            head=str(result.head),
+            problems=[str(one) for one in result.problems],
+        )
+
+    def _entries(self) -> Iterator[Entry]:
+        return read_log(self.path) if self.path.exists() else iter(())
+
+    @property
+    def path(self) -> Path:
+        """Where the log is."""
+        return self.folder / _NAME
+
+    @property
+    def key(self) -> Path:
+        """The file of the key that the log is chained with."""
+        return key_file(self.folder, "decisions")
+
+
+def _view(entry: Entry) -> LoggedView:
+    decided = entry.decided
+    request = decided.request
+    return LoggedView(
+        number=entry.number,
+        logged=datetime.fromisoformat(entry.logged),
+        effect=decided.effect,
+        assignee=request.assignee,
+        action=request.action,
+        targets=request.targets,
+        purpose=request.purpose,
+        policy=decided.policy,
+        rule=decided.rule,
+        policy_digests=decided.policy_digests,
+    )

@@ -1,0 +1,124 @@
+"""Queries of what there is, answered as far as policies let the caller read it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from policy_engine.api.deciding import query_data
+from policy_engine.service.calls.refusals import ProblemView
+from policy_engine.service.files.keys import key_file
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.decisions import Decisions
+
+if TYPE_CHECKING:
+    from policy_engine.decision.query.model import QueryResult
+
+MOST_ROWS = 10_000
+"""Rows of an answer that are sent; a larger one is asked for in parts."""
+_LEDGER = "outputs.sqlite"
+
+
+class SqlQuestion(BaseModel):
+    """A query in SQL, for a purpose; a dry one is only rewritten, and nothing is counted."""
+
+    sql: str
+    purpose: str = ""
+    dry_run: bool = False
+
+
+class SuppressedCellView(BaseModel):
+    """A cell that is not shown, by its row, and why, in codes."""
+
+    row: int
+    column: str
+    keys: dict[str, Any]
+    outcome: str
+    codes: list[str]
+
+
+class QueryAnswer(BaseModel):
+    """The answer to a query: its rows, and what is not shown of them, or why it is denied.
+
+    `sql` is the query as it was run, on the rows and columns that may be read.
+    """
+
+    permitted: bool
+    sql: str = ""
+    columns: list[str] = []
+    rows: list[dict[str, Any]] = []
+    is_cut: bool = False
+    suppressed: list[SuppressedCellView] = []
+    meanings: dict[str, str] = {}
+    reasons: list[ProblemView] = []
+    suggestion: str = ""
+    decision: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Answers queries by the data of all datasets and releases, in the name of the caller.
+
+    Roles never let anybody read data: policies decide that, and the answer says which rule did.
+    """
+
+    decisions: Decisions
+    folder: Path
+    data: Callable[[str], Mapping[str, Path]]
+    """The data that a query may mean, by IRI, of all that there is."""
+
+    def answer(self, actor: Actor, question: SqlQuestion) -> QueryAnswer:
+        """Return the answer to a query; the decision on it is logged, unless it is a dry one.
+
+        Raises QueryError for what cannot be understood, ServiceError (N004) for a caller whom
+        policies do not know.
+        """
+        assignee = self.decisions.assignee_of(actor, "", Verb.QUERY)
+        decider = self.decisions.decider()
+        is_run = not question.dry_run
+        result = query_data(
+            question.sql,
+            decider.policies,
+            assignee,
+            self.data(question.sql),
+            question.purpose,
+            certificates=(*decider.certificates, *decider.attestations),
+            run=is_run,
+            log=self.decisions.path if is_run else None,
+            log_key=self.decisions.key if is_run else None,
+            output_ledger=self.folder / _LEDGER if is_run else None,
+            output_ledger_key=key_file(self.folder, "outputs") if is_run else None,
+            noise_key=key_file(self.folder, "noise"),
+        )
+        return _answer(result)
+
+
+def _answer(result: "QueryResult") -> QueryAnswer:
+    from policy_engine.decision.query.checking.released_json import (  # noqa: PLC0415 (slow)
+        checked_json,
+    )
+    from policy_engine.decision.query.rows import as_json  # noqa: PLC0415 (slow to import)
+
+    decision = result.decision.model_dump(mode="json") if result.decision else None
+    answer = QueryAnswer(
+        permitted=result.permitted,
+        sql=result.sql,
+        reasons=[ProblemView.model_validate(one.as_json()) for one in result.reasons],
+        suggestion=result.suggestion,
+        decision=decision,
+    )
+    if result.checked is not None:
+        checked = checked_json(result.checked, with_rows=False)
+        answer.suppressed = [SuppressedCellView(**one) for one in checked["suppressed"]]
+        answer.meanings = checked["reasons"]
+    table = result.checked.table if result.checked else result.table
+    if table is not None:
+        answer.columns = list(table.column_names)
+        answer.rows = as_json(table.slice(0, MOST_ROWS))
+        answer.is_cut = table.num_rows > MOST_ROWS
+        last = len(answer.rows)
+        answer.suppressed = [one for one in answer.suppressed if one.row < last]
+    return answer

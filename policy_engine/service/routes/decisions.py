@@ -1,0 +1,57 @@
+"""The routes of decisions and their log, and of queries."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from policy_engine.decision import Decision
+from policy_engine.service.calls.callers import ServicesOf, allowed
+from policy_engine.service.calls.pages import MOST
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.decisions import (
+    AccessQuestion,
+    LogFilter,
+    LogIntegrity,
+    LogPage,
+)
+from policy_engine.service.resources.queries import QueryAnswer, SqlQuestion
+
+router = APIRouter(tags=["decisions"])
+
+Asker = Annotated[Actor, Depends(allowed(Verb.DECIDE))]
+Reader = Annotated[Actor, Depends(allowed(Verb.READ_DECISIONS))]
+Querier = Annotated[Actor, Depends(allowed(Verb.QUERY, is_costly=True))]
+
+
+class LogPageQuery(LogFilter):
+    """Which page of which entries is meant."""
+
+    limit: Annotated[int, Query(ge=1, le=MOST)] = 50
+    cursor: Annotated[int | None, Query(ge=1)] = None
+
+
+@router.post("/decisions")
+def decide(services: ServicesOf, actor: Asker, question: AccessQuestion) -> Decision:
+    """Decide a request by all policies in force; the answer is in the log before it is sent."""
+    return services.decisions.decide(actor, question)
+
+
+@router.get("/decisions")
+def list_decisions(
+    services: ServicesOf, actor: Reader, wanted: Annotated[LogPageQuery, Query()]
+) -> LogPage:
+    """List decisions, the newest first: all, or those on your own requests."""
+    return services.decisions.page(actor, wanted, wanted.limit, wanted.cursor)
+
+
+@router.post("/decisions:verify")
+def verify_decisions(services: ServicesOf, actor: Reader) -> LogIntegrity:
+    """Say whether the log is as it was written, with the head that is worth keeping elsewhere."""
+    return services.decisions.verify(actor)
+
+
+@router.post("/queries")
+def query(services: ServicesOf, actor: Querier, question: SqlQuestion) -> QueryAnswer:
+    """Answer a query, as far as policies let you read what it is about."""
+    return services.queries.answer(actor, question)

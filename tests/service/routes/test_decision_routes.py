@@ -1,0 +1,156 @@
+import json
+import sqlite3
+
+import pytest
+from served import API, code, signed_in
+from test_dataset_routes import uploaded
+from test_policy_routes import published
+
+READER = "http://example.com/people/ada"
+DATA = "http://example.com/Visit"
+TABLE = b"town,age\nAms,30\nBrx,40\n"
+
+
+def policy(*refinements):
+    read = {"rdf:value": {"@id": "odrl:read"}, "refinement": [*refinements]}
+    return json.dumps(
+        {
+            "@context": ["http://www.w3.org/ns/odrl.jsonld"],
+            "@type": "Set",
+            "uid": "http://example.com/policy/visits",
+            "permission": [
+                {
+                    "uid": "http://example.com/policy/visits/read",
+                    "assignee": READER,
+                    "target": DATA,
+                    "action": [read] if refinements else "read",
+                }
+            ],
+        }
+    )
+
+
+@pytest.fixture
+def reader(services):
+    published(signed_in(services, "owner", name="Owner"), policy())
+    uploaded(signed_in(services, "steward", name="Steward"), TABLE, "visits.csv", DATA)
+    return signed_in(services, "consumer", party=READER)
+
+
+def ask(client, **question):
+    return client.post(f"{API}/decisions", json={"target": [DATA], **question})
+
+
+def test_a_decision_is_by_the_policies_in_force_and_in_the_log(services, reader):
+    assert ask(reader).json()["effect"] == "permit"
+    assert ask(reader, action="distribute").json()["effect"] == "deny"
+    auditor = signed_in(services, "auditor")
+    items = auditor.get(f"{API}/decisions").json()["items"]
+    assert [one["effect"] for one in items] == ["deny", "permit"]
+    assert items[1]["rule"] == "http://example.com/policy/visits/read"
+    state = auditor.post(f"{API}/decisions:verify").json()
+    assert (state["intact"], state["entries"]) == (True, 2)
+
+
+def test_a_policy_that_is_replaced_decides_no_more(services):
+    owner, reader = signed_in(services, "owner"), signed_in(services, "consumer", party=READER)
+    address, tag = published(owner, policy())
+    assert ask(reader).json()["effect"] == "permit"
+    text = policy().replace("/people/ada", "/people/bob")
+    tag = owner.put(f"{address}/draft", json={"text": text}, headers={"If-Match": tag}).headers
+    owner.post(f"{address}:publish", headers={"If-Match": tag["etag"]})
+    assert ask(reader).json()["effect"] == "deny"
+
+
+def test_consumers_ask_in_their_own_name_and_see_their_own_requests(services, reader):
+    ask(reader)
+    assert code(ask(reader, assignee="http://example.com/people/bob")) == (403, "N002")
+    other = signed_in(services, "consumer", name="Bob", party="http://example.com/people/bob")
+    assert ask(other).json()["effect"] == "deny"
+    [entry] = other.get(f"{API}/decisions").json()["items"]
+    assert entry["assignee"] == "http://example.com/people/bob"
+    nobody = signed_in(services, "consumer", name="Nobody")
+    assert code(ask(nobody)) == (409, "N004")
+    assert nobody.get(f"{API}/decisions").json()["items"] == []
+
+
+def test_the_log_is_read_by_what_is_wanted_page_by_page(services, reader):
+    for action in ("read", "distribute", "read"):
+        ask(reader, action=action)
+    auditor = signed_in(services, "auditor")
+    denied = auditor.get(f"{API}/decisions", params={"effect": "deny"}).json()["items"]
+    assert [one["number"] for one in denied] == [2]
+    first = auditor.get(f"{API}/decisions", params={"limit": 2}).json()
+    rest = auditor.get(f"{API}/decisions", params={"limit": 2, "cursor": first["next"]}).json()
+    assert [one["number"] for one in first["items"] + rest["items"]] == [3, 2, 1]
+    assert rest["next"] is None
+
+
+def test_a_log_that_was_changed_is_told(services, reader):
+    ask(reader)
+    with sqlite3.connect(services.decisions.path) as log:
+        log.execute("UPDATE decisions SET entry = replace(entry, 'permit', 'deny')")
+    log.close()
+    state = signed_in(services, "auditor").post(f"{API}/decisions:verify").json()
+    assert not state["intact"]
+    assert state["problems"]
+
+
+def query(client, sql, **question):
+    return client.post(f"{API}/queries", json={"sql": sql, **question})
+
+
+def test_a_query_is_answered_as_policies_let_the_caller_read(services, reader):
+    answer = query(reader, "SELECT town FROM Visit ORDER BY age DESC").json()
+    assert answer["permitted"]
+    assert answer["rows"] == [{"town": "Brx"}, {"town": "Ams"}]
+    other = signed_in(services, "consumer", name="Bob", party="http://example.com/people/bob")
+    denied = query(other, "SELECT town FROM Visit").json()
+    assert (denied["permitted"], denied["rows"]) == (False, [])
+    assert denied["reasons"]
+    effects = [one["effect"] for one in other.get(f"{API}/decisions").json()["items"]]
+    assert effects == ["deny"]
+
+
+def test_a_dry_query_is_rewritten_and_leaves_no_trace(services, reader):
+    answer = query(reader, "SELECT town FROM Visit", dry_run=True).json()
+    assert answer["permitted"]
+    assert answer["sql"]
+    assert answer["rows"] == []
+    assert not services.decisions.path.exists()
+
+
+def test_an_answer_to_be_checked_hides_its_small_cells(services):
+    check = {"leftOperand": "pe:outputCheck", "operator": "eq", "rightOperand": "sacro"}
+    text = policy(check).replace(
+        '["http://www.w3.org/ns/odrl.jsonld"]',
+        '["http://www.w3.org/ns/odrl.jsonld", {"pe": "https://w3id.org/policy-engine/ns#"}]',
+    )
+    published(signed_in(services, "owner", name="Owner"), text)
+    large = [b"%b,%d\n" % (town, 20 + i) for town in (b"Ams", b"Cph") for i in range(40)]
+    rows = b"".join(large) + b"Brx,40\nBrx,41\n"
+    uploaded(signed_in(services, "steward", name="Steward"), b"town,age\n" + rows, iri=DATA)
+    reader = signed_in(services, "consumer", party=READER)
+    answer = query(reader, "SELECT town, count(*) AS n FROM Visit GROUP BY town").json()
+    assert {one["town"]: one["n"] for one in answer["rows"]} == {"Ams": 40, "Brx": None, "Cph": 40}
+    [cell] = answer["suppressed"]
+    assert (cell["keys"], cell["column"]) == ({"town": "Brx"}, "n")
+    assert set(cell["codes"]) == set(answer["meanings"])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT * FROM 'http://example.com/x.parquet'",
+        "INSTALL httpfs",
+        "ATTACH '/tmp/x.db'",
+        "COPY Visit TO '/tmp/x.csv'",
+        "SELECT 1; DROP TABLE Visit",
+        "not sql",
+        "",
+    ],
+)
+def test_nothing_but_a_query_of_what_may_be_read_is_run(reader, sql):
+    answer = query(reader, sql)
+    assert answer.status_code == 422 or not answer.json()["permitted"]
