@@ -23,6 +23,13 @@ def files(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def tree(files):
+    """The file that describes a model that is trained in no time."""
+    (files / "tree.json").write_text('{"name": "DecisionTreeClassifier"}')
+    return str(files / "tree.json")
+
+
 def run(files, *arguments):
     own = (str(files / "policy.jsonld"), "--data", f"{DATASET}={files / 'in.csv'}")
     return CliRunner().invoke(make_app("explore"), ["explore", *own, *arguments])
@@ -44,8 +51,8 @@ def test_the_best_way_is_told_drawn_and_written_as_a_policy(files):
     assert "pe:algorithm" in [one["leftOperand"] for one in refinements]
 
 
-def test_a_comparison_is_printed_as_json(files):
-    told = run(files, *LEARNT, "--k", "5", "--format", "json")
+def test_a_comparison_is_printed_as_json(files, tree):
+    told = run(files, *LEARNT, "--k", "5", "--model", tree, "--format", "json")
     made = json.loads(told.stdout)
     assert (made["label"], made["measure"], made["splits"]) == ("buys", "accuracy", 2)
     [best] = [one for one in made["runs"] if one["is_chosen"]]
@@ -58,15 +65,14 @@ def test_a_comparison_is_printed_as_json(files):
     }
 
 
-def test_a_described_model_is_the_one_that_learns(files):
-    (files / "tree.json").write_text('{"name": "DecisionTreeClassifier"}')
-    told = run(files, *LEARNT, "--k", "5", "--model", str(files / "tree.json"))
+def test_a_described_model_is_the_one_that_learns(files, tree):
+    told = run(files, *LEARNT, "--k", "5", "--model", tree)
     assert "2 splits: DecisionTreeClassifier learnt from" in " ".join(told.output.split())
 
 
-def test_nothing_is_chosen_and_written_where_nothing_keeps_the_bounds(files):
+def test_nothing_is_chosen_and_written_where_nothing_keeps_the_bounds(files, tree):
     written = files / "none.jsonld"
-    told = run(files, *LEARNT, "--k", "2", "--write-policy", str(written))
+    told = run(files, *LEARNT, "--k", "2", "--model", tree, "--write-policy", str(written))
     assert told.exit_code == 1
     assert "Nothing was chosen" in told.output
     assert not written.exists()

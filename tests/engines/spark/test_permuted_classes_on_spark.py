@@ -183,6 +183,7 @@ def test_empty_texts_are_not_written_as_csv(cluster, tmp_path):
         released(cluster, frame, tmp_path / "out.csv", **asked)
 
 
+@pytest.mark.nightly
 def test_columns_with_too_many_values_for_the_driver_are_permuted(cluster):
     table = people()
     table = table.set_column(3, "pay", pa.array(np.random.default_rng(1).random(len(table))))

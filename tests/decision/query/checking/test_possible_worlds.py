@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
-from everyday import everyday
-from hypothesis import given
+from everyday import everyday, examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from output_checked import RESEARCHER, TABLE, policy_with
 
@@ -380,6 +380,7 @@ SHAPES = [
 ]
 
 
+@settings(max_examples=examples(24, times=80))
 @given(
     bits=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=8, max_size=14),
     shape=st.sampled_from(SHAPES),
