@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.decision.query.checking.answer_populations import DatasetRows, keyed_cells
+from policy_engine.decision.query.checking.condition_leaves import columns_of
 from policy_engine.decision.query.checking.contributions import tried
 from policy_engine.decision.query.checking.evidence_query import CELLS
 from policy_engine.decision.query.checking.evidence_tables import run_checked
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Counts = NDArray[np.int64]
+    Masks = NDArray[np.bool_]
 
 _TELLING = ("count", "units", "binary", "total")
 
@@ -164,6 +166,27 @@ class _HeldCells:
         places[self.dataset_rows.numbers(members[ROW])] = members["cell"].to_numpy()
         return places
 
+    def _varies(self, number: int, places: "Counts", decided: DecidedRows) -> "Masks":
+        """Return whether there are both kinds of secrets in the cells of each row: (rows,).
+
+        A key that is computed of the secret counts as known, and may settle it.
+        """
+        keys = self.gathered.queries.query.keys
+        bound = [
+            key
+            for key in self._sets[number]
+            if decided.column in columns_of(self.rows.resolved(keys[key]))
+        ]
+        if not bound:
+            return np.ones(len(places), np.bool_)
+        codes = self.gathered.table.codes[self.gathered.sets == number][:, bound]
+        groups = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
+        is_placed, varies = places >= 0, np.zeros(len(places), np.bool_)
+        own, holders = groups[places[is_placed]], decided.holders[is_placed]
+        sizes, held = np.bincount(own), np.bincount(own, holders)
+        varies[is_placed] = ((held > 0) & (held < sizes))[own]
+        return varies
+
     def _part(
         self,
         number: int,
@@ -176,7 +199,7 @@ class _HeldCells:
         rows = np.flatnonzero(self.gathered.sets == number)
         released = self.verdict.released[np.ix_(rows, np.array(aggregates))]
         is_shown = released.any(axis=1)
-        is_in = decided.members & (places >= 0)
+        is_in = decided.members & (places >= 0) & self._varies(number, places, decided)
         is_in[is_in] = is_shown[places[is_in]]
         cells, groups = np.unique(places[is_in], return_inverse=True)
         if not len(cells):

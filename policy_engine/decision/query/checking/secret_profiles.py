@@ -139,7 +139,7 @@ class _Split:
         varies: Masks = np.asarray(profiles.any(axis=1), np.bool_)
         varying, places = np.unique(profiles[varies], axis=0, return_inverse=True)
         if len(varying) > MOST_PROFILES:
-            yield varies[known_rows[0]], profiles[known_rows[0], secrets[0]]
+            yield varies[known_rows[0]], matrix[known_rows[0], secrets[0]]
             return
         own = np.full(len(varies), -1)
         own[varies] = places.reshape(-1)

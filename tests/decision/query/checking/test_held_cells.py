@@ -92,6 +92,7 @@ def test_those_of_whom_a_condition_holds_anyway_make_no_difference(tmp_path, res
         "SELECT region, COUNT(*) FILTER (WHERE ill) AS n, COUNT(*) AS m FROM T GROUP BY region",
         "SELECT region, COUNT(*) AS n FROM T WHERE ill GROUP BY ROLLUP (region)",
         "SELECT COUNT(*) AS n FROM T WHERE ill AND pay >= 1014 AND pay < 1070",
+        "SELECT ROUND(pay, -2) AS p, COUNT(*) AS n FROM T WHERE pay < 1090 GROUP BY p",
     ],
 )
 def test_ordinary_questions_are_answered_and_answered_again(tmp_path, sql):
