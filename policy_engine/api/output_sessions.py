@@ -20,15 +20,16 @@ from policy_engine.api.session_tables import (
     pivot_request,
     tabulated,
 )
+from policy_engine.audits.outputs.fitted_estimators import estimator_output
 from policy_engine.audits.outputs.fitted_models import (
     ModelOutput,
-    estimator_output,
     fit,
     is_estimator,
     is_statsmodels,
-    regression_output,
 )
-from policy_engine.audits.outputs.microdata import Microdata, feature_matrix
+from policy_engine.audits.outputs.microdata import Microdata
+from policy_engine.audits.outputs.model_rows import fitted_rows, result_units
+from policy_engine.audits.outputs.regression_results import regression_output
 from policy_engine.data.keys import Key
 from policy_engine.data.table_files import missing_file, unreadable_file
 from policy_engine.engines.tables import infer_types, read_table
@@ -304,6 +305,7 @@ class OutputSession:
         else:
             units = rows.choose([formula]).units
         model = regression_output(result, units, self._chosen.check.profile.min_units)
+        assert model is not None  # noqa: S101 (these kinds have coefficients)
         text = f"{kind} {formula}" if isinstance(formula, str) else f"{kind} of arrays"
         return self._keep_model(name or kind, text, model)
 
@@ -313,36 +315,36 @@ class OutputSession:
     # -- what was made elsewhere ---------------------------------------------------------------
 
     def add(
-        self, output: Any, *, features: Any = None, data: Any = None, name: str = ""
+        self,
+        output: Any,
+        *,
+        features: Any = None,
+        outcome: Any = None,
+        data: Any = None,
+        name: str = "",
     ) -> SessionOutput:
         """Return an output that was made elsewhere.
 
         Results of statsmodels are judged as regressions if they have a row for each row of the
-        data; so are linear models and decision trees of scikit-learn, with the `features` that they
-        were fitted to. A file by its path, a figure, a text or anything else is for review.
+        data; so are linear models and decision trees of scikit-learn, with the `features` and the
+        `outcome` that they were fitted to: the fit is repeated. A file by its path, a figure, a
+        text or anything else is for review.
+
+        Raises RequestError (K025) for features of another model, or rows that are not the data's.
         """
         label = name or _label(output)
+        model, text = None, type(output).__name__
         if is_statsmodels(output):
-            units = self._units_of(output)
-            least = self._chosen.check.profile.min_units
-            model = regression_output(output, units, least)
-            return self._keep_model(label, f"{type(output.model).__name__} of statsmodels", model)
-        if is_estimator(output) and features is not None:
-            rows = self._rows(data)
-            units = rows.choose([features]).units
-            least = self._chosen.check.profile.min_units
-            made = estimator_output(output, feature_matrix(features), units, least)
-            if made is not None:
-                return self._keep_model(label, f"{type(output).__name__} of scikit-learn", made)
-        return self._keep(label, "file", type(output).__name__, content=_content(output))
-
-    def _units_of(self, result: Any) -> Any:
-        """Return whose the rows of a result are, None where nothing says so."""
-        if self._data is None:
-            return None
-        labels = getattr(result.model.data, "row_labels", None)
-        places = self._data.places(labels, int(result.model.exog.shape[0]))
-        return None if places is None else self._data.units[places]
+            units = result_units(output, self._data)
+            model = regression_output(output, units, self._chosen.check.profile.min_units)
+            text = f"{type(output.model).__name__} of statsmodels"
+        elif is_estimator(output) and features is not None:
+            fitted = fitted_rows(output, features, outcome, self._rows(data))
+            model = estimator_output(output, *fitted, self._chosen.check.profile.min_units)
+            text = f"{type(output).__name__} of scikit-learn"
+        if model is not None:
+            return self._keep_model(label, text, model)
+        return self._keep(label, "file", text, content=_content(output))
 
     # -- all outputs ---------------------------------------------------------------------------
 

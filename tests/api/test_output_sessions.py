@@ -148,8 +148,9 @@ def test_results_of_other_libraries_are_judged_or_looked_at(tmp_path):
     linear = LinearRegression().fit(frame[["age"]], frame.pay)
     forest = RandomForestRegressor(2, random_state=0).fit(frame[["age"]], frame.pay)
     with session(tmp_path) as made:
-        assert made.add(linear, features=frame[["age"]]).status == "released"
+        assert made.add(linear, features=frame[["age"]], outcome=frame.pay).status == "released"
         assert made.add(forest, features=frame[["age"]]).status == "review"
+        assert made.add(linear, features=frame[["age"]]).status == "review"
         assert made.add(linear).status == "review"
         assert made.add("The mean is high.", name="a note").status == "review"
 

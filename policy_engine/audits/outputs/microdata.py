@@ -1,7 +1,7 @@
 """The rows that outputs are made of, with the unit of privacy that each is about."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.model import Counts, Figures
+from policy_engine.audits.outputs.row_contents import check_contents, check_labels
 from policy_engine.errors import (
     DataError,
     PolicyEngineError,
@@ -85,6 +86,8 @@ class Microdata:
             places = whole.positions(self)
             if places is None:
                 raise _unplaced_error(self.rows, whole.rows)
+            names = self.table.column_names
+            check_contents(whole.table, places, {name: self.table[name] for name in names})
             return places
         numbers = {label: number for number, label in enumerate(whole._coded_unit.labels)}  # noqa: SLF001
         own = [numbers.get(label, -2) for label in self._coded_unit.labels]
@@ -117,19 +120,40 @@ class Microdata:
         """
         labels = getattr(source, "index", None)
         if self.index is not None and hasattr(labels, "get_indexer") and self.index.is_unique:
-            places: Counts = np.asarray(self.index.get_indexer(labels), np.int64)
-            return places if (places >= 0).all() else None
+            return self._labelled(labels)
         rows = source.rows if isinstance(source, Microdata) else len(source)
         return np.arange(self.rows) if rows == self.rows else None
 
-    def places(self, labels: Any, rows: int) -> Counts | None:
-        """Return which rows the labels of a model's rows are of, None if nothing says so."""
-        if labels is None:
-            return np.arange(self.rows) if rows == self.rows else None
-        if self.index is not None and self.index.is_unique:
-            places: Counts = np.asarray(self.index.get_indexer(labels), np.int64)
-            return places if (places >= 0).all() else None
-        return np.arange(self.rows) if rows == self.rows else None
+    def _labelled(self, labels: Any) -> Counts | None:
+        places: Counts = np.asarray(self.index.get_indexer(labels), np.int64)
+        return places if (places >= 0).all() else None
+
+    def located(self, source: Any) -> Counts:
+        """Return which rows a series, an array or a frame of columns is of, by its labels.
+
+        Raises RequestError (K025) where nothing says so, or its values are those of other rows.
+        """
+        if not hasattr(source, "__len__"):
+            message = f"This is not a column: {source!r}."
+            raise RequestError.of("K025", message, "Give a name, a series or an array of values.")
+        places = self.positions(source)
+        if places is None:
+            raise _unplaced_error(len(source), self.rows)
+        check_labels(self.table, places, named_columns(source))
+        return places
+
+    def places(self, labels: Any, rows: int, columns: Mapping[str, Any]) -> Counts | None:
+        """Return which rows the labels of a model's rows are of, None if nothing says so.
+
+        Raises RequestError (K025) where its columns have the values of other rows.
+        """
+        places = np.arange(self.rows) if rows == self.rows else None
+        if labels is not None and self.index is not None and self.index.is_unique:
+            places = self._labelled(labels)
+        if places is not None:
+            arrays = {name: arrow_column(column) for name, column in columns.items()}
+            check_labels(self.table, places, arrays)
+        return places
 
     def part(self, frame: Any) -> "Microdata":
         """Return rows of this data that somebody chose, or with columns that were made of it.
@@ -150,9 +174,7 @@ class Microdata:
         chosen = np.arange(self.rows)
         for source in sources:
             if not isinstance(source, str):
-                places = self.positions(source)
-                if places is None:
-                    raise _unplaced_error(len(source), self.rows)
+                places = self.located(source)
                 if len(chosen) != len(places) and len(chosen) != self.rows:
                     raise _unplaced_error(len(places), len(chosen))
                 chosen = places
@@ -161,8 +183,7 @@ class Microdata:
             if isinstance(source, str):
                 columns.append((source, self.column(source).take(pa.array(chosen))))
                 continue
-            places = self.positions(source)
-            if places is None or not np.array_equal(places, chosen):
+            if not np.array_equal(self.located(source), chosen):
                 raise _unplaced_error(len(source), len(chosen))
             columns.append((_name_of(source, number), arrow_column(source)))
         return ChosenColumns(tuple(columns), self.units[chosen])
@@ -180,6 +201,15 @@ def _name_of(source: Any, number: int) -> str:
     return f"column {number + 1}" if name is None else str(name)
 
 
+def named_columns(source: Any) -> Mapping[str, pa.ChunkedArray]:
+    """Return the columns of a frame, or a series, by their names; an array has none."""
+    if hasattr(source, "columns") and hasattr(source, "__arrow_c_stream__"):
+        table = arrow_table(source)
+        return {name: table[name] for name in table.column_names}
+    name = getattr(source, "name", None)
+    return {} if name is None else {str(name): arrow_column(source)}
+
+
 def _unplaced_error(rows: int, whole: int) -> PolicyEngineError:
     message = f"Nothing says whose the {rows:,} values are: the data has {whole:,} rows."
     hint = "Give columns by name, whole columns, or pandas series with the index of the data."
@@ -193,11 +223,21 @@ def arrow_table(frame: Any) -> pa.Table:
         raise DataError.of("C010", message, "Give a pandas, polars or Arrow table, or a path.")
     try:
         table = pa.table(frame)
+        _check_names(table.column_names)
         columns = [_plain_texts(table[name]) for name in range(table.num_columns)]
         return pa.table(columns, names=table.column_names)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         message = f"The table cannot be read: {str(error).splitlines()[0]}."
         raise DataError.of("C010", message) from None
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Raise DataError (C010) for a table without columns, or with two of one name."""
+    if not names:
+        raise DataError.of("C010", "The table has no columns.")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError.of("C010", f"The table has several columns {twice!r}.", "Rename them.")
 
 
 def arrow_column(source: Any) -> pa.ChunkedArray:
@@ -250,11 +290,17 @@ def feature_matrix(features: Any) -> Figures:
     try:
         if hasattr(features, "__arrow_c_stream__") and not hasattr(features, "to_numpy"):
             table = arrow_table(features)
-            columns = [numbers_of(name, table[name]) for name in table.column_names]
-            return np.column_stack(columns)
-        return np.atleast_2d(np.asarray(features, np.float64))
+            matrix = np.column_stack([numbers_of(name, table[name]) for name in table.column_names])
+        else:
+            matrix = np.asarray(features, np.float64)
     except (TypeError, ValueError):
         raise DataError.of("C009", "The features of a model are columns of numbers.") from None
+    if matrix.ndim not in (1, 2) or not matrix.size:
+        raise DataError.of("C009", "The features of a model are columns of numbers.")
+    if not np.isfinite(matrix).all():
+        hint = "Give the rows that the model was fitted to."
+        raise DataError.of("C009", "The features have values that are missing or infinite.", hint)
+    return matrix[:, None] if matrix.ndim == 1 else matrix
 
 
 def numbers_of(name: str, column: pa.ChunkedArray) -> Figures:

@@ -1,0 +1,249 @@
+"""Estimators of scikit-learn as outputs.
+
+They do not tell what they were fitted to, nor with which weights. So the fit is repeated: what is
+not what the features and the outcome give, each row with the same weight, is for a person.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from policy_engine.audits.outputs.fitted_models import (
+    ModelOutput,
+    for_a_person,
+    one_row,
+    regression_tabulation,
+)
+from policy_engine.audits.outputs.microdata import CodedColumn
+from policy_engine.audits.outputs.model import CellEvidence, Counts, Figures, ShownStatistic
+from policy_engine.audits.outputs.regression_designs import Figure, RegressionDesign
+from policy_engine.audits.outputs.tabulating import (
+    CellMembers,
+    ShownAggregate,
+    TableRows,
+    Tabulation,
+    tabulate,
+)
+from policy_engine.errors import RequestError
+
+_LINEAR = ("LinearRegression", "Ridge", "Lasso", "ElasticNet", "LogisticRegression")
+_TREES = ("DecisionTreeClassifier", "DecisionTreeRegressor")
+_MEANS = ("squared_error", "friedman_mse", "poisson")
+"""The criteria by which the leaves of a tree show means."""
+_CLOSE = 1e-5
+_WHOLE = 1e-9
+
+
+def estimator_output(
+    estimator: Any, features: Figures, outcome: CodedColumn | None, units: Counts, least: int
+) -> ModelOutput | None:
+    """Return an estimator of scikit-learn as an output, None for one that no rule judges.
+
+    Linear models are judged as regressions, and the leaves of a decision tree as cells of a table.
+    `outcome` is None where it is not known.
+
+    Raises RequestError (K025) for other features than it was fitted to.
+    """
+    kind = type(estimator).__name__
+    if kind in _LINEAR and hasattr(estimator, "coef_"):
+        check_features(estimator, features)
+        return _linear_output(estimator, features, outcome, units, least)
+    if kind in _TREES and hasattr(estimator, "tree_"):
+        check_features(estimator, features)
+        return _tree_output(estimator, features, outcome, units)
+    return None
+
+
+def check_features(estimator: Any, features: Figures, names: tuple[str, ...] = ()) -> None:
+    """Check that features are those that an estimator was fitted to, by their number and names.
+
+    Raises RequestError (K025).
+    """
+    count = getattr(estimator, "n_features_in_", features.shape[1])
+    if count != features.shape[1]:
+        message = f"The model was fitted to {count} features. Given are {features.shape[1]}."
+        raise RequestError.of("K025", message, "Give the features that it was fitted to.")
+    own = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
+    if own and names and own != names:
+        message = f"The model was fitted to the features {', '.join(own)}, in this order. "
+        message += f"Given are {', '.join(names)}."
+        raise RequestError.of("K025", message, "Give the features that it was fitted to.")
+
+
+def _labels(outcome: CodedColumn) -> Any:
+    return np.asarray(outcome.labels)[outcome.codes]
+
+
+def _linear_output(
+    estimator: Any, features: Figures, outcome: CodedColumn | None, units: Counts, least: int
+) -> ModelOutput:
+    constant = np.ones((len(features), 1))
+    has_constant = bool(getattr(estimator, "fit_intercept", True))
+    variables = np.hstack([constant, features]) if has_constant else features
+    is_classes = hasattr(estimator, "classes_")
+    response = _response(outcome, is_classes=is_classes)
+    is_repeated = outcome is not None and _is_repeated(estimator, features, _labels(outcome))
+    design = RegressionDesign(
+        variables,
+        units,
+        float(len(features) - variables.shape[1]),
+        response,
+        least=least,
+        is_classes=is_classes,
+        is_perfect=is_repeated and not is_classes and _is_perfect(estimator, features, response),
+    )
+    more = () if is_repeated else (for_a_person(design.unit_count),)
+    made = regression_tabulation(design, ("coefficients",), more)
+    return ModelOutput({"coefficients": _coefficients(estimator)}, made, design.evidence())
+
+
+def _response(outcome: CodedColumn | None, *, is_classes: bool) -> Figures | None:
+    """Return an outcome as numbers, those of classes by their order."""
+    if outcome is None:
+        return None
+    if is_classes:
+        return outcome.codes.astype(np.float64)
+    try:
+        return np.asarray(_labels(outcome), np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _is_repeated(estimator: Any, features: Figures, outcome: Any) -> bool:
+    """Tell whether the same fit to features and an outcome, without weights, gives an estimator."""
+    if getattr(estimator, "class_weight", None) is not None:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            again = type(estimator)(**estimator.get_params(deep=False)).fit(features, outcome)
+    except (TypeError, ValueError):
+        return False
+    own_classes, other_classes = (getattr(one, "classes_", ()) for one in (estimator, again))
+    return np.array_equal(own_classes, other_classes) and all(
+        _are_close(np.asarray(getattr(estimator, name)), np.asarray(getattr(again, name)))
+        for name in ("coef_", "intercept_")
+    )
+
+
+def _is_perfect(estimator: Any, features: Figures, outcome: Figures | None) -> bool:
+    if outcome is None:
+        return False
+    rests = outcome - np.ravel(features @ np.ravel(estimator.coef_) + estimator.intercept_)
+    return bool((rests**2).sum() <= _WHOLE * ((outcome - outcome.mean()) ** 2).sum())
+
+
+def _coefficients(estimator: Any) -> tuple[tuple[str, ...], tuple[tuple[Figure, ...], ...]]:
+    coefficients = np.atleast_2d(np.asarray(estimator.coef_, np.float64))
+    names = getattr(estimator, "feature_names_in_", range(coefficients.shape[1]))
+    intercepts = np.broadcast_to(np.ravel(estimator.intercept_), (len(coefficients),))
+    rows = [("intercept", *intercepts.tolist())]
+    columns = coefficients.T.tolist()
+    rows += [(str(name), *column) for name, column in zip(names, columns, strict=True)]
+    classes = list(getattr(estimator, "classes_", ()))
+    labels = classes if len(classes) == len(coefficients) else range(len(coefficients))
+    return ("term", *(f"coefficient {one}" for one in labels)), tuple(rows)
+
+
+# -- trees -------------------------------------------------------------------------------------
+
+
+def _tree_output(
+    estimator: Any, features: Figures, outcome: CodedColumn | None, units: Counts
+) -> ModelOutput:
+    """Return a tree: each leaf is a cell, of a count of each class or of a mean."""
+    leaves, ends = np.unique(np.asarray(estimator.apply(features)), return_inverse=True)
+    ends = ends.ravel()
+    table = None if outcome is None else _leaf_table(estimator, ends, leaves, outcome, units)
+    members = [np.unique(units[ends == place]) for place in range(len(leaves))]
+    statistics: dict[str, tuple[ShownStatistic, ...]] = {}
+    for place, leaf in enumerate(leaves.tolist()):
+        cells = () if table is None else _cells(table, place)
+        statistics[f"leaf {leaf}"] = cells or (for_a_person(len(members[place])),)
+    made = one_row(statistics, np.unique(units))
+    own = tuple(CellMembers(np.zeros(len(one), np.int64), one) for one in members)
+    facts: dict[str, Figure] = {
+        "leaves": len(leaves),
+        "units in the smallest leaf": min(map(len, members), default=0),
+        "units": len(np.unique(units)),
+    }
+    return ModelOutput(
+        {"tree": _nodes(estimator.tree_)},
+        Tabulation(made.table, made.sets, made.units, own, made.aggregates),
+        facts,
+    )
+
+
+def _leaf_table(
+    estimator: Any, ends: Counts, leaves: Counts, outcome: CodedColumn, units: Counts
+) -> Tabulation | None:
+    """Return what a tree shows as a table by its leaves, None if it was not fitted to the rows."""
+    tree = estimator.tree_
+    rows = np.bincount(ends, minlength=len(leaves))
+    if len(leaves) != int((tree.children_left < 0).sum()) or not all(
+        np.array_equal(sizes[leaves], rows)
+        for sizes in (tree.n_node_samples, tree.weighted_n_node_samples)
+    ):
+        return None
+    key = CodedColumn("leaf", ends, tuple(range(len(leaves))))
+    is_classes = hasattr(estimator, "classes_")
+    if is_classes and list(estimator.classes_) != list(outcome.labels):
+        return None
+    if not is_classes and estimator.criterion not in _MEANS:
+        return None
+    made = (_class_table if is_classes else _mean_table)(key, outcome, units)
+    if made is None:
+        return None
+    figures = made.table.values.reshape(len(leaves), -1)
+    figures = figures / rows[:, None] if is_classes else figures
+    return made if _are_close(np.asarray(tree.value)[leaves, 0, :], figures) else None
+
+
+def _are_close(own: Figures, other: Figures) -> bool:
+    slack = _CLOSE * float(np.abs(other).max(initial=0))
+    return own.shape == other.shape and bool(np.allclose(own, other, rtol=_CLOSE, atol=slack))
+
+
+def _class_table(key: CodedColumn, outcome: CodedColumn, units: Counts) -> Tabulation:
+    rows = TableRows((key, outcome), units, {}, ((0, 1),), fills=True)
+    return tabulate(rows, (ShownAggregate("size", "size"),))
+
+
+def _mean_table(key: CodedColumn, outcome: CodedColumn, units: Counts) -> Tabulation | None:
+    values = _response(outcome, is_classes=False)
+    if values is None:
+        return None
+    rows = TableRows((key,), units, {"outcome": values}, ((0,),))
+    return tabulate(rows, (ShownAggregate("mean", "mean", "outcome"),))
+
+
+def _cells(table: Tabulation, leaf: int) -> tuple[ShownStatistic, ...]:
+    """Return the statistics of the cells of one leaf, each of one row."""
+    chosen = np.flatnonzero(table.table.codes[:, 0] == leaf).tolist()
+    return tuple(
+        ShownStatistic(one.statbarn, _row(one.evidence, row), one.columns)
+        for row in chosen
+        for one in table.table.measures[0].statistics
+    )
+
+
+def _row(evidence: CellEvidence, row: int) -> CellEvidence:
+    arrays = {name: values for name, values in vars(evidence).items() if values is not None}
+    return CellEvidence(**{name: values[row : row + 1] for name, values in arrays.items()})
+
+
+def _nodes(tree: Any) -> tuple[tuple[str, ...], tuple[tuple[Figure, ...], ...]]:
+    head = ("node", "left", "right", "feature", "threshold", "value")
+    rows = [
+        (
+            node,
+            int(tree.children_left[node]),
+            int(tree.children_right[node]),
+            int(tree.feature[node]),
+            float(tree.threshold[node]),
+            " ".join(f"{one:.6g}" for one in np.ravel(tree.value[node]).tolist()),
+        )
+        for node in range(int(tree.node_count))
+    ]
+    return head, tuple(rows)
