@@ -7,6 +7,7 @@ from fastapi import APIRouter, Body, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from policy_engine.authoring.diff.model import Difference
+from policy_engine.authoring.explanation import AccessMatrix, access_matrix, policy_sentences
 from policy_engine.decision import Decider, read_request
 from policy_engine.errors import ServiceError
 from policy_engine.service.calls.callers import ServicesOf, allowed, anybody
@@ -49,6 +50,13 @@ class Diagnostics(BaseModel):
     valid: bool
     problems: list[ProblemView]
     hints: list[ProblemView]
+
+
+class Explanation(BaseModel):
+    """What a text means, in sentences, and who can do what by it."""
+
+    sentences: list[str]
+    matrix: AccessMatrix
 
 
 class WhatIf(Text):
@@ -94,6 +102,14 @@ def check_policy(text: Annotated[bytes, Depends(_text_of)]) -> Diagnostics:
         problems=[_problem(one) for one in checked.problems],
         hints=[_problem(one) for one in checked.hints],
     )
+
+
+@router.post("/policies:explain")
+def explain(text: Text, _: Reader) -> Explanation:
+    """Say what a text means, in sentences, and who can do what by it."""
+    policies = policies_of(text.text)
+    sentences = [one for policy in policies for one in policy_sentences(policy)]
+    return Explanation(sentences=sentences, matrix=access_matrix(policies))
 
 
 @router.post("/policies:evaluate")

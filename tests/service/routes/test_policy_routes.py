@@ -53,6 +53,14 @@ def test_whatever_is_sent_is_answered_by_problems(services, body):
     assert not answer.json()["valid"]
 
 
+def test_a_text_is_read_out_and_says_who_can_do_what(services):
+    client = signed_in(services, "owner")
+    answer = client.post(f"{API}/policies:explain", json={"text": TEXT}).json()
+    assert answer["sentences"][-1] == "Whatever no rule permits is denied."
+    assert answer["matrix"]["assignees"] == ["http://org/user"]
+    assert code(client.post(f"{API}/policies:explain", json={"text": "{}"})) == (422, "P001")
+
+
 def test_a_request_is_decided_by_a_text_alone(services):
     client = signed_in(services, "steward")
     answer = client.post(f"{API}/policies:evaluate", json={"text": TEXT, "request": READ}).json()
