@@ -10,6 +10,7 @@ from policy_engine.service.identity.signing_in import Identities
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.people import People
+from policy_engine.service.resources.plans import Plans
 from policy_engine.service.resources.policies import Policies
 from policy_engine.service.resources.queries import Queries
 from policy_engine.service.settings import ServiceSettings
@@ -29,6 +30,7 @@ class Services:
     people: People
     policies: Policies
     datasets: OwnedDatasets
+    plans: Plans
     decisions: Decisions
     queries: Queries
     calls: RateLimit
@@ -50,6 +52,7 @@ class Services:
             people=People(identities, settings.address),
             policies=policies,
             datasets=datasets,
+            plans=Plans(policies, datasets),
             decisions=decisions,
             queries=Queries(decisions, settings.folder, datasets.mentioned),
             calls=RateLimit(settings.calls_a_minute),

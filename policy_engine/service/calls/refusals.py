@@ -1,6 +1,7 @@
 """Errors as the API tells them: problem+json (RFC 9457) with the codes of the library."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -138,7 +139,9 @@ def add_refusals(app: FastAPI) -> None:
     def refuse_error(call: Request, error: Exception) -> JSONResponse:
         if not isinstance(error, PolicyEngineError):  # as it is registered for
             raise TypeError from error
-        return refuse(error.problems, status_of(error), request_id(call))
+        folder = call.app.state.services.settings.folder
+        problems = [_without_places(one, f"{folder}/") for one in error.problems]
+        return refuse(problems, status_of(error), request_id(call))
 
     def refuse_form(call: Request, error: Exception) -> JSONResponse:
         problems = [_form_problem(one) for one in getattr(error, "errors", list)()]
@@ -156,6 +159,12 @@ def add_refusals(app: FastAPI) -> None:
 def request_id(call: Request) -> str:
     """Return which call it is, as the log has it."""
     return str(call.scope.get("request_id", ""))
+
+
+def _without_places(problem: Problem, folder: str) -> Problem:
+    """Return a problem that does not say where the service keeps its files."""
+    message, hint = (text.replace(folder, "") for text in (problem.message, problem.hint))
+    return replace(problem, message=message, hint=hint)
 
 
 _FORM = Problem("N007", "The call cannot be understood.")

@@ -24,6 +24,7 @@ class Verb(StrEnum):
     PUBLISH_POLICIES = "publish policies"
     READ_DATASETS = "read datasets"
     WRITE_DATASETS = "write datasets"
+    PLAN = "plan"
     READ_RUNS = "read runs"
     START_RUNS = "start runs"
     READ_RELEASES = "read releases"
@@ -53,6 +54,7 @@ ALLOWED: Mapping[Verb, Mapping[Role, Whose]] = MappingProxyType(
         Verb.PUBLISH_POLICIES: {Role.OWNER: _OWN},
         Verb.READ_DATASETS: {Role.OWNER: _OWN, Role.STEWARD: _ALL, Role.AUDITOR: _ALL},
         Verb.WRITE_DATASETS: {Role.OWNER: _OWN, Role.STEWARD: _ALL},
+        Verb.PLAN: {Role.OWNER: _OWN, Role.STEWARD: _ALL},
         Verb.READ_RUNS: {Role.OWNER: _ALL, Role.STEWARD: _ALL, Role.AUDITOR: _ALL},
         Verb.START_RUNS: {Role.STEWARD: _ALL},
         Verb.READ_RELEASES: dict.fromkeys(

@@ -56,5 +56,14 @@ def test_our_own_faults_are_told_without_detail(services, monkeypatch, caplog):
     assert answer.json()["request"] in caplog.text
 
 
+def test_where_files_are_is_not_told(services, monkeypatch):
+    def fail(*_):
+        raise PolicyError.of("P001", f"There is no file '{services.settings.folder}/files/x'.")
+
+    monkeypatch.setattr(type(services.policies), "page", fail)
+    answer = signed_in(services, "owner").get(f"{API}/policies").json()
+    assert answer["detail"] == "There is no file 'files/x'."
+
+
 def test_a_problem_keeps_its_values_to_itself():
     assert "Ada" not in str(Problem("R002", "Too few rows.", values=("Ada",)).as_json())

@@ -1,0 +1,78 @@
+"""What a policy would do to datasets, before anything is done."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from policy_engine.api.planning import plan_all
+from policy_engine.plan.plan import Plan
+from policy_engine.policy import PolicyText
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.resources.datasets import OwnedDatasets
+from policy_engine.service.resources.policies import Policies
+
+
+class PlanRequest(BaseModel):
+    """A version of a policy, by default the last one, and datasets by the IRIs it calls them by."""
+
+    policy: str
+    version: int | None = None
+    datasets: dict[str, str] = {}
+
+
+class PlansView(BaseModel):
+    """The plans of a version of a policy, one for each output."""
+
+    policy: str
+    version: int
+    plans: list[Plan]
+
+
+@dataclass(frozen=True)
+class Plans:
+    """Plans what policies ask for; of data, only the names of columns are read."""
+
+    policies: Policies
+    datasets: OwnedDatasets
+
+    def make(self, actor: Actor, request: PlanRequest) -> PlansView:
+        """Return the plans of a policy, bound to datasets.
+
+        Raises ServiceError (N003) for a policy or a dataset that is not there for the caller,
+        PolicyError and PlanError for a text that cannot be carried out, DataError for data that do
+        not fit it.
+        """
+        text = self.text(actor, request)
+        data = self.files(actor, request.datasets)
+        source = PolicyText(text.encode(), "policy")
+        return PlansView(
+            policy=request.policy,
+            version=self._number(actor, request),
+            plans=[_without_places(one) for one in plan_all(source, data)],
+        )
+
+    def text(self, actor: Actor, request: PlanRequest) -> str:
+        """Return the text that is meant."""
+        return self.policies.version(actor, request.policy, self._number(actor, request)).text
+
+    def files(self, actor: Actor, datasets: Mapping[str, str]) -> dict[str, str]:
+        """Return the files of datasets that the caller may read about, by IRI."""
+        for one in datasets.values():
+            self.datasets.read(actor, one)
+        paths = self.datasets.paths(dict(datasets))
+        return {iri: str(path) for iri, path in paths.items()}
+
+    def _number(self, actor: Actor, request: PlanRequest) -> int:
+        if request.version is not None:
+            return request.version
+        return self.policies.read(actor, request.policy).versions[-1].number
+
+
+def _without_places(plan: Plan) -> Plan:
+    """Return a plan that does not say where files are: nobody needs that who calls from outside."""
+    steps = [
+        step.model_copy(update={"location": ""}) if hasattr(step, "location") else step
+        for step in plan.steps
+    ]
+    return plan.model_copy(update={"steps": tuple(steps)})
