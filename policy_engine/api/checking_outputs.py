@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
+from policy_engine.api.arguments import check_arguments
 from policy_engine.api.chosen_checks import ChosenCheck, choose_check
 from policy_engine.api.folder_pages import write_pages
 from policy_engine.api.output_sessions import SessionOutput, load_microdata
@@ -49,8 +50,9 @@ class CheckedTables:
     is_released: bool
 
 
+@check_arguments
 def check_tables(
-    tables: Sequence[str | Path],
+    tables: str | Path | Sequence[str | Path],
     *,
     policy: Source | None = None,
     profile: str = "",
@@ -84,7 +86,10 @@ def check_tables(
     if out is not None:
         check_vacant(Path(out))
     has_measures = recipe is not None and not recipe.across
-    finished = [read_finished(Path(one), keys, total, has_measures=has_measures) for one in tables]
+    paths = [tables] if isinstance(tables, str | Path) else list(tables)
+    if not paths:
+        raise RequestError.of("K025", "No table is given.", "Give the path of one, or of several.")
+    finished = [read_finished(Path(one), keys, total, has_measures=has_measures) for one in paths]
     if recipe is not None:
         outputs, digest = _judged_by_recipe(finished, chosen, recipe)
     else:

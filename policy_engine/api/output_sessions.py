@@ -27,13 +27,13 @@ from policy_engine.audits.outputs.fitted_models import (
     is_estimator,
     is_statsmodels,
 )
-from policy_engine.audits.outputs.microdata import Microdata
+from policy_engine.audits.outputs.microdata import Microdata, named_columns
 from policy_engine.audits.outputs.model_rows import fitted_rows, result_units
 from policy_engine.audits.outputs.regression_results import regression_output
 from policy_engine.data.keys import Key
 from policy_engine.data.table_files import missing_file, unreadable_file
 from policy_engine.engines.tables import infer_types, read_table
-from policy_engine.errors import RequestError, did_you_mean, join_names
+from policy_engine.errors import DataError, RequestError, did_you_mean, join_names
 from policy_engine.policy import ReadingOptions, Source
 from policy_engine.release.linked_outputs import LinkedScope
 from policy_engine.release.output_folder.folder import check_vacant, write_folder
@@ -304,6 +304,8 @@ class OutputSession:
             units = rows.units[list(result.model.data.row_labels)]
         else:
             units = rows.choose([formula]).units
+            if named_columns(explanatory):
+                rows.located(explanatory)
         model = regression_output(result, units, self._chosen.check.profile.min_units)
         assert model is not None  # noqa: S101 (these kinds have coefficients)
         text = f"{kind} {formula}" if isinstance(formula, str) else f"{kind} of arrays"
@@ -526,13 +528,17 @@ def _label(output: Any) -> str:
 
 _PATH = 1_000
 """A longer text is not a path."""
+_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]*$")
+"""What ends a text that is the name of a file, whether there is one or not."""
 
 
 def _content(output: Any) -> tuple[str, bytes]:
     """Return a file, a figure of matplotlib, or a text, as its ending and its bytes."""
     if isinstance(output, str | Path) and len(str(output)) < _PATH:
         path = Path(output)
-        if isinstance(output, Path) or path.suffix:
+        if isinstance(output, Path) or _ENDING.search(output) or path.is_file():
+            if path.is_dir():
+                raise DataError.of("C002", f"{str(path)!r} is a folder, not a file.")
             if not path.is_file():
                 raise missing_file(path)
             try:

@@ -82,8 +82,10 @@ def pivot_request(
     """Return what `pandas.pivot_table` would be asked for. Raises K025."""
     if values is None:
         raise _request_error("A pivot table names its values.")
-    names = [values] if isinstance(values, str) else list(values)
+    names = _column_names(values)
     functions = aggfunc if isinstance(aggfunc, Mapping) else dict.fromkeys(names, aggfunc)
+    if names != [name for name in names if name in functions]:
+        raise _request_error("aggfunc is one aggregate, or has one for each of the values.")
     aggregates = [one for name in names for one in _aggregates(functions[name], name)]
     left, top = _keys(index), _keys(columns)
     if not left and not top:
@@ -97,7 +99,7 @@ def aggregates_of(
     by: Any, functions: Any, named: Mapping[str, tuple[str, str]], column: Any
 ) -> TableRequest:
     """Return what `DataFrame.groupby(by).agg(...)` would be asked for. Raises K025."""
-    columns = [] if column is None else [column] if isinstance(column, str) else list(column)
+    columns = [] if column is None else _column_names(column)
     aggregates: list[ShownAggregate] = []
     if functions == "size":
         aggregates.append(ShownAggregate("size", "size"))
@@ -145,6 +147,8 @@ def recipe_request(
 
 def tabulated(request: TableRequest, rows: Microdata) -> Tabulation:
     """Return the table that is asked for, of rows of data. Raises DataError, RequestError."""
+    if not rows.rows:
+        raise _request_error("There are no rows, so that a table of them has no cells.")
     keys = [*request.left, *request.top]
     names = list(request.sources)
     chosen = rows.choose([*keys, *(request.sources[name] for name in names)])
@@ -169,6 +173,14 @@ def _presence(name: str, column: Any) -> Any:
     codes = coded(name, column).codes.astype(float)
     codes[codes < 0] = float("nan")
     return codes
+
+
+def _column_names(names: Any) -> list[str]:
+    some = list(names) if isinstance(names, list | tuple) else [names]
+    for one in some:
+        if not isinstance(one, str):
+            raise _request_error(f"A column is given by its name. Given: {type(one).__name__}.")
+    return some
 
 
 def _distinct(chosen: ChosenColumns, count: int) -> list[tuple[str, Any]]:

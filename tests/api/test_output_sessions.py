@@ -263,14 +263,25 @@ def test_what_is_not_understood_is_refused(tmp_path):
             lambda: made.groupby("region")["pay"].agg("kurt"),
             lambda: made.pivot_table(values="pay"),
             lambda: made.exception("nothing", "because"),
+            lambda: made.crosstab(1, 2),
+            lambda: made.pivot_table(values=["pay", "age"], index="region", aggfunc={"pay": "sum"}),
+            lambda: made.pivot_table(values=3, index="region"),
+            made.groupby("region")[3].mean,
+            lambda: made.groupby("region", data=people()[:0]).size(),
+            lambda: made.groupby("region", data=people()[[]]).size(),
+            lambda: made.groupby("region", data=people().rename(columns={"age": "pay"})).size(),
+            lambda: made.ols(people().pay, people()[["age"]][5:].reset_index(drop=True)),
+            lambda: made.add(tmp_path),
+            lambda: made.add("results.csv"),
         ):
-            with pytest.raises(PolicyEngineError, match=r"K025|U002"):
+            with pytest.raises(PolicyEngineError, match=r"C002|C010|K025|U002"):
                 call()
 
 
 def test_a_session_without_data_lets_people_look(tmp_path):
     with output_session(None, tmp_path / "f", profile="sacro") as made:
         assert made.add("text").status == "review"
+        assert made.add("The mean is 3.5").status == "review"
         with pytest.raises(PolicyEngineError, match="K025"):
             made.crosstab("region", "sector")
 

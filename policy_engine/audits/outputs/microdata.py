@@ -222,6 +222,8 @@ def arrow_table(frame: Any) -> pa.Table:
         message = f"This is not a table: {type(frame).__name__}."
         raise DataError.of("C010", message, "Give a pandas, polars or Arrow table, or a path.")
     try:
+        # Some libraries fail on what others let pass, so it is asked before and after.
+        _check_names(_names_of(frame))
         table = pa.table(frame)
         _check_names(table.column_names)
         columns = [_plain_texts(table[name]) for name in range(table.num_columns)]
@@ -229,6 +231,13 @@ def arrow_table(frame: Any) -> pa.Table:
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         message = f"The table cannot be read: {str(error).splitlines()[0]}."
         raise DataError.of("C010", message) from None
+
+
+def _names_of(frame: Any) -> Sequence[str]:
+    """Return the names of a frame's columns; those of an Arrow table are read with it."""
+    if isinstance(frame, pa.Table):
+        return list(frame.column_names)
+    return [str(name) for name in getattr(frame, "columns", ["?"])]
 
 
 def _check_names(names: Sequence[str]) -> None:
