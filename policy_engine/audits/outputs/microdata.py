@@ -149,7 +149,7 @@ class Microdata:
         """
         places = np.arange(self.rows) if rows == self.rows else None
         if labels is not None and self.index is not None and self.index.is_unique:
-            places = self._labelled(labels)
+            places = self._labelled(labels) if len(labels) == rows else None
         if places is not None:
             arrays = {name: arrow_column(column) for name, column in columns.items()}
             check_labels(self.table, places, arrays)

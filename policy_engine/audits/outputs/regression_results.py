@@ -48,7 +48,10 @@ def regression_output(result: Any, units: Counts | None, least: int) -> ModelOut
     known; `least` is how many units any figure must be about.
     """
     variables, parts = _variables(result), dict(_parts(result))
-    if variables is None or "coefficients" not in parts:
+    parameters = _figures(result, "params")
+    if variables is None or parameters is None or "coefficients" not in parts:
+        return None
+    if parameters.ndim > 1 and len(parameters) != variables.shape[1]:
         return None
     numbers = np.arange(len(variables)) if units is None else units
     design = _design(result, variables, numbers, least)
@@ -82,10 +85,12 @@ def _variables(result: Any) -> Figures | None:
 
 def _design(result: Any, variables: Figures, units: Counts, least: int) -> RegressionDesign:
     outcome = _outcome(result, len(variables))
+    degrees = _figures(result, "df_resid")
+    least_degrees = float(len(variables) - variables.shape[1])
     return RegressionDesign(
         variables,
         units,
-        float(getattr(result, "df_resid", len(variables) - variables.shape[1])),
+        least_degrees if degrees is None or degrees.ndim else float(degrees),
         outcome,
         *_weights(result, len(variables)),
         least=least,

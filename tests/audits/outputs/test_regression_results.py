@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from statsmodels.regression.rolling import RollingOLS
 
 from policy_engine.audits.outputs.judging import judge
 from policy_engine.audits.outputs.reasons import Reason
@@ -204,3 +205,4 @@ def test_a_result_without_its_data_is_judged_by_nobody():
     result.remove_data()
     assert regression_output(result, UNITS, 10) is None
     assert regression_output(sm.tsa.AutoReg(Y, 1).fit(), UNITS, 10) is None
+    assert regression_output(RollingOLS(Y, QUANTITIES, window=20).fit(), UNITS, 10) is None
