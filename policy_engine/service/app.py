@@ -7,12 +7,28 @@ from policy_engine import __version__
 from policy_engine.service.calls.body_limits import BodyLimit
 from policy_engine.service.calls.marking import Marking
 from policy_engine.service.calls.refusals import REFUSALS, add_refusals
-from policy_engine.service.routes import datasets, decisions, health, pages, people, plans, policies
+from policy_engine.service.routes import (
+    access,
+    datasets,
+    decisions,
+    health,
+    pages,
+    people,
+    plans,
+    policies,
+)
 from policy_engine.service.services import Services
 from policy_engine.service.settings import LOOPBACK, ServiceSettings
 
 PREFIX = "/api/v1"
-_RESOURCES = (people.router, policies.router, datasets.router, plans.router, decisions.router)
+_RESOURCES = (
+    people.router,
+    policies.router,
+    datasets.router,
+    plans.router,
+    access.router,
+    decisions.router,
+)
 
 
 def make_app(services: Services) -> FastAPI:

@@ -7,6 +7,7 @@ from fastapi import Request
 from policy_engine.service.calls.rates import RateLimit
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.identity.signing_in import Identities
+from policy_engine.service.resources.access import Access
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.people import People
@@ -30,6 +31,7 @@ class Services:
     people: People
     policies: Policies
     datasets: OwnedDatasets
+    access: Access
     plans: Plans
     decisions: Decisions
     queries: Queries
@@ -52,6 +54,7 @@ class Services:
             people=People(identities, settings.address),
             policies=policies,
             datasets=datasets,
+            access=Access(database, policies),
             plans=Plans(policies, datasets),
             decisions=decisions,
             queries=Queries(decisions, settings.folder, datasets.mentioned),

@@ -29,6 +29,7 @@ class Verb(StrEnum):
     START_RUNS = "start runs"
     READ_RELEASES = "read releases"
     WITHDRAW_RELEASES = "withdraw releases"
+    READ_ACCESS = "read requests for access"
     ASK_FOR_ACCESS = "ask for access"
     GRANT_ACCESS = "grant access"
     QUERY = "query"
@@ -61,6 +62,7 @@ ALLOWED: Mapping[Verb, Mapping[Role, Whose]] = MappingProxyType(
             (Role.OWNER, Role.STEWARD, Role.CONSUMER, Role.AUDITOR), _ALL
         ),
         Verb.WITHDRAW_RELEASES: {Role.OWNER: _OWN},
+        Verb.READ_ACCESS: {Role.CONSUMER: _OWN, Role.OWNER: _OWN},
         Verb.ASK_FOR_ACCESS: {Role.CONSUMER: _OWN},
         Verb.GRANT_ACCESS: {Role.OWNER: _OWN},
         Verb.QUERY: {Role.CONSUMER: _OWN},

@@ -32,6 +32,7 @@ class VersionState(StrEnum):
     PROPOSED = "proposed"
     PUBLISHED = "published"
     REPLACED = "replaced"
+    WITHDRAWN = "withdrawn"
 
 
 class VersionView(BaseModel):
@@ -164,6 +165,25 @@ class Policies:
             _put_in_force(session, policy, last, _valid(last, policy.name).uid)
             session.flush()
             return _text_view(last)
+
+    def add_published(self, session: Session, actor: Actor, name: str, text: str) -> StoredPolicy:
+        """Return a new policy of somebody that is in force, in the caller's transaction."""
+        policy = StoredPolicy(name=name, owner_id=actor.id)
+        version = _draft(1, text, actor)
+        policy.versions.append(version)
+        session.add(policy)
+        session.flush()
+        _put_in_force(session, policy, version, _valid(version, name).uid)
+        return policy
+
+    def withdraw(self, policy: StoredPolicy) -> None:
+        """Let no version of a policy be in force any more, in the caller's transaction."""
+        for version in policy.versions:
+            if version.state == VersionState.PUBLISHED:
+                version.state = VersionState.WITHDRAWN.value
+                version.revision += 1
+        policy.published = None
+        policy.revision += 1
 
     def difference(self, actor: Actor, policy_id: str, old: int, new: int) -> Difference:
         """Return what changes from one version of a policy to another. Raises as `read`."""

@@ -1,0 +1,244 @@
+"""Requests for access: asked by consumers, answered by owners, granted as policies.
+
+What is granted is a policy like any other: it is in force, is decided by, and is withdrawn when
+the grant is revoked. No second rule lets anybody read data.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import uuid4
+
+from pydantic import BaseModel
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from policy_engine import terms
+from policy_engine.decision import read_request
+from policy_engine.errors import ServiceError
+from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.revisions import check_revision
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.authorising import authorise, nothing_there
+from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.policies import Policies, policies_of
+from policy_engine.service.store.access import AccessRequest
+from policy_engine.service.store.base import now
+from policy_engine.service.store.database import Database
+from policy_engine.service.store.datasets import StoredDataset
+from policy_engine.service.store.people import Person
+from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
+
+
+class AccessState(StrEnum):
+    """What became of a request."""
+
+    OPEN = "open"
+    GRANTED = "granted"
+    REJECTED = "rejected"
+    REVOKED = "revoked"
+
+
+class AccessView(BaseModel):
+    """A request for access; `policy` is the one by which it was granted."""
+
+    id: str
+    requester: str
+    owner: str
+    assignee: str
+    targets: list[str]
+    purpose: str
+    until: datetime
+    reason: str
+    state: AccessState
+    decided_by: str | None = None
+    decided: datetime | None = None
+    note: str
+    policy: str | None = None
+    created: datetime
+    revision: int
+
+
+class NewAccessRequest(BaseModel):
+    """Assets that are to be read together, for a purpose, until a moment, and why."""
+
+    targets: list[str]
+    purpose: str = ""
+    until: datetime
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Access:
+    """The requests for access, each to the owner of what is asked for."""
+
+    database: Database
+    policies: Policies
+
+    def page(self, actor: Actor, cursor: Cursor) -> PageOf[AccessView]:
+        """Return a page of the requests that somebody made, or has to answer."""
+        rows = select(AccessRequest).where(
+            or_(AccessRequest.requester_id == actor.id, AccessRequest.owner_id == actor.id)
+        )
+        order = AccessRequest.created, AccessRequest.id
+        with self.database.reading() as session:
+            return cursor.page(session, rows, order, _access_view)
+
+    def ask(self, actor: Actor, wanted: NewAccessRequest) -> AccessView:
+        """Return a new request to the owner of what is asked for.
+
+        Raises ServiceError: N004 for who has no party, for a moment that is past, and for assets of
+        several owners, N003 for what nobody owns here; RequestError (D001) for names that stand for
+        nothing.
+        """
+        authorise(actor, Verb.ASK_FOR_ACCESS)
+        if not actor.party:
+            message = "You have no IRI that policies call you by."
+            raise ServiceError.of("N004", message, "Ask an administrator to give you one.")
+        if wanted.until.tzinfo is None or wanted.until <= now():
+            message = "Access ends at a moment that is still to come, with its time zone."
+            raise ServiceError.of("N004", f"{message} Given: {wanted.until.isoformat()}.")
+        request = read_request(actor.party, "read", wanted.targets, wanted.purpose)
+        with self.database.writing() as session:
+            owners = {self._owner(session, target) for target in request.targets}
+            if None in owners:
+                raise nothing_there()
+            if len(owners) > 1:
+                message = "The assets belong to several owners."
+                raise ServiceError.of("N004", message, "Ask for those of each by itself.")
+            row = AccessRequest(
+                requester_id=actor.id,
+                owner_id=owners.pop(),
+                assignee=actor.party,
+                targets=list(request.targets),
+                purpose=request.purpose,
+                until=wanted.until,
+                reason=wanted.reason,
+                state=AccessState.OPEN.value,
+            )
+            session.add(row)
+            session.flush()
+            return _access_view(row)
+
+    def grant(self, actor: Actor, request_id: str, tag: str, note: str) -> AccessView:
+        """Return a request that its owner grants: a policy that says so is in force from now on.
+
+        Raises ServiceError: N003, N005, and N004 where it was answered, or its end is past.
+        """
+        with self.database.writing() as session:
+            row = self._answerable(session, actor, request_id, tag, AccessState.OPEN)
+            if row.until <= now():
+                raise ServiceError.of("N004", "The moment until which access was asked is past.")
+            policy = self.policies.add_published(session, actor, *_granting(session, row))
+            row.policy_id = policy.id
+            return self._answer(session, actor, row, AccessState.GRANTED, note)
+
+    def reject(self, actor: Actor, request_id: str, tag: str, note: str) -> AccessView:
+        """Return a request that its owner rejects. Raises as `grant`."""
+        with self.database.writing() as session:
+            row = self._answerable(session, actor, request_id, tag, AccessState.OPEN)
+            return self._answer(session, actor, row, AccessState.REJECTED, note)
+
+    def revoke(self, actor: Actor, request_id: str, tag: str, note: str) -> AccessView:
+        """Return a request whose grant its owner takes back: its policy is no longer in force."""
+        with self.database.writing() as session:
+            row = self._answerable(session, actor, request_id, tag, AccessState.GRANTED)
+            policy = session.get(StoredPolicy, row.policy_id)
+            if policy is not None:
+                self.policies.withdraw(policy)
+            return self._answer(session, actor, row, AccessState.REVOKED, note)
+
+    def _answerable(
+        self, session: Session, actor: Actor, request_id: str, tag: str, state: AccessState
+    ) -> AccessRequest:
+        authorise(actor, Verb.GRANT_ACCESS)
+        row = session.get(AccessRequest, request_id)
+        if row is None or row.owner_id != actor.id:
+            raise nothing_there()
+        check_revision(row.revision, tag)
+        if row.state != state:
+            raise ServiceError.of("N004", f"The request is {row.state}, not {state.value}.")
+        if row.requester_id == actor.id:
+            raise ServiceError.of("N002", "A request is answered by another person than it is of.")
+        return row
+
+    def _answer(
+        self, session: Session, actor: Actor, row: AccessRequest, state: AccessState, note: str
+    ) -> AccessView:
+        row.state, row.note = state.value, note
+        row.decided_by, row.decided = actor.id, now()
+        row.revision += 1
+        session.flush()
+        return _access_view(row)
+
+    def _owner(self, session: Session, target: str) -> str | None:
+        """Return who owns an asset: a dataset or a column of one, or what a policy makes."""
+        iris = [target, terms.dataset_of(target)]
+        owned = select(StoredDataset.owner_id).where(
+            StoredDataset.iri.in_(iris), StoredDataset.deleted.is_(None)
+        )
+        owner = session.scalar(owned.limit(1))
+        return owner or next(_makers(session, iris), None)
+
+
+def _makers(session: Session, iris: Sequence[str]) -> Iterator[str]:
+    """Yield the owners of policies in force whose rules make an asset."""
+    rows = session.execute(
+        select(StoredPolicy.owner_id, PolicyVersion.text)
+        .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
+        .where(PolicyVersion.number == StoredPolicy.published)
+    )
+    for owner, text in rows:
+        if any(iri in text for iri in iris) and any(
+            rule.output in iris for policy in policies_of(text) for rule in policy.permissions
+        ):
+            yield owner
+
+
+def _granting(session: Session, row: AccessRequest) -> tuple[str, str]:
+    """Return the name and the text of the policy that grants a request."""
+    owner = session.get(Person, row.owner_id)
+    uid = f"urn:uuid:{uuid4()}"
+    until = {"@value": row.until.isoformat(), "@type": "xsd:dateTime"}
+    permission = {
+        "uid": f"{uid}:read",
+        "assignee": row.assignee,
+        "target": row.targets,
+        "action": "read",
+        "constraint": [{"leftOperand": "dateTime", "operator": "lteq", "rightOperand": until}],
+        **({"assigner": owner.party} if owner and owner.party else {}),
+        **({"purpose": row.purpose} if row.purpose else {}),
+    }
+    document = {
+        "@context": [
+            "http://www.w3.org/ns/odrl.jsonld",
+            "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
+        ],
+        "@type": "Set",
+        "uid": uid,
+        "profile": terms.MOSAICROWN,
+        "permission": [permission],
+    }
+    return f"Access of {row.assignee}", json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _access_view(row: AccessRequest) -> AccessView:
+    return AccessView(
+        id=row.id,
+        requester=row.requester_id,
+        owner=row.owner_id,
+        assignee=row.assignee,
+        targets=row.targets,
+        purpose=row.purpose,
+        until=row.until,
+        reason=row.reason,
+        state=AccessState(row.state),
+        decided_by=row.decided_by,
+        decided=row.decided,
+        note=row.note,
+        policy=row.policy_id,
+        created=row.created,
+        revision=row.revision,
+    )
