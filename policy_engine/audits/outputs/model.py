@@ -55,10 +55,11 @@ class CellEvidence:
 
     Units are those of privacy: persons, never rows. None stands for what is not known: a rule that
     needs it then releases nothing. `units` contribute to the statistic, with anything but zero if
-    it is a sum; `left_out` are units of the row that do not. `largest`, `second` and `total` are
-    the contributions of the two units that contribute most and of all, by absolute value;
-    `negatives` are the units that contribute less than zero. `below` and `above` a percentile are
-    units beyond it on either side, and `tied` those that have the percentile, or the mode, itself.
+    it is a sum; `left_out` are units of the row that do not, or those with the rarer of two values.
+    `largest`, `second` and `total` are the contributions of the two units that contribute most and
+    of all, by absolute value; `negatives` are the units that contribute less than zero. `below`
+    and `above` a percentile are units beyond it on either side, and `tied` those that have the
+    percentile, or the mode, itself.
     `group_share` is the most of the units of a line of the table that are in the cell (NaN in a
     cell of no line), `mode_share` that of the units that have the mode. `is_constant` tells whether
     all units have one value, and `levels` how many different values the explanatory variable has;

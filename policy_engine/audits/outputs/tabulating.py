@@ -213,11 +213,33 @@ def _linear(one: ShownAggregate, cells: CellRows) -> Evaluated:
     rows = present.rows_in
     means = np.where(rows > 0, totals / np.maximum(rows, 1), np.nan)
     figures: Figures = totals if one.function == "sum" else means
-    if np.isin(present.values, (0.0, 1.0)).all():
-        return _yes_or_no(one, present), figures
+    if (pair := _only_two(present.values)) is not None:
+        return _yes_or_no(one, present, pair), figures
     units = present.count(present.sums != 0)
-    evidence = CellEvidence(units=units, rows=rows, **_sizes(present))
+    few = _fewer_of_two(present)
+    left_out = few if few.any() else None
+    evidence = CellEvidence(units=units, rows=rows, left_out=left_out, **_sizes(present))
     return _statistic(one, evidence), figures
+
+
+def _only_two(values: Figures) -> tuple[float, float] | None:
+    """Return the two values that there are, None for more; 0 and 1 of either alone, or of none."""
+    if np.isin(values, (0.0, 1.0)).all():
+        return 0.0, 1.0
+    low, high = float(values.min()), float(values.max())
+    is_pair = low < high and bool(((values == low) | (values == high)).all())
+    return (low, high) if is_pair else None
+
+
+def _fewer_of_two(present: Contributions) -> Counts:
+    """Return how many units of each group have the rarer of its two values, (groups,): a mean of
+    two values is a count of those with one of them. 0 in a group of more values, or of one."""
+    assert present.values is not None  # noqa: S101
+    low, high = (present.extreme(least=one)[present.groups] for one in (True, False))
+    is_low, is_high = present.values == low, present.values == high
+    others = np.bincount(present.groups, ~(is_low | is_high), minlength=present.group_count)
+    fewer = np.minimum(present.units_where(is_low), present.units_where(is_high))
+    return np.where((others == 0) & ~present.is_constant, fewer, 0)
 
 
 def _sizes(present: Contributions) -> dict[str, Any]:
@@ -232,10 +254,13 @@ def _sizes(present: Contributions) -> dict[str, Any]:
     }
 
 
-def _yes_or_no(one: ShownAggregate, present: Contributions) -> ShownStatistic:
-    """Return the evidence of a total or a mean of 0 and 1, which is a count of persons."""
+def _yes_or_no(
+    one: ShownAggregate, present: Contributions, pair: tuple[float, float]
+) -> ShownStatistic:
+    """Return the evidence of a total or a mean of two values, whichever codes they are: it is a
+    count of persons."""
     assert present.values is not None  # noqa: S101
-    yes, no = (present.units_where(present.values == value) for value in (1.0, 0.0))
+    no, yes = (present.units_where(present.values == value) for value in pair)
     most = np.maximum(yes, no) / np.maximum(present.units_in, 1)
     share = np.where(present.units_in > 0, most, np.nan)
     evidence = CellEvidence(units=yes, rows=present.rows_in, left_out=no, group_share=share)
