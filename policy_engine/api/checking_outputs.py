@@ -170,7 +170,7 @@ def _judged_by_recipe(
     scope = LinkedScope(
         chosen.dataset, rows.digest, rows.unit_count, chosen.scopes(is_shared=False)
     )
-    outputs = []
+    outputs: list[PreparedOutput] = []
     with TemporaryDirectory(prefix="policy-engine-") as folder:
         ledger = OutputLedger(Path(folder) / "tables")
         for table, name in zip(tables, _names(tables), strict=True):
@@ -191,7 +191,7 @@ def _judged_by_recipe(
                 layout=request.layout,
                 withheld=withheld_cells(table, made),
             )
-            outputs.append(output.judged(ledger, scope))
+            outputs.append(output.judged(ledger, scope, outputs))
     return protect_withheld(outputs), rows.digest
 
 

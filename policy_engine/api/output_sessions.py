@@ -38,7 +38,11 @@ from policy_engine.policy import ReadingOptions, Source
 from policy_engine.release.linked_outputs import LinkedScope
 from policy_engine.release.output_folder.folder import check_vacant, write_folder
 from policy_engine.release.output_folder.model import Kind
-from policy_engine.release.output_folder.prepared import PreparedOutput, folder_content
+from policy_engine.release.output_folder.prepared import (
+    PreparedOutput,
+    folder_content,
+    judged_in_order,
+)
 from policy_engine.release.output_folder.protecting import protect_withheld
 from policy_engine.release.output_ledger import OutputLedger
 
@@ -396,7 +400,7 @@ class OutputSession:
         """
         self._check_open()
         with self._final_ledger() as ledger:
-            judged = [one.judged(ledger, self._scope()) for one in self._outputs.values()]
+            judged = judged_in_order(self._outputs.values(), ledger, self._scope())
         outputs = protect_withheld(judged)
         self._outputs = {one.name: one for one in outputs}
         digest = self._data.digest if self._data is not None else ""
@@ -430,7 +434,8 @@ class OutputSession:
         self._check_open()
         label = self._free_name(name, model=parts.get("model"))
         output = PreparedOutput(label, kind, text, self._chosen.check, **parts)
-        self._outputs[label] = output.judged(self._own_ledger, self._scope())
+        earlier = tuple(self._outputs.values())
+        self._outputs[label] = output.judged(self._own_ledger, self._scope(), earlier)
         return SessionOutput(self._outputs[label])
 
     def _check_open(self) -> None:

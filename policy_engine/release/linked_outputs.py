@@ -92,7 +92,9 @@ def _cells(verdict: TableVerdict, made: Tabulation) -> Iterator[tuple[tuple[int,
         is_count = aggregate.function in COUNTS
         protection = _protection(verdict, is_count=is_count)
         for row in range(rows):
-            if not released[row, number] and check.secondary == "none":
+            # What hides a zero only is not secret: it is the sum of cells that are somebody's.
+            is_cover = int(verdict.reasons[row, number]) == Reason.REVEALS_SUPPRESSED.bit
+            if not released[row, number] and (check.secondary == "none" or is_cover):
                 continue
             value = float(values[row]) if np.isfinite(values[row]) else None
             yield (

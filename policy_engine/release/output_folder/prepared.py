@@ -30,6 +30,7 @@ from policy_engine.release.output_folder.model import (
     SubmittedOutput,
 )
 from policy_engine.release.output_ledger.ledger import OutputLedger
+from policy_engine.release.protected_zeros import JudgedTable, protect_zeros
 
 FILES, WHOLE = "outputs", "held"
 """The folders of files as they may leave, and of what only a checker lets out."""
@@ -66,14 +67,27 @@ class PreparedOutput:
             return min(map(outcome_of, masks), key=list(CheckOutcome).index)
         return self.verdict.outcome
 
-    def judged(self, ledger: OutputLedger, scope: LinkedScope) -> "PreparedOutput":
-        """Return it with the verdict of the rules, and of a ledger of outputs that then has it."""
+    def judged(
+        self, ledger: OutputLedger, scope: LinkedScope, earlier: "Sequence[PreparedOutput]" = ()
+    ) -> "PreparedOutput":
+        """Return it with the verdict of the rules, beside the `earlier` outputs of the session, and
+        of a ledger of outputs that then has it."""
         if self.made is None:
             return self
         verdict = suppress_totals(self._with_blanks(judge(self.made.table, self.check)))
         if self.model is not None and not verdict.released.all():
             return replace(self, verdict=verdict)
+        if self.model is None:
+            others = [one.judged_table for one in earlier if one.judged_table is not None]
+            verdict = protect_zeros(JudgedTable(verdict, self.made), others, scope.units)
         return replace(self, verdict=link_output(verdict, self.made, scope, ledger, self.name))
+
+    @property
+    def judged_table(self) -> JudgedTable | None:
+        """A table made of microdata with its verdict, None for anything else."""
+        if self.model is not None or self.made is None or self.verdict is None:
+            return None
+        return JudgedTable(self.verdict, self.made)
 
     def judged_alone(self) -> "PreparedOutput":
         """Return it with the verdict of the rules alone: of a finished table."""
@@ -162,6 +176,16 @@ class PreparedOutput:
             return self.public()
         plain = _without_nan(confidential_verdict(self.verdict))
         return {**plain, "outcome": self.status.value}
+
+
+def judged_in_order(
+    outputs: Iterable[PreparedOutput], ledger: OutputLedger, scope: LinkedScope
+) -> list[PreparedOutput]:
+    """Return outputs with their verdicts, each after those before it."""
+    judged: list[PreparedOutput] = []
+    for one in outputs:
+        judged.append(one.judged(ledger, scope, judged))
+    return judged
 
 
 def _without_nan(value: Any) -> Any:
