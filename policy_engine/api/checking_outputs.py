@@ -12,15 +12,10 @@ from policy_engine.api.chosen_checks import ChosenCheck, choose_check
 from policy_engine.api.folder_pages import write_pages
 from policy_engine.api.output_sessions import SessionOutput, load_microdata
 from policy_engine.api.session_tables import recipe_request, tabulated
-from policy_engine.audits.outputs.finished_tables import (
-    FinishedTable,
-    TableKind,
-    judged_alone,
-    read_finished,
-    withheld_cells,
-)
+from policy_engine.audits.outputs.finished_tables import judged_alone, withheld_cells
 from policy_engine.audits.outputs.layout import GridLayout
-from policy_engine.audits.outputs.linked_tables import LinkedTables
+from policy_engine.audits.outputs.linked_tables import LinkedTables, are_small
+from policy_engine.audits.outputs.reading_tables import FinishedTable, TableKind, read_finished
 from policy_engine.data.keys import Key
 from policy_engine.errors import RequestError
 from policy_engine.policy import ReadingOptions, Source
@@ -89,11 +84,16 @@ def check_tables(
     paths = [tables] if isinstance(tables, str | Path) else list(tables)
     if not paths:
         raise RequestError.of("K025", "No table is given.", "Give the path of one, or of several.")
-    finished = [read_finished(Path(one), keys, total, has_measures=has_measures) for one in paths]
+    # By a recipe, the data say what adds up.
+    read_kind: TableKind = kind if recipe is None else "means"
+    finished = [
+        read_finished(Path(one), keys, total, kind=read_kind, has_measures=has_measures)
+        for one in paths
+    ]
     if recipe is not None:
         outputs, digest = _judged_by_recipe(finished, chosen, recipe)
     else:
-        beside = None if counts is None else read_finished(Path(counts), keys, total)
+        beside = None if counts is None else read_finished(Path(counts), keys, total, kind="counts")
         # Without a unit of privacy, a row is one, and a count of rows one of units.
         is_of_units = units or not chosen.unit
         outputs, digest = _judged(finished, chosen, kind, beside, is_of_units=is_of_units), ""
@@ -117,7 +117,9 @@ def _judged(
     outputs = []
     for table, name in zip(tables, _names(tables), strict=True):
         made = judged_alone(table, kind, counts, is_of_units=is_of_units)
-        layout = GridLayout(table.left, table.total, is_total=True, is_named=False)
+        layout = GridLayout(
+            table.left, table.total, is_total=True, is_named=False, totals=table.totals
+        )
         output = PreparedOutput(
             name,
             "finished table",
@@ -126,6 +128,7 @@ def _judged(
             made=made,
             layout=layout,
             withheld=table.is_blank[:, None],
+            comments=table.doubt,
         )
         outputs.append(output.judged_alone())
     return _linked(tables, outputs, kind) if kind != "means" else outputs
@@ -145,21 +148,31 @@ def _linked(
     )
     result = []
     for group in groups:
-        linked = LinkedTables([table for table, _ in group])
-        for (_, output), cells in zip(
-            group, _shown(linked, [one for _, one in group]), strict=True
-        ):
+        figures = _shown([table for table, _ in group], [one for _, one in group])
+        for (_, output), cells in zip(group, figures, strict=True):
             assert output.verdict is not None  # noqa: S101 (of a table)
             change = with_review if cells is None else with_withheld
-            result.append(replace(output, verdict=change(output.verdict, cells)))
+            comments = (*output.comments, _UNLIKE) if cells is None else output.comments
+            verdict = change(output.verdict, cells)
+            result.append(replace(output, verdict=verdict, comments=comments))
     return result
 
 
-def _shown(linked: LinkedTables, outputs: Sequence[PreparedOutput]) -> list[Any]:
-    """Return the cells of each table that may be shown beside the others; None if nobody knows."""
-    if not linked.is_small:
+_UNLIKE = "It has too many cells to compare, or another figure than a table before it in a cell."
+
+
+def _shown(tables: Sequence[FinishedTable], outputs: Sequence[PreparedOutput]) -> list[Any]:
+    """Return the cells of each table that may be shown beside the others; None if nobody knows.
+
+    So it is of tables with too many cells, and of those with another figure in the same cell.
+    """
+    if not are_small(tables):
         return [None] * len(outputs)
-    return linked.safe_cells([one.open_cells for one in outputs])
+    clashes = LinkedTables(tables).clashes
+    chosen = [n for n, is_other in enumerate(clashes) if not is_other]
+    linked = LinkedTables([tables[n] for n in chosen])
+    cells = iter(linked.safe_cells([outputs[n].open_cells for n in chosen]))
+    return [None if is_other else next(cells) for is_other in clashes]
 
 
 def _judged_by_recipe(

@@ -67,8 +67,8 @@ def protect_zeros(own: JudgedTable, earlier: Sequence[JudgedTable], units: int) 
     return replace(verdict, reasons=reasons)
 
 
-def _with_column(shown: Cells, number: int, kept: Cells) -> Cells:
-    changed = shown.copy()
+def _with_column(cells: Cells, number: int, kept: Cells) -> Cells:
+    changed = cells.copy()
     changed[:, number] = kept
     return changed
 
@@ -134,12 +134,12 @@ def _kept(parts: Sequence[_Part], place: int, units: int) -> Cells | None:
     kept = parts[place].released.copy()
     before: set[Cell] | None = None
     while kept.any():
-        told = _told(_with(parts, place, kept), grid)
-        if told and before is None:
+        exact = _told(_with(parts, place, kept), grid)
+        if exact and before is None:
             before = _told(_with(parts, place, np.zeros_like(kept)), grid)
-        if told is None or (told and before is None):
+        if exact is None or (exact and before is None):
             return None
-        if not (fresh := told - (before or set())):
+        if not (fresh := exact - (before or set())):
             break
         kept[_nearest(parts, place, kept, grid, fresh)] = False
     return kept
@@ -152,11 +152,11 @@ def _with(parts: Sequence[_Part], place: int, kept: Cells) -> list[_Part]:
 
 
 def _nearest(
-    parts: Sequence[_Part], place: int, kept: Cells, grid: "_Grid", told: "set[Cell]"
+    parts: Sequence[_Part], place: int, kept: Cells, grid: "_Grid", exact: "set[Cell]"
 ) -> int:
     """Return the smallest cell of a part that has a zero within it, else the smallest of all."""
     is_in = np.zeros(grid.size, np.bool_)
-    for number, row in told:
+    for number, row in exact:
         is_in |= (grid.columns[number] == row).any(axis=0)
     rows = np.unique(grid.columns[place][:, is_in])
     near = rows[rows >= 0]
@@ -240,18 +240,18 @@ def _possible(
 ) -> Cells:
     """Return the combinations that hierarchies do not exclude, such as a district of another
     region: a reader knows them."""
-    known = {key: np.full(units, -1) for key in labels}
+    unit_codes = {key: np.full(units, -1) for key in labels}
     for part in parts:
         table, members = part.made.table, part.made.members[part.number]
         for place, key in enumerate(table.keys):
             own = table.codes[members.rows, place]
             is_known = own != TOTAL
             whole = np.array([*(labels[key][one] for one in table.labels[place]), -1])
-            known[key][members.units[is_known]] = whole[own[is_known]]
+            unit_codes[key][members.units[is_known]] = whole[own[is_known]]
     result = np.ones(count, np.bool_)
     for lower, upper in permutations(labels, 2):
-        is_both = (known[lower] >= 0) & (known[upper] >= 0)
-        pairs = np.unique(np.column_stack([known[lower], known[upper]])[is_both], axis=0)
+        is_both = (unit_codes[lower] >= 0) & (unit_codes[upper] >= 0)
+        pairs = np.unique(np.column_stack([unit_codes[lower], unit_codes[upper]])[is_both], axis=0)
         if len(np.unique(pairs[:, 0])) == len(pairs) > len(np.unique(pairs[:, 1])) > 1:
             parent = np.full(len(labels[lower]), -1)
             parent[pairs[:, 0]] = pairs[:, 1]
@@ -271,14 +271,14 @@ def _told(parts: Sequence[_Part], grid: _Grid) -> set[Cell] | None:
         for row in np.flatnonzero(part.zeros).tolist():
             is_in = (grid.columns[number] == row).any(axis=0)
             (possible if (is_in & grid.is_possible).any() else impossible).append((number, row))
-    told: set[Cell] = set()
+    exact: set[Cell] = set()
     everywhere = np.ones(grid.size, np.bool_)
     for zeros, is_used in ((possible, grid.is_possible), (impossible, everywhere)):
-        exact = _exact(parts, grid, zeros, is_used)
-        if exact is None:
+        some = _exact(parts, grid, zeros, is_used)
+        if some is None:
             return None
-        told.update(exact)
-    return told
+        exact.update(some)
+    return exact
 
 
 def _exact(
@@ -287,20 +287,20 @@ def _exact(
     """Return the zeros that are known to be 0 if only some combinations occur."""
     if not zeros:
         return []
-    shown = [
+    cells = [
         (n, row) for n, part in enumerate(parts) for row in np.flatnonzero(part.released).tolist()
     ]
-    lines = _equations(grid, [*shown, *zeros], is_used)
+    lines = _equations(grid, [*cells, *zeros], is_used)
     if lines is None:
         return None
-    values = np.array([parts[n].figures[row] for n, row in shown])
+    values = np.array([parts[n].figures[row] for n, row in cells])
     scale, atoms = max(float(values.max(initial=1.0)), 1.0), lines.shape[1]
     ends = np.zeros(atoms), np.full(atoms, np.inf)
-    sums = KnownSums(lines[: len(shown)], values / scale, *ends)
-    known = [*intervals(sums, lines[len(shown) :], _SECONDS)]
-    if len(known) < len(zeros):
+    sums = KnownSums(lines[: len(cells)], values / scale, *ends)
+    bounds = [*intervals(sums, lines[len(cells) :], _SECONDS)]
+    if len(bounds) < len(zeros):
         return None
-    return [zero for zero, (_, most) in zip(zeros, known, strict=True) if most * scale < _ABOVE]
+    return [zero for zero, (_, most) in zip(zeros, bounds, strict=True) if most * scale < _ABOVE]
 
 
 def _equations(grid: _Grid, cells: Sequence[Cell], is_used: Cells) -> NDArray[np.float64] | None:

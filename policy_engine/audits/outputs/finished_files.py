@@ -1,11 +1,12 @@
 """Finished tables as they lie in files: CSV, Parquet and Excel, cell by cell as text."""
 
 import re
-from collections.abc import Collection
+import warnings
+from collections.abc import Collection, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 from policy_engine.data.table_files import missing_file, unreadable_file
 from policy_engine.engines.tables import plain_texts, read_table
@@ -13,7 +14,19 @@ from policy_engine.errors import DataError, join_names
 
 SHEETS = (".xlsx", ".xlsm")
 """The endings of Excel's files that are read."""
+BLANKS = frozenset(
+    {"", ".", "..", "...", "x", "*", "-", "\u2013", "c", "s", "na", "nan", "n/a", "null", "none"}
+    | {"suppressed", "confidential"}
+)
+"""What cells say that are withheld, in lower case."""
 _GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
+
+_COMMA = re.compile(r"-?([0-9]+,([0-9]{1,2}|[0-9]{4,})|0,[0-9]+|[0-9]{1,3}(\.[0-9]{3})+,[0-9]+)")
+_OF_COMMAS = re.compile(r"-?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)(,[0-9]+)?")
+_POINT = re.compile(r"-?[0-9]*\.[0-9]+")
+_MOST_BYTES = 200_000_000
+_UNNAMED = re.compile(r"|unnamed: 0", re.IGNORECASE)
+_LEAST_COLUMNS = 3
 
 _MARKS = re.compile(r"[\s'\u2019*\u2020\u2021#^~<>=\u2264\u2265()\[\]%$\u20ac\u00a3]|[a-z]$")
 
@@ -40,27 +53,60 @@ def read_cells(path: Path) -> FileCells:
 
 
 def _sheet(path: Path) -> FileCells:
-    """Return the first sheet of a workbook: values, not formulas."""
+    """Return the one sheet of a workbook, as it is seen: values, not formulas."""
     if find_spec("openpyxl") is None:
         hint = "pip install 'policy-engine[outputs]'."
         raise DataError.of("C011", "openpyxl is not installed.", hint, str(path))
-    import openpyxl  # noqa: PLC0415 (slow to import)
-    from openpyxl.utils.exceptions import InvalidFileException  # noqa: PLC0415
-
     if not path.is_file():
         raise missing_file(path)
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        lines = [list(map(_text, row)) for row in book.worksheets[0].iter_rows(values_only=True)]
-        book.close()
+        with warnings.catch_warnings(action="ignore"):
+            values, formulas = (_book(path, is_value=one) for one in (True, False))
+            faults = [*_unseen(formulas, values)]
+            sheets = [] if faults else [*values.worksheets[0].iter_rows(values_only=True)]
     except OSError as error:
         raise unreadable_file(path, error) from None
-    except (BadZipFile, InvalidFileException, KeyError, ValueError):
+    except Exception:  # noqa: BLE001 (openpyxl and what it reads XML with raise many kinds)
         raise DataError.of("C010", "The file is not an Excel workbook.", source=str(path)) from None
-    lines = [line for line in lines if any(line)]
+    if faults:
+        message = f"Not all of the workbook is one table that is seen: it has {faults[0]}."
+        hint = "Give a workbook of one sheet that has the table alone, as values, or a CSV file."
+        raise DataError.of("C010", message, hint, str(path))
+    lines = [line for row in sheets if any(line := list(map(_text, row)))]
     width = max((len(line) for line in lines), default=0)
     padded = [tuple(line + [""] * (width - len(line))) for line in lines]
     return _checked(path, FileCells(padded[0] if padded else (), tuple(padded[1:])))
+
+
+def _book(path: Path, *, is_value: bool) -> Any:
+    import openpyxl  # noqa: PLC0415 (slow to import)
+
+    with ZipFile(path) as parts:
+        if sum(one.file_size for one in parts.infolist()) > _MOST_BYTES:
+            raise ValueError("The workbook is too large.")
+    # All is read: where only what is asked for is, a workbook says itself where its cells end.
+    return openpyxl.load_workbook(path, data_only=is_value)
+
+
+def _unseen(book: Any, values: Any) -> Iterator[str]:
+    """Yield what is in a workbook besides the cells that are seen."""
+    if len(book.sheetnames) != 1 or not book.worksheets:
+        yield f"{len(book.sheetnames)} sheets, {join_names(book.sheetnames)}"
+        return
+    sheet = book.worksheets[0]
+    if sheet.sheet_state != "visible":
+        yield f"the hidden sheet {sheet.title!r}"
+    for noun, dimensions in (("row", sheet.row_dimensions), ("column", sheet.column_dimensions)):
+        for name, one in dimensions.items():
+            size = one.height if noun == "row" else one.width
+            if one.hidden or size == 0:
+                yield f"the hidden {noun} {name}"
+    for row in sheet.iter_rows():
+        for cell in row:
+            if cell.comment is not None:
+                yield f"a comment at {cell.coordinate}"
+            if cell.data_type == "f" and values.worksheets[0][cell.coordinate].value is None:
+                yield f"a formula without a value at {cell.coordinate}"
 
 
 def _checked(path: Path, cells: FileCells) -> FileCells:
@@ -101,3 +147,38 @@ def decimals_of(text: str) -> int:
 def is_blank(text: str, marks: Collection[str]) -> bool:
     """Tell whether a cell says that a figure is withheld."""
     return text.lower() in marks
+
+
+def without_row_numbers(cells: FileCells, keys: int) -> tuple[FileCells, int]:
+    """Return a table without the column of row numbers that pandas writes first, and how many of
+    the columns that are left are labels, of so many `keys` with it."""
+    head, rows = cells
+    if len(head) < _LEAST_COLUMNS or not _UNNAMED.fullmatch(head[0]) or keys == 1:
+        return cells, keys
+    numbers = [row[0] for row in rows]
+    if all(numbers != [str(first + place) for place in range(len(rows))] for first in (0, 1)):
+        return cells, keys
+    return FileCells(head[1:], tuple(row[1:] for row in rows)), max(keys - 1, 0)
+
+
+def with_points(cells: FileCells, path: Path) -> FileCells:
+    """Return a table whose figures have decimal points; those of decimal commas are read as such.
+
+    Raises DataError (C010) for a table that has figures of both kinds.
+    """
+    texts = [text for row in cells.rows for text in row[1:]]
+    commas = [one for one in texts if _COMMA.fullmatch(one)]
+    if not commas:
+        return cells
+    points = [one for one in texts if _POINT.fullmatch(one) and not _OF_COMMAS.fullmatch(one)]
+    if points:
+        message = f"Figures have decimal commas and points: {commas[0]!r} and {points[0]!r}."
+        raise DataError.of("C010", message, "Write all of them with points.", str(path))
+    rows = tuple((row[0], *map(_with_point, row[1:])) for row in cells.rows)
+    return FileCells(cells.head, rows)
+
+
+def _with_point(text: str) -> str:
+    if not _OF_COMMAS.fullmatch(text):
+        return text
+    return text.replace(".", "").replace(",", ".")

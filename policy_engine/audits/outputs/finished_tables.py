@@ -1,22 +1,10 @@
 """Finished tables: what can be judged of them without the microdata, and whether they are what a
 recipe makes of it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.outputs.finished_files import (
-    FileCells,
-    decimals_of,
-    is_blank,
-    is_marked_number,
-    number_of,
-    read_cells,
-)
+from policy_engine.audits.outputs.finding_totals import NOBODY
 from policy_engine.audits.outputs.model import (
     TOTAL,
     CellEvidence,
@@ -27,170 +15,11 @@ from policy_engine.audits.outputs.model import (
     ShownStatistic,
     Statbarn,
 )
+from policy_engine.audits.outputs.reading_tables import FinishedTable, TableKind
 from policy_engine.audits.outputs.tabulating import ShownAggregate, Tabulation
 from policy_engine.errors import DataError, PolicyEngineError
-from policy_engine.kernels.output_checks.table_system import (
-    TableLayout,
-    broken_equations,
-    flat_dimension,
-    lay_out,
-)
 
-TableKind = Literal["counts", "totals", "means"]
-TOTALS = ("all", "total", "totals", "insgesamt", "gesamt")
-"""What totals are called, in lower case."""
-BLANKS = frozenset(
-    {"", ".", "..", "...", "x", "*", "-", "\u2013", "c", "s", "na", "nan", "n/a", "null", "none"}
-    | {"suppressed", "confidential"}
-)
-"""What cells say that are withheld, in lower case."""
-ACROSS = "column"
-"""The key on top of a table, which has no name."""
-_ROUNDING = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class FinishedTable:
-    """A table as it was made elsewhere: a cell for each row of labels and each column of figures.
-
-    `codes` (cells, keys) are those of `labels`, `TOTAL` in totals; a last key that is called
-    `ACROSS` is on top, where there are several columns of figures. `values` (cells,) are NaN where
-    a figure is withheld, `decimals` (cells,) how many are shown.
-    """
-
-    name: str
-    keys: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
-    codes: Counts
-    values: Figures
-    decimals: Counts
-    total: str
-
-    @property
-    def is_blank(self) -> NDArray[np.bool_]:
-        """Which cells are withheld, (cells,)."""
-        return np.isnan(self.values)
-
-    @property
-    def left(self) -> int:
-        """How many keys are to the left."""
-        return len(self.keys) - (self.keys[-1] == ACROSS)
-
-    @property
-    def has_totals(self) -> bool:
-        """Whether any cell is a total."""
-        return bool((self.codes == TOTAL).any())
-
-    @property
-    def layout(self) -> TableLayout:
-        """The equations between the cells and all totals, shown or not."""
-        return lay_out([flat_dimension(len(some)) for some in self.labels])
-
-    @property
-    def places(self) -> Counts:
-        """The number of each cell in the layout, (cells,)."""
-        sizes = np.array([len(some) for some in self.labels])
-        filled = np.where(self.codes == TOTAL, sizes, self.codes)
-        return np.asarray(np.ravel_multi_index(tuple(filled.T), tuple(sizes + 1)), np.int64)
-
-
-def read_finished(
-    path: Path, keys: int = 0, total: str = "", *, has_measures: bool = False
-) -> FinishedTable:
-    """Return a table from a file. Its first columns, or as many as `keys` says, are labels; where
-    it `has_measures` on top, none of these is a total.
-
-    Raises DataError as `read_cells` does, and (C010) for a cell that is neither a figure nor blank,
-    a column of which it is not clear whether it is of labels, or labels that are there twice.
-    """
-    cells = read_cells(path)
-    left = keys or _left_columns(cells, path)
-    if not 0 < left < len(cells.head):
-        message = (
-            f"A table has columns of labels and of figures. Of {len(cells.head)}, {left} have "
-        )
-        raise DataError.of("C010", f"{message}labels.", source=str(path))
-    names = {total.lower()} if total else set(TOTALS)
-    over = set() if has_measures else names
-    top = [name for name in cells.head[left:] if name.lower() not in over]
-    labels = [_labels([row[key] for row in cells.rows], names) for key in range(left)]
-    labels.append({name: place for place, name in enumerate(dict.fromkeys(top))})
-    codes, texts = [], []
-    for row in cells.rows:
-        own = [_code(text, some, names) for text, some in zip(row[:left], labels, strict=False)]
-        own = [TOTAL] * left if own[0] == TOTAL and not any(row[1:left]) else own
-        for name, text in zip(cells.head[left:], row[left:], strict=True):
-            codes.append([*own, _code(name, labels[-1], over)])
-            texts.append(text)
-    _check_distinct(codes, path)
-    values = [_value(text, path) for text in texts]
-    width = left if len(cells.head) == left + 1 else left + 1
-    return FinishedTable(
-        name=path.stem,
-        keys=(*cells.head[:left], ACROSS)[:width],
-        labels=tuple(tuple(some) for some in labels[:width]),
-        codes=np.array(codes, np.int64)[:, :width],
-        values=np.array(values, np.float64),
-        decimals=np.array([decimals_of(one) if number_of(one) is not None else 0 for one in texts]),
-        total=next((one for one in _words(cells) if one.lower() in names), "All"),
-    )
-
-
-def _words(cells: FileCells) -> list[str]:
-    head, rows = cells
-    return [*head, *(text for row in rows for text in row)]
-
-
-def _left_columns(cells: FileCells, path: Path) -> int:
-    """Return how many of the first columns are labels: at least one, and all of words alone.
-
-    Raises DataError (C010) for a column that mixes words and figures: read as labels, its
-    figures would be judged by no rule.
-    """
-    left = 1
-    while left < len(cells.head) - 1:
-        texts = [row[left] for row in cells.rows]
-        words = [one for one in texts if number_of(one) is None and not is_blank(one, BLANKS)]
-        if not words:
-            break
-        figures = [one for one in texts if number_of(one) is not None]
-        odd = words if figures else [one for one in words if is_marked_number(one)]
-        if odd:
-            raise _mixed_error(cells.head[left], texts.index(odd[0]) + 1, odd[0], path)
-        left += 1
-    return left
-
-
-def _mixed_error(column: str, row: int, text: str, path: Path) -> PolicyEngineError:
-    message = f"Column {column!r} may be of labels or of figures: row {row} has {text!r:.40}."
-    hint = "Write figures without marks or spaces, or say how many columns are labels (--keys)."
-    return DataError.of("C010", message, hint, str(path))
-
-
-def _labels(texts: Sequence[str], totals: set[str]) -> dict[str, int]:
-    distinct = dict.fromkeys(text for text in texts if text and text.lower() not in totals)
-    return {text: place for place, text in enumerate(distinct)}
-
-
-def _code(text: str, labels: dict[str, int], totals: set[str]) -> int:
-    return TOTAL if text.lower() in totals else labels.get(text, TOTAL)
-
-
-def _value(text: str, path: Path) -> float:
-    figure = number_of(text)
-    if figure is not None:
-        return figure
-    if is_blank(text, BLANKS):
-        return float("nan")
-    message = f"A cell is neither a figure nor blank: {text!r:.40}."
-    raise DataError.of("C010", message, "Withheld cells are empty, or a full stop.", str(path))
-
-
-def _check_distinct(codes: Sequence[Sequence[int]], path: Path) -> None:
-    if len({tuple(one) for one in codes}) < len(codes):
-        message = "Two cells of the table have the same labels."
-        hint = "If figures of several kinds are beside each other, give each a file of its own."
-        raise DataError.of("C010", message, hint, str(path))
+_ROUNDING, _NEAR = 1e-6, 1e-9
 
 
 # -- without microdata -------------------------------------------------------------------------
@@ -209,16 +38,16 @@ def judged_alone(
     if kind == "counts":
         _whole(table, table)
     if kind != "means":
-        check_totals(table, is_count=kind == "counts")
+        check_totals(table)
     beside = table if kind == "counts" else counts
     units = np.zeros(len(table.values), np.int64)
     if beside is not None:
         if beside is not table:
-            check_totals(beside, is_count=True)
+            check_totals(beside)
         units = _whole(beside, table)
     evidence = CellEvidence(units=units, group_share=known_shares(beside or table, units))
     statistics = [ShownStatistic(Statbarn.FREQUENCIES, evidence)] if beside is not None else []
-    if kind != "counts" or not is_of_units:
+    if kind != "counts" or not is_of_units or table.doubt:
         statistics.append(_for_a_person(units, beside is not None))
     result = ResultTable(
         keys=table.keys,
@@ -237,18 +66,40 @@ def known_shares(table: FinishedTable, units: Counts) -> Figures:
     of the line is withheld, and its total is not shown."""
     shares = np.full(len(units), np.nan)
     for key in range(len(table.keys)):
-        others = np.delete(table.codes, key, axis=1)
-        lines = np.unique(others, axis=0, return_inverse=True)[1].ravel()
+        families = _Families.of(table, key)
         is_part = table.codes[:, key] != TOTAL
-        count = int(lines.max(initial=-1)) + 1
-        blanks = np.bincount(lines, is_part & table.is_blank, minlength=count)
-        sums = np.where(blanks > 0, np.nan, np.bincount(lines, units * is_part, minlength=count))
-        is_sum = ~is_part & ~table.is_blank
-        sums[lines[is_sum]] = units[is_sum]
-        whole = sums[lines]
+        count = families.count
+        blanks = np.bincount(families.own, is_part & table.is_blank, minlength=count)
+        sums = np.where(
+            blanks > 0, np.nan, np.bincount(families.own, units * is_part, minlength=count)
+        )
+        is_sum = (families.below >= 0) & ~table.is_blank
+        sums[families.below[is_sum]] = units[is_sum]
+        whole = sums[families.own]
         is_known = is_part & ~table.is_blank & (whole > 0)
         shares = np.fmax(shares, np.where(is_known, units / np.where(whole > 0, whole, 1), np.nan))
     return shares
+
+
+class _Families:
+    """The totals along a key with their parts: of each cell the family that it is a part of,
+    `own`, and the one that it is the total of, `below`, -1 for none; both (cells,)."""
+
+    def __init__(self, own: Counts, below: Counts) -> None:
+        self.own, self.below = own, below
+        self.count = int(max(own.max(initial=-1), below.max(initial=-1))) + 1
+
+    @classmethod
+    def of(cls, table: FinishedTable, key: int) -> "_Families":
+        parents = np.array([*table.parents[key], NOBODY - 1], np.int64)
+        codes = table.codes[:, key]
+        # A total of all is in a family of its own.
+        upper = np.where(codes == TOTAL, NOBODY - 1, parents[codes])
+        others = np.delete(table.codes, key, axis=1)
+        both = np.concatenate([np.column_stack([others, upper]), np.column_stack([others, codes])])
+        numbers = np.unique(both, axis=0, return_inverse=True)[1].ravel()
+        own, below = numbers[: len(codes)], numbers[len(codes) :]
+        return cls(own, np.where(np.isin(below, own), below, -1))
 
 
 def _for_a_person(units: Counts, has_counts: bool) -> ShownStatistic:
@@ -258,25 +109,26 @@ def _for_a_person(units: Counts, has_counts: bool) -> ShownStatistic:
     return ShownStatistic(Statbarn.CLUSTERS, CellEvidence(known_units))
 
 
-def check_totals(table: FinishedTable, *, is_count: bool) -> None:
+def check_totals(table: FinishedTable) -> None:
     """Raise DataError (K026) for totals that are not the sums of the cells shown with them."""
-    layout, places = table.layout, table.places
-    is_there = np.zeros(layout.cells, np.bool_)
-    is_there[places[~table.is_blank]] = True
-    values = np.zeros(layout.cells)
-    values[places] = np.nan_to_num(table.values)
-    numbers = np.flatnonzero(is_there)
-    equations = layout.equations.among(numbers)
-    if not is_count:
-        sums = np.abs(equations.sums(values[numbers]))
-        sizes = np.bincount(
-            equations.rows, np.abs(values[numbers][equations.cells]), minlength=equations.count
-        )
-        slack = 10.0 ** -int(table.decimals.min(initial=0)) * np.diff(equations.starts)
-        is_broken = sums > np.maximum(_ROUNDING * sizes, slack)
-        count = int(is_broken.sum())
-    else:
-        count = len(broken_equations(equations, np.rint(values[numbers]).astype(np.int64)))
+    count = 0
+    for key in range(len(table.keys)):
+        families = _Families.of(table, key)
+        sizes = np.bincount(np.array([*table.parents[key]], np.int64) + 1, minlength=1)
+        figures = np.nan_to_num(table.values)
+        width = families.count
+        parts = np.bincount(families.own, ~table.is_blank, minlength=width)
+        sums = np.bincount(families.own, figures, minlength=width)
+        slack = np.bincount(families.own, table.slack, minlength=width)
+        large = np.bincount(families.own, np.abs(figures), minlength=width)
+        is_total = (families.below >= 0) & ~table.is_blank
+        below, codes = families.below[is_total], table.codes[is_total, key]
+        padded = np.zeros(len(table.labels[key]) + 1, np.int64)
+        padded[: len(sizes)] = sizes
+        is_whole = parts[below] == padded[codes + 1]
+        reach = slack[below] + table.slack[is_total] + _NEAR * large[below]
+        is_off = np.abs(sums[below] - table.values[is_total]) > reach
+        count += int((is_whole & is_off).sum())
     if count:
         noun = "1 total is" if count == 1 else f"{count} totals are"
         message = f"{noun} not the sum of the cells shown with it."
@@ -285,14 +137,17 @@ def check_totals(table: FinishedTable, *, is_count: bool) -> None:
 
 
 def _whole(counts: FinishedTable, table: FinishedTable) -> Counts:
-    """Return the counts of each cell of a table; withheld ones are of nobody."""
-    if counts.labels != table.labels or not np.array_equal(counts.codes, table.codes):
+    """Return the counts of each cell of a table; withheld ones are of nobody in the table itself,
+    and of one in another: how few there are is not said."""
+    if counts.words != table.words:
         message = "The counts are not those of the table: their labels differ."
         raise DataError.of("C010", message, source=counts.name)
     figures = np.nan_to_num(counts.values)
     if (figures < 0).any() or (figures != np.rint(figures)).any() or (figures >= 2**53).any():
         message = "Counts are whole numbers from 0 on, below 2**53."
         raise DataError.of("C010", message, "Of other figures, say the kind.", counts.name)
+    if counts is not table:
+        figures = np.where(counts.is_blank, 1, figures)
     return figures.astype(np.int64)
 
 
@@ -322,7 +177,7 @@ def withheld_cells(table: FinishedTable, made: Tabulation) -> NDArray[np.bool_]:
         row, number = texts.get(key), 0 if is_across else codes[-1]
         if row is None or number == TOTAL:
             raise _unlike_error(table, "It has a cell that the recipe does not give.")
-        slack = 0.5 * 10.0 ** -int(table.decimals[cell]) * (1 + _ROUNDING) + 1e-9
+        slack = table.slack[cell] * (1 + _ROUNDING) + _NEAR
         figure = result.values[row, number]
         if not abs(figure - table.values[cell]) <= slack + 1e-9 * abs(figure):
             raise _unlike_error(table, "A figure is not what the recipe makes of the data.")

@@ -20,8 +20,9 @@ Shares = Literal["", "all", "index", "columns"]
 class GridLayout:
     """How a table is shown: how many of its keys are to the left, the others are on top.
 
-    Totals are called `total` and shown if there `is_total`; `shares` says what counts are divided
-    by. `is_named` says whether columns are called by their aggregate, too.
+    Totals are called `total`, or as `totals` say for each key, and shown if there `is_total`;
+    `shares` says what counts are divided by. `is_named` says whether columns are called by their
+    aggregate, too.
     """
 
     left: int
@@ -29,6 +30,12 @@ class GridLayout:
     is_total: bool = False
     shares: Shares = ""
     is_named: bool = True
+    totals: tuple[str, ...] = ()
+
+    def names(self, first: int, count: int) -> list[str]:
+        """Return what totals over some keys are called."""
+        named = [one or self.total for one in self.totals[first : first + count]]
+        return named or [self.total] * count
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,8 @@ def lay_out(
             for number in range(len(names))
             for place in places
         ]
-        rows.append((*_labels(table.labels[:left], one, layout.total), *values))
+        names_left = layout.names(0, left)
+        rows.append((*_labels(table.labels[:left], one, names_left), *values))
     return ShownTable(tuple(head), tuple(rows), left)
 
 
@@ -100,18 +108,22 @@ def _places(codes: Any) -> list[tuple[int, ...]]:
 
 
 def _head(table: Any, layout: GridLayout, top: tuple[int, ...], name: str) -> str:
-    labels = _labels(table.labels[layout.left :], top, layout.total)
+    names = layout.names(layout.left, len(top))
+    labels = _labels(table.labels[layout.left :], top, names)
     if not labels:
         return name
     text = " / ".join(str(one) for one in labels)
     return f"{name} {text}" if layout.is_named or len(table.measures) > 1 else text
 
 
-def _labels(labels: Sequence[Sequence[Any]], codes: tuple[int, ...], total: str) -> list[Any]:
+def _labels(
+    labels: Sequence[Sequence[Any]], codes: tuple[int, ...], totals: Sequence[str]
+) -> list[Any]:
     if codes and all(code == TOTAL for code in codes):
-        return [total, *[""] * (len(codes) - 1)]
+        return [totals[0], *[""] * (len(codes) - 1)]
     return [
-        total if code == TOTAL else some[code] for some, code in zip(labels, codes, strict=True)
+        total if code == TOTAL else some[code]
+        for some, code, total in zip(labels, codes, totals, strict=True)
     ]
 
 

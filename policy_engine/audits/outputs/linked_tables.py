@@ -1,7 +1,8 @@
 """Finished tables beside each other: cells that two of them have in common make them one.
 
 A cell is known by its labels: the total of region C in one table is the cell of C in another. What
-follows exactly from all that the tables show, by elimination, is revealed.
+follows exactly from all that the tables show is revealed: by elimination, and by what is added up
+not being negative.
 """
 
 from collections.abc import Sequence
@@ -9,21 +10,29 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.outputs.finished_tables import FinishedTable
+from policy_engine.audits.outputs.reading_tables import FinishedTable
+from policy_engine.kernels.output_checks.fixed_zeros import zeros_of
 from policy_engine.kernels.output_checks.recoverability import determined
+from policy_engine.kernels.output_checks.released_bounds import can_solve
 from policy_engine.kernels.output_checks.table_system import TableLayout, link
 
 Cells = NDArray[np.bool_]
 MOST_CELLS = 4_000
 """Tables with more cells together are not compared: a person has to."""
 _ONE_BY_ONE = 150
+_NEAR = 1e-9
+
+
+def are_small(tables: Sequence[FinishedTable]) -> bool:
+    """Tell whether tables can be compared: before any of their cells that are absent is made."""
+    return sum(one.size for one in tables) <= MOST_CELLS
 
 
 class LinkedTables:
     """Tables of counts, or totals of one column, and the cells that they share."""
 
     def __init__(self, tables: Sequence[FinishedTable]) -> None:
-        """Number the cells of all tables."""
+        """Number the cells of all tables, which `are_small`."""
         self.tables = tuple(tables)
         numbers: dict[frozenset[tuple[str, str]], int] = {}
         self.numbers = []
@@ -32,10 +41,18 @@ class LinkedTables:
             self.numbers.append(np.array(own, np.int64))
         self.layout: TableLayout = link([one.layout for one in self.tables], self.numbers)
 
-    @property
-    def is_small(self) -> bool:
-        """Whether they can be compared."""
-        return self.layout.cells <= MOST_CELLS
+        self.values = np.full(self.layout.cells, np.nan)
+        self.slack = np.zeros(self.layout.cells)
+        clashes = []
+        for table, cells in zip(self.tables, self.numbers, strict=True):
+            places = cells[table.places]
+            former, reach = self.values[places], self.slack[places] + table.slack
+            size = _NEAR * np.abs(np.nan_to_num(former))
+            clashes.append(bool((np.abs(former - table.values) > reach + size).any()))
+            self.values[places] = np.where(np.isnan(former), table.values, former)
+            self.slack[places] = np.maximum(self.slack[places], table.slack)
+        self.clashes = tuple(clashes)
+        """Which tables have another figure in a cell than one before them."""
 
     def safe_cells(self, displayed: Sequence[Cells]) -> list[Cells]:
         """Return which cells of each table may be shown, of those that it shows.
@@ -76,16 +93,32 @@ class LinkedTables:
     def _reveals(self, is_public: Cells, secret: Cells, more: NDArray[np.int64]) -> bool:
         is_unknown = ~is_public
         is_unknown[more] = False
-        return bool((determined(self.layout.equations, is_unknown) & secret).any())
+        if (determined(self.layout.equations, is_unknown) & secret).any():
+            return True
+        is_negative = bool((self.values < 0).any())
+        if not secret.any() or is_negative or not can_solve():
+            return False
+        zeros = zeros_of(self.layout.equations, self.values, self.slack, is_unknown)
+        if not zeros.any():
+            return False
+        is_unknown &= ~zeros
+        fixed = zeros | determined(self.layout.equations, is_unknown)
+        return bool((fixed & secret).any())
 
 
 def _names(table: FinishedTable) -> list[frozenset[tuple[str, str]]]:
-    """Return what each cell of a table's layout is called by its labels, in the layout's order."""
+    """Return what each cell of a table's layout is called by its labels, in the layout's order:
+    whether in small or large letters, unless that tells two labels apart."""
+    keys = [key.casefold() for key in table.keys]
+    labels = [
+        plain if len(set(plain := [one.casefold() for one in some])) == len(some) else some
+        for some in table.labels
+    ]
     sizes = [len(some) + 1 for some in table.labels]
     names = []
     for place in range(int(np.prod(sizes))):
         codes = np.unravel_index(place, sizes)
-        parts = zip(table.keys, table.labels, codes, strict=True)
+        parts = zip(keys, labels, codes, strict=True)
         named = {(key, some[code]) for key, some, code in parts if code < len(some)}
         names.append(frozenset(named))
     return names

@@ -1,0 +1,79 @@
+"""Words in the labels of finished tables that are hints: what totals are called, and numbers."""
+
+import re
+import unicodedata
+
+
+def plain_label(text: str) -> str:
+    """Return a label in small letters without accents, signs or spaces at its ends."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    kept = [one if one.isalnum() else " " for one in letters if not unicodedata.combining(one)]
+    return " ".join("".join(kept).split())
+
+
+TOTALS = frozenset(
+    map(
+        plain_label,
+        {
+            *("all", "total", "totals", "grand total", "sub total", "subtotal", "overall", "sum"),
+            *("row total", "column total", "col total", "row totals", "column totals", "sum total"),
+            *("gesamt", "insgesamt", "summe", "gesamtergebnis", "gesamtsumme", "zwischensumme"),
+            *(
+                "zusammen",
+                "alle",
+                "total general",
+                "ensemble",
+                "somme",
+                "tous",
+                "toutes",
+                "sous total",
+            ),
+            *("totaal", "som", "alles", "suma", "suma total", "todos", "totale", "totale generale"),
+            *("somma", "tutti", "soma", "total geral", "todos os", "razem", "ogołem", "lacznie"),
+            *(
+                "celkem",
+                "spolu",
+                "osszesen",
+                "totalt",
+                "samtliga",
+                "alla",
+                "i alt",
+                "ialt",
+                "summa",
+            ),
+            *("yhteensa", "kokku", "kopa", "is viso", "skupaj", "ukupno", "toplam", "genel toplam"),
+            *("συνολο", "итого", "всего", "общо", "合計", "総計", "总计", "合计", "총계", "합계"),
+            *("المجموع", "סך הכל"),
+        },
+    )
+)
+"""What totals are called, as `plain_label` returns it."""
+
+NUMBERS = frozenset(
+    {
+        *("zero", "none", "nobody", "one", "two", "three", "four", "five", "six", "seven"),
+        *("eight", "nine", "ten", "eleven", "twelve", "null", "eins", "ein", "eine", "zwei"),
+        *("drei", "vier", "funf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwolf"),
+        *("un", "une", "deux", "trois", "quatre", "cinq", "sept", "huit", "neuf", "dix"),
+        *("uno", "una", "due", "tre", "dos", "tres", "quattro", "cuatro", "cinque", "cinco"),
+        *("sei", "seis", "sette", "siete", "otto", "ocho", "nove", "nueve", "dieci", "diez"),
+        *("een", "twee", "drie", "vijf", "zes", "zeven", "negen", "tien", "inf", "infinity"),
+        *("few", "single", "couple", "pair", "dozen", "true", "false", "yes", "no", "ja", "nein"),
+    }
+)
+"""Words that say how many, or yes and no."""
+
+_ROMAN = re.compile(r"(?=.)m*(c[md]|d?c{0,3})(x[cl]|l?x{0,3})(i[xv]|v?i{0,3})")
+
+
+def is_total_word(text: str) -> bool:
+    """Tell whether a label is a word for a total."""
+    return plain_label(text) in TOTALS
+
+
+def has_number(text: str) -> bool:
+    """Tell whether a label has a digit, or is or has a word for a number, a yes or a no."""
+    if any(one.isdigit() or one.isnumeric() for one in text):
+        return True
+    words = plain_label(text).split()
+    return bool(words) and (not NUMBERS.isdisjoint(words) or bool(_ROMAN.fullmatch(words[0])))

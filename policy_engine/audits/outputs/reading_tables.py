@@ -1,0 +1,344 @@
+"""Finished tables as they are read: which columns are labels, and which lines are totals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.outputs.finding_totals import (
+    MOST_TERMS,
+    NOBODY,
+    FoundTotals,
+    Lines,
+    find_totals,
+)
+from policy_engine.audits.outputs.finished_files import (
+    BLANKS,
+    FileCells,
+    decimals_of,
+    is_blank,
+    is_marked_number,
+    number_of,
+    read_cells,
+    with_points,
+    without_row_numbers,
+)
+from policy_engine.audits.outputs.label_words import has_number, is_total_word
+from policy_engine.audits.outputs.model import TOTAL, Counts, Figures
+from policy_engine.errors import DataError, PolicyEngineError
+from policy_engine.kernels.output_checks.table_system import TableLayout, lay_out
+
+TableKind = Literal["counts", "totals", "means"]
+ACROSS = "column"
+"""The key on top of a table, which has no name."""
+_MOST_DECIMALS = 300
+_LEAST_BASE, _LEAST_ROUNDED = 3, 8
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedTable:
+    """A table as it was made elsewhere: a cell for each row of labels and each column of figures.
+
+    `codes` (cells, keys) are those of `labels`, `TOTAL` in totals; a last key that is called
+    `ACROSS` is on top, where there are several columns of figures. `parents` say of each label
+    which one it is a part of, `NOBODY` for those that only the total has. `values` (cells,) are NaN
+    where a figure is withheld; they are rounded by `slack` (cells,) at most. `totals` are what the
+    total of each key is called, and `words` the labels of each cell as they are. What is in `doubt`
+    a person has to look at.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    parents: tuple[tuple[int, ...], ...]
+    codes: Counts
+    values: Figures
+    slack: Figures
+    totals: tuple[str, ...]
+    words: tuple[tuple[str, ...], ...]
+    doubt: tuple[str, ...] = ()
+
+    @property
+    def is_blank(self) -> NDArray[np.bool_]:
+        """Which cells are withheld, (cells,)."""
+        return np.isnan(self.values)
+
+    @property
+    def left(self) -> int:
+        """How many keys are to the left."""
+        return len(self.keys) - (self.keys[-1] == ACROSS)
+
+    @property
+    def has_totals(self) -> bool:
+        """Whether any cell is a total."""
+        return bool((self.codes == TOTAL).any())
+
+    @property
+    def total(self) -> str:
+        """What totals are called."""
+        return next((one for one in self.totals if one), "All")
+
+    @property
+    def size(self) -> int:
+        """How many cells the layout has, absent ones included."""
+        size = 1
+        for some in self.labels:
+            size *= len(some) + 1
+        return size
+
+    @property
+    def layout(self) -> TableLayout:
+        """The equations between the cells and all totals, shown or not."""
+        dimensions = []
+        for parents in self.parents:
+            top = len(parents)
+            own = [top if parent == NOBODY else parent for parent in parents]
+            dimensions.append(np.array([*own, NOBODY], np.int64))
+        return lay_out(dimensions)
+
+    @property
+    def places(self) -> Counts:
+        """The number of each cell in the layout, (cells,)."""
+        sizes = np.array([len(some) for some in self.labels])
+        filled = np.where(self.codes == TOTAL, sizes, self.codes)
+        return np.asarray(np.ravel_multi_index(tuple(filled.T), tuple(sizes + 1)), np.int64)
+
+
+def read_finished(
+    path: Path,
+    keys: int = 0,
+    total: str = "",
+    *,
+    kind: TableKind = "counts",
+    has_measures: bool = False,
+) -> FinishedTable:
+    """Return a table from a file. Its first columns, or as many as `keys` says, are labels; where
+    it `has_measures` on top, none of these is a total.
+
+    A line that is the sum of others is a total, whatever it is called; means are not added up.
+    Raises DataError as `read_cells` does, and (C010) for a cell that is neither a figure nor blank,
+    a column of which it is not clear whether it is of labels, or labels that are there twice.
+    """
+    cells, keys = without_row_numbers(read_cells(path), keys)
+    plain = with_points(cells, path)
+    left = keys or _left_columns(plain, path)
+    if not 0 < left < len(cells.head):
+        message = (
+            f"A table has columns of labels and of figures. Of {len(cells.head)}, {left} have "
+        )
+        raise DataError.of("C010", f"{message}labels.", source=str(path))
+    raw = _raw_cells(cells, plain, left, path)
+    if kind == "counts":
+        raw = replace(raw, slack=_count_slack(raw.values, raw.slack))
+    doubt = _odd_labels(cells, left)
+    width = left if len(cells.head) == left + 1 else left + 1
+    uppers, labels, codes, names = [], [], raw.codes[:, :width].copy(), []
+    for key in range(width):
+        own = raw.labels[key]
+        is_named = np.array([_is_total(one, total) for one in own], np.bool_)
+        adds_up = kind != "means"
+        if key == left and has_measures:
+            is_named, adds_up = np.zeros(len(own), np.bool_), False
+        one = find_totals(raw.lines(key, is_named, width)) if adds_up else _named_only(is_named)
+        is_unnamed = "" in own and own[one.top] != "" and bool(np.isnan(raw.values).any())
+        if one.is_doubtful or is_unnamed:
+            place = cells.head[key] if key < left else ACROSS
+            doubt.append(f"A line of {place!r} may be the total of others.")
+        kept = [number for number in range(len(own)) if number != one.top]
+        new = np.array([kept.index(n) if n in kept else TOTAL for n in range(len(own))] + [TOTAL])
+        codes[:, key] = new[codes[:, key]]
+        labels.append(tuple(own[number] for number in kept))
+        parents = [new[parent] if parent != NOBODY else NOBODY for parent in one.parents]
+        uppers.append(tuple(int(parents[n]) for n in kept))
+        names.append(own[one.top] if one.top != NOBODY else "")
+    _check_distinct(codes.tolist(), path)
+    return FinishedTable(
+        name=path.stem,
+        keys=(*cells.head[:left], ACROSS)[:width],
+        labels=tuple(labels),
+        parents=tuple(uppers),
+        codes=codes,
+        values=raw.values,
+        slack=raw.slack,
+        totals=tuple(names),
+        words=tuple(one[:width] for one in raw.words),
+        doubt=tuple(doubt),
+    )
+
+
+def _is_total(text: str, total: str) -> bool:
+    return text.lower() == total.lower() if total else is_total_word(text)
+
+
+def _named_only(is_named: NDArray[np.bool_]) -> FoundTotals:
+    """Return the totals of what is not added up: those that are called so."""
+    named = np.flatnonzero(is_named).tolist()
+    return FoundTotals((NOBODY,) * len(is_named), named[0] if len(named) == 1 else NOBODY)
+
+
+# -- cells -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _RawCells:
+    """The cells of a table: codes of all labels, those of totals too; `TOTAL` for none."""
+
+    labels: tuple[tuple[str, ...], ...]
+    codes: Counts
+    values: Figures
+    slack: Figures
+    words: tuple[tuple[str, ...], ...]
+
+    def lines(self, key: int, is_named: NDArray[np.bool_], width: int) -> Lines:
+        """Return the lines along a key, each with a figure for all labels of the other keys."""
+        count = len(self.labels[key])
+        others = np.delete(self.codes[:, :width], key, axis=1)
+        places = np.unique(others, axis=0, return_inverse=True)[1].ravel()
+        width = int(places.max(initial=-1)) + 1
+        if count * width > MOST_TERMS:
+            return Lines(np.zeros((count, MOST_TERMS // max(count, 1) + 1)), np.zeros(0), is_named)
+        own = self.codes[:, key]
+        is_line = own != TOTAL
+        figures, slack = np.full((count, width), np.nan), np.zeros((count, width))
+        figures[own[is_line], places[is_line]] = self.values[is_line]
+        slack[own[is_line], places[is_line]] = self.slack[is_line]
+        whole = np.flatnonzero((others == TOTAL).all(axis=1))
+        if others.shape[1] and len(whole):
+            _fill(figures[:, places[whole[0]]], self.values, own, (others != TOTAL).all(axis=1))
+        return Lines(figures, slack, is_named)
+
+
+def _fill(wholes: Figures, values: Figures, own: Counts, is_part: NDArray[np.bool_]) -> None:
+    """Set the totals over all other keys that are not there to the sums of their parts."""
+    for line in np.flatnonzero(np.isnan(wholes)).tolist():
+        parts = values[(own == line) & is_part]
+        if len(parts):
+            wholes[line] = parts.sum()
+
+
+def _raw_cells(cells: FileCells, plain: FileCells, left: int, path: Path) -> _RawCells:
+    rows = _filled_down([row[:left] for row in cells.rows])
+    columns = zip(*rows, strict=True)
+    labels = [tuple(dict.fromkeys(one for one in own if one is not None)) for own in columns]
+    top = tuple(dict.fromkeys(cells.head[left:]))
+    if len(top) < len(cells.head) - left:
+        raise _twice_error(path)
+    codes, values, slack, words = [], [], [], []
+    places = [{text: place for place, text in enumerate(some)} for some in (*labels, top)]
+    for row, texts in zip(rows, plain.rows, strict=True):
+        own = [TOTAL if one is None else places[key][one] for key, one in enumerate(row)]
+        for name, text in zip(cells.head[left:], texts[left:], strict=True):
+            codes.append([*own, places[-1][name]])
+            figure = _value(text, path)
+            values.append(figure)
+            slack.append(0.5 * 10.0 ** -_decimals(text, figure))
+            words.append((*("" if one is None else one for one in row), name))
+    return _RawCells(
+        (*labels, top),
+        np.array(codes, np.int64),
+        np.array(values, np.float64),
+        np.array(slack, np.float64),
+        tuple(words),
+    )
+
+
+def _filled_down(rows: Sequence[Sequence[str]]) -> list[list[str | None]]:
+    """Return labels with those of merged cells: one that is empty before another one is that
+    above. Those that are empty after another one are totals, None."""
+    result: list[list[str | None]] = []
+    for row in rows:
+        filled: list[str | None] = list(row)
+        last = max((place for place, one in enumerate(row) if one), default=-1)
+        for place, one in enumerate(row):
+            if place < last and not one and result:
+                filled[place] = result[-1][place]
+            elif place > last >= 0:
+                filled[place] = None
+        result.append(filled)
+    return result
+
+
+def _decimals(text: str, figure: float) -> int:
+    if np.isnan(figure):
+        return 0
+    decimals = decimals_of(text)
+    # Nothing is written with fewer digits than are before its point.
+    least = 0 if figure == 0 else -int(np.floor(np.log10(abs(figure))))
+    return int(np.clip(decimals, max(least, -_MOST_DECIMALS), _MOST_DECIMALS))
+
+
+def _count_slack(values: Figures, slack: Figures) -> Figures:
+    """Return how far counts are off: not at all, unless all are multiples of a base of rounding."""
+    figures = values[~np.isnan(values)]
+    is_whole = bool((figures == np.rint(figures)).all()) and bool((np.abs(figures) < 2**53).all())
+    if not is_whole or len(figures) < _LEAST_ROUNDED:
+        return np.where(np.full(len(slack), is_whole), 0.0, slack)
+    base = int(np.gcd.reduce(np.abs(figures).astype(np.int64)))
+    return np.full(len(slack), base - 1.0 if base >= _LEAST_BASE else 0.0)
+
+
+# -- labels ------------------------------------------------------------------------------------
+
+
+def _left_columns(cells: FileCells, path: Path) -> int:
+    """Return how many of the first columns are labels: at least one, and all of words alone.
+
+    Raises DataError (C010) for a column that mixes words and figures: read as labels, its
+    figures would be judged by no rule.
+    """
+    left = 1
+    while left < len(cells.head) - 1:
+        texts = [row[left] for row in cells.rows]
+        words = [one for one in texts if number_of(one) is None and not is_blank(one, BLANKS)]
+        if not words:
+            break
+        figures = [one for one in texts if number_of(one) is not None]
+        odd = words if figures else [one for one in words if is_marked_number(one)]
+        if odd:
+            raise _mixed_error(cells.head[left], texts.index(odd[0]) + 1, odd[0], path)
+        left += 1
+    return left
+
+
+def _odd_labels(cells: FileCells, left: int) -> list[str]:
+    """Return what is odd of columns that are read as labels: those that say numbers although rows
+    are told apart without them may be figures, which no rule would judge."""
+    rows = [row[:left] for row in cells.rows]
+    doubt = []
+    for key in range(left):
+        texts = [row[key] for row in rows if row[key]]
+        others = {(*row[:key], *row[key + 1 :]) for row in rows}
+        is_key = left == 1 or len(others) < len(set(rows))
+        if not is_key and 2 * sum(map(has_number, texts)) > len(texts):
+            doubt.append(f"Column {cells.head[key]!r} may be of figures: it has {texts[0]!r:.40}.")
+    return doubt
+
+
+def _mixed_error(column: str, row: int, text: str, path: Path) -> PolicyEngineError:
+    message = f"Column {column!r} may be of labels or of figures: row {row} has {text!r:.40}."
+    hint = "Write figures without marks or spaces, or say how many columns are labels (--keys)."
+    return DataError.of("C010", message, hint, str(path))
+
+
+def _value(text: str, path: Path) -> float:
+    figure = number_of(text)
+    if figure is not None:
+        return figure
+    if is_blank(text, BLANKS):
+        return float("nan")
+    message = f"A cell is neither a figure nor blank: {text!r:.40}."
+    raise DataError.of("C010", message, "Withheld cells are empty, or a full stop.", str(path))
+
+
+def _check_distinct(codes: Sequence[Sequence[int]], path: Path) -> None:
+    if len({tuple(one) for one in codes}) < len(codes):
+        raise _twice_error(path)
+
+
+def _twice_error(path: Path) -> PolicyEngineError:
+    message = "Two cells of the table have the same labels."
+    hint = "If figures of several kinds are beside each other, give each a file of its own."
+    return DataError.of("C010", message, hint, str(path))
