@@ -27,7 +27,7 @@ from policy_engine.audits.outputs.fitted_models import (
     is_estimator,
     is_statsmodels,
 )
-from policy_engine.audits.outputs.microdata import Microdata, named_columns
+from policy_engine.audits.outputs.microdata import Microdata, named_columns, with_floats
 from policy_engine.audits.outputs.model_rows import fitted_rows, result_units
 from policy_engine.audits.outputs.regression_results import regression_output
 from policy_engine.data.keys import Key
@@ -36,7 +36,7 @@ from policy_engine.engines.tables import infer_types, read_table
 from policy_engine.errors import DataError, RequestError, did_you_mean, join_names
 from policy_engine.policy import ReadingOptions, Source
 from policy_engine.release.linked_outputs import LinkedScope
-from policy_engine.release.output_folder.folder import check_vacant, write_folder
+from policy_engine.release.output_folder.folder import check_vacant, try_folder, write_folder
 from policy_engine.release.output_folder.model import Kind
 from policy_engine.release.output_folder.prepared import (
     PreparedOutput,
@@ -95,7 +95,8 @@ def load_microdata(chosen: ChosenCheck) -> Microdata | None:
     data = chosen.data
     if data is None:
         return None
-    frame = infer_types(read_table(Path(data))) if isinstance(data, str | Path) else data
+    is_file = isinstance(data, str | Path)
+    frame = with_floats(infer_types(read_table(Path(data)))) if is_file else data
     return Microdata.of(frame, chosen.unit)
 
 
@@ -399,6 +400,7 @@ class OutputSession:
         the ledger if there is one. Raises OutputError (O001, O002), LedgerError.
         """
         self._check_open()
+        self._try_folder()
         with self._final_ledger() as ledger:
             judged = judged_in_order(self._outputs.values(), ledger, self._scope())
         outputs = protect_withheld(judged)
@@ -413,6 +415,14 @@ class OutputSession:
         )
         self._close()
         return self._folder
+
+    def _try_folder(self) -> None:
+        """Refuse a folder that cannot be written before a ledger counts what is in it."""
+        if self._ledger is not None:
+            outputs = [*self._outputs.values()]
+            files = {name: text for one in outputs for name, text in one.files().items()}
+            held = {name: text for one in outputs for name, text in one.whole_files().items()}
+            try_folder(self._folder, {**files, **held})
 
     @contextmanager
     def _final_ledger(self) -> Iterator[OutputLedger]:

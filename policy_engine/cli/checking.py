@@ -183,6 +183,7 @@ def review(
 
     with exit_with_two(PolicyEngineError):
         read = OutputFolder.read(folder, log_key, expect)
+        read.check_files()
         standings = read.standings()
     if output_format is Format.JSON:
         print_json([_standing_json(one) for one in standings])

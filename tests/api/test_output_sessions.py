@@ -317,3 +317,44 @@ def test_cells_withheld_with_others_say_why_and_not_that_the_policy_denies(tmp_p
         output = made.groupby("sector")["pay"].sum()
         assert "K015" not in output.reasons
         assert output.status != "released"
+
+
+def test_figures_have_as_many_digits_as_the_profile_lets_out(tmp_path):
+    with session(tmp_path, profile="fsrdc") as made:
+        median = made.groupby("region")["pay"].median()
+    assert median.status == "released"
+    text = (tmp_path / "folder" / "outputs" / "groupby.csv").read_text()
+    figures = [float(line.split(",")[1]) for line in text.splitlines()[1:]]
+    assert figures == [float(f"{one:.3e}") for one in figures]
+
+
+def test_a_row_that_is_not_listed_is_named_nowhere_for_the_researcher(tmp_path):
+    frame = people().assign(job=["clerk"] * 243 + ["miner"] * 3)
+    with session(tmp_path, data=frame, profile="abs") as made:
+        table = made.groupby(["region", "job"]).size()
+    assert "miner" not in str(table.suppressed)
+    for name in ("outputs.json", "researcher.html"):
+        assert "miner" not in (tmp_path / "folder" / name).read_text()
+
+
+def test_figures_of_many_digits_are_figures(tmp_path):
+    frame = people().assign(pay=lambda rows: rows.pay / 7, code="01.1")
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    with session(tmp_path, data=str(tmp_path / "data.csv"), profile="abs") as made:
+        assert made.groupby("region")["pay"].mean().status == "released"
+        with pytest.raises(PolicyEngineError, match="C009"):
+            made.groupby("region")["code"].mean()
+
+
+def test_a_folder_that_cannot_be_written_is_not_in_the_ledger(tmp_path):
+    made = session(tmp_path, ledger=tmp_path / "ledger")
+    made.groupby("region").size()
+    long = tmp_path / ("x." + "y" * 200)
+    long.write_text("z")
+    output = made.add(long, name="a" * 70)
+    with pytest.raises(PolicyEngineError, match="O002"):
+        made.finalise()
+    assert not (tmp_path / "ledger").exists()
+    made.remove(output)
+    made.finalise()
+    assert OutputLedger(tmp_path / "ledger").summary()

@@ -312,6 +312,28 @@ def feature_matrix(features: Any) -> Figures:
     return matrix[:, None] if matrix.ndim == 1 else matrix
 
 
+_FLOATS = r"^(-?(0|[1-9][0-9]*)?\.[0-9]+([eE][+-]?[0-9]+)?|-?(0|[1-9][0-9]*))?$"
+
+
+def with_floats(table: pa.Table) -> pa.Table:
+    """Return a table in which texts that are all decimal fractions are floats: with more digits
+    than a float keeps, they are no less figures of statistics. Codes with leading zeros stay."""
+    columns = []
+    for column in table.columns:
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if is_text and _are_floats(column):
+            blank = pc.equal(column, "")
+            columns.append(pc.if_else(blank, None, column).cast(pa.float64()))
+        else:
+            columns.append(column)
+    return pa.table(columns, names=table.column_names)
+
+
+def _are_floats(column: pa.ChunkedArray) -> bool:
+    is_float = pc.all(pc.match_substring_regex(column, _FLOATS)).as_py()
+    return bool(is_float) and bool(pc.any(pc.match_substring(column, ".")).as_py())
+
+
 def numbers_of(name: str, column: pa.ChunkedArray) -> Figures:
     """Return the numbers of a column, (rows,), NaN where it is missing.
 

@@ -15,10 +15,13 @@ def round_digits(column: pa.ChunkedArray, digits: int) -> pa.ChunkedArray:
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         return column
-    return pa.chunked_array([pa.array([_rounded(one, digits) for one in column.to_pylist()], kind)])
+    return pa.chunked_array(
+        [pa.array([rounded_figure(one, digits) for one in column.to_pylist()], kind)]
+    )
 
 
-def _rounded(value: float | None, digits: int) -> float | None:
+def rounded_figure(value: float | None, digits: int) -> float | None:
+    """Return a figure with so many significant digits; a whole number stays whole."""
     if value is None or not isfinite(value):
         return value
     if isinstance(value, int):

@@ -62,13 +62,12 @@ def write_folder(
     there is something or it cannot be written.
     """
     check_vacant(folder)
-    parts = {OUTPUTS: _text(submission), EVIDENCE: _text(evidence)}
+    # What the folder says of its outputs has the digests of their files; pages are like it.
+    pages = {path: content for path, content in files.items() if "/" not in path}
+    parts = {OUTPUTS: _text(submission), EVIDENCE: _text(evidence), **pages}
     draft = folder.with_name(f".{folder.name}-{token_hex(8)}")
     try:
-        draft.mkdir(parents=True, mode=0o700)
-        for path, content in {**parts, **files}.items():
-            (draft / path).parent.mkdir(exist_ok=True)
-            write_file(draft / path, content, private=True)
+        _write_draft(draft, {**parts, **files})
         digests = {name: hashlib.sha256(text).hexdigest() for name, text in parts.items()}
         log = StepLog(draft, HashChain(read_chain_key(key)))
         first = log.begin(state="submitted", by=by, parts=digests)
@@ -81,6 +80,29 @@ def write_folder(
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return first
+
+
+def _write_draft(draft: Path, files: Mapping[str, bytes]) -> None:
+    draft.mkdir(parents=True, mode=0o700)
+    for path, content in files.items():
+        (draft / path).parent.mkdir(exist_ok=True)
+        write_file(draft / path, content, private=True)
+
+
+def try_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Raise OutputError (O001, O002) where a folder with such files could not be written.
+
+    For what has to be known before it counts: a ledger that outputs are recorded in, say.
+    """
+    check_vacant(folder)
+    draft = folder.with_name(f".{folder.name}-{token_hex(8)}")
+    try:
+        _write_draft(draft, files)
+    except OSError as error:
+        message = f"The folder cannot be written: {error.strerror or error}."
+        raise OutputError.of("O002", message, source=str(folder)) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _text(part: BaseModel) -> bytes:
@@ -134,9 +156,10 @@ class OutputFolder:
         expected = Head.of(expect, "check review") if expect else None
         log = StepLog(folder, HashChain(read_chain_key(key)), expected)
         first = log.entries()[0]
-        texts = {name: _content(folder, name) for name in (OUTPUTS, EVIDENCE)}
+        parts = dict(first.parts or {})
+        texts = {name: _content(folder, name) for name in {OUTPUTS: "", EVIDENCE: "", **parts}}
         digests = {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
-        changed = [name for name in digests if (first.parts or {}).get(name) != digests[name]]
+        changed = [name for name in digests if parts.get(name) != digests[name]]
         if changed:
             raise _changed_error(folder, changed)
         try:
@@ -146,6 +169,11 @@ class OutputFolder:
             message = "What the folder says of its outputs cannot be read."
             raise LedgerError.of("K027", message, source=str(folder)) from None
         return cls(folder, submission, evidence, log)
+
+    def check_files(self) -> None:
+        """Raise LedgerError (K027) if a file of any output was changed or is not there."""
+        outputs = self.submission.outputs
+        self._check_files([file for one in outputs for file in (*one.files, *one.whole)])
 
     def standings(self) -> tuple[OutputStanding, ...]:
         """Return where each output stands."""
@@ -185,45 +213,52 @@ class OutputFolder:
         if to.exists():
             message = f"The output {str(to)!r} exists."
             raise OutputError.of("O001", message, "Give another path.")
-        with self.log.appending() as log:
-            standings = _standings(self.submission, log.entries)
-            chosen = [one for one in standings if not only or one.output.name in only]
-            undecided = [one.output.name for one in chosen if one.word == "open"]
-            if undecided:
-                problems = [_undecided(name) for name in undecided]
-                raise LedgerError(*problems, source=str(self.folder))
-            leaving = [one for one in chosen if one.word in ("released", "accepted")]
-            files = [file for one in leaving for file in one.files]
-            if not files:
-                raise LedgerError.of("K028", "No output of the folder may leave.")
-            self._check_files(files)
-            _check_distinct(files, self.folder)
-            released = self._copy(files, to)
-            try:
-                log.add(state="released", by=by.strip() or "checker", released=released)
-            except BaseException:
-                shutil.rmtree(to, ignore_errors=True)
-                raise
-        return released
-
-    def _copy(self, files: Sequence[StoredFile], to: Path) -> dict[str, str]:
+        if to.resolve().is_relative_to(self.folder.resolve()):
+            message = f"{str(to)!r} is in the folder that is checked."
+            raise OutputError.of("O002", message, "Give a path outside of it.")
         draft = to.with_name(f".{to.name}-{token_hex(8)}")
-        released = {}
         try:
-            draft.mkdir(parents=True)
-            for file in files:
-                content = _content(self.folder, file.path)
-                if hashlib.sha256(content).hexdigest() != file.sha256:
-                    raise _changed_error(self.folder, [file.path])
-                name = Path(file.path).name
-                (draft / name).write_bytes(content)
-                released[name] = file.sha256
+            with self.log.appending() as log:
+                files = self._leaving(log.entries, only)
+                released = self._copy(files, draft)
+                log.add(state="released", by=by.strip() or "checker", released=released)
+            # The log first: nothing is seen that it does not have. What is logged and not seen
+            # after a crash is released again, which is logged, too.
             draft.rename(to)
         except OSError as error:
             message = f"The folder cannot be written: {error.strerror or error}."
             raise OutputError.of("O002", message, source=str(to)) from None
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+        return released
+
+    def _leaving(self, entries: Sequence[StepEntry], only: Sequence[str]) -> list[StoredFile]:
+        """Return the files that may leave. Raises LedgerError (K027, K028)."""
+        standings = _standings(self.submission, entries)
+        chosen = [one for one in standings if not only or one.output.name in only]
+        undecided = [one.output.name for one in chosen if one.word == "open"]
+        if undecided:
+            raise LedgerError(*map(_undecided, undecided), source=str(self.folder))
+        files = [
+            file for one in chosen if one.word in ("released", "accepted") for file in one.files
+        ]
+        if not files:
+            raise LedgerError.of("K028", "No output of the folder may leave.")
+        self._check_files(files)
+        _check_distinct(files, self.folder)
+        return files
+
+    def _copy(self, files: Sequence[StoredFile], draft: Path) -> dict[str, str]:
+        """Copy files to a new folder, and return their digests by their names."""
+        released = {}
+        draft.mkdir(parents=True)
+        for file in files:
+            content = _content(self.folder, file.path)
+            if hashlib.sha256(content).hexdigest() != file.sha256:
+                raise _changed_error(self.folder, [file.path])
+            name = Path(file.path).name
+            (draft / name).write_bytes(content)
+            released[name] = file.sha256
         return released
 
     def _check_files(self, files: Sequence[StoredFile]) -> None:
@@ -254,7 +289,8 @@ def _standings(submission: Submission, entries: Sequence[StepEntry]) -> tuple[Ou
 def _content(folder: Path, name: str) -> bytes:
     """Return a file of the folder. Raises LedgerError (K027) if it is not there, or elsewhere."""
     path = folder / name
-    if path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
+    is_special = path.exists() and not path.is_file()
+    if is_special or path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
         raise LedgerError.of("K027", f"{name!r} is not a file in the folder.", source=str(folder))
     try:
         return path.read_bytes()

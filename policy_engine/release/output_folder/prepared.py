@@ -16,6 +16,7 @@ from policy_engine.audits.outputs.layout import GridLayout, ShownTable, lay_out
 from policy_engine.audits.outputs.listing import listed_rows
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.audits.outputs.reasons import SENTENCES, CheckOutcome, Reason, outcome_of
+from policy_engine.audits.outputs.significant import rounded_figure
 from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.audits.outputs.tabulating import Tabulation
 from policy_engine.methods.output_checks.parameters import OutputCheck
@@ -118,6 +119,27 @@ class PreparedOutput:
 
     def shown(self) -> Iterator[tuple[str, ShownTable]]:
         """Yield what may leave as tables, each with what is added to the name of the output."""
+        return ((more, self._with_digits(table)) for more, table in self._shown())
+
+    def _with_digits(self, table: ShownTable) -> ShownTable:
+        """Return a table whose figures have as many digits as the profile lets out."""
+        digits = self.check.profile.significant_digits
+        if digits is None:
+            return table
+        left = table.left
+        rows = tuple(
+            (
+                *row[:left],
+                *(
+                    one if isinstance(one, str) else rounded_figure(one, digits)
+                    for one in row[left:]
+                ),
+            )
+            for row in table.rows
+        )
+        return replace(table, rows=rows)
+
+    def _shown(self) -> Iterator[tuple[str, ShownTable]]:
         if self.made is None or self.verdict is None:
             return
         if self.model is not None:
@@ -130,6 +152,9 @@ class PreparedOutput:
 
     def held(self) -> Iterator[tuple[str, ShownTable]]:
         """Yield what may leave only if a checker lets it, where that is more."""
+        return ((more, self._with_digits(table)) for more, table in self._held())
+
+    def _held(self) -> Iterator[tuple[str, ShownTable]]:
         if self.made is None or self.verdict is None:
             return
         is_shown = self._is_held()
@@ -168,7 +193,12 @@ class PreparedOutput:
         if self.verdict is None:
             code = Reason.NEEDS_CHECKER
             return {"outcome": self.status.value, "reasons": {code.value: SENTENCES[code]}}
-        return {**public_verdict(self.verdict), "outcome": self.status.value}
+        public = public_verdict(self.verdict)
+        if self.made is not None and self.model is None:
+            # That a row is there is not told where the table does not list it.
+            listed = listed_rows(self.verdict, self.made.sets, self.made.units)
+            public["suppressed"] = [one for one in public["suppressed"] if listed[one["row"]]]
+        return {**public, "outcome": self.status.value}
 
     def confidential(self) -> dict[str, Any]:
         """Return the verdict with figures."""

@@ -1,21 +1,34 @@
 """Folders of outputs: what leaves, what a checker has to decide, and what was changed."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
 from policy_engine.errors import LedgerError, OutputError, RequestError
 from policy_engine.methods.output_checks.profiles import PROFILES
-from policy_engine.release.output_folder.folder import OutputFolder, stored_file, write_folder
+from policy_engine.release.output_folder.folder import (
+    OutputFolder,
+    stored_file,
+    try_folder,
+    write_folder,
+)
 from policy_engine.release.output_folder.model import (
     FolderEvidence,
     OutputEvidence,
     Submission,
     SubmittedOutput,
 )
+from policy_engine.release.output_folder.steps import OpenLog
 
 VERDICT = {"outcome": "released", "reasons": {}}
-FILES = {"outputs/a.csv": b"1\n", "outputs/b.csv": b".\n", "held/b.csv": b"2\n"}
+FILES = {
+    "outputs/a.csv": b"1\n",
+    "outputs/b.csv": b".\n",
+    "held/b.csv": b"2\n",
+    "checker.html": b"<html>checker</html>",
+}
 
 
 def output(name, status, whole=()):
@@ -85,7 +98,7 @@ def test_a_decision_about_an_unknown_output_is_refused(folder):
         OutputFolder.read(folder).decide("c", accepts=True, reason="x", by="carl")
 
 
-@pytest.mark.parametrize("name", ["outputs.json", "evidence.json"])
+@pytest.mark.parametrize("name", ["outputs.json", "evidence.json", "checker.html"])
 def test_what_is_said_of_outputs_cannot_be_changed(folder, name):
     text = (folder / name).read_text()
     (folder / name).write_text(text.replace("review", "released").replace("10", "2"))
@@ -186,3 +199,53 @@ def test_a_folder_that_is_not_empty_is_left_alone(folder):
 def test_a_folder_without_a_log_is_none(tmp_path):
     with pytest.raises(LedgerError, match="K027"):
         OutputFolder.read(tmp_path)
+
+
+def test_a_page_or_a_file_that_is_gone_or_is_not_one_is_seen(folder):
+    (folder / "checker.html").unlink()
+    with pytest.raises(LedgerError, match=r"K027.*checker.html"):
+        OutputFolder.read(folder)
+    os.mkfifo(folder / "checker.html")
+    with pytest.raises(LedgerError, match=r"K027.*checker.html"):
+        OutputFolder.read(folder)
+
+
+def test_a_file_that_was_changed_is_seen_by_who_reviews(folder):
+    OutputFolder.read(folder).check_files()
+    (folder / "held" / "b.csv").write_bytes(b"3\n")
+    with pytest.raises(LedgerError, match=r"K027.*held/b.csv"):
+        OutputFolder.read(folder).check_files()
+
+
+def test_nothing_is_released_into_the_folder_that_is_checked(folder):
+    OutputFolder.read(folder).decide("b", accepts=True, reason="x", by="carl")
+    with pytest.raises(OutputError, match="O002"):
+        OutputFolder.read(folder).release(folder / "outputs" / "z", by="carl")
+    assert len(OutputFolder.read(folder).log.entries()) == 2
+
+
+@pytest.mark.parametrize("is_logged", [True, False])
+def test_what_is_released_is_in_the_log_before_it_is_seen(folder, tmp_path, monkeypatch, is_logged):
+    OutputFolder.read(folder).decide("b", accepts=True, reason="x", by="carl")
+    read = OutputFolder.read(folder)
+
+    def fail(*_, **__):
+        raise OSError("The power is off.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*((Path, "rename") if is_logged else (OpenLog, "add")), fail)
+        with pytest.raises((OutputError, LedgerError), match=r"O002|K027"):
+            read.release(tmp_path / "out", by="carl")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    states = [one.state for one in OutputFolder.read(folder).log.entries()]
+    assert states[2:] == (["released"] if is_logged else [])
+    OutputFolder.read(folder).release(tmp_path / "out", by="carl")
+    assert len([*(tmp_path / "out").iterdir()]) == 2
+
+
+def test_a_folder_that_could_not_be_written_is_told_before(tmp_path):
+    try_folder(tmp_path / "new", FILES)
+    assert not [*tmp_path.iterdir()]
+    with pytest.raises(OutputError, match="O002"):
+        try_folder(tmp_path / "new", {f"outputs/{'x' * 300}.csv": b""})
+    assert not [*tmp_path.iterdir()]
