@@ -5,6 +5,7 @@ from served import API, CUSTOMER, code, signed_in
 from test_dataset_routes import TABLE, uploaded
 from test_policy_routes import published
 
+from policy_engine.service.resources import access
 from policy_engine.service.store.base import now
 
 ADA = "http://example.com/people/ada"
@@ -57,9 +58,7 @@ def test_what_is_granted_is_a_policy_and_what_is_revoked_none_any_more(owner, co
     assert not may_read(consumer)
 
 
-def test_a_grant_ends_at_its_moment(services, owner, consumer, monkeypatch):
-    from policy_engine.service.resources import access
-
+def test_a_grant_ends_at_its_moment(owner, consumer, monkeypatch):
     monkeypatch.setattr(access, "now", lambda: now() - timedelta(days=2))
     view = asked(consumer, until=later(days=-1)).json()
     answer(owner, view, "grant")
@@ -75,7 +74,8 @@ def test_a_request_is_rejected_with_a_note_and_answered_once(owner, consumer):
     assert not may_read(consumer)
 
 
-def test_requests_are_for_the_owner_alone(services, owner, consumer):
+@pytest.mark.usefixtures("owner")
+def test_requests_are_for_the_owner_alone(services, consumer):
     view = asked(consumer).json()
     other = signed_in(services, "owner", name="Bob")
     assert code(answer(other, view, "grant")) == (404, "N003")
