@@ -49,6 +49,16 @@ def ask(page, *request):
     page.get_by_role("button", name="Decide").click()
 
 
+def test_what_a_policy_says_is_read_out_and_who_can_do_what_is_told(open_page):
+    page = new_policy(open_page, "Read out")
+    page.get_by_text("Whatever no rule permits is denied.").wait_for()
+    rows = page.get_by_role("region", name="Who can do what").locator("tbody tr")
+    words = {row.inner_text() for row in rows.all()}
+    cells = {tuple(one.split("\t")) for one in words}
+    assert ("anonCustomer", "read", "marketing", "✓ under conditions", "✗ may not") in cells
+    assert ("Customer", "read", "marketing", "✗ may not", "✗ may not") in cells
+
+
 def test_a_request_that_no_rule_permits_is_denied_with_the_nearest_rule(open_page):
     page = new_policy(open_page, "Denied")
     ask(page, "http://org/user", "read", "http://example.com/Customer", "marketing")

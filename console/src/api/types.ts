@@ -12,31 +12,22 @@ export type Policy = Schemas["PolicyView"];
 export type Version = Schemas["VersionView"];
 export type VersionText = Schemas["VersionText"];
 export type VersionState = Version["state"];
+export type Explanation = Schemas["Explanation"];
+export type Matrix = Schemas["AccessMatrix"];
 export type Comparison = Schemas["Difference"];
 export type Change = Schemas["Change"];
 export type Dataset = Schemas["DatasetView"];
+export type SignInLink = Schemas["LinkView"];
+export type Person = Schemas["PersonView"];
+export type Logged = Schemas["LoggedView"];
+export type LogPage = Schemas["LogPage"];
+export type LogIntegrity = Schemas["LogIntegrity"];
+export type QueryAnswer = Schemas["QueryAnswer"];
 export type Upload = Schemas["UploadView"];
 
 export interface Page<T> {
   items: T[];
   next?: string | null;
-}
-
-export interface Matrix {
-  assignees: string[];
-  rows: MatrixRow[];
-}
-
-export interface MatrixRow {
-  target: string;
-  action: string;
-  purpose: string;
-  cells: Record<string, string>;
-}
-
-export interface Explanation {
-  sentences: string[];
-  matrix: Matrix;
 }
 
 export interface Decision {
@@ -104,11 +95,4 @@ export interface Release {
   state: string;
   created: string;
   run: string | null;
-}
-
-export interface LogEntry {
-  number: number;
-  logged: string;
-  hash: string;
-  decision: Decision;
 }

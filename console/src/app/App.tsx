@@ -14,12 +14,9 @@ const PolicyPage = lazy(() => import("../policies/PolicyPage"));
 const DataList = lazy(() => import("../data/DataList"));
 const NewData = lazy(() => import("../data/NewData"));
 const DataPage = lazy(() => import("../data/DataPage"));
-const CatalogPage = lazy(() => import("../catalog/CatalogPage"));
-const ReleaseList = lazy(() => import("../releases/ReleaseList"));
-const ReleasePage = lazy(() => import("../releases/ReleasePage"));
+const AccessPage = lazy(() => import("../catalog/AccessPage"));
+const PeoplePage = lazy(() => import("../people/PeoplePage"));
 const DecisionList = lazy(() => import("../releases/DecisionList"));
-const RunList = lazy(() => import("../runs/RunList"));
-const RunPage = lazy(() => import("../runs/RunPage"));
 
 const PAGES: readonly [RegExp, (id: string) => ReactNode][] = [
   [/^\/policies$/, () => <PolicyList />],
@@ -28,12 +25,9 @@ const PAGES: readonly [RegExp, (id: string) => ReactNode][] = [
   [/^\/data$/, () => <DataList />],
   [/^\/data\/new$/, () => <NewData />],
   [/^\/data\/([^/]+)$/, (id) => <DataPage key={id} id={id} />],
-  [/^\/catalog$/, () => <CatalogPage />],
-  [/^\/releases$/, () => <ReleaseList />],
-  [/^\/releases\/decisions$/, () => <DecisionList />],
-  [/^\/releases\/([^/]+)$/, (id) => <ReleasePage key={id} id={id} />],
-  [/^\/runs$/, () => <RunList />],
-  [/^\/runs\/([^/]+)$/, (id) => <RunPage key={id} id={id} />],
+  [/^\/access$/, () => <AccessPage />],
+  [/^\/decisions$/, () => <DecisionList />],
+  [/^\/people$/, () => <PeoplePage />],
 ];
 
 export function App() {

@@ -1,34 +1,39 @@
 import { useState, type FormEvent } from "react";
 import { asRefusal, post } from "../api/client";
 import type { Refusal } from "../api/problems";
+import type { QueryAnswer } from "../api/types";
 import { Badge } from "../parts/Badge";
 import { Field } from "../parts/Field";
+import { ProblemList } from "../parts/ProblemList";
 import { Refused } from "../parts/states";
 import { TableFrame } from "../parts/TableFrame";
 
-interface Answer {
-  permitted: boolean;
-  columns: string[];
-  rows: unknown[][];
-  suppressed: number | unknown[];
-  reasons: string[];
-  rewritten: string;
+interface Question {
+  sql: string;
+  purpose: string;
+  dry_run: boolean;
 }
 
 /** A question in SQL: whether it may be asked, the answer as it was checked, and why. */
 export function QueryBox() {
-  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [asked, setAsked] = useState<{ question: Question; answer: QueryAnswer } | null>(null);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [isBusy, setBusy] = useState(false);
 
   async function ask(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
+    const submitter = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
     const form = new FormData(event.currentTarget);
+    const question = {
+      sql: String(form.get("sql")),
+      purpose: String(form.get("purpose")).trim(),
+      dry_run: submitter?.value === "dry",
+    };
     setBusy(true);
     setRefusal(null);
-    setAnswer(null);
+    setAsked(null);
     try {
-      setAnswer(await post<Answer>("/queries", { sql: form.get("sql"), purpose: form.get("purpose") }));
+      setAsked({ question, answer: await post<QueryAnswer>("/queries", question) });
     } catch (error) {
       setRefusal(asRefusal(error));
     } finally {
@@ -38,9 +43,9 @@ export function QueryBox() {
 
   return (
     <section className="panel query">
-      <h2>Ask a question</h2>
+      <h2>Query data</h2>
       <form className="stack" onSubmit={(event) => void ask(event)}>
-        <Field label="Query" hint="SQL that reads. Whether it may run is decided by the policies, and logged.">
+        <Field label="Query" hint="SQL that reads, on data by the last part of their name. Every query is logged.">
           {(given) => (
             <textarea
               {...given}
@@ -52,68 +57,100 @@ export function QueryBox() {
           )}
         </Field>
         <label className="field">
-          <span>Purpose</span>
-          <input name="purpose" required autoComplete="off" />
+          <span>Purpose of the query</span>
+          <input name="purpose" autoComplete="off" />
         </label>
         <div className="actions">
           <button type="submit" className="primary" disabled={isBusy}>
-            {isBusy ? "Asking …" : "Ask"}
+            {isBusy ? "Asking …" : "Run"}
+          </button>
+          <button type="submit" value="dry" disabled={isBusy}>
+            Only show what would run
           </button>
         </div>
       </form>
       {refusal && <Refused refusal={refusal} />}
-      {answer && <AnswerView answer={answer} />}
+      {asked && <AnswerView answer={asked.answer} isDry={asked.question.dry_run} />}
     </section>
   );
 }
 
-function AnswerView({ answer }: { answer: Answer }) {
-  const suppressed = Array.isArray(answer.suppressed) ? answer.suppressed.length : answer.suppressed;
+function AnswerView({ answer, isDry }: { answer: QueryAnswer; isDry: boolean }) {
+  const suppressed = answer.suppressed ?? [];
+  const reason = answer.decision?.["reason"];
   return (
     <div className="stack" role="status">
       <p>
-        <Badge tone={answer.permitted ? "good" : "bad"}>{answer.permitted ? "Permit" : "Deny"}</Badge>{" "}
-        {suppressed > 0 && <>{suppressed === 1 ? "1 cell is" : `${suppressed} cells are`} left out.</>}
+        <Badge tone={answer.permitted ? "good" : "bad"}>{answer.permitted ? "permitted" : "denied"}</Badge>{" "}
+        {typeof reason === "string" && reason}
       </p>
-      {answer.reasons.length > 0 && (
-        <ul className="bullets">
-          {answer.reasons.map((reason, index) => (
-            <li key={index}>{reason}</li>
-          ))}
-        </ul>
-      )}
-      {answer.permitted && <Rows columns={answer.columns} rows={answer.rows} />}
-      {answer.rewritten && (
-        <details>
-          <summary>The query as it was run</summary>
-          <pre tabIndex={0}>{answer.rewritten}</pre>
+      {(answer.reasons ?? []).length > 0 && <ProblemList problems={answer.reasons ?? []} />}
+      {answer.suggestion && <p>{answer.suggestion}</p>}
+      {suppressed.length > 0 && <Suppressed answer={answer} />}
+      {answer.permitted && !isDry && <Rows answer={answer} />}
+      {answer.sql && (
+        <details open={isDry}>
+          <summary>The query as it {isDry ? "would be" : "was"} run, on what you may read</summary>
+          <pre tabIndex={0}>{answer.sql}</pre>
         </details>
       )}
     </div>
   );
 }
 
-function Rows({ columns, rows }: { columns: readonly string[]; rows: readonly unknown[][] }) {
+/** Which cells are not shown: counted by the reasons, which are codes with their meanings. */
+function Suppressed({ answer }: { answer: QueryAnswer }) {
+  const cells = answer.suppressed ?? [];
+  const counts = new Map<string, number>();
+  for (const code of cells.flatMap((cell) => cell.codes)) counts.set(code, (counts.get(code) ?? 0) + 1);
   return (
-    <TableFrame label="Answer">
-      <thead>
-        <tr>
-          {columns.map((column, index) => (
-            <th scope="col" key={index}>
-              {column}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, index) => (
-          <tr key={index}>
-            {row.map((cell, place) => (
-              <td key={place}>{cell === null ? <span className="quiet">left out</span> : String(cell)}</td>
+    <div className="notice warn">
+      <p>
+        <strong>{cells.length === 1 ? "1 cell is" : `${cells.length} cells are`} left out:</strong>
+      </p>
+      <ul className="bullets">
+        {[...counts].map(([code, count]) => (
+          <li key={code}>
+            {count} × {answer.meanings?.[code] ?? code}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Rows({ answer }: { answer: QueryAnswer }) {
+  const columns = answer.columns ?? [];
+  const hidden = new Set((answer.suppressed ?? []).map((cell) => `${cell.row} ${cell.column}`));
+  return (
+    <>
+      <TableFrame label="Answer">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th scope="col" key={column}>
+                {column}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+        </thead>
+        <tbody>
+          {(answer.rows ?? []).map((row, index) => (
+            <tr key={index}>
+              {columns.map((column) => (
+                <td key={column}>
+                  {hidden.has(`${index} ${column}`) ? (
+                    <span className="quiet">left out</span>
+                  ) : (
+                    String(row[column] ?? "")
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+      {answer.is_cut && <p className="fine">There are more rows than are shown.</p>}
+    </>
   );
 }

@@ -12,7 +12,6 @@ interface Props {
 /** What the policy says, in sentences and as a table of who can do what. */
 export function Meaning({ explained, isCurrent }: Props) {
   const { explanation, refusal } = explained;
-  if (refusal?.status === 404 || refusal?.status === 405) return null; // an older service
   return (
     <div className={isCurrent ? "stack" : "stack stale"}>
       <section className="panel">
@@ -54,7 +53,9 @@ function Sentences({ sentences }: { sentences: readonly string[] }) {
 
 function WhoCanDoWhat({ matrix }: { matrix: Matrix }) {
   if (matrix.rows.length === 0) return <p className="quiet">The policy names nobody and no data.</p>;
+  const isConditional = matrix.rows.some((row) => Object.values(row.cells).includes("conditional"));
   return (
+    <>
     <TableFrame label="Who can do what">
       <thead>
         <tr>
@@ -77,18 +78,30 @@ function WhoCanDoWhat({ matrix }: { matrix: Matrix }) {
             <td>
               <Name iri={row.action} />
             </td>
-            <td>{row.purpose ? <Name iri={row.purpose} /> : <span className="quiet">any</span>}</td>
+            <td>{row.purpose ? <Name iri={row.purpose} /> : <span className="quiet">none</span>}</td>
             {matrix.assignees.map((assignee) => (
-              <Cell key={assignee} effect={row.cells[assignee] ?? "deny"} />
+              <Cell key={assignee} ability={row.cells[assignee] ?? "deny"} />
             ))}
           </tr>
         ))}
       </tbody>
     </TableFrame>
+      {matrix.is_cut && <p className="fine">It is cut: the policy names more than fits here.</p>}
+      {isConditional && (
+        <p className="fine">
+          Under conditions: once an output is certified, duties are fulfilled, and what the policy asks for holds.
+        </p>
+      )}
+    </>
   );
 }
 
-function Cell({ effect }: { effect: string }) {
-  const isPermit = effect === "permit";
-  return <td className={isPermit ? "cell permit" : "cell deny"}>{isPermit ? "✓ permit" : "– deny"}</td>;
+const CELLS: Record<string, string> = {
+  permit: "✓ may",
+  conditional: "✓ under conditions",
+  deny: "✗ may not",
+};
+
+function Cell({ ability }: { ability: string }) {
+  return <td className={`cell ${ability}`}>{CELLS[ability]}</td>;
 }

@@ -56,7 +56,7 @@ interface FormProps {
 function RequestForm({ matrix, canAsk, ask }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const rows = matrix?.rows ?? [];
-  const first = rows[0];
+  const first = rows.find((row) => Object.values(row.cells).includes("permit")) ?? rows[0];
   useEffect(() => {
     // What the policy names is a good first request, if none was written yet.
     if (form.current === null || first === undefined) return;

@@ -1,86 +1,104 @@
 import { useState } from "react";
-import { useGet } from "../api/loading";
-import type { LogEntry, Page } from "../api/types";
+import { asRefusal, get } from "../api/client";
+import { useLoading } from "../api/loading";
+import type { Refusal } from "../api/problems";
+import type { Logged, LogPage } from "../api/types";
 import { setQuery, useQuery } from "../app/router";
+import { has, useMe } from "../app/session";
 import { Badge } from "../parts/Badge";
-import { DecisionView } from "../parts/DecisionView";
 import { Head } from "../parts/Head";
 import { Name } from "../parts/Name";
-import { Sheet } from "../parts/Sheet";
-import { Empty, Shown } from "../parts/states";
+import { Empty, Refused, Shown } from "../parts/states";
 import { TableFrame } from "../parts/TableFrame";
 import { Time } from "../parts/Time";
-import { has, useMe } from "../app/session";
-import { Sections } from "./Sections";
-import { Verifying } from "./Verifying";
+import { VerifyingLog } from "./VerifyingLog";
 
-const FILTERS = ["effect", "assignee", "target"] as const;
+const FILTERS = ["effect", "assignee", "target", "since", "until"] as const;
 type Filter = Record<(typeof FILTERS)[number], string>;
+
+/** The address of the entries that a filter asks for; days are whole, in the reader's time zone. */
+function pathOf(filter: Filter, cursor?: number): string {
+  const asked = new URLSearchParams({ limit: "50" });
+  for (const name of ["effect", "assignee", "target"] as const) if (filter[name]) asked.set(name, filter[name]);
+  if (filter.since) asked.set("since", new Date(`${filter.since}T00:00`).toISOString());
+  if (filter.until) asked.set("until", new Date(`${filter.until}T23:59:59.999`).toISOString());
+  if (cursor !== undefined) asked.set("cursor", String(cursor));
+  return `/decisions?${asked}`;
+}
 
 export default function DecisionList() {
   const query = useQuery();
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""])) as Filter;
-  const { loaded, reload } = useGet<Page<LogEntry>>(`/decisions?limit=200`);
-  const mayVerify = has(useMe(), "owner", "auditor");
+  const path = pathOf(filter);
+  const loading = useLoading(path, (signal) => get<LogPage>(path, signal));
+  const { loaded, reload, replace } = loading;
+  const isAuditor = has(useMe(), "owner", "auditor");
+  const isFiltered = FILTERS.some((name) => filter[name] !== "");
   return (
     <>
       <Head
         title="Decisions"
-        about="Every request that was decided, in the order of the log. Each entry holds the digest of the one before it, so that none can be changed or left out unnoticed."
+        about="Every request that was decided, the newest first. Each entry of the log holds the digest of the one before it, so that none can be changed or left out unnoticed."
       />
-      <Sections />
-      {mayVerify && <Verifying path="/decisions:verify" what="the log" />}
-      <Filters filter={filter} />
+      {isAuditor && <VerifyingLog />}
+      <Filters filter={filter} isAuditor={isAuditor} />
       <Shown loaded={loaded} what="decisions" retry={reload}>
-        {(page) => <Found all={page.items} filter={filter} />}
+        {(page) =>
+          page.items.length === 0 ? (
+            <None isFiltered={isFiltered} />
+          ) : (
+            <>
+              <Entries entries={page.items} />
+              {page.next != null && (
+                <Older
+                  load={() => get<LogPage>(pathOf(filter, page.next ?? undefined))}
+                  add={(more) => replace((one) => ({ items: [...one.items, ...more.items], next: more.next ?? null }))}
+                />
+              )}
+            </>
+          )
+        }
       </Shown>
     </>
   );
 }
 
-function Filters({ filter }: { filter: Filter }) {
+function Filters({ filter, isAuditor }: { filter: Filter; isAuditor: boolean }) {
+  const set = (change: Partial<Filter>) => setQuery({ ...filter, ...change });
   return (
     <form className="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
       <label className="field">
         <span>Outcome</span>
-        <select value={filter.effect} onChange={(event) => setQuery({ ...filter, effect: event.target.value })}>
+        <select value={filter.effect} onChange={(event) => set({ effect: event.target.value })}>
           <option value="">All</option>
           <option value="permit">Permitted</option>
           <option value="deny">Denied</option>
         </select>
       </label>
-      <label className="field">
-        <span>Who</span>
-        <input value={filter.assignee} onChange={(event) => setQuery({ ...filter, assignee: event.target.value })} />
-      </label>
+      {isAuditor && (
+        <label className="field">
+          <span>Who</span>
+          <input placeholder="whole IRI" value={filter.assignee} onChange={(event) => set({ assignee: event.target.value })} />
+        </label>
+      )}
       <label className="field">
         <span>Data</span>
-        <input value={filter.target} onChange={(event) => setQuery({ ...filter, target: event.target.value })} />
+        <input placeholder="whole IRI" value={filter.target} onChange={(event) => set({ target: event.target.value })} />
+      </label>
+      <label className="field">
+        <span>From</span>
+        <input type="date" value={filter.since} onChange={(event) => set({ since: event.target.value })} />
+      </label>
+      <label className="field">
+        <span>Until</span>
+        <input type="date" value={filter.until} onChange={(event) => set({ until: event.target.value })} />
       </label>
     </form>
   );
 }
 
-function fits(entry: LogEntry, filter: Filter): boolean {
-  const { effect, request } = entry.decision;
-  return (
-    (!filter.effect || effect === filter.effect) &&
-    request.assignee.includes(filter.assignee) &&
-    (!filter.target || request.targets.some((target) => target.includes(filter.target)))
-  );
-}
-
-function Found({ all, filter }: { all: readonly LogEntry[]; filter: Filter }) {
-  const [shown, setShown] = useState<LogEntry | null>(null);
-  if (all.length === 0) {
-    return (
-      <Empty title="Nothing was decided yet">
-        <p>Requests for access and queries are logged here, whether they were permitted or denied.</p>
-      </Empty>
-    );
-  }
-  const found = all.filter((entry) => fits(entry, filter));
-  if (found.length === 0) {
+function None({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) {
     return (
       <Empty title="No decision fits the filters">
         <p>
@@ -92,76 +110,77 @@ function Found({ all, filter }: { all: readonly LogEntry[]; filter: Filter }) {
     );
   }
   return (
-    <>
-      <TableFrame label="Decisions">
-        <thead>
-          <tr>
-            <th scope="col">No.</th>
-            <th scope="col">When</th>
-            <th scope="col">Outcome</th>
-            <th scope="col">Who</th>
-            <th scope="col">Action</th>
-            <th scope="col">Data</th>
-            <th scope="col">Purpose</th>
-            <th scope="col">
-              <span className="hidden">Explanation</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {found.map((entry) => (
-            <Row key={entry.number} entry={entry} show={() => setShown(entry)} />
-          ))}
-        </tbody>
-      </TableFrame>
-      {shown && (
-        <Sheet title={`Decision ${shown.number}`} close={() => setShown(null)}>
-          <DecisionView decision={shown.decision} />
-          <p className="fine">
-            Digest <code className="iri">{shown.hash}</code>
-          </p>
-          <div className="actions">
-            <button type="button" onClick={() => setShown(null)}>
-              Close
-            </button>
-          </div>
-        </Sheet>
-      )}
-    </>
+    <Empty title="Nothing was decided yet">
+      <p>Requests for access and queries are logged here, whether they were permitted or denied.</p>
+    </Empty>
   );
 }
 
-function Row({ entry, show }: { entry: LogEntry; show: () => void }) {
-  const { effect, request } = entry.decision;
+function Entries({ entries }: { entries: readonly Logged[] }) {
   return (
-    <tr>
-      <td className="number">{entry.number}</td>
-      <td>
-        <Time at={entry.logged} />
-      </td>
-      <td>
-        <Badge tone={effect === "permit" ? "good" : "bad"}>{effect}</Badge>
-      </td>
-      <td>
-        <Name iri={request.assignee} />
-      </td>
-      <td>
-        <Name iri={request.action} />
-      </td>
-      <td>
-        {request.targets.map((target, index) => (
-          <span key={target}>
-            {index > 0 && ", "}
-            <Name iri={target} />
-          </span>
+    <TableFrame label="Decisions">
+      <thead>
+        <tr>
+          <th scope="col">No.</th>
+          <th scope="col">When</th>
+          <th scope="col">Outcome</th>
+          <th scope="col">Who</th>
+          <th scope="col">Action</th>
+          <th scope="col">Data</th>
+          <th scope="col">Purpose</th>
+          <th scope="col">Rule</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <tr key={entry.number}>
+            <td className="number">{entry.number}</td>
+            <td className="nowrap">
+              <Time at={entry.logged} />
+            </td>
+            <td>
+              <Badge tone={entry.effect === "permit" ? "good" : "bad"}>
+                {entry.effect === "permit" ? "permitted" : "denied"}
+              </Badge>
+            </td>
+            <td>
+              <Name iri={entry.assignee} />
+            </td>
+            <td>
+              <Name iri={entry.action} />
+            </td>
+            <td>
+              {entry.targets.map((target, index) => (
+                <span key={target}>
+                  {index > 0 && ", "}
+                  <Name iri={target} />
+                </span>
+              ))}
+            </td>
+            <td>{entry.purpose ? <Name iri={entry.purpose} /> : <span className="quiet">none</span>}</td>
+            <td>{entry.rule ? <Name iri={entry.rule} /> : <span className="quiet">no rule permits it</span>}</td>
+          </tr>
         ))}
-      </td>
-      <td>{request.purpose ? <Name iri={request.purpose} /> : <span className="quiet">none</span>}</td>
-      <td>
-        <button type="button" className="small" aria-label={`Explain decision ${entry.number}`} onClick={show}>
-          Explain
-        </button>
-      </td>
-    </tr>
+      </tbody>
+    </TableFrame>
+  );
+}
+
+function Older({ load, add }: { load: () => Promise<LogPage>; add: (page: LogPage) => void }) {
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  async function more(): Promise<void> {
+    try {
+      add(await load());
+    } catch (error) {
+      setRefusal(asRefusal(error));
+    }
+  }
+  return (
+    <div className="stack older">
+      {refusal && <Refused refusal={refusal} />}
+      <button type="button" onClick={() => void more()}>
+        Show older ones
+      </button>
+    </div>
   );
 }

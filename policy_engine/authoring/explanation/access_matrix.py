@@ -2,33 +2,43 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from policy_engine import terms
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
-from policy_engine.decision import Decider, Request
-from policy_engine.decision.model import Effect
+from policy_engine.decision import Decider, Decision, Request
 from policy_engine.policy.model import READ, Policy, Rule
 
+Ability = Literal["permit", "conditional", "deny"]
+ANYBODY_ELSE = "anybody else"
+"""What those are called whom no rule names, in the place of an IRI."""
+_STRANGER = "urn:policy-engine:anybody-else"
 MOST_PARTIES = 20
 MOST_ROWS = 200
 
 
 class MatrixRow(BaseModel):
-    """What may be done with an asset for a purpose, by party; a purpose may be none."""
+    """What may be done with an asset for a purpose, by party; a purpose may be none.
+
+    It is `conditional` where a permission covers what is denied as yet: conditions are not known to
+    hold, duties are outstanding, or an output has no certificate.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     target: str
     action: str
     purpose: str
-    cells: Mapping[str, Effect]
+    cells: Mapping[str, Ability]
 
 
 class AccessMatrix(BaseModel):
     """Who can do what: parties, and a row for each asset, action and purpose that rules name.
+
+    The last of the parties is anybody whom they do not name.
 
     It is cut where there are more than 20 parties or 200 rows, and then says so.
     """
@@ -45,16 +55,17 @@ def access_matrix(
 ) -> AccessMatrix:
     """Return who can do what by policies, each cell decided as a request would be.
 
-    Nothing of the world is known, and no duty is fulfilled: a permission on conditions is denied
-    here. An output without a certificate among those given can be read by nobody.
+    Nothing of the world is known, and no duty is fulfilled; an output without a certificate among
+    those given can be read by nobody yet.
     """
     rules = [rule for policy in policies for rule in policy.rules]
     parties = _names(party.iri for rule in rules for party in rule.assignees)
     questions = list(dict.fromkeys(_questions(rules)))
     decider = Decider(policies, certificates)
-    rows = tuple(_row(decider, parties[:MOST_PARTIES], *one) for one in questions[:MOST_ROWS])
+    labels = {**{party: party for party in parties[:MOST_PARTIES]}, ANYBODY_ELSE: _STRANGER}
+    rows = tuple(_row(decider, labels, *one) for one in questions[:MOST_ROWS])
     is_cut = len(parties) > MOST_PARTIES or len(questions) > MOST_ROWS
-    return AccessMatrix(assignees=tuple(parties[:MOST_PARTIES]), rows=rows, is_cut=is_cut)
+    return AccessMatrix(assignees=tuple(labels), rows=rows, is_cut=is_cut)
 
 
 def _questions(rules: Sequence[Rule]) -> Iterator[tuple[str, str, str]]:
@@ -68,17 +79,27 @@ def _questions(rules: Sequence[Rule]) -> Iterator[tuple[str, str, str]]:
 
 
 def _row(
-    decider: Decider, parties: Sequence[str], target: str, action: str, purpose: str
+    decider: Decider, parties: Mapping[str, str], target: str, action: str, purpose: str
 ) -> MatrixRow:
     cells = {
-        party: decider.decide(
-            Request(assignee=party, action=action, targets=(target,), purpose=purpose)
-        ).effect
-        for party in parties
+        label: _ability(
+            decider.decide(
+                Request(assignee=party, action=action, targets=(target,), purpose=purpose)
+            )
+        )
+        for label, party in parties.items()
     }
     return MatrixRow(
         target=target, action=terms.compact(action), purpose=terms.compact(purpose), cells=cells
     )
+
+
+def _ability(decision: Decision) -> Ability:
+    if decision.effect == "permit":
+        return "permit"
+    is_prohibited = any(one.kind == "prohibition" and one.applies for one in decision.matches)
+    is_covered = any(one.kind == "permission" for one in decision.matches)
+    return "conditional" if is_covered and not is_prohibited else "deny"
 
 
 def _names(iris: Iterable[str]) -> list[str]:

@@ -57,7 +57,7 @@ def test_a_text_is_read_out_and_says_who_can_do_what(services):
     client = signed_in(services, "owner")
     answer = client.post(f"{API}/policies:explain", json={"text": TEXT}).json()
     assert answer["sentences"][-1] == "Whatever no rule permits is denied."
-    assert answer["matrix"]["assignees"] == ["http://org/user"]
+    assert answer["matrix"]["assignees"] == ["http://org/user", "anybody else"]
     assert code(client.post(f"{API}/policies:explain", json={"text": "{}"})) == (422, "P001")
 
 
