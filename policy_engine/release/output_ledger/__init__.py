@@ -10,6 +10,7 @@ from policy_engine.release.output_ledger.answers import (
     Protection,
     held_measure,
     pair_measure,
+    shape_measure,
 )
 from policy_engine.release.output_ledger.entries import OutputEntry
 from policy_engine.release.output_ledger.ledger import OutputLedger
@@ -33,4 +34,5 @@ __all__ = [
     "ScopeSummary",
     "held_measure",
     "pair_measure",
+    "shape_measure",
 ]

@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from policy_engine.errors import LedgerError
 from policy_engine.release.output_ledger.populations import Populations
 
 COUNT = "count"
-_SUM, _MEAN, _PAIR, _HELD = "sum:", "mean:", "pair:", "held:"
+_SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
 
 Bounds = Mapping[str, tuple[float, float]]
 MayTell = Callable[[str, NDArray[np.bool_]], bool]
@@ -53,12 +54,12 @@ class OutputCell:
 
     `measure` is `count` (of distinct units), `sum:COLUMN` for a column of the data as it is, never
     for an expression, `mean:COLUMN` (its sum and its count are known to who knows the others), a
-    `held_measure`, a `pair_measure`, or any other key: of a measure that is none of these nothing
-    is known but its population, so that it is compared with all measures. `value` is the exact
-    value before any rounding, None where it is not a number or not known. A suppressed cell is one
-    that is not released. No combination of what is released may tell of fewer than `threshold`
-    units. `condition` is what the units of the population satisfy, empty where that is not known.
-    Cells of one `figure`, a number of at least 0, are released together or not at all.
+    `held_measure`, a `shape_measure`, a `pair_measure`, or any other key: of a measure that is none
+    of these nothing is known but its population, so that it is compared with all measures. `value`
+    is the exact value before any rounding, None where it is not a number or not known. A suppressed
+    cell is one that is not released. No combination of what is released may tell of fewer than
+    `threshold` units. `condition` is what the units of the population satisfy, empty where that is
+    not known. Cells of one `figure`, a number of at least 0, are released together or not at all.
     """
 
     population: int
@@ -177,6 +178,20 @@ def pair_measure(columns: Sequence[str], statistic: str) -> str:
 def pair_of(measure: str) -> str:
     """Return the two columns that a measure is a statistic of; empty for other measures."""
     return measure.removeprefix(_PAIR).rpartition("]:")[0] if measure.startswith(_PAIR) else ""
+
+
+def shape_measure(columns: Sequence[str], statistic: str) -> str:
+    """Return the measure of a statistic of a column that is no total, such as a variance."""
+    return f"{_SHAPE}{json.dumps([*columns])}:{statistic}"
+
+
+@cache
+def statistic_columns(measure: str) -> frozenset[str]:
+    """Return the columns that a measure tells more of than totals; none of counts and totals."""
+    if not measure.startswith((_PAIR, _SHAPE)):
+        return frozenset()
+    columns, _ = json.JSONDecoder().raw_decode(measure.partition(":")[2])
+    return frozenset(columns)
 
 
 def held_measure(holders: NDArray[np.bool_]) -> str:

@@ -26,6 +26,7 @@ from policy_engine.release.output_ledger.differences import (
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.linear_systems import linear_systems
 from policy_engine.release.output_ledger.spans import TOO_LARGE, span_faults
+from policy_engine.release.output_ledger.statistic_loads import load_faults
 
 OTHER_DATA = "K047"
 REVIEWED = {TOO_LARGE, OTHER_DATA, UNDECIDED}
@@ -125,6 +126,8 @@ def _first_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
 def _near_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     yield from size_faults(trial)
     yield from pair_faults(trial)
+    if table is not None:
+        yield from load_faults(trial, table)
     if table is not None or is_comparable(trial):
         yield from difference_faults(trial, table)
 

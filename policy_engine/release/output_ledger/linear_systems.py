@@ -1,7 +1,7 @@
 """What is known as sums over atoms: one linear system for each measure and set of linked atoms."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from secrets import randbits
 from typing import NamedTuple
 
@@ -10,11 +10,17 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.components import components
 from policy_engine.kernels.output_checks.released_span import Residues
-from policy_engine.release.output_ledger.answers import COUNT, is_held, systems_of
+from policy_engine.release.output_ledger.answers import (
+    COUNT,
+    is_held,
+    statistic_columns,
+    systems_of,
+)
 from policy_engine.release.output_ledger.differences import Trial
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 
-OPAQUE = "*"
+OPAQUE, STATISTICS = "*", "statistics:"
+"""The system of all measures of which no more is known, and those of all statistics of a column."""
 ATOMS, WORK = 4_000, 1e9
 """How many atoms that belong together it is decided for what can be derived, and by how many steps
 of elimination: the square of the rank times the atoms, such as those of 1,000 atoms.
@@ -32,7 +38,9 @@ class LinearSystem:
     of their populations; `is_fresh` and `is_own` tell which rows are new, and which are released
     values of the very measure: others are of measures of which no more is known. Of one that
     `is_too_large` to be decided, `rows` and `targets` are left empty. `holders` are how many units
-    of each atom something holds of, where that is what the system is about.
+    of each atom something holds of, where that is what the system is about. Nothing may be told of
+    fewer than `least` units: where each of several statistics of a column may tell something of the
+    same units, that many times as many as otherwise.
     """
 
     name: str
@@ -45,6 +53,7 @@ class LinearSystem:
     target_numbers: NDArray[np.int64]
     is_too_large: bool = False
     holders: NDArray[np.int64] | None = None
+    least: int = 1
 
     @property
     def fresh_numbers(self) -> list[int]:
@@ -56,8 +65,21 @@ class LinearSystem:
 def linear_systems(trial: Trial, table: AtomTable) -> Iterator[LinearSystem]:
     """Yield the systems in which something may be wrong, for each measure and set of linked atoms:
     those with a suppressed cell, and new ones with atoms of fewer units than allowed."""
+    least = trial.after.threshold
     for name in _names(trial):
-        yield from _linked(_sums(trial, table, name), trial.after.threshold)
+        most = least * _statistic_count(trial.after, name)
+        for system in _linked(_sums(trial, table, name), most):
+            count = _statistic_count(trial.after, name, {*system.numbers.tolist()})
+            yield replace(system, least=least * count)
+
+
+def _statistic_count(knowledge: Knowledge, name: str, numbers: set[int] | None = None) -> int:
+    """Return how many measures are rows of the system of a column's statistics, or those of some
+    populations; 1 for other systems."""
+    if not name.startswith(STATISTICS):
+        return 1
+    measures = (key for key, own in knowledge.released.items() if is_row(name, key) and own)
+    return sum(numbers is None or not numbers.isdisjoint(knowledge.released[m]) for m in measures)
 
 
 def _names(trial: Trial) -> list[str]:
@@ -74,7 +96,9 @@ def _names(trial: Trial) -> list[str]:
         for name in target_systems(measure)
     }
     names = touched | linear | opaque | {OPAQUE} if has_opaque else touched
-    return sorted(names | new_suppressed)
+    columns = {f"{STATISTICS}{column}" for one in fresh for column in statistic_columns(one)}
+    several = {name for name in columns if _statistic_count(trial.after, name) > 1}
+    return sorted(names | new_suppressed | several)
 
 
 def target_systems(measure: str) -> tuple[str, ...]:
@@ -86,6 +110,8 @@ def target_systems(measure: str) -> tuple[str, ...]:
 
 def is_row(name: str, measure: str) -> bool:
     """Return whether released values of a measure are rows of a system."""
+    if name.startswith(STATISTICS):
+        return name.removeprefix(STATISTICS) in statistic_columns(measure)
     systems = systems_of(measure)
     if not systems:
         return name in (OPAQUE, measure) or (bool(systems_of(name)) and not is_held(name))
@@ -100,6 +126,16 @@ def _row_numbers(knowledge: Knowledge, name: str) -> tuple[set[int], set[int]]:
             rows |= numbers
             own |= numbers if systems_of(measure) or measure == name else set()
     return rows, own
+
+
+def _earlier_numbers(trial: Trial, name: str) -> set[int]:
+    """Return the populations that are rows of a system without the answer: of all statistics of a
+    column, those of which the answer has none."""
+    before, _ = _row_numbers(trial.before, name)
+    if not name.startswith(STATISTICS):
+        return before
+    own = (place for place in trial.fresh if is_row(name, trial.cells[place].measure))
+    return before - {trial.numbers[place] for place in own}
 
 
 class _Sums(NamedTuple):
@@ -123,7 +159,7 @@ class _Sums(NamedTuple):
 
 def _sums(trial: Trial, table: AtomTable, name: str) -> _Sums:
     after, own = _row_numbers(trial.after, name)
-    before, _ = _row_numbers(trial.before, name)
+    before = _earlier_numbers(trial, name)
     targets = _targets(trial.after, name)
     numbers = np.array(sorted(after | targets), np.int64)
     places = np.full(len(trial.after.sizes) + 1, len(numbers), np.int64)

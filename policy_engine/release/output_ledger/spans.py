@@ -26,7 +26,7 @@ _PRIMES = 2
 def span_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     """Yield why the new cells of a system may not be given: by what they make derivable."""
     has_targets = bool(len(system.targets))
-    is_small = system.weights < trial.after.threshold
+    is_small = system.weights < system.least
     if not has_targets and not (is_small.any() and system.is_fresh.any()):
         return
     if system.is_too_large:
@@ -54,7 +54,7 @@ def _target_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[F
 
 def _light_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fault]:
     """Yield the cells that, together with others, tell of fewer units than allowed."""
-    least, weights = trial.after.threshold, system.weights
+    least, weights = system.least, system.weights
     columns = weights < least
     if not columns.any() or not system.is_fresh.any():
         return

@@ -3,9 +3,9 @@
 from sqlglot import exp
 
 from policy_engine.decision.query.checking.checked_query import CheckedAggregate
-from policy_engine.decision.query.checking.measured_columns import pair_statistic
+from policy_engine.decision.query.checking.measured_columns import column_statistic, pair_statistic
 from policy_engine.decision.query.checking.plain_arguments import is_measured, measured_column
-from policy_engine.release.output_ledger import COUNT, pair_measure
+from policy_engine.release.output_ledger import COUNT, pair_measure, shape_measure
 
 _PAIR = 2
 
@@ -25,6 +25,8 @@ def own_measure(aggregate: CheckedAggregate) -> str:
         return _linear(aggregate)
     if len(aggregate.arguments) == _PAIR:
         return pair_measure(*pair_statistic(aggregate))
+    if aggregate.kind in ("shape", "position", "mode"):
+        return shape_measure(*column_statistic(aggregate))
     return aggregate.text
 
 

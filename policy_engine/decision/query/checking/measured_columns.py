@@ -45,6 +45,15 @@ def pair_statistic(aggregate: CheckedAggregate) -> tuple[tuple[str, ...], str]:
     return columns, f"{name} turned" if is_turned else name
 
 
+def column_statistic(aggregate: CheckedAggregate) -> tuple[tuple[str, ...], str]:
+    """Return the column of a statistic of one, and which one it is: of whom, is not part of it."""
+    [argument] = aggregate.arguments
+    name = aggregate.function.sql("duckdb")
+    value = argument.unnest()
+    is_plain = isinstance(value, exp.Column)
+    return tuple(sorted(_names(argument))), name if is_plain else f"{name} | {value.sql('duckdb')}"
+
+
 def check_unit_is_no_measure(aggregates: Iterable[CheckedAggregate], unit: str) -> None:
     """Refuse an aggregate of values of the unit of privacy, which may only be counted.
 

@@ -1,9 +1,12 @@
 """Which columns are measures, so that a statistic of them gives nobody a weight."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
+from output_checked import RESEARCHER, TABLE, policy_with
 
+from policy_engine.api.deciding import query_data
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
 from policy_engine.decision.query.checking.classifying import classify
 from policy_engine.decision.query.checking.measured_columns import (
@@ -57,3 +60,36 @@ def test_identifiers_are_no_part_of_a_pair():
     check_identifiers(aggregates("CORR(pay, age)", "SUM(id)"), {"T": table})
     assert code_of(check_identifiers, aggregates("CORR(pay, ID)"), {"T": table}) == "K018"
     assert code_of(check_identifiers, aggregates("CORR(name, age)"), {"T": table}) == "K018"
+
+
+def known_and_unknown():
+    """Return 200 persons with nine known columns, and pay, which is not."""
+    random = np.random.default_rng(3)
+    known = {f"x{j}": random.normal(50, 15, 200).round(1) for j in range(9)}
+    return pa.table({"id": range(200), **known, "pay": random.lognormal(8, 0.4, 200).round()})
+
+
+def test_covariances_with_known_columns_do_not_tell_everybody(tmp_path):
+    """A mean and nine covariances are ten equations in the pays of ten persons."""
+    unit = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/id"})
+    policy = policy_with(("pe:outputCheck", "eq", "sacro"), unit)
+    statistics = ", ".join(f"COVAR_POP(x{j}, pay) AS c{j}" for j in range(9))
+    sql = f"SELECT AVG(pay) AS m, {statistics} FROM T WHERE id BETWEEN 40 AND 51"
+    data = {TABLE: known_and_unknown()}
+    result = query_data(sql, [policy], RESEARCHER, data, output_ledger=tmp_path / "outputs")
+    [row] = result.table.to_pylist()
+    assert [name for name, value in row.items() if value is not None] == ["m", "c0"]
+    assert result.checked.codes == ("K049",)
+
+
+def test_statistics_of_large_groups_are_answered(tmp_path):
+    unit = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/id"})
+    policy = policy_with(("pe:outputCheck", "eq", "sacro"), unit)
+    data, ledger = {TABLE: known_and_unknown()}, tmp_path / "outputs"
+    for sql in (
+        "SELECT id % 2, CORR(x0, pay), CORR(x1, pay), AVG(pay), STDDEV(pay) FROM T GROUP BY id % 2",
+        "SELECT id % 6, AVG(pay), STDDEV(pay) FROM T GROUP BY id % 6",
+        "SELECT AVG(pay), STDDEV(pay) FROM T",
+    ):
+        result = query_data(sql, [policy], RESEARCHER, data, output_ledger=ledger)
+        assert all(None not in row.values() for row in result.table.to_pylist())

@@ -1,0 +1,91 @@
+"""Whether more statistics of a column are known than the units that they are about allow.
+
+A covariance with a known column is a linear equation in the unknown values of the other one; so are
+correlations, slopes and variances once means are known, and a percentile or a mode is an equation,
+too. As many of them as there are units tell everybody's value. So each statistic is distributed
+evenly over its population: it loads each of n units with 1/n. On average over the units of a
+population P, the load may be at most 1/m, m being how many units a cell needs:
+
+    sum over statistics Q of |P and Q| / |Q|  <=  |P| / m, for the population P of each statistic.
+
+Then any s statistics are of at least s m units together, whichever they are. Let l be the loads of
+units by those s alone, so that they add up to s. Added up over their populations P, the average
+load of P is the sum of l squared, which is at most s / m by the rule, and at least s squared by the
+number of units, by Cauchy and Schwarz. Totals and means of groups, which are of m units or more,
+leave at least 1 - 1/m of the dimensions of what is unknown.
+
+That two populations have one unit in common loads them by little, so that it does not depend on
+the secret of one person whether a statistic is released, unless the load is all but reached.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.release.output_ledger.answers import statistic_columns
+from policy_engine.release.output_ledger.differences import Fault, Trial
+from policy_engine.release.output_ledger.knowledge import AtomTable
+
+TOO_MANY = "K043"
+_TINY = 1e-9
+
+_Floats = NDArray[np.float64]
+
+
+def load_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
+    """Yield the fresh cells by which there are too many statistics of a column."""
+    fresh: dict[str, list[int]] = {}
+    for place in trial.fresh:
+        for column in statistic_columns(trial.cells[place].measure):
+            fresh.setdefault(column, []).append(place)
+    for column in sorted(fresh):
+        yield from _faults_of(trial, table, column, fresh[column])
+
+
+def _faults_of(trial: Trial, table: AtomTable, column: str, places: list[int]) -> Iterator[Fault]:
+    sizes = np.array(trial.after.sizes, np.float64)
+    counts = _statistics(trial, column)
+    excess = _loads(table, counts, sizes) - sizes / trial.after.threshold
+    for number in np.flatnonzero((counts > 0) & (excess > _TINY * sizes)).tolist():
+        own = [place for place in places if trial.numbers[place] == number]
+        if own:
+            # What was asked for first is given.
+            for place in own[-int(np.ceil(excess[number] - _TINY * sizes[number])) :]:
+                yield Fault(TOO_MANY, (place,))
+            continue
+        met = _met(table, number)
+        meeting = tuple(place for place in places if trial.numbers[place] in met)
+        if meeting:
+            yield Fault(TOO_MANY, meeting)
+
+
+def _statistics(trial: Trial, column: str) -> _Floats:
+    """Return how many statistics of a column each population has: (populations,)."""
+    counts = np.zeros(len(trial.after.sizes))
+    for measure, numbers in trial.after.released.items():
+        if column in statistic_columns(measure):
+            counts[[*numbers]] += 1
+    return counts
+
+
+def _loads(table: AtomTable, counts: _Floats, sizes: _Floats) -> _Floats:
+    """Return how many statistics are about the units of each population, in parts of statistics
+    where others are about them as well: (populations,)."""
+    count = len(sizes)
+    weights = np.append(counts / np.maximum(sizes, 1), 0.0)
+    # Atoms in no population of a layer, -1, are counted behind all populations.
+    layers = [layer for layer in table.members % (count + 1) if weights[layer].any()]
+    loads = np.zeros(len(table.atoms.sizes))
+    for layer in layers:
+        loads += weights[layer]
+    sums = np.zeros(count + 1)
+    for layer in layers:
+        sums += np.bincount(layer, loads * table.atoms.sizes, count + 1)
+    return sums[:-1]
+
+
+def _met(table: AtomTable, number: int) -> set[int]:
+    """Return the populations that have units in common with one."""
+    is_in = (table.members == number).any(axis=0)
+    return {*np.unique(table.members[:, is_in]).tolist()}
