@@ -20,7 +20,7 @@ from policy_engine.decision.query.checking.checked_query import (
     CheckedQuery,
     NotCheckableError,
 )
-from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
+from policy_engine.decision.query.checking.evidence_columns import UNIT
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, gather_answer
 from policy_engine.decision.query.checking.ledger_checks import AnswerLedger, RecordedAnswer
@@ -41,6 +41,13 @@ from policy_engine.decision.query.checking.same_conditions import SameConditions
 from policy_engine.decision.query.checking.showing_released import (
     SuppressedCell,
     show_released,
+)
+from policy_engine.decision.query.checking.sql_nodes import (
+    column,
+    count_where,
+    named,
+    present,
+    rows_of,
 )
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows, unfiltered_rows
 from policy_engine.decision.query.checking.unit_columns import (
@@ -151,9 +158,9 @@ def make_checkable(
         name = column_name(asset(iri), check.unit) if check.unit else None
         return tables.catalog.dataset(iri).find_column(name) if name is not None else None
 
-    unit_columns = {column for iri in views if (column := find_unit(iri)) is not None}
-    for column in unit_columns:
-        check_unit_is_no_measure(query.aggregates, column)
+    unit_columns = {name for iri in views if (name := find_unit(iri)) is not None}
+    for name in unit_columns:
+        check_unit_is_no_measure(query.aggregates, name)
     unit = row = add_unit(query.source, find_unit if check.unit else lambda _: ROW)
     owner = next((iri for iri in views if find_unit(iri) is not None), next(iter(views)))
     if check.unit:
@@ -178,10 +185,10 @@ def make_checkable(
     )
 
 
-def _with(view: TableView, column: str | None) -> TableView:
-    if column is None or column in view.columns:
+def _with(view: TableView, name: str | None) -> TableView:
+    if name is None or name in view.columns:
         return view
-    return replace(view, columns=(*view.columns, column))
+    return replace(view, columns=(*view.columns, name))
 
 
 def dataset_rows(checkable: CheckableQuery, tables: Tables) -> DatasetRows:
@@ -194,8 +201,8 @@ def dataset_rows(checkable: CheckableQuery, tables: Tables) -> DatasetRows:
         numbers = np.arange(rows + 1)
         return DatasetRows(checkable.row, np.ones(rows, np.int64), numbers, values, *conditions)
     name = column_name(checkable.asset, checkable.check.unit) or ""
-    column = dataset.find_column(name) or name
-    units = tables.typed(tables.read(checkable.dataset, (column,)))[column]
+    name = dataset.find_column(name) or name
+    units = tables.typed(tables.read(checkable.dataset, (name,)))[name]
     coded = units.combine_chunks().dictionary_encode(null_encoding="encode").indices
     numbers = coded.to_numpy(zero_copy_only=False).astype(np.int64)
     more = np.append(numbers, len(units))
@@ -210,10 +217,10 @@ def _named_table(tables: Tables, name: str, columns: tuple[str, ...]) -> "pa.Tab
 def _column_values(iri: str, tables: Tables, name: str) -> "NDArray[np.float64] | None":
     """Return the numbers in a column of a dataset, and 0 for what is in none of its rows; None if
     there are no such numbers."""
-    column = tables.catalog.dataset(iri).find_column(name)
-    if column is None:
+    stored = tables.catalog.dataset(iri).find_column(name)
+    if stored is None:
         return None
-    cells = tables.typed(tables.read(iri, (column,)))[column]
+    cells = tables.typed(tables.read(iri, (stored,)))[stored]
     try:
         numbers = cells.cast(pa.float64(), safe=False).to_numpy()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -228,31 +235,42 @@ def check_joins(
 ) -> None:
     """Refuse joins that give a row of the dataset of units several rows, or no partner.
 
-    Which rows count could be chosen by a person's value. Raises NotCheckableError (K019).
+    Which rows count could be chosen by a person's value. A filtered subquery is a condition, and no
+    table of fewer rows. Raises NotCheckableError (K019).
     """
     is_joined = next(checkable.query.source.find_all(exp.Join), None) is not None
     if not is_joined and len(checkable.views) == 1:
         return
-    text = to_sql(EvidenceQueries(checkable.query, checkable.row).most_joined(), "duckdb")
-    if (run_checked({"": text}, tables)[""]["n"][0].as_py() or 0) > 1:
+    count, most = _joined_rows(checkable, tables)
+    if most > 1:
         message = "The joins give one row of whom the answer is about several rows."
         hint = "Let the policy name the unit in the table that has the more rows."
         raise NotCheckableError("K019", message, hint)
-    if _joined_rows(checkable, tables) < rows().row_counts.sum():
+    if count < rows().row_counts.sum():
         message = "A row of whom the answer is about has no partner in a joined table."
         hint = "Who has none would be told by the answer. Join tables that have all of the values."
         raise NotCheckableError("K019", message, hint)
 
 
-def _joined_rows(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> int:
-    """Return how many rows of the dataset of units have partners in all joined tables."""
+def _joined_rows(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> tuple[int, int]:
+    """Return how many rows of the dataset of units have partners in all joined tables, and how many
+    one of them has at most.
+
+    Conditions do not count, those in subqueries neither: who asks could choose whose partners
+    decide.
+    """
     select = checkable.unfiltered.source.copy()
     for join in select.args.get("joins") or ():
         join.set("side", None)
     row = checkable.unfiltered.resolved(checkable.row)
-    count = exp.Count(this=exp.Distinct(expressions=[row]))
-    select.set("expressions", [exp.alias_(count, "n", quoted=True)])
-    return int(run_checked({"": to_sql(select, "duckdb")}, tables)[""]["n"][0].as_py())
+    select.set("expressions", [named(row, UNIT)])
+    unit = column(UNIT)
+    partners = rows_of(select, [count_where(None, "n")]).where(present(unit), copy=False)
+    partners = partners.group_by(unit, copy=False)
+    most = named(exp.Max(this=column("n")), "most")
+    counts = rows_of(partners, [count_where(None, "rows"), most])
+    [one] = run_checked({"": to_sql(counts, "duckdb")}, tables)[""].to_pylist()
+    return one["rows"], one["most"] or 0
 
 
 def judge_answer(

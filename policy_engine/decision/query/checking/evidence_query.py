@@ -168,16 +168,6 @@ class EvidenceQueries:
         order = f" GROUP BY {by_keys} ORDER BY {by_keys}" if keys else ""
         return f"SELECT {entries} FROM ({tables}) AS r{order}"  # noqa: S608 (names of its own)
 
-    def most_joined(self) -> exp.Select:
-        """Return the query of how many rows "n" one unit has at most, whatever the conditions."""
-        source = self.query.source.copy()
-        source.set("where", None)
-        source.set("expressions", [named((self.unit or exp.null()).copy(), UNIT)])
-        unit = column(UNIT)
-        inner = rows_of(source, [count_where(None, "n")])
-        inner = inner.where(present(unit), copy=False).group_by(unit, copy=False)
-        return rows_of(inner, [named(exp.Max(this=column("n")), "n")])
-
     def beyond(self, keys: Sequence[int]) -> exp.Select | None:
         """Return the query of units beside percentiles, and with modes; None if there are none.
 

@@ -32,3 +32,53 @@ def test_joins_with_a_table_of_all_values_are_answered(tmp_path):
     sql = "SELECT C.name, COUNT(*) AS n FROM T JOIN C ON T.ill = C.flag GROUP BY C.name"
     rows = answer(sql, tmp_path, [True, False]).table.to_pylist()
     assert rows == [{"name": "no", "n": 132}, {"name": "yes", "n": 68}]
+
+
+RATES = "http://example.com/R"
+RATED = policy_with(("pe:outputCheck", "eq", "sacro"), UNIT, target=[TABLE, RATES])
+
+
+def rated(sql, folder, rates, *, is_x):
+    """Return the codes, or the rows, of a query of people and of the rates of sectors by year; of
+    everybody but person 10 it is known in which sector they are."""
+    sectors = ["x" if n % 2 or (n == 10 and is_x) else "y" for n in range(200)]
+    people = pa.table({"id": range(200), "sector": sectors})
+    columns = dict(zip(("sector", "year"), zip(*rates, strict=True), strict=True))
+    data = {TABLE: people, RATES: pa.table({key: [*one] for key, one in columns.items()})}
+    result = query_data(sql, [RATED], RESEARCHER, data, output_ledger=folder / f"outputs-{is_x}")
+    return [one.code for one in result.reasons] or result.table.to_pylist()
+
+
+YEARLY = (("x", 2019), ("y", 2019), ("y", 2020))
+TWICE = (("x", 2019), ("x", 2020), ("y", 2019))
+BY_ONE_YEAR = "(SELECT sector FROM R WHERE year = {}) AS r USING (sector)"
+
+
+ONE_PERSON = "SELECT COUNT(*) AS n FROM (SELECT * FROM T WHERE id = 10) AS t JOIN R USING (sector)"
+BY_SECTOR = (
+    "SELECT COUNT(*) AS n FROM T JOIN (SELECT sector FROM R WHERE year = 2019 OR (year = 2020 AND "
+    "sector = 'x')) AS r USING (sector) WHERE id < 13"
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "rates"),
+    [
+        (f"SELECT COUNT(*) AS n FROM T JOIN {BY_ONE_YEAR.format(2020)} WHERE id < 40", YEARLY),
+        (f"SELECT COUNT(*) AS n FROM T JOIN {BY_ONE_YEAR.format(2019)} WHERE id < 40", YEARLY),
+        (ONE_PERSON, TWICE),
+        (BY_SECTOR, TWICE),
+    ],
+)
+def test_partners_count_whatever_conditions_subqueries_have(tmp_path, sql, rates):
+    answers = [rated(sql, tmp_path, rates, is_x=is_x) for is_x in (True, False)]
+    assert answers == [["K019"], ["K019"]]
+
+
+def test_filtered_subquery_of_one_row_for_each_value_is_a_condition(tmp_path):
+    rates = (("x", 2019), ("y", 2020))
+    few = f"SELECT COUNT(*) AS n FROM T JOIN {BY_ONE_YEAR.format(2020)} WHERE id < 13"
+    answers = [rated(few, tmp_path, rates, is_x=is_x) for is_x in (True, False)]
+    assert answers == [[{"n": None}]] * 2
+    many = f"SELECT COUNT(*) AS n FROM T JOIN {BY_ONE_YEAR.format(2020)}"
+    assert rated(many, tmp_path, rates, is_x=False) == [{"n": 100}]
