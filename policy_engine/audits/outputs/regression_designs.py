@@ -54,10 +54,10 @@ class RegressionDesign:
         """The rank of the variables."""
         return int(self._basis[0].shape[1])
 
-    @property
+    @cached_property
     def unit_count(self) -> int:
         """How many units there are."""
-        return len(np.unique(self.units))
+        return int(self._places.max(initial=-1)) + 1
 
     @cached_property
     def _row_weights(self) -> Figures:
@@ -102,7 +102,7 @@ class RegressionDesign:
             greatest = max(greatest, float(np.linalg.norm(rows, 2)) ** 2)
         return greatest
 
-    @property
+    @cached_property
     def is_of_categories(self) -> bool:
         """Whether all variables have one or two values, or as many patterns as coefficients."""
         few = [len(np.unique(column)) <= _CATEGORIES for column in self.variables.T]
@@ -130,7 +130,8 @@ class RegressionDesign:
         return [self._count(codes.ravel() != int(counts.argmax()))]
 
     def _count(self, is_counted: NDArray[np.bool_]) -> int:
-        return len(np.unique(self.units[is_counted]))
+        counts = np.bincount(self._places[is_counted], minlength=self.unit_count)
+        return int(np.count_nonzero(counts))
 
     @cached_property
     def share_without_few(self) -> float:
