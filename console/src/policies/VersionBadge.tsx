@@ -6,6 +6,7 @@ const TONES: Record<VersionState, Tone> = {
   proposed: "live",
   published: "good",
   replaced: "quiet",
+  withdrawn: "quiet",
 };
 
 export function VersionBadge({ state }: { state: VersionState }) {
