@@ -35,6 +35,16 @@ def serve(
             "--two-persons", metavar="", help="Publish policies once another owner approves."
         ),
     ] = False,
+    runs: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="How many runs are carried out at once; 0 for none."),
+    ] = 2,
+    run_memory: Annotated[
+        float, typer.Option(metavar="GIB", min=0.5, help="The memory that a run may use.")
+    ] = 8.0,
+    run_hours: Annotated[
+        float, typer.Option(metavar="HOURS", min=0.01, help="The time that a run may take.")
+    ] = 6.0,
 ) -> None:
     """Start the service and its console; print the address and a link to sign in once.
 
@@ -54,6 +64,9 @@ def serve(
         public_url=public_url,
         database=database,
         two_persons=two_persons,
+        runs_at_once=runs,
+        run_memory=int(run_memory * 2**30),
+        run_seconds=run_hours * 3600,
     )
     answer(settings, _announce)
 

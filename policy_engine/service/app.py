@@ -11,11 +11,13 @@ from policy_engine.service.routes import (
     access,
     datasets,
     decisions,
+    events,
     health,
     pages,
     people,
     plans,
     policies,
+    runs,
 )
 from policy_engine.service.services import Services
 from policy_engine.service.settings import LOOPBACK, ServiceSettings
@@ -28,6 +30,8 @@ _RESOURCES = (
     plans.router,
     access.router,
     decisions.router,
+    runs.router,
+    events.router,
 )
 
 

@@ -14,6 +14,10 @@ from policy_engine.service.resources.people import People
 from policy_engine.service.resources.plans import Plans
 from policy_engine.service.resources.policies import Policies
 from policy_engine.service.resources.queries import Queries
+from policy_engine.service.resources.runs import Runs
+from policy_engine.service.runs.broadcasting import RunBroadcaster
+from policy_engine.service.runs.folders import RunFolders
+from policy_engine.service.runs.kinds import KINDS
 from policy_engine.service.settings import ServiceSettings
 from policy_engine.service.store.database import Database
 
@@ -35,6 +39,8 @@ class Services:
     plans: Plans
     decisions: Decisions
     queries: Queries
+    runs: Runs
+    run_news: RunBroadcaster
     calls: RateLimit
     costly_calls: RateLimit
     sign_ins: RateLimit
@@ -47,6 +53,7 @@ class Services:
         policies = Policies(database, two_persons=settings.two_persons)
         datasets = OwnedDatasets(database, FileFolder(settings.folder), settings.largest_upload)
         decisions = Decisions(policies, settings.folder, lambda: ((), tuple))
+        folders = RunFolders(settings.folder)
         return cls(
             settings=settings,
             database=database,
@@ -58,6 +65,8 @@ class Services:
             plans=Plans(policies, datasets),
             decisions=decisions,
             queries=Queries(decisions, settings.folder, datasets.mentioned),
+            runs=Runs(database, folders, policies, datasets, settings.run_attempts, KINDS),
+            run_news=RunBroadcaster(database),
             calls=RateLimit(settings.calls_a_minute),
             costly_calls=RateLimit(max(1, settings.calls_a_minute // _COSTLY)),
             sign_ins=RateLimit(_SIGN_INS),
@@ -65,6 +74,7 @@ class Services:
 
     def close(self) -> None:
         """Close what was opened."""
+        self.run_news.close()
         self.database.close()
 
 

@@ -5,11 +5,13 @@ import socket
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
 from policy_engine.errors import ServiceError
 from policy_engine.service.app import make_app
+from policy_engine.service.runs.keeping import SupervisorKeeper
 from policy_engine.service.services import Services
 from policy_engine.service.settings import LOOPBACK, ServiceSettings
 
@@ -39,7 +41,22 @@ def serve(settings: ServiceSettings, announce: Callable[[str, str], None]) -> No
                 server_header=False,
                 timeout_graceful_shutdown=_SECONDS_TO_END,
             )
-            uvicorn.Server(config).run([listener])
+            with closing(SupervisorKeeper(actual)) as keeper:
+                keeper.start()
+                _Server(config, services).run([listener])
+
+
+class _Server(uvicorn.Server):
+    """A server that ends streams of events as soon as it is to end: they would go on for ever."""
+
+    def __init__(self, config: uvicorn.Config, services: Services) -> None:
+        super().__init__(config)
+        self._services = services
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end."""
+        self._services.run_news.close()
+        super().handle_exit(sig, frame)
 
 
 def prepare_folder(folder: Path) -> None:

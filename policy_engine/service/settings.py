@@ -30,6 +30,13 @@ class ServiceSettings(BaseModel):
     runs_at_once: Annotated[int, Field(ge=0)] = 2
     lease: Annotated[float, Field(gt=0)] = 30.0
     """Seconds after which a run without a sign of life is given to another process."""
+    run_attempts: Annotated[int, Field(ge=1)] = 3
+    """How often a run is tried whose process ends without an answer."""
+    run_memory: Annotated[int, Field(gt=0)] = 8 * 2**30
+    """Bytes that each process of a run writes to."""
+    run_file: Annotated[int, Field(gt=0)] = 20 * 2**30
+    """Bytes of the largest file of a run."""
+    run_seconds: Annotated[float, Field(gt=0)] = 6 * 3600.0
     largest_body: Annotated[int, Field(gt=0)] = 2 * 2**20
     """Bytes of a call that is not an upload."""
     largest_upload: Annotated[int, Field(gt=0)] = 20 * 2**30

@@ -94,7 +94,7 @@ interface Artifact {
 }
 
 function Artifacts({ run }: { run: Run }) {
-  const path = `/runs/${encodeURIComponent(run.id)}/artifacts`;
+  const path = `/runs/${encodeURIComponent(run.id)}/artefacts`;
   const { loaded, reload } = useGet<Page<Artifact>>(`${path}?for=${run.state}`);
   return (
     <section className="panel">

@@ -2,11 +2,11 @@
 
 const KINDS: Record<string, string> = {
   sanitise: "Sanitise data",
-  assess: "Assess risk and use",
+  explore: "Compare settings",
+  assess: "Attack a released table",
   "audit-membership": "Attack a model: who was in its data",
-  "audit-attributes": "Attack a model: what it tells of persons",
+  "audit-attribute": "Attack a model: what it tells of persons",
   "audit-generative": "Attack synthetic rows",
-  "audit-disclosure": "Attack a released table",
 };
 
 export const KNOWN_KINDS = Object.keys(KINDS);

@@ -42,6 +42,18 @@ def caller_of(call: Request) -> Actor:
     return actor
 
 
+def check_still_allowed(call: Request, verb: Verb) -> None:
+    """Check that who opened a stream may still read it.
+
+    Raises ServiceError: N010 once the sign-in or the key has ended, N002 once the role has.
+    """
+    services = services_of(call)
+    key, cookie = _key_of(call), _cookie_of(call, services)
+    identities = services.identities
+    actor = identities.by_key(key) if key else identities.by_cookie(cookie, is_call=False)
+    authorise(actor, verb)
+
+
 def anybody(call: Request) -> None:
     """Count a call that needs no sign-in. Raises ServiceError (N006) for one too many."""
     services_of(call).calls.spend(_address_of(call))

@@ -81,15 +81,18 @@ class Identities:
             if row is not None:
                 row.ended = now()
 
-    def by_cookie(self, cookie: str) -> Actor:
-        """Return who is signed in by a cookie. Raises ServiceError (N010) where nobody is."""
+    def by_cookie(self, cookie: str, *, is_call: bool = True) -> Actor:
+        """Return who is signed in by a cookie. Raises ServiceError (N010) where nobody is.
+
+        What is no call, but a stream that goes on, does not keep a sign-in alive.
+        """
         with self.database.reading() as session:
             row = session.get(SignIn, digest_of(cookie))
         moment = now()
         if row is None or row.ended or not row.person.is_active or _is_over(row, moment):
             message = "You are no longer signed in."
             raise ServiceError.of("N010", message, "Sign in again.")
-        if moment - row.seen > _SEEN_EVERY:
+        if is_call and moment - row.seen > _SEEN_EVERY:
             self._note_seen(row.digest, moment)
         return _actor(row.person, row.person.roles, csrf_token(cookie))
 

@@ -22,6 +22,7 @@ PUBLIC = {
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     with service(tmp_path_factory.mktemp("service")) as services:
+        services.run_news.close()  # or streams of events would go on for ever
         clients = {role: signed_in(services, role, name=role.value) for role in Role}
         yield browser(services), clients
 
@@ -71,5 +72,5 @@ def test_a_role_does_what_the_table_says_and_nothing_else(served, role):
 
 
 def ask(client, method, path):
-    address = re.sub(r"\{\w+\}", "1", path)
+    address = re.sub(r"\{\w+(:\w+)?\}", "1", path)
     return client.request(method, address, headers={"If-Match": '"1"'}, json={})

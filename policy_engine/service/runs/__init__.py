@@ -1,0 +1,1 @@
+"""Runs: what takes long, each in a process of its own, followed to its end whatever is killed."""

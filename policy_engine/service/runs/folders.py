@@ -1,0 +1,92 @@
+"""Where the files of runs are: those of an attempt, what stays between attempts, and results."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from policy_engine.service.runs.jobs import Job
+from policy_engine.service.runs.results import sweep
+
+_OUTPUT = "output.txt"
+
+
+@dataclass(frozen=True)
+class RunFolders:
+    """The folders of runs below that of the service."""
+
+    root: Path
+
+    def attempt(self, run_id: str, token: int) -> Path:
+        """Return the folder of an attempt, which is removed when it ends."""
+        return self._of(run_id) / str(token)
+
+    def kept(self, run_id: str) -> Path:
+        """Return the folder of what later attempts go on from."""
+        return self._of(run_id) / "kept"
+
+    def output(self, run_id: str) -> Path:
+        """Return the file of what the processes of a run printed, for operators alone."""
+        return self._of(run_id) / _OUTPUT
+
+    def result(self, home: str, run_id: str) -> Path:
+        """Return the folder of what a run left."""
+        return self.root / home / run_id
+
+    @property
+    def attempts(self) -> Path:
+        """The folder of the ledger of models that were attacked."""
+        return self.root / "attempts"
+
+    @property
+    def code(self) -> Path:
+        """The folder of compiled kernels, which runs share."""
+        return self.root / "code"
+
+    @property
+    def lock(self) -> Path:
+        """The file that the one supervisor of the folder has locked."""
+        return self._runs / "supervisor.lock"
+
+    def make(self, job: Job) -> None:
+        """Make the folders of an attempt, and put its inputs there. Raises OSError."""
+        sweep(job.folder)
+        for one in (job.given, job.out, job.scratch, job.kept, job.attempts, job.code):
+            one.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def give(self, job_folder: Path, files: Mapping[str, Path]) -> dict[str, Path]:
+        """Return where the files of an attempt are: they stay there if a dataset is deleted."""
+        folder = job_folder / "given"
+        named = {one: folder / "".join((one, *path.suffixes)) for one, path in files.items()}
+        return {one: _linked(path, named[one]) for one, path in files.items()}
+
+    def clear(self, run_id: str, *, keeps: bool) -> None:
+        """Remove what attempts at a run left, unless another one `keeps` on from there."""
+        folder = self._of(run_id)
+        if folder.is_dir():
+            for one in folder.iterdir():
+                if one.name.startswith(".") or one.name.isdigit():
+                    shutil.rmtree(one, ignore_errors=True)
+            if not keeps:
+                shutil.rmtree(self.kept(run_id), ignore_errors=True)
+
+    def forget_result(self, run_id: str) -> None:
+        """Remove the result of a run that nobody was to see."""
+        for home in ("releases", "results"):
+            sweep(self.result(home, run_id))
+
+    def _of(self, run_id: str) -> Path:
+        return self._runs / run_id
+
+    @property
+    def _runs(self) -> Path:
+        return self.root / "runs"
+
+
+def _linked(path: Path, place: Path) -> Path:
+    try:
+        os.link(path, place)
+    except OSError:  # another disk
+        shutil.copyfile(path, place)
+    return place

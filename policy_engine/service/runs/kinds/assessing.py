@@ -1,0 +1,86 @@
+"""Runs that tell what an intruder can still do to a release."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from policy_engine.errors import DataError, did_you_mean
+from policy_engine.service.runs.jobs import RunInputs
+from policy_engine.service.runs.kinds.sanitising import RELEASE
+from policy_engine.service.runs.kinds.settings import (
+    Identifier,
+    Name,
+    Names,
+    RunSettings,
+    Seconds,
+    Share,
+    show,
+)
+
+
+class Assessing(RunSettings):
+    """What `audit_disclosure` takes: a release, by the run that made it, and its original.
+
+    `file` says which output is meant, where the release has several.
+    """
+
+    release: Identifier
+    original: Identifier
+    file: Name = ""
+    known: Names = ()
+    match: Names = ()
+    same_order: bool = False
+    attacks: Names = ()
+    seconds: Seconds = 10.0
+    sensitive: Names = ()
+    population: Identifier | None = None
+    weights: Name = ""
+    threshold: Share = 0.2
+    holdout: Identifier | None = None
+    agreement: Annotated[int, Field(ge=2, le=1000)] = 10
+
+    @property
+    def dataset_ids(self) -> tuple[str, ...]:
+        """The datasets whose files the run reads."""
+        others = (one for one in (self.population, self.holdout) if one)
+        return tuple(dict.fromkeys((self.original, *others)))
+
+    @property
+    def release_ids(self) -> tuple[str, ...]:
+        """The run whose release is attacked."""
+        return (self.release,)
+
+    def carry_out(self, inputs: RunInputs) -> dict[str, Any]:
+        """Return how many rows are attacked; the figures and the page are shown."""
+        from policy_engine.api.disclosing import audit_disclosure  # noqa: PLC0415 (slow)
+
+        audit = audit_disclosure(
+            inputs.files[self.original],
+            self._output(inputs),
+            known=self.known,
+            match=self.match,
+            same_order=self.same_order,
+            attacks=self.attacks,
+            seconds=self.seconds,
+            agreement=self.agreement,
+            sensitive=self.sensitive,
+            population=inputs.files[self.population] if self.population else None,
+            weights=self.weights,
+            threshold=self.threshold,
+            holdout=inputs.files[self.holdout] if self.holdout else None,
+            out=inputs.scratch / "audit",
+            progress=inputs.progress,
+        )
+        show(inputs, sorted((inputs.scratch / "audit").iterdir()))
+        return {"rows": audit.rows, "released": audit.released}
+
+    def _output(self, inputs: RunInputs) -> Any:
+        """Return the output that is attacked, by its name among those of the release."""
+        folder = inputs.releases[self.release] / RELEASE
+        if not self.file:
+            return folder
+        outputs = {one.name: one for one in folder.iterdir()}
+        if self.file not in outputs:
+            message = f"The release has no output {self.file!r}."
+            raise DataError.of("C002", message, did_you_mean(self.file, outputs))
+        return outputs[self.file]

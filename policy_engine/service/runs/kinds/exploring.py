@@ -1,0 +1,41 @@
+"""Runs that compare settings of a policy, without writing a release."""
+
+import json
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from policy_engine.service.runs.jobs import RunInputs
+from policy_engine.service.runs.kinds.settings import Name, OnPolicy, Seconds, policy_text
+
+_Values = Annotated[tuple[float, ...], Field(min_length=1, max_length=100)]
+
+
+class Exploring(OnPolicy):
+    """What `explore_policy` takes: `vary` has the values of parameters that are tried."""
+
+    vary: Annotated[dict[Name, _Values], Field(default_factory=dict)]
+    attack: bool = False
+    draws: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    time_limit: Seconds | None = None
+
+    def carry_out(self, inputs: RunInputs) -> dict[str, Any]:
+        """Return how many settings were tried; what each costs and risks is shown."""
+        from policy_engine.api.exploring import explore_policy  # noqa: PLC0415 (slow)
+
+        runs = explore_policy(
+            policy_text(inputs.policy),
+            self.data(inputs),
+            self.vary or None,
+            attack=self.attack,
+            draws=self.draws,
+            time_limit=self.time_limit,
+            asset=self.asset,
+            policies=[policy_text(one) for one in inputs.others],
+            progress=inputs.progress,
+        )
+        figures = [one.model_dump(mode="json") for one in runs]
+        inputs.shown.mkdir()
+        path = inputs.shown / "exploration.json"
+        path.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        return {"settings": len(runs)}

@@ -1,0 +1,68 @@
+"""Runs that make what a policy asks for, and release it."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from policy_engine.service.runs.jobs import RunInputs
+from policy_engine.service.runs.kinds.settings import (
+    RELEASES,
+    OnPolicy,
+    Seconds,
+    Seed,
+    policy_text,
+    show,
+)
+
+RELEASE, RECORD, REPORT = "release", "record", "report"
+"""The folders of a result: the release, and what is for the owner alone."""
+_FOR_READERS = {".json", ".html"}
+
+
+class Sanitising(OnPolicy):
+    """What `apply_policy` takes: without an `asset`, all that the policy asks for is made."""
+
+    home: ClassVar[str] = RELEASES
+
+    seed: Seed | None = None
+    time_limit: Seconds | None = None
+    cells: Literal["text", "bounds"] = "text"
+    purpose: Annotated[str, Field(max_length=500)] = ""
+
+    def carry_out(self, inputs: RunInputs) -> dict[str, Any]:
+        """Return which outputs were released; tables, records and scores stay out of sight."""
+        from policy_engine.api.applying import apply_all, apply_policy  # noqa: PLC0415 (slow)
+
+        folder, record, report = (inputs.out / one for one in (RELEASE, RECORD, REPORT))
+        for one in (folder, record):
+            one.mkdir()
+        options: dict[str, Any] = {
+            "progress": inputs.progress,
+            "seed": self.seed,
+            "time_limit": self.time_limit,
+            "cells": self.cells,
+            "purpose": self.purpose,
+            "policies": [policy_text(one) for one in inputs.others],
+            "record": record / "record.json",
+            "report": report,
+            "attempts": inputs.attempts,
+        }
+        policy, data = policy_text(inputs.policy), self.data(inputs)
+        if self.asset:
+            releases = [apply_policy(policy, data, folder, asset=self.asset, **options)]
+        else:
+            releases = [*apply_all(policy, data, folder, **options)]
+        show(inputs, sorted(folder.glob("*.jsonld")))
+        if report.is_dir():
+            pages = (one for one in report.rglob("*") if one.suffix in _FOR_READERS)
+            show(inputs, sorted(pages))
+        return {"outputs": [_summary(one) for one in releases]}
+
+
+def _summary(release: Any) -> dict[str, Any]:
+    certificate = release.certificate
+    return {
+        "asset": release.plan.publish.asset,
+        "file": certificate.file,
+        "rows": certificate.rows_out,
+    }

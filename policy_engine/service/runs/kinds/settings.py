@@ -1,0 +1,122 @@
+"""What the settings of all kinds of runs have in common."""
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from policy_engine.service.runs.jobs import KeptText, RunInputs
+
+if TYPE_CHECKING:
+    from policy_engine.policy import PolicyText
+
+Identifier = Annotated[str, Field(pattern=r"^[0-9a-z]{1,64}$")]
+"""What the service calls a policy, a dataset or a run."""
+Name = Annotated[str, Field(max_length=500)]
+Names = tuple[Name, ...]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+Seconds = Annotated[float, Field(gt=0, le=7 * 24 * 3600)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Model = dict[str, JsonValue] | None
+"""The description of a model that is trained; None for the default one."""
+
+RELEASES, RESULTS = "releases", "results"
+"""The folders of what runs leave: of releases, and of all else."""
+
+
+class RunSettings(BaseModel):
+    """What a run is asked for. Each kind has settings of its own, and says what it needs.
+
+    `home` is the folder that its result is moved into.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    home: ClassVar[str] = RESULTS
+
+    @property
+    def dataset_ids(self) -> tuple[str, ...]:
+        """The datasets whose files the run reads."""
+        return ()
+
+    @property
+    def release_ids(self) -> tuple[str, ...]:
+        """The runs whose releases the run reads."""
+        return ()
+
+    @property
+    def policy_id(self) -> str | None:
+        """The policy that it is about, if any."""
+        return None
+
+    @property
+    def policy_version(self) -> int | None:
+        """The version of that policy; None for the one in force."""
+        return None
+
+    def with_version(self, number: int) -> Self:
+        """Return the settings with the version of the policy that they are about."""
+        return self.model_copy(update={"version": number})
+
+    def carry_out(self, inputs: RunInputs) -> dict[str, Any]:
+        """Return a summary of what was made and lies in `inputs.out`, without values of the data.
+
+        Raises a PolicyEngineError where it cannot be made.
+        """
+        raise NotImplementedError
+
+
+class OnPolicy(RunSettings):
+    """The settings of what is made of datasets as a policy says; datasets are given by IRI."""
+
+    policy: Identifier
+    version: Annotated[int, Field(ge=1)] | None = None
+    datasets: Annotated[dict[Name, Identifier], Field(min_length=1, max_length=100)]
+    asset: Name = ""
+
+    @property
+    def dataset_ids(self) -> tuple[str, ...]:
+        """The datasets whose files the run reads."""
+        return tuple(dict.fromkeys(self.datasets.values()))
+
+    @property
+    def policy_id(self) -> str | None:
+        """The policy that it is about."""
+        return self.policy
+
+    @property
+    def policy_version(self) -> int | None:
+        """The version of that policy; None for the one in force."""
+        return self.version
+
+    def data(self, inputs: RunInputs) -> Mapping[str, Path]:
+        """Return the files by the IRIs that the policy calls them by."""
+        return {iri: inputs.files[one] for iri, one in self.datasets.items()}
+
+
+def policy_text(kept: KeptText | None) -> "PolicyText":
+    """Return a text of a policy as the verbs take it."""
+    from policy_engine.policy import PolicyText  # noqa: PLC0415 (slow: most runs need none of it)
+
+    assert kept is not None  # noqa: S101 (the job has what its settings name)
+    return PolicyText(kept.text.encode(), kept.name)
+
+
+def described_model(model: Model, inputs: RunInputs) -> Path | None:
+    """Return the file of a model's description: what is described is never a path or code."""
+    if model is None:
+        return None
+    path = inputs.scratch / "model.json"
+    path.write_text(json.dumps(model), "utf-8")
+    return path
+
+
+def show(inputs: RunInputs, files: Iterable[Path]) -> None:
+    """Copy files to what those see who may read runs."""
+    inputs.shown.mkdir(exist_ok=True)
+    for path in files:
+        if path.is_file() and not path.is_symlink():
+            shutil.copyfile(path, inputs.shown / path.name)

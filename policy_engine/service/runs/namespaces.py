@@ -1,0 +1,71 @@
+"""A process without a network: by a namespace of its own, or else by refusing sockets."""
+
+import ctypes
+import os
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
+_DIE_WITH_PARENT = 1
+_NETWORK_EVENTS = frozenset(
+    {"socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo", "socket.sendmsg"}
+)
+OWN_NAMESPACE = "no network: a namespace of its own"
+NO_SOCKETS = "no network: sockets are refused"
+
+
+def leave_network() -> str:
+    """Cut this process and those that it starts off from the network; return how, in words.
+
+    On Linux that is a network namespace without devices. Where none can be made, Python refuses
+    sockets but those within the machine: a library in C could still open some.
+    """
+    if sys.platform == "linux" and (_unshare(_NEW_NETWORK) or _leave_as_user()):
+        return OWN_NAMESPACE
+    sys.addaudithook(_refuse_sockets)
+    return NO_SOCKETS
+
+
+def die_with_parent(number: int, parent: int) -> None:
+    """Have this process end by a signal once its parent has, also if that has ended already."""
+    if sys.platform == "linux":
+        _c_library().prctl(_DIE_WITH_PARENT, number, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _leave_as_user() -> bool:
+    """Make namespaces of a user, who is who it was, and of a network."""
+    user, group = os.getuid(), os.getgid()
+    if not _unshare(_NEW_USER | _NEW_NETWORK):
+        return False
+    with suppress(OSError):  # files stay its own, whatever their owner is called
+        Path("/proc/self/setgroups").write_text("deny", "ascii")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1", "ascii")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1", "ascii")
+    return True
+
+
+def _unshare(flags: int) -> bool:
+    try:
+        return int(_c_library().unshare(flags)) == 0
+    except (OSError, AttributeError):
+        return False
+
+
+def _c_library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _refuse_sockets(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "socket.__new__" and arguments[1] not in (socket.AF_UNIX, -1):
+        raise PermissionError("A run has no network.")
+    if event in _NETWORK_EVENTS and not _is_local(arguments):
+        raise PermissionError("A run has no network.")
+
+
+def _is_local(arguments: tuple[Any, ...]) -> bool:
+    return getattr(arguments[0], "family", None) == socket.AF_UNIX

@@ -1,0 +1,111 @@
+"""What the process of a run needs, read from the database once a supervisor has the run."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from pydantic import ValidationError
+from sqlalchemy import select
+
+from policy_engine.errors import PolicyEngineError, ServiceError
+from policy_engine.service.runs.folders import RunFolders
+from policy_engine.service.runs.jobs import Job, KeptText
+from policy_engine.service.runs.kinds.settings import RELEASES, RunSettings
+from policy_engine.service.runs.limits import RunLimits
+from policy_engine.service.runs.queue import Holding
+from policy_engine.service.runs.states import RunState
+from policy_engine.service.store.database import Database
+from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
+from policy_engine.service.store.runs import StoredRun
+
+PathOf = Callable[[str], Path]
+"""Returns the file of a dataset. Raises a PolicyEngineError where it has none."""
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What makes jobs of runs. `kinds` is the module that has the kinds of runs."""
+
+    database: Database
+    folders: RunFolders
+    path_of: PathOf
+    limits: RunLimits
+    kinds: str
+
+    def settings(self, holding: Holding) -> RunSettings:
+        """Return the settings of a run. Raises ServiceError (N007) for those of an older version
+        of the service that are no longer understood."""
+        kinds: Mapping[str, type[RunSettings]] = import_module(self.kinds).KINDS
+        try:
+            return kinds[holding.kind].model_validate(holding.settings)
+        except (KeyError, ValidationError):
+            message = (
+                f"The settings of this run are no longer understood. Its kind: {holding.kind}."
+            )
+            raise ServiceError.of("N007", message, "Start another one.") from None
+
+    def job(self, holding: Holding) -> Job:
+        """Return the job of a run, whose inputs are put into its folder.
+
+        Raises a PolicyEngineError where something is not there any more, OSError where the folder
+        cannot be written.
+        """
+        settings = self.settings(holding)
+        job = Job(
+            kinds=self.kinds,
+            kind=holding.kind,
+            settings=holding.settings,
+            folder=self.folders.attempt(holding.run_id, holding.token),
+            kept=self.folders.kept(holding.run_id),
+            attempts=self.folders.attempts,
+            code=self.folders.code,
+            policy=self._policy(settings),
+            others=self._others(settings),
+            releases={one: self._release(one) for one in settings.release_ids},
+            limits=self.limits,
+            parent=os.getpid(),
+        )
+        self.folders.make(job)
+        paths = {one: self.path_of(one) for one in settings.dataset_ids}
+        return job.model_copy(update={"files": self.folders.give(job.folder, paths)})
+
+    def _policy(self, settings: RunSettings) -> KeptText | None:
+        if settings.policy_id is None:
+            return None
+        with self.database.reading() as session:
+            row = session.execute(
+                select(StoredPolicy.name, PolicyVersion.text)
+                .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
+                .where(StoredPolicy.id == settings.policy_id)
+                .where(PolicyVersion.number == settings.policy_version)
+            ).first()
+        if row is None:
+            raise _gone("version of the policy")
+        return KeptText(name=row.name, text=row.text)
+
+    def _others(self, settings: RunSettings) -> tuple[KeptText, ...]:
+        """Return all other policies in force: what they prohibit is prohibited here, too."""
+        if settings.policy_id is None:
+            return ()
+        with self.database.reading() as session:
+            rows = session.execute(
+                select(StoredPolicy.name, PolicyVersion.text)
+                .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
+                .where(PolicyVersion.number == StoredPolicy.published)
+                .where(StoredPolicy.id != settings.policy_id)
+                .order_by(StoredPolicy.id)
+            ).all()
+        return tuple(KeptText(name=one.name, text=one.text) for one in rows)
+
+    def _release(self, run_id: str) -> Path:
+        with self.database.reading() as session:
+            run = session.get(StoredRun, run_id)
+        if run is None or run.state != RunState.SUCCEEDED:
+            raise _gone("release")
+        return self.folders.result(RELEASES, run_id)
+
+
+def _gone(what: str) -> PolicyEngineError:
+    return ServiceError.of("N003", f"The {what} that the run is about is not there.")

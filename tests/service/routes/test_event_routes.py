@@ -1,0 +1,85 @@
+import asyncio
+import threading
+
+import pytest
+from followed import cheap, steward
+from served import API, code, person, signed_in
+
+from policy_engine.service.routes import events
+from policy_engine.service.store.people import Person
+
+
+def frames(services, client, heard=None, seconds=0.8):
+    """Return the text of a stream that is read for some seconds, as the application sends it."""
+    headers = [(b"host", b"127.0.0.1:8642")]
+    headers += [(b"cookie", f"{name}={value}".encode()) for name, value in client.cookies.items()]
+    headers += [(b"last-event-id", str(heard).encode())] if heard is not None else []
+    scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET"}
+    scope |= {"scheme": "http", "path": f"{API}/events", "raw_path": b"", "query_string": b""}
+    scope |= {"headers": headers, "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8642)}
+    sent = []
+
+    async def receive():
+        await asyncio.sleep(60)
+
+    async def send(message):
+        sent.append(message)
+
+    async def read():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(services.run_news, "pause", 0.05)
+            task = asyncio.create_task(client.app({**scope, "state": {}}, receive, send))
+            await asyncio.sleep(seconds)
+            is_over = task.done()
+            services.run_news.close()
+            await task
+            return is_over
+
+    is_over = asyncio.run(read())
+    body = b"".join(one.get("body", b"") for one in sent).decode()
+    return sent[0], body, is_over
+
+
+def test_a_stream_tells_of_runs_and_ends_with_the_service(services):
+    cheap(services).create(steward(services), "wait", {})
+    start, body, is_over = frames(services, signed_in(services, "auditor"))
+    headers = dict(start["headers"])
+    assert (start["status"], is_over) == (200, False)
+    assert headers[b"content-type"].startswith(b"text/event-stream")
+    assert "event: run\ndata: {" in body
+    assert '"state":"queued"' in body
+
+
+def test_who_has_heard_all_is_told_nothing_again(services):
+    cheap(services).create(steward(services), "wait", {})
+    _, body, _ = frames(services, signed_in(services, "auditor"), heard=1)
+    assert "event: run" not in body
+
+
+def test_a_quiet_stream_says_that_it_is_alive(services, monkeypatch):
+    monkeypatch.setattr(events, "BEAT", 0.1)
+    _, body, _ = frames(services, signed_in(services, "auditor"))
+    assert body.count(": still there\n\n") > 1
+
+
+def test_a_stream_ends_with_the_sign_in(services, monkeypatch):
+    monkeypatch.setattr(events, "BEAT", 0.05)
+    monkeypatch.setattr(events, "CHECK", 0.1)
+    client = signed_in(services, "auditor")
+    leave = threading.Timer(0.3, everybody_leaves, [services])
+    leave.start()
+    start, body, is_over = frames(services, client, seconds=1.5)
+    leave.join()
+    assert (start["status"], is_over) == (200, True)
+    assert ": still there" in body
+
+
+def everybody_leaves(services):
+    with services.database.writing() as session:
+        for row in session.query(Person):
+            row.is_active = False
+
+
+def test_consumers_hear_nothing_of_runs(services):
+    assert person(services, "owner")
+    assert code(signed_in(services, "consumer").get(f"{API}/events")) == (403, "N002")

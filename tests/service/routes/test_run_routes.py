@@ -1,0 +1,182 @@
+import pytest
+from followed import cheap
+from served import API, CUSTOMER, code, service, signed_in
+
+from policy_engine.service.runs.queue import RunQueue
+from policy_engine.service.runs.results import reveal, seal
+
+TEXT = CUSTOMER.read_text("utf-8")
+IRI = "http://example.com/Customer"
+ROWS = b"FirstName,ZIP\nAnn,20121\n"
+
+
+@pytest.fixture
+def steward(services):
+    return signed_in(services, "steward")
+
+
+@pytest.fixture
+def policy(services):
+    """Return a policy in force."""
+    owner = signed_in(services, "owner", name="Olga")
+    answer = owner.post(f"{API}/policies", json={"name": "customers", "text": TEXT})
+    tag = {"If-Match": answer.headers["etag"]}
+    owner.post(f"{answer.headers['location']}:publish", headers=tag)
+    return answer.json()["id"]
+
+
+def dataset(client, body=ROWS):
+    """Return a dataset with a file."""
+    made = client.post(f"{API}/datasets", json={"name": "customers", "iri": IRI}).json()["id"]
+    upload = client.post(
+        f"{API}/datasets/{made}/uploads", json={"name": "customers.csv", "size": len(body)}
+    ).json()["id"]
+    headers = {"Content-Type": "application/offset+octet-stream", "Upload-Offset": "0"}
+    client.patch(f"{API}/uploads/{upload}", content=body, headers=headers)
+    answer = client.post(f"{API}/uploads/{upload}:complete", json={})
+    assert answer.status_code == 200, answer.text
+    return made
+
+
+@pytest.fixture
+def asked(steward, policy):
+    """Return what a run is asked for by."""
+    return {"kind": "sanitise", "policy": policy, "datasets": {IRI: dataset(steward)}}
+
+
+def test_a_run_waits_for_its_turn_and_is_listed(steward, asked):
+    answer = steward.post(f"{API}/runs", json=asked)
+    assert answer.status_code == 202
+    run = answer.json()
+    assert (run["state"], run["kind"], run["attempt"]) == ("queued", "sanitise", 0)
+    assert run["settings"]["version"] == 1
+    assert steward.get(answer.headers["location"]).json() == run
+    for query, count in (("", 1), ("?state=queued", 1), ("?state=failed", 0), ("?kind=assess", 0)):
+        assert len(steward.get(f"{API}/runs{query}").json()["items"]) == count
+    assert code(steward.get(f"{API}/runs?state=odd")) == (422, "N007")
+
+
+def test_a_run_is_cancelled_and_tried_again(steward, asked):
+    address = steward.post(f"{API}/runs", json=asked).headers["location"]
+    assert code(steward.post(f"{address}:retry")) == (409, "N004")
+    assert steward.post(f"{address}:cancel").json()["state"] == "cancelled"
+    assert code(steward.post(f"{address}:cancel")) == (409, "N004")
+    assert steward.post(f"{address}:retry").json()["state"] == "queued"
+    words = [one.split(" ", 1)[1] for one in steward.get(f"{address}/log").text.splitlines()]
+    assert words == ["queued", "cancelled", "queued"]
+
+
+def test_every_place_of_wrong_settings_is_named_and_no_value(steward, policy):
+    settings = {"cells": "secret", "seed": -1, "report": "/tmp"}
+    asked = {"kind": "sanitise", "policy": policy, "datasets": {IRI: "../x"}, "settings": settings}
+    answer = steward.post(f"{API}/runs", json=asked)
+    assert code(answer) == (422, "N007")
+    messages = [one["message"] for one in answer.json()["problems"]]
+    places = {one.partition(":")[0] for one in messages}
+    names = {"cells", "seed", "report", f"datasets.{IRI.partition(':')[0]}"}
+    assert places == {f"settings.{one}" for one in names}
+    assert not any("secret" in one or "../x" in one for one in messages)
+
+
+def test_a_run_is_about_what_is_there(steward, policy, services):
+    owner = signed_in(services, "owner", name="Olga")
+    draft = owner.post(f"{API}/policies", json={"name": "draft", "text": TEXT}).json()["id"]
+    empty = steward.post(f"{API}/datasets", json={"name": "empty", "iri": IRI}).json()["id"]
+    cases = [
+        ({"policy": "p1", "datasets": {IRI: empty}}, (404, "N003")),
+        ({"policy": policy, "datasets": {IRI: "d1"}}, (404, "N003")),
+        ({"policy": policy, "datasets": {IRI: empty}}, (409, "N004")),
+        ({"policy": policy, "datasets": {}}, (422, "N007")),
+    ]
+    for about, outcome in cases:
+        assert code(steward.post(f"{API}/runs", json={"kind": "sanitise", **about})) == outcome
+    assert draft
+    answer = steward.post(f"{API}/runs", json={"kind": "sanitize"})
+    assert code(answer) == (422, "N007")
+    assert "sanitise" in answer.json()["problems"][0]["hint"]
+
+
+def test_what_runs_is_the_version_in_force(steward, services, asked):
+    owner = signed_in(services, "owner", name="Olga")
+    draft = owner.post(f"{API}/policies", json={"name": "draft", "text": TEXT}).json()["id"]
+    answer = steward.post(f"{API}/runs", json={**asked, "policy": draft})
+    assert code(answer) == (409, "N004")
+    answer = steward.post(f"{API}/runs", json={**asked, "settings": {"version": 2}})
+    assert code(answer) == (409, "N004")
+
+
+def test_only_a_release_is_assessed(steward, asked):
+    run = steward.post(f"{API}/runs", json=asked).json()
+    original = asked["datasets"][IRI]
+    settings = {"release": run["id"], "original": original}
+    answer = steward.post(f"{API}/runs", json={"kind": "assess", "settings": settings})
+    assert code(answer) == (409, "N004")
+
+
+def finished(services, actor_id, files):
+    """Return a run that has left files."""
+    from policy_engine.service.identity.actors import Actor
+    from policy_engine.service.identity.roles import Role
+
+    actor = Actor(id=actor_id, name="Sue", roles=(Role.STEWARD,))
+    run_id = cheap(services).create(actor, "wait", {}).id
+    folder = services.settings.folder / "made"
+    for name, text in files.items():
+        path = folder / "shown" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    queue = RunQueue(services.database, "here.1")
+    holding, artefacts = queue.claim(), seal(folder)
+    reveal(folder, services.runs.folders.result("releases", run_id))
+    queue.succeed(holding, artefacts, {})
+    with services.database.writing() as session:  # as a kind that the service has
+        from policy_engine.service.store.runs import StoredRun
+
+        session.get(StoredRun, run_id).kind = "sanitise"
+    return f"{API}/runs/{run_id}"
+
+
+PAGE = "<script>alert(1)</script>"
+
+
+def test_what_a_run_left_is_saved_and_never_shown_as_a_page(services, steward):
+    me = steward.get(f"{API}/me").json()["id"]
+    address = finished(services, me, {"a.html": PAGE, "b c/d.json": "{}"})
+    items = steward.get(f"{address}/artefacts").json()["items"]
+    assert [one["name"] for one in items] == ["a.html", "b c/d.json"]
+    answer = steward.get(f"{address}/artefacts/a.html")
+    assert answer.text == PAGE
+    headers = answer.headers
+    assert headers["content-disposition"] == "attachment; filename*=UTF-8''a.html"
+    assert headers["content-type"] == "application/octet-stream"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in headers["content-security-policy"]
+    assert "script-src" not in headers["content-security-policy"]
+    assert steward.get(f"{address}/artefacts/b%20c%2Fd.json").json() == {}
+
+
+ODD = ["../secret", "..%2F..%2Fservice.db", "%2Fetc%2Fpasswd", "secret", "a.html%00"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_no_name_leads_to_another_file(services, steward, name):
+    me = steward.get(f"{API}/me").json()["id"]
+    address = finished(services, me, {"a.html": PAGE})
+    answer = steward.get(f"{address}/artefacts/{name}")
+    assert code(answer) in ((404, "N003"), (405, "N007"))
+
+
+def test_consumers_and_administrators_see_no_runs(services, steward, asked):
+    address = steward.post(f"{API}/runs", json=asked).headers["location"]
+    for role, status in (("consumer", 403), ("administrator", 403), ("auditor", 200)):
+        client = signed_in(services, role, name=role)
+        for path in (address, f"{address}/log", f"{address}/artefacts"):
+            assert client.get(path).status_code == status
+        assert code(client.post(f"{address}:cancel")) == (403, "N002")
+
+
+def test_runs_are_costly_calls(tmp_path):
+    with service(tmp_path, calls_a_minute=100) as services:
+        client = signed_in(services, "steward")
+        answers = [client.post(f"{API}/runs", json={"kind": "x"}) for _ in range(2)]
+    assert [code(one)[0] for one in answers] == [422, 429]
