@@ -28,7 +28,7 @@ from policy_engine.decision.query.checking.measured_columns import (
     check_identifiers,
     check_unit_is_no_measure,
 )
-from policy_engine.decision.query.checking.population_conditions import check_keys
+from policy_engine.decision.query.checking.population_conditions import check_columns, check_keys
 from policy_engine.decision.query.checking.possible_worlds import telling_cells
 from policy_engine.decision.query.checking.protecting import (
     ProtectionInputs,
@@ -147,7 +147,7 @@ def make_checkable(
     """Return a query of aggregates over views with their unit.
 
     `asset` returns the IRI of the dataset that a table is of. Raises NotCheckableError (K017 to
-    K019, K024).
+    K019, K024, K046).
     """
     names = frozenset(name.lower() for columns in reading.columns.values() for name in columns)
     check_names(reading.tree, names)
@@ -177,6 +177,7 @@ def make_checkable(
     }
     unfiltered = unfiltered_rows(query.source, {iri: one.columns for iri, one in plain.items()})
     check_keys(query.keys, unfiltered)
+    check_columns(query, unfiltered)
     read = replace(unfiltered, source=cast("exp.Select", rewrite(unfiltered.source, plain)))
     source = cast("exp.Select", rewrite(query.source, plain))
     owned = check, owner, asset(owner)

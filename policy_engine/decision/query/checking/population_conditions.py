@@ -5,10 +5,17 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from policy_engine.decision.query.checking.checked_query import CheckedAggregate, NotCheckableError
+from policy_engine.decision.query.checking.checked_query import (
+    CheckedAggregate,
+    CheckedQuery,
+    NotCheckableError,
+)
 from policy_engine.decision.query.checking.condition_leaves import columns_of, is_presence
 from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows, conjuncts
+
+MOST_COLUMNS = 6
+"""How many columns a condition may have besides keys."""
 
 
 @dataclass(frozen=True)
@@ -101,3 +108,18 @@ def check_keys(keys: Iterable[exp.Expr], rows: UnfilteredRows) -> None:
             message = "A key of several columns is not allowed in a query whose answer is checked."
             hint = "Group by columns, or by expressions of one column each."
             raise NotCheckableError("K017", message, hint)
+
+
+def check_columns(query: CheckedQuery, rows: UnfilteredRows) -> None:
+    """Refuse a condition on too many columns, before anything is computed of it.
+
+    Raises NotCheckableError (K046).
+    """
+    queries, keys = EvidenceQueries(query, None), [*map(rows.resolved, query.keys)]
+    settled = [key_columns(keys[number] for number in own) for own in query.sets]
+    for number in range(len(query.aggregates)):
+        parts = population_condition(queries, number, rows).parts
+        columns = frozenset[str]().union(*map(columns_of, parts))
+        if any(len(columns - one) > MOST_COLUMNS for one in settled):
+            message = f"A condition on more than {MOST_COLUMNS} columns is for a person to decide."
+            raise NotCheckableError("K046", message, "Ask with fewer conditions, or ask a checker.")

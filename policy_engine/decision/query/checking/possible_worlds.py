@@ -35,6 +35,7 @@ from policy_engine.decision.query.checking.evidence_query import CELLS
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.population_conditions import (
+    MOST_COLUMNS,
     PopulationCondition,
     key_columns,
     population_condition,
@@ -50,9 +51,9 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
     Masks = NDArray[np.uint32]
 
-MOST_COLUMNS, MOST_PAIRS = 6, 2_000_000
-"""How many columns a condition may have besides keys, and how many pairs of different rows and
-secret values it may be evaluated on: what is beyond that is for a person to decide."""
+MOST_PAIRS = 2_000_000
+"""How many pairs of different rows and secret values a condition may be evaluated on: what is
+beyond that is for a person to decide."""
 
 _REASONS = {"inside": Reason.FEW_UNITS, "outside": Reason.GROUP_DISCLOSURE}
 """The reasons against cells of which too few rows tell something."""

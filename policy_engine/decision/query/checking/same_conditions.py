@@ -27,9 +27,9 @@ from policy_engine.decision.query.checking.condition_texts import (
     without_common_parts,
 )
 from policy_engine.decision.query.checking.evidence_tables import run_checked
+from policy_engine.decision.query.checking.population_conditions import MOST_COLUMNS
 from policy_engine.decision.query.checking.possible_worlds import (
     ALIKE,
-    MOST_COLUMNS,
     MOST_PAIRS,
     does_hold,
 )
