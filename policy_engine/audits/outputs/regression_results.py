@@ -194,7 +194,9 @@ def _is_solved(result: Any, design: RegressionDesign) -> bool:
     else:
         scores = model.score_obs(parameters.ravel(order="F"))
         return _adds_up(np.asarray(scores, np.float64), np.zeros(1))
-    slack = np.abs(design.variables).T @ (1 + np.abs(design.outcome))
+    # Of a perfect fit, nothing but what rounding left is there to add up.
+    sizes = np.abs(design.outcome) * (1.0 if design.response is None else design.response)
+    slack = np.abs(design.variables).T @ sizes
     return _adds_up(design.variables * rests[:, None], _WHOLE * slack)
 
 

@@ -192,6 +192,8 @@ def test_intervals_of_classes_are_beside_their_coefficients():
     [
         lambda: sm.OLS(Y, QUANTITIES).fit_regularized(alpha=0.5),
         lambda: sm.GLM(Y, QUANTITIES).fit_constrained("x1=0"),
+        lambda: sm.GLM(1e4 * Y + 1e5, QUANTITIES).fit_constrained("x1=0"),
+        lambda: sm.OLS(1e4 * Y + 1e5, QUANTITIES).fit_regularized(alpha=500.0),
         lambda: sm.RLM(Y, QUANTITIES).fit(),
         lambda: sm.PHReg(np.abs(Y), X).fit(),
     ],
