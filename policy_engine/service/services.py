@@ -10,6 +10,7 @@ from policy_engine.service.identity.signing_in import Identities
 from policy_engine.service.resources.access import Access
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.decisions import Decisions
+from policy_engine.service.resources.diagnostics import TextChecks
 from policy_engine.service.resources.people import People
 from policy_engine.service.resources.plans import Plans
 from policy_engine.service.resources.policies import Policies
@@ -34,6 +35,7 @@ class Services:
     identities: Identities
     people: People
     policies: Policies
+    checks: TextChecks
     datasets: OwnedDatasets
     access: Access
     plans: Plans
@@ -60,6 +62,7 @@ class Services:
             identities=identities,
             people=People(identities, settings.address),
             policies=policies,
+            checks=TextChecks(),
             datasets=datasets,
             access=Access(database, policies),
             plans=Plans(policies, datasets),

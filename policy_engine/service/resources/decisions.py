@@ -12,10 +12,11 @@ from pydantic import BaseModel
 
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
-from policy_engine.decision import Decider, Decision, read_request
+from policy_engine.decision import Decider, Decision, Request, read_request
 from policy_engine.decision.log import DecisionLog, Entry, read_log, verify_log
+from policy_engine.decision.log.log import Transaction
 from policy_engine.decision.model import Effect
-from policy_engine.errors import ServiceError
+from policy_engine.errors import InternalError, PolicyEngineError, ServiceError
 from policy_engine.policy import InForce, Reading
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
@@ -95,6 +96,63 @@ class LogIntegrity(BaseModel):
 
 
 @dataclass
+class _Ticket:
+    """A request that waits for its answer to be in the log."""
+
+    decider: Decider
+    request: Request
+    decision: Decision | None = None
+    error: PolicyEngineError | None = None
+    is_done: bool = False
+
+
+@dataclass(frozen=True)
+class _Turns:
+    """Requests that are decided together: whoever comes to the log next decides all that wait.
+
+    One by one they are answered, each with what those before it changed; the disk is asked once
+    for all of them, which is what takes long.
+    """
+
+    waiting: deque[_Ticket] = field(default_factory=deque)
+    turn: Lock = field(default_factory=Lock)
+
+    def decide(self, log: DecisionLog, ticket: _Ticket) -> Decision:
+        """Return the answer to a request, once it is in the log."""
+        self.waiting.append(ticket)
+        with self.turn:
+            if not ticket.is_done:
+                self._decide_all(log)
+        if ticket.decision is None:
+            raise ticket.error or InternalError.of("X001", "A request has no answer.")
+        return ticket.decision
+
+    def _decide_all(self, log: DecisionLog) -> None:
+        tickets = [self.waiting.popleft() for _ in range(len(self.waiting))]
+        answers: list[Decision | PolicyEngineError] = []
+        try:
+            with log.transaction() as transaction:
+                answers += [_answer(transaction, one) for one in tickets]
+        except PolicyEngineError as error:
+            answers = [error] * len(tickets)
+        for one, answer in zip(tickets, answers, strict=True):
+            if isinstance(answer, Decision):
+                one.decision = answer
+            else:
+                one.error = answer
+            one.is_done = True
+
+
+def _answer(transaction: Transaction, ticket: _Ticket) -> Decision | PolicyEngineError:
+    try:
+        decision = ticket.decider.decide(ticket.request, None, transaction.history)
+    except PolicyEngineError as error:
+        return error
+    transaction.append(decision)
+    return decision
+
+
+@dataclass
 class _Compiled:
     """The policies in force as they were compiled, and by what they are known again."""
 
@@ -113,6 +171,7 @@ class Decisions:
     """What the proofs of the releases are known again by, and how they are read."""
     _compiled: _Compiled = field(default_factory=_Compiled, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
+    _turns: _Turns = field(default_factory=_Turns, repr=False)
 
     def decide(self, actor: Actor, question: AccessQuestion) -> Decision:
         """Return the answer to a request, which is in the log before it is returned.
@@ -123,7 +182,8 @@ class Decisions:
         assignee = self.assignee_of(actor, question.assignee)
         decider = self.decider()
         parts = (assignee, question.action, question.target, question.purpose)
-        return self.log().decide(decider, read_request(*parts, decider.policies))
+        ticket = _Ticket(decider, read_request(*parts, decider.policies))
+        return self._turns.decide(self.log(), ticket)
 
     def assignee_of(self, actor: Actor, assignee: str, verb: Verb = Verb.DECIDE) -> str:
         """Return in whose name somebody asks: in their own, or in that of any party."""
@@ -138,15 +198,15 @@ class Decisions:
 
     def decider(self) -> Decider:
         """Return what decides, compiled anew once policies or releases have changed."""
-        published = self.policies.published()
         proofs_key, read_proofs = self.proofs()
-        key = (tuple(digest for digest, _ in published), proofs_key)
+        key = self.policies.in_force(), proofs_key
         with self._lock:
             if self._compiled.decider is None or self._compiled.key != key:
+                published = self.policies.published()
                 texts = [text for _, text in published]
                 in_force = Reading().policies_in_force(*texts) if texts else InForce(())
                 self._compiled.decider = Decider(in_force, read_proofs())
-                self._compiled.key = key
+                self._compiled.key = tuple(version for version, _ in published), proofs_key
             return self._compiled.decider
 
     def log(self) -> DecisionLog:

@@ -191,16 +191,27 @@ class Policies:
         before, after = (_reading().policies(_named(one.text)) for one in texts)
         return compare_policies(before, after)
 
+    def in_force(self) -> tuple[str, ...]:
+        """Return what the policies in force are known again by: the versions that are published."""
+        chosen = (
+            select(PolicyVersion.id)
+            .join(StoredPolicy, PolicyVersion.policy_id == StoredPolicy.id)
+            .where(PolicyVersion.number == StoredPolicy.published)
+            .order_by(PolicyVersion.id)
+        )
+        with self.database.reading() as session:
+            return tuple(session.scalars(chosen))
+
     def published(self) -> tuple[tuple[str, PolicyText], ...]:
-        """Return the texts of all policies in force, with their digests."""
+        """Return the texts of all policies in force, each with the version that it is."""
         with self.database.reading() as session:
             rows = session.execute(
-                select(StoredPolicy.name, PolicyVersion.digest, PolicyVersion.text)
+                select(StoredPolicy.name, PolicyVersion.id, PolicyVersion.text)
                 .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
                 .where(PolicyVersion.number == StoredPolicy.published)
-                .order_by(StoredPolicy.id)
+                .order_by(PolicyVersion.id)
             ).all()
-        return tuple((digest, _named(text, name)) for name, digest, text in rows)
+        return tuple((version, _named(text, name)) for name, version, text in rows)
 
 
 def check(text: bytes) -> Checked:

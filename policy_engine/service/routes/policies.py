@@ -12,15 +12,14 @@ from policy_engine.decision import Decider, read_request
 from policy_engine.errors import ServiceError
 from policy_engine.service.calls.callers import ServicesOf, allowed, anybody
 from policy_engine.service.calls.pages import Cursor, PageOf
-from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.calls.revisions import IfMatch, add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.decisions import AccessQuestion
+from policy_engine.service.resources.diagnostics import Diagnostics
 from policy_engine.service.resources.policies import (
     PolicyView,
     VersionText,
-    check,
     policies_of,
 )
 
@@ -42,14 +41,6 @@ class NewPolicy(Text):
     """A policy that is not there yet."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
-
-
-class Diagnostics(BaseModel):
-    """What the validator says of a text."""
-
-    valid: bool
-    problems: list[ProblemView]
-    hints: list[ProblemView]
 
 
 class Explanation(BaseModel):
@@ -94,14 +85,9 @@ async def _text_of(call: Request) -> bytes:
 @router.post(
     "/policies:check", dependencies=[Depends(anybody)], openapi_extra={"requestBody": _CHECKED}
 )
-def check_policy(text: Annotated[bytes, Depends(_text_of)]) -> Diagnostics:
+def check_policy(services: ServicesOf, text: Annotated[bytes, Depends(_text_of)]) -> Diagnostics:
     """Say what is wrong with a text of a policy, and where; nothing is kept of it."""
-    checked = check(text)
-    return Diagnostics(
-        valid=not checked.problems,
-        problems=[_problem(one) for one in checked.problems],
-        hints=[_problem(one) for one in checked.hints],
-    )
+    return services.checks.diagnose(text)
 
 
 @router.post("/policies:explain")
@@ -200,7 +186,3 @@ def approve_policy(
 def _tagged(view: VersionText, response: Response) -> VersionText:
     add_tag(response, view.revision)
     return view
-
-
-def _problem(problem: Any) -> ProblemView:
-    return ProblemView.model_validate(problem.as_json())

@@ -12,6 +12,6 @@ def test_what_is_in_force_is_what_was_published_last(services):
     assert services.policies.published() == ()
     services.policies.publish(ada, policy.id, '"1"')
     services.policies.draft(ada, policy.id, "not yet", '"2"')
-    [(digest, text)] = services.policies.published()
+    [(version, text)] = services.policies.published()
     assert text.text.decode() == TEXT
-    assert digest == policy.versions[0].digest
+    assert services.policies.in_force() == (version,)

@@ -1,10 +1,16 @@
 import json
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from served import API, code, signed_in
 from test_dataset_routes import uploaded
 from test_policy_routes import published
+
+from policy_engine.decision.log import DecisionLog
+from policy_engine.errors import OutputError, PolicyEngineError
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.resources.decisions import AccessQuestion
 
 READER = "http://example.com/people/ada"
 DATA = "http://example.com/Visit"
@@ -154,3 +160,29 @@ def test_an_answer_to_be_checked_hides_its_small_cells(services):
 def test_nothing_but_a_query_of_what_may_be_read_is_run(reader, sql):
     answer = query(reader, sql)
     assert answer.status_code == 422 or not answer.json()["permitted"]
+
+
+@pytest.mark.usefixtures("reader")
+def test_requests_that_come_at_once_are_all_answered_and_in_the_log(services):
+    ada = Actor(id="ada", name="Ada", roles=(), party=READER)
+
+    def ask_often(number):
+        question = AccessQuestion(target=[DATA if number % 3 else f"{DATA}{'/x' * 5000}"])
+        try:
+            return services.decisions.decide(ada, question).effect
+        except PolicyEngineError as error:
+            return error.code
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(ask_often, range(60)))
+    assert answers == ["permit" if number % 3 else "D001" for number in range(60)]
+    state = signed_in(services, "auditor").post(f"{API}/decisions:verify").json()
+    assert (state["intact"], state["entries"]) == (True, 40)
+
+
+def test_a_log_that_cannot_be_written_answers_nobody(reader, monkeypatch):
+    def fail(_):
+        raise OutputError.of("O002", "The disk is full.")
+
+    monkeypatch.setattr(DecisionLog, "transaction", fail)
+    assert code(ask(reader)) == (507, "O002")

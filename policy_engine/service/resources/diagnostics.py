@@ -1,0 +1,55 @@
+"""What the validator says of texts, remembered for a while: many are checked again and again."""
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from threading import Lock
+
+from pydantic import BaseModel
+
+from policy_engine.service.calls.refusals import ProblemView
+from policy_engine.service.resources.policies import check
+
+_MOST_TEXTS = 1_000
+_MOST_PROBLEMS = 50
+"""A text with more of them is checked anew: what is remembered stays small."""
+
+
+class Diagnostics(BaseModel):
+    """What the validator says of a text."""
+
+    valid: bool
+    problems: list[ProblemView]
+    hints: list[ProblemView]
+
+
+@dataclass(frozen=True)
+class TextChecks:
+    """Checks texts. What is said of a text depends on nothing but the text."""
+
+    _memo: OrderedDict[bytes, Diagnostics] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def diagnose(self, text: bytes) -> Diagnostics:
+        """Return what the validator says of a text."""
+        digest = hashlib.sha256(text).digest()
+        with self._lock:
+            if digest in self._memo:
+                self._memo.move_to_end(digest)
+                return self._memo[digest]
+        result = _diagnose(text)
+        if len(result.problems) + len(result.hints) <= _MOST_PROBLEMS:
+            with self._lock:
+                self._memo[digest] = result
+                if len(self._memo) > _MOST_TEXTS:
+                    self._memo.popitem(last=False)
+        return result
+
+
+def _diagnose(text: bytes) -> Diagnostics:
+    checked = check(text)
+    problems, hints = (
+        [ProblemView.model_validate(one.as_json()) for one in some]
+        for some in (checked.problems, checked.hints)
+    )
+    return Diagnostics(valid=not problems, problems=problems, hints=hints)
