@@ -23,6 +23,7 @@ export type Logged = Schemas["LoggedView"];
 export type LogPage = Schemas["LogPage"];
 export type LogIntegrity = Schemas["LogIntegrity"];
 export type QueryAnswer = Schemas["QueryAnswer"];
+export type Plans = Schemas["PlansView"];
 export type Upload = Schemas["UploadView"];
 
 export interface Page<T> {
@@ -67,14 +68,7 @@ export interface Run {
   settings: Record<string, unknown>;
 }
 
-export interface Plan {
-  policy: string;
-  rule: string;
-  assignees: string[];
-  purposes: string[];
-  steps: PlanStep[];
-}
-
+/** A plan as pages read it: steps of every kind have their own fields. */
 export interface PlanStep {
   step: string;
   [field: string]: unknown;

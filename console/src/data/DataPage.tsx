@@ -13,6 +13,7 @@ import { Refused, Shown } from "../parts/states";
 import { TableFrame } from "../parts/TableFrame";
 import { Time } from "../parts/Time";
 import { FileForm } from "./FileForm";
+import { Planning } from "./Planning";
 
 export default function DataPage({ id }: { id: string }) {
   const path = `/datasets/${encodeURIComponent(id)}`;
@@ -49,6 +50,7 @@ function OneDataset({ dataset, path, changed }: { dataset: Dataset; path: string
           </section>
         )}
       </div>
+      {dataset.digest && mayWrite && <Planning dataset={dataset} />}
       {isRemoving && <Removing dataset={dataset} path={path} close={() => setRemoving(false)} />}
     </>
   );
