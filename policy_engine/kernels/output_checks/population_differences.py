@@ -101,10 +101,14 @@ def add_bit_names(bits: Bits, names: Words, sums: Words) -> None:
 
 
 class Atoms(NamedTuple):
-    """Units that are not told apart: how many units each atom has, and one of them: (atoms,)."""
+    """Units that are not told apart: how many units each atom has, and one of them: (atoms,).
+
+    `numbers` is the atom of each unit: (units,).
+    """
 
     sizes: Counts
     examples: NDArray[np.int64]
+    numbers: Labels
 
 
 def atoms_of(sums: Words, most: int) -> Atoms | None:
@@ -116,8 +120,9 @@ def atoms_of(sums: Words, most: int) -> Atoms | None:
     size = 1 << max(4, (2 * most + 1).bit_length())
     slots = np.full(size, -1, np.int64)
     sizes, examples = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64)
-    count = int(_count_atoms(sums, slots, sizes, examples))
-    return None if count > most else Atoms(sizes[:count], examples[:count])
+    numbers = np.zeros(len(sums), np.int32)
+    count = int(_count_atoms(sums, slots, sizes, examples, numbers))
+    return None if count > most else Atoms(sizes[:count], examples[:count], numbers)
 
 
 @compiled
@@ -228,7 +233,7 @@ def _add_bit_names(bits, names, sums, table):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _count_atoms(sums, slots, sizes, examples):  # type: ignore[no-untyped-def]
+def _count_atoms(sums, slots, sizes, examples, numbers):  # type: ignore[no-untyped-def]
     mask = np.uint64(slots.shape[0] - 1)
     count, most = 0, sizes.shape[0] - 1
     for unit in range(sums.shape[0]):
@@ -240,12 +245,13 @@ def _count_atoms(sums, slots, sizes, examples):  # type: ignore[no-untyped-def]
                 if count == most:
                     return count + 1
                 slots[place] = count
-                sizes[count], examples[count] = 1, unit
+                sizes[count], examples[count], numbers[unit] = 1, unit, count
                 count += 1
                 break
             example = examples[atom]
             if sums[example, 0] == first and sums[example, 1] == second:
                 sizes[atom] += 1
+                numbers[unit] = atom
                 break
             place = (place + np.uint64(1)) & mask
     return count

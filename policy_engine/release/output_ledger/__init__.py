@@ -17,6 +17,7 @@ from policy_engine.release.output_ledger.ledger import OutputLedger
 from policy_engine.release.output_ledger.populations import Populations
 from policy_engine.release.output_ledger.store import OutputLedgerFile
 from policy_engine.release.output_ledger.summaries import LedgerSummary, ScopeSummary
+from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
 __all__ = [
     "COUNT",
@@ -32,6 +33,7 @@ __all__ = [
     "Populations",
     "Protection",
     "ScopeSummary",
+    "UnitOwners",
     "held_measure",
     "pair_measure",
     "shape_measure",

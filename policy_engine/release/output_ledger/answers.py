@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from policy_engine.errors import LedgerError
 from policy_engine.release.output_ledger.populations import Populations
+from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
 COUNT = "count"
 _SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
@@ -84,6 +85,8 @@ class OutputAnswer:
     which differences of released totals may be told, `is_same_condition` whether two populations
     have the same units by more than chance; both are about the same data as earlier answers.
     `holders` are those of whom something holds, for each `held_measure` of the cells.
+    `owners` are whose the units are, where somebody may have several: a threshold is then so many
+    units that they are of enough owners, whosever they are.
     """
 
     dataset: str
@@ -96,6 +99,7 @@ class OutputAnswer:
     may_tell: MayTell | None = None
     is_same_condition: IsSameCondition | None = None
     holders: Holders = field(default_factory=dict)
+    owners: UnitOwners | None = None
 
     def check(self) -> None:
         """Raise LedgerError (K037) if the answer cannot be checked as it is."""

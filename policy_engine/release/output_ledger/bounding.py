@@ -13,6 +13,7 @@ from policy_engine.kernels.output_checks.released_bounds import (
     intervals,
 )
 from policy_engine.kernels.output_checks.released_span import (
+    Residues,
     in_span,
     light_vector,
     random_prime,
@@ -41,28 +42,32 @@ def bounds_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     if system.name != COUNT and column not in trial.after.bounds:
         return  # Without bounds, what is not known exactly may be anything.
     goals = _goals(trial, system)
-    needs_all = system.name != COUNT and (_has_small(trial, system) or bool(len(system.targets)))
+    has_small = bool(system.owners.are_small.any())
+    needs_all = system.name != COUNT and (has_small or bool(len(system.targets)))
     if goals or needs_all:
         yield from _interval_faults(trial, system, goals, needs_interior=needs_all)
 
 
-def _has_small(trial: Trial, system: LinearSystem) -> bool:
-    return bool((system.weights < trial.after.threshold).any())
-
-
 def _whole_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     """Yield a fault if counts are known because they are whole numbers and not negative."""
-    if not _has_small(trial, system) and not len(system.targets):
+    owners = system.owners
+    columns = owners.are_small
+    if not columns.any() and not len(system.targets):
         return
     prime = random_prime()
     wider = integer_span(system.rows, system.weights, prime)
     if wider is None:
         return
     derived = len(system.targets) and in_span(wider, system.targets, prime).any()
-    columns = system.weights < trial.after.threshold
     basis = within(wider, columns, prime)
-    weights, least = system.weights[columns], trial.after.threshold
-    result = light_vector(basis, weights, least, prime, lambda _: False, NODES)
+
+    def is_enough(vector: Residues) -> bool:
+        support = np.zeros(len(columns), np.bool_)
+        support[columns] = vector != 0
+        return owners.are_enough(support)
+
+    shares, least = owners.shares[columns], owners.least_share
+    result = light_vector(basis, shares, least, prime, is_enough, NODES)
     if derived or result.state != "absent":
         yield Fault(TOO_NARROW, cells_of(trial, system, system.fresh_numbers))
 

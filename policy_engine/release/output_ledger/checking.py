@@ -56,7 +56,9 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
     base = replace(before.copy(), sums=before.sums.copy())
     numbers = base.add_populations(content)
     base.add_bounds(content)
-    table = base.atom_table(min(MOST_ATOMS, MOST_MEMBERS // max(len(base.layers), 1)))
+    threshold = max([base.threshold, *(cell.threshold for cell in content.cells)])
+    most = min(MOST_ATOMS, MOST_MEMBERS // max(len(base.layers), 1))
+    table = base.atom_table(most, threshold, content.owners)
     codes: dict[int, str] = {}
     while True:
         trial = _trial(before, base, content, numbers.tolist(), codes)
@@ -106,7 +108,7 @@ def _trial(
     )
     after = base.copy()
     after.add_cells(cells, numbers)
-    more = content.may_tell, content.is_same_condition, content.holders
+    more = content.may_tell, content.is_same_condition, content.holders, content.owners
     return Trial(before, after, cells, own, fresh, *more)
 
 

@@ -27,6 +27,7 @@ from policy_engine.release.output_ledger.populations import (
     unpacked,
     unpacked_block,
 )
+from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
 _CELL = np.dtype(
     [
@@ -57,6 +58,7 @@ class AnswerContent:
     may_tell: MayTell | None = None
     is_same_condition: IsSameCondition | None = None
     holders: Holders = field(default_factory=dict)
+    owners: UnitOwners | None = None
 
     @classmethod
     def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":
@@ -64,7 +66,8 @@ class AnswerContent:
         populations = answer.populations
         prints = populations.fingerprints(words)
         more = answer.cells, answer.bounds, answer.may_tell, answer.is_same_condition
-        return cls(populations.units, populations.blocks, prints, *more, answer.holders)
+        about = *more, answer.holders, answer.owners
+        return cls(populations.units, populations.blocks, prints, *about)
 
     def block_keys(self) -> list[bytes]:
         """Return the fingerprints of each block's populations, by which it is known again."""

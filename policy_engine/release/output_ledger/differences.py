@@ -22,6 +22,7 @@ from policy_engine.release.output_ledger.answers import (
 )
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.populations import BitBlock, LabelBlock
+from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
 NEAR_EARLIER, NEAR_OWN, TOO_FEW, OTHER_OF_PAIR = "K041", "K042", "K040", "K050"
 
@@ -50,6 +51,12 @@ class Trial:
     may_tell: MayTell | None = None
     is_same_condition: IsSameCondition | None = None
     holders: Holders = field(default_factory=dict)
+    owners: UnitOwners | None = None
+
+    def are_enough(self, members: NDArray[np.bool_]) -> bool:
+        """Return whether some units, (units,), of which there are fewer than the threshold, are of
+        enough owners."""
+        return self.owners is not None and self.owners.are_enough(members, self.after.threshold)
 
     def fresh_by_number(self) -> dict[int, list[int]]:
         """Return the places of the fresh cells of each population, but for those of how many are
@@ -86,11 +93,13 @@ def are_compatible(one: str, other: str) -> bool:
 
 
 def size_faults(trial: Trial) -> Iterator[Fault]:
-    """Yield the fresh cells whose own populations have fewer units than allowed."""
+    """Yield the fresh cells whose own populations are of fewer owners than allowed."""
+    is_few = cache(lambda number: not trial.are_enough(_members(trial.after, number)))
     for place in trial.fresh:
         if is_held(trial.cells[place].measure):
             continue
-        if 0 < trial.after.sizes[trial.numbers[place]] < trial.after.threshold:
+        number = trial.numbers[place]
+        if 0 < trial.after.sizes[number] < trial.after.threshold and is_few(number):
             yield Fault(TOO_FEW, (place,))
 
 
@@ -245,10 +254,20 @@ def _is_compared(before: Knowledge, measure: str, number: int) -> bool:
 def _near_atoms(
     trial: Trial, table: AtomTable, is_fresh: NDArray[np.bool_]
 ) -> Iterator[tuple[int, int]]:
-    sizes = np.array(trial.after.sizes, np.int64)
-    least = trial.after.threshold
-    near = near_populations(table.members, table.atoms.sizes, sizes, is_fresh, least)
-    yield from zip(near.first.tolist(), near.second.tolist(), strict=True)
+    owners = table.owners
+    sizes = np.zeros(len(trial.after.sizes), np.int64)
+    layers, atoms = np.nonzero(table.members >= 0)
+    np.add.at(sizes, table.members[layers, atoms], owners.shares[atoms])
+    near = near_populations(table.members, owners.shares, sizes, is_fresh, owners.least_share)
+    for one, other in zip(near.first.tolist(), near.second.tolist(), strict=True):
+        if owners.pairs is None or not owners.are_enough(_differ(table, one, other)):
+            yield one, other
+
+
+def _differ(table: AtomTable, one: int, other: int) -> NDArray[np.bool_]:
+    """Return which atoms are in one of two populations alone: (atoms,)."""
+    first, second = ((table.members == number).any(axis=0) for number in (one, other))
+    return np.asarray(first != second, dtype=np.bool_)
 
 
 def _near_units(trial: Trial, is_fresh: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
@@ -259,7 +278,10 @@ def _near_units(trial: Trial, is_fresh: NDArray[np.bool_]) -> Iterator[tuple[int
         for block, numbers in trial.after.layers:
             units = _differences(block, bits, trial.after.units, sizes[number])
             is_near = (units > 0) & (units < least) & (numbers >= 0)
-            yield from ((number, int(one)) for one in numbers[is_near])
+            members = _members(trial.after, number)
+            for one in numbers[is_near].tolist():
+                if not trial.are_enough(members != _members(trial.after, one)):
+                    yield number, one
 
 
 def _differences(

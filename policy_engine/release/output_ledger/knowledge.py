@@ -20,6 +20,7 @@ from policy_engine.kernels.output_checks.population_differences import (
 from policy_engine.release.output_ledger.answers import OutputCell, Protection, is_held
 from policy_engine.release.output_ledger.contents import AnswerContent, BlockPlace
 from policy_engine.release.output_ledger.populations import BitBlock, LabelBlock
+from policy_engine.release.output_ledger.unit_owners import AtomOwners, UnitOwners
 
 _AT_ONCE = 64
 
@@ -43,10 +44,12 @@ class BlockLayer(NamedTuple):
 
 
 class AtomTable(NamedTuple):
-    """Atoms, and the populations that each is in, -1 for none: (layers, atoms)."""
+    """Atoms, the populations that each is in, -1 for none, (layers, atoms), and of how many owners
+    they are."""
 
     atoms: Atoms
     members: Labels
+    owners: AtomOwners
 
 
 @dataclass
@@ -178,8 +181,13 @@ class Knowledge:
         """Return whether this very cell was released."""
         return number in self.released.get(measure, ())
 
-    def atom_table(self, most: int) -> AtomTable | None:
-        """Return the atoms of all populations; None where there are more than `most`."""
+    def atom_table(
+        self, most: int, threshold: int, owners: UnitOwners | None = None
+    ) -> AtomTable | None:
+        """Return the atoms of all populations; None where there are more than `most`.
+
+        Of their owners, as many are enough as the threshold asks for.
+        """
         self.name_units()
         atoms = atoms_of(self.sums, most)
         if atoms is None:
@@ -189,7 +197,12 @@ class Knowledge:
             for first, labels in block.layers(atoms.examples):
                 padded = np.append(numbers[first:], np.int32(-1))
                 rows.append(padded[np.where(labels < 0, len(padded) - 1, labels)])
-        return AtomTable(atoms, np.array(rows, np.int32).reshape(len(rows), len(atoms.sizes)))
+        members = np.array(rows, np.int32).reshape(len(rows), len(atoms.sizes))
+        if owners is None:
+            return AtomTable(atoms, members, AtomOwners.of_units(atoms.sizes, threshold))
+        least, count = owners.least(threshold), len(atoms.sizes)
+        own = AtomOwners.of_pairs(atoms.numbers.astype(np.int64), owners.numbers, count, least)
+        return AtomTable(atoms, members, own)
 
 
 def _widest(one: Suppressed, other: Suppressed) -> Suppressed:

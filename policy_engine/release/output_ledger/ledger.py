@@ -64,6 +64,9 @@ class OutputLedger:
     - counts of holders among known populations may not tell, as sums of real numbers from nothing
       to the size of each atom, that all units of some atom are holders, or none (K045).
 
+    Where somebody may have several units, an answer says whose they are, its `owners`: fewer units
+    than the threshold may then be told of if as many owners have them as the threshold stands for.
+
     An empty population tells of nobody and is not held against anybody. What is derived from
     earlier answers alone, such as when a threshold is raised afterwards, does not count against a
     new one. Answers that were released before are free (`repeated`).

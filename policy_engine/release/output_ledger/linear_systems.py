@@ -18,6 +18,7 @@ from policy_engine.release.output_ledger.answers import (
 )
 from policy_engine.release.output_ledger.differences import Trial
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
+from policy_engine.release.output_ledger.unit_owners import AtomOwners
 
 OPAQUE, STATISTICS = "*", "statistics:"
 """The system of all measures of which no more is known, and those of all statistics of a column."""
@@ -37,10 +38,10 @@ class LinearSystem:
     `rows` and `targets` are zeros and ones over the atoms, (rows, atoms), and their `numbers` those
     of their populations; `is_fresh` and `is_own` tell which rows are new, and which are released
     values of the very measure: others are of measures of which no more is known. Of one that
-    `is_too_large` to be decided, `rows` and `targets` are left empty. `holders` are how many units
-    of each atom something holds of, where that is what the system is about. Nothing may be told of
-    fewer than `least` units: where each of several statistics of a column may tell something of the
-    same units, that many times as many as otherwise.
+    `is_too_large` to be decided, `rows` and `targets` are left empty. `owners` are those of atoms,
+    and `holders` how many units of each atom something holds of, where the system is about that.
+    Nothing may be told of fewer owners than are enough: where each of several statistics of a
+    column may tell something of the same units, that many times as many as otherwise.
     """
 
     name: str
@@ -51,9 +52,9 @@ class LinearSystem:
     is_own: NDArray[np.bool_]
     targets: Residues
     target_numbers: NDArray[np.int64]
+    owners: AtomOwners
     is_too_large: bool = False
     holders: NDArray[np.int64] | None = None
-    least: int = 1
 
     @property
     def fresh_numbers(self) -> list[int]:
@@ -65,12 +66,13 @@ class LinearSystem:
 def linear_systems(trial: Trial, table: AtomTable) -> Iterator[LinearSystem]:
     """Yield the systems in which something may be wrong, for each measure and set of linked atoms:
     those with a suppressed cell, and new ones with atoms of fewer units than allowed."""
-    least = trial.after.threshold
     for name in _names(trial):
-        most = least * _statistic_count(trial.after, name)
-        for system in _linked(_sums(trial, table, name), most):
+        sums = _sums(trial, table, name)
+        few = sums.owners.least
+        most = replace(sums.owners, least=few * _statistic_count(trial.after, name))
+        for system in _linked(sums._replace(owners=most)):
             count = _statistic_count(trial.after, name, {*system.numbers.tolist()})
-            yield replace(system, least=least * count)
+            yield replace(system, owners=replace(system.owners, least=few * count))
 
 
 def _statistic_count(knowledge: Knowledge, name: str, numbers: set[int] | None = None) -> int:
@@ -147,6 +149,7 @@ class _Sums(NamedTuple):
 
     name: str
     weights: _Places
+    owners: AtomOwners
     places: _Places
     atoms: _Places
     numbers: _Places
@@ -164,14 +167,15 @@ def _sums(trial: Trial, table: AtomTable, name: str) -> _Sums:
     numbers = np.array(sorted(after | targets), np.int64)
     places = np.full(len(trial.after.sizes) + 1, len(numbers), np.int64)
     places[numbers] = np.arange(len(numbers))
-    weights, examples, holders = _merged_atoms(table, places, len(numbers), trial.holders.get(name))
+    weights, owners, examples, holders = _merged_atoms(
+        table, places, len(numbers), trial.holders.get(name)
+    )
     pairs = _pairs(places[table.members[:, examples]], len(numbers))
     is_row, is_fresh, is_own, is_target = (
         _are_in(numbers, some) for some in (after, after - before, own, targets)
     )
-    return _Sums(
-        name, weights, *pairs, numbers, is_row, is_fresh, is_own, is_target, holders=holders
-    )
+    masks = is_row, is_fresh, is_own, is_target
+    return _Sums(name, weights, owners, *pairs, numbers, *masks, holders=holders)
 
 
 def _targets(knowledge: Knowledge, name: str) -> set[int]:
@@ -202,9 +206,10 @@ def _are_in(numbers: _Places, some: set[int]) -> _Masks:
 
 def _merged_atoms(
     table: AtomTable, places: _Places, count: int, holders: _Masks | None
-) -> tuple[_Places, _Places, _Places | None]:
-    """Return the units and an example of the atoms that populations tell apart, if in any, and how
-    many of the units are holders, if these are given: other populations tell them apart.
+) -> tuple[_Places, AtomOwners, _Places, _Places | None]:
+    """Return the units, the owners and an example of the atoms that populations tell apart, if in
+    any, and how many of the units are holders, if these are given: other populations tell them
+    apart.
 
     `places` are those of all populations, `count` for one that does not matter. Atoms are told
     apart by the sums of two random words of each population, which nobody knows.
@@ -223,10 +228,15 @@ def _merged_atoms(
     examples = order[is_first]
     chosen = np.flatnonzero(sums[examples].any(axis=1))
     chosen = chosen[np.argsort(examples[chosen])]
+    numbers, ranks = np.full(len(order), -1, np.int64), np.full(len(weights), -1, np.int64)
+    ranks[chosen] = np.arange(len(chosen))
+    numbers[order] = ranks[merged]
+    owners = table.owners.merged(numbers, len(chosen))
     if holders is None:
-        return weights[chosen], examples[chosen], None
+        return weights[chosen], owners, examples[chosen], None
     held = (table.atoms.sizes * holders[table.atoms.examples])[order]
-    return weights[chosen], examples[chosen], np.bincount(merged, held).astype(np.int64)[chosen]
+    sums_held = np.bincount(merged, held).astype(np.int64)[chosen]
+    return weights[chosen], owners, examples[chosen], sums_held
 
 
 def _pairs(members: _Places, count: int) -> tuple[_Places, _Places]:
@@ -235,7 +245,7 @@ def _pairs(members: _Places, count: int) -> tuple[_Places, _Places]:
     return members[layers, atoms], atoms.astype(np.int64)
 
 
-def _linked(sums: _Sums, least: int) -> Iterator[LinearSystem]:
+def _linked(sums: _Sums) -> Iterator[LinearSystem]:
     """Yield the parts of a system that have no atom in common."""
     parts = components(sums.places, sums.atoms)
     count = int(parts.max(initial=-1)) + 1
@@ -243,7 +253,7 @@ def _linked(sums: _Sums, least: int) -> Iterator[LinearSystem]:
     def has(pairs: _Masks) -> _Masks:
         return np.bincount(parts[pairs], minlength=count) > 0
 
-    is_small = (sums.weights[sums.atoms] < least) | is_held(sums.name)
+    is_small = sums.owners.are_small[sums.atoms] | is_held(sums.name)
     is_asked = has(sums.is_target[sums.places]) | (has(is_small) & has(sums.is_fresh[sums.places]))
     is_asked &= has(sums.is_row[sums.places])
     order = np.argsort(parts, kind="stable")
@@ -260,6 +270,8 @@ def _system(sums: _Sums, pairs: _Places) -> LinearSystem:
     rows = numbers[is_row]
     is_too_large = len(atoms) > ATOMS or min(len(rows), len(atoms)) ** 2 * len(atoms) > WORK
     matrix = np.zeros((len(numbers), 0 if is_too_large else len(atoms)))
+    own = np.full(len(sums.weights), -1, np.int64)
+    own[atoms] = np.arange(len(atoms))
     if not is_too_large:
         matrix[places, columns] = 1
     return LinearSystem(
@@ -271,6 +283,7 @@ def _system(sums: _Sums, pairs: _Places) -> LinearSystem:
         is_own=sums.is_own[rows],
         targets=matrix[is_target],
         target_numbers=sums.numbers[numbers[is_target]],
+        owners=sums.owners.merged(own, len(atoms)),
         is_too_large=is_too_large,
         holders=None if sums.holders is None else sums.holders[atoms],
     )

@@ -26,7 +26,7 @@ _PRIMES = 2
 def span_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     """Yield why the new cells of a system may not be given: by what they make derivable."""
     has_targets = bool(len(system.targets))
-    is_small = system.weights < system.least
+    is_small = system.owners.are_small
     if not has_targets and not (is_small.any() and system.is_fresh.any()):
         return
     if system.is_too_large:
@@ -53,23 +53,25 @@ def _target_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[F
 
 
 def _light_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fault]:
-    """Yield the cells that, together with others, tell of fewer units than allowed."""
-    least, weights = system.least, system.weights
-    columns = weights < least
+    """Yield the cells that, together with others, tell of fewer owners than allowed."""
+    owners = system.owners
+    columns = owners.are_small
     if not columns.any() or not system.is_fresh.any():
         return
     earlier = system.rows[~system.is_fresh]
 
     def widened(vector: Residues) -> Residues:
-        full = np.zeros(len(weights))
+        full = np.zeros(len(columns))
         full[columns] = vector
         return full
 
     def is_known(vector: Residues) -> bool:
-        return bool(in_span(earlier, widened(vector)[None, :], prime)[0])
+        full = widened(vector)
+        return owners.are_enough(full != 0) or bool(in_span(earlier, full[None, :], prime)[0])
 
     basis = within(system.rows, columns, prime)
-    result = light_vector(basis, weights[columns], least, prime, is_known, NODES)
+    shares, least = owners.shares[columns], owners.least_share
+    result = light_vector(basis, shares, least, prime, is_known, NODES)
     if result.state == "found":
         everything = np.ones(len(system.rows), np.bool_)
         numbers = _used(system, everything, widened(result.vector), prime)

@@ -27,6 +27,7 @@ from policy_engine.release.output_ledger import (
     OutputAnswer,
     OutputCell,
     Populations,
+    UnitOwners,
 )
 
 if TYPE_CHECKING:
@@ -64,6 +65,18 @@ class DatasetRows:
         """Return the numbers of rows, the last one for what is joined with none."""
         numbers: Counts = pc.fill_null(rows.cast(pa.int64()), self.count - 1).to_numpy()
         return numbers
+
+    @property
+    def row_owners(self) -> UnitOwners | None:
+        """Whose each row is; None where each is somebody else's."""
+        if self.units is None or self.row_counts.max(initial=1) <= 1:
+            return None
+        return UnitOwners(self.units)
+
+    def owners(self, rows: "pa.ChunkedArray") -> "Counts":
+        """Return the unit of each of some rows; what is joined with none is one of its own."""
+        assert self.units is not None  # noqa: S101 (there are none only in tests)
+        return self.units[self.numbers(rows)]
 
     def least_rows(self, units: int) -> int:
         """Return how many rows are of so many units at least, whosever they are."""
@@ -112,6 +125,7 @@ def ledger_answer(
         name=scope.name,
         may_tell=may_tell,
         is_same_condition=is_same,
+        owners=dataset_rows.row_owners,
     )
 
 

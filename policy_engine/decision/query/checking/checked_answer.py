@@ -28,6 +28,7 @@ from policy_engine.decision.query.checking.measured_columns import (
     check_identifiers,
     check_unit_is_no_measure,
 )
+from policy_engine.decision.query.checking.owned_rows import RowOwners
 from policy_engine.decision.query.checking.population_conditions import check_columns, check_keys
 from policy_engine.decision.query.checking.possible_worlds import telling_cells
 from policy_engine.decision.query.checking.protecting import (
@@ -296,11 +297,23 @@ def judge_answer(
     few = np.where(is_empty, np.uint32(Reason.FEW_UNITS.bit), np.uint32(0))
     units = checkable.check.profile.min_units
     telling = telling_cells(
-        gathered, checkable.unfiltered, tables, lambda: rows().least_rows(units)
+        gathered,
+        checkable.unfiltered,
+        tables,
+        lambda: rows().least_rows(units),
+        _owners(checkable, rows),
     )
     query, cells = gathered.queries.query, len(gathered.sets)
     negative = negative_totals(query, cells, checkable.unfiltered, tables)
     return replace(verdict, reasons=verdict.reasons | few | telling | negative)
+
+
+def _owners(checkable: CheckableQuery, rows: Callable[[], DatasetRows]) -> RowOwners | None:
+    """Return whose rows conditions are asked of; None where each is somebody else's."""
+    if not checkable.check.unit or rows().row_counts.max(initial=1) <= 1:
+        return None
+    row = checkable.unfiltered.resolved(checkable.row)
+    return RowOwners(checkable.check.profile.min_units, row, lambda numbers: rows().owners(numbers))
 
 
 def answer_checked(

@@ -15,6 +15,7 @@ fewer rows than are enough, can only withhold: there must be enough rows without
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,11 @@ from sqlglot import exp
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.decision.query.checking.alike_rows import NUMBER, AlikeRows, alike_rows
 from policy_engine.decision.query.checking.answer_populations import keyed_cells
-from policy_engine.decision.query.checking.atom_answers import absent_answers, common_answers
+from policy_engine.decision.query.checking.atom_answers import (
+    OwnedTable,
+    absent_answers,
+    common_answers,
+)
 from policy_engine.decision.query.checking.condition_leaves import (
     ConditionLeaves,
     LeafExpression,
@@ -34,6 +39,7 @@ from policy_engine.decision.query.checking.condition_leaves import (
 from policy_engine.decision.query.checking.evidence_query import CELLS
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
+from policy_engine.decision.query.checking.owned_rows import OWNER, RowOwners
 from policy_engine.decision.query.checking.population_conditions import (
     MOST_COLUMNS,
     PopulationCondition,
@@ -67,9 +73,13 @@ def telling_cells(
     rows: UnfilteredRows,
     tables: "Mapping[str, pa.Table]",
     least: Callable[[], int],
+    owners: RowOwners | None = None,
 ) -> "Masks":
     """Return the reasons (bits) against cells that tell of fewer than the `least` rows that they
     have a secret, or that all but fewer do: (rows of the answer, aggregates).
+
+    Of fewer rows than that it is asked whose they are, if it is known who the `owners` are: rows of
+    enough units are enough.
 
     Raises NotCheckableError: K017 for a condition that cannot be read, K022 if the query fails.
     """
@@ -85,12 +95,13 @@ def telling_cells(
     if not conditions:
         return masks
     keys = [rows.resolved(one) for one in query.keys]
-    worlds = PossibleWorlds.of(rows.source, keys, [*conditions.values()], tables, least())
+    parts = rows.source, keys, [*conditions.values()], tables
+    worlds = PossibleWorlds.of(*parts, least(), owners)
     for number, own in enumerate(query.sets):
         cells = np.flatnonzero(gathered.sets == number)
         codes = gathered.table.codes[cells]
-        parts = worlds.reasons(own, keyed_cells(gathered, cells), codes)
-        for numbers, reasons in zip(places.values(), parts, strict=True):
+        against = worlds.reasons(own, keyed_cells(gathered, cells), codes)
+        for numbers, reasons in zip(places.values(), against, strict=True):
             masks[np.ix_(cells, np.array(numbers))] |= reasons[:, None]
     return masks
 
@@ -102,7 +113,8 @@ class PossibleWorlds:
     `keys` and `conditions` are expressions over leaves, and `leaf_columns` the column that each
     leaf reads. Column "c<i>" of the rows says whether condition i holds, "q<i>" whether it is asked
     of the row at all. `absent` are the answers that no row gives to an atom, and `common` the one
-    to an atom to which fewer than the `least` rows give the other.
+    to an atom to which fewer than the `least` rows give the other. `owned` returns how many units
+    are enough, and the rows with the unit of each, where one may have several.
     """
 
     rows: AlikeRows
@@ -113,6 +125,7 @@ class PossibleWorlds:
     absent: Mapping[str, tuple[bool, ...]]
     common: Mapping[str, bool]
     least: int
+    owned: OwnedTable | None = None
 
     @classmethod
     def of(
@@ -122,6 +135,7 @@ class PossibleWorlds:
         conditions: Sequence[PopulationCondition],
         tables: "Mapping[str, pa.Table]",
         least: int,
+        owners: RowOwners | None = None,
     ) -> "PossibleWorlds":
         """Return the possible worlds of a query's rows. Raises NotCheckableError (K022)."""
         leaves = ConditionLeaves()
@@ -142,8 +156,19 @@ class PossibleWorlds:
         columns = {name: next(iter(columns_of(one))) for name, one in leaves.by_name().items()}
         atoms = [atom for one in leaf_conditions for atom in one.atoms]
         absent = absent_answers(atoms, alike.table)
-        common = common_answers(atoms, alike.table, least)
-        return cls(alike, leaf_keys, plain, leaf_conditions, columns, absent, common, least)
+        owned: OwnedTable | None = None
+        if owners is not None:
+            read = owners
+
+            @cache
+            def owned() -> "tuple[int, pa.Table]":
+                more = {**others, **read.expressions()}
+                table = alike_rows(source, leaves.by_name(), more, tables).table
+                return read.least, read.owned(table)
+
+        common = common_answers(atoms, alike.table, least, owned)
+        columns_by_leaf = columns, absent, common
+        return cls(alike, leaf_keys, plain, leaf_conditions, *columns_by_leaf, least, owned)
 
     def reasons(self, keys: Sequence[int], cells: "pa.Table", codes: "Counts") -> "list[Masks]":
         """Return the reasons (bits) against the cells of a grouping set: (cells,) per condition.
@@ -203,28 +228,64 @@ class PossibleWorlds:
             for name, select in one.counts_by_name().items()
         }
         results = run_checked(texts, {ALIKE: self.rows.table, PART: part})
-        for place, split in enumerate(few):
-            counts = [results[f"{name}{place}"] for name in split.counts_by_name()]
-            self._judge(masks[split.number], counts)
+        judged = {
+            split: self._judged(
+                [results[f"{name}{place}"] for name in split.counts_by_name()],
+                cells.num_rows,
+                self.least,
+            )
+            for place, split in enumerate(few)
+        }
+        doubtful = [split for split, mask in judged.items() if mask.any()]
+        if doubtful and self.owned is not None:
+            judged |= self._judged_by_owner(keys, cells, doubtful)
+        for split, mask in judged.items():
+            masks[split.number] |= mask
         return masks
 
-    def _judge(self, mask: "Masks", counts: "Sequence[pa.Table]") -> None:
-        """Add the reasons against cells of which too few rows tell something, by any count."""
-        telling, own = counts[0]["cell"].to_numpy(), np.zeros_like(mask)
+    def _judged_by_owner(
+        self, keys: Sequence[int], cells: "pa.Table", splits: "Sequence[_Split]"
+    ) -> "Mapping[_Split, Masks]":
+        """Return the reasons (bits) against cells, by how many units the rows are of."""
+        assert self.owned is not None  # noqa: S101 (its caller checks)
+        least, owned = self.owned()
+        texts = {
+            f"{name}{place}": to_sql(select, "duckdb")
+            for place, one in enumerate(splits)
+            for name, select in one.counts_by_name(of_units=True).items()
+        }
+        part = self._part(keys, cells, owned)
+        results = run_checked(texts, {ALIKE: self.rows.table, PART: part})
+        return {
+            split: self._judged(
+                [results[f"{name}{place}"] for name in split.counts_by_name()],
+                cells.num_rows,
+                least,
+            )
+            for place, split in enumerate(splits)
+        }
+
+    @staticmethod
+    def _judged(counts: "Sequence[pa.Table]", cells: int, least: int) -> "Masks":
+        """Return the reasons (bits) against cells of which fewer than the `least` tell something,
+        by any count: (cells,)."""
+        telling, own = counts[0]["cell"].to_numpy(), np.zeros(cells, np.uint32)
         for count in counts:
             passed = telling[own[telling] == 0]
             for name, reason in _REASONS.items():
-                sizes = np.zeros(len(mask), np.int64)
+                sizes = np.zeros(cells, np.int64)
                 sizes[count["cell"].to_numpy()] = count[name].to_numpy()
-                own[passed[sizes[passed] < self.least]] |= np.uint32(reason.bit)
-        mask |= own
+                own[passed[sizes[passed] < least]] |= np.uint32(reason.bit)
+        return own
 
-    def _part(self, keys: Sequence[int], cells: "pa.Table") -> "pa.Table":
-        """Return the rows in the cells of a grouping set, alike ones of a cell once."""
+    def _part(
+        self, keys: Sequence[int], cells: "pa.Table", owned: "pa.Table | None" = None
+    ) -> "pa.Table":
+        """Return the rows in the cells of a grouping set, alike ones of a cell once; of rows that
+        are `owned`, those of one owner."""
+        alike = self.rows.table if owned is None else owned
         names = [
-            n
-            for n in self.rows.table.column_names
-            if n[0] not in "kn" or n[1:] in {str(one) for one in keys}
+            n for n in alike.column_names if n[0] not in "kn" or n[1:] in {str(one) for one in keys}
         ]
         select = exp.select(
             _column("cell", CELLS), *(_column(n, ALIKE) for n in names if n != NUMBER)
@@ -234,9 +295,7 @@ class PossibleWorlds:
         pairs = [_same(f"k{number}", ALIKE, CELLS) for number in keys]
         select = select.join(_table(CELLS), on=exp.and_(*pairs) if pairs else exp.true())
         select.set("group", exp.Group(all=True))
-        return run_checked({"": to_sql(select, "duckdb")}, {ALIKE: self.rows.table, CELLS: cells})[
-            ""
-        ]
+        return run_checked({"": to_sql(select, "duckdb")}, {ALIKE: alike, CELLS: cells})[""]
 
     def _within_limits(self, splits: "Sequence[_Split]", part: "pa.Table") -> "Iterator[_Split]":
         """Yield the splits of which there are few enough pairs."""
@@ -323,20 +382,20 @@ class _Split:
         names = [_column(one) for one in self._names(secret=True)]
         return exp.select(*names, *answers).distinct().from_(_table(ALIKE))
 
-    def counts_by_name(self) -> dict[str, exp.Select]:
-        """Return the queries of how many rows tell something: of all answers to the atoms, and of
-        common ones alone, where there are others."""
-        queries = {"a": self._counts(self.secret_parts())}
+    def counts_by_name(self, *, of_units: bool = False) -> dict[str, exp.Select]:
+        """Return the queries of how many rows, or units, tell something: of all answers to the
+        atoms, and of common ones alone, where there are others."""
+        queries = {"a": self._counts(self.secret_parts(), of_units=of_units)}
         common = {
             atom.name: self.worlds.common[atom.name]
             for atom in self.condition.atoms
             if atom.columns & self.secret and atom.name in self.worlds.common
         }
         if common:
-            queries["b"] = self._counts(self._secrets(common))
+            queries["b"] = self._counts(self._secrets(common), of_units=of_units)
         return queries
 
-    def _counts(self, secrets: exp.Query) -> exp.Select:
+    def _counts(self, secrets: exp.Query, *, of_units: bool) -> exp.Select:
         """Return the query of how many rows of each "cell" tell something: "inside" those that the
         condition holds of, and "outside" the others."""
         pairs = self._profiles(secrets).subquery("d")
@@ -346,8 +405,13 @@ class _Split:
             ("inside", _column(f"c{self.number}", PART)),
             ("outside", exp.not_(_column(f"c{self.number}", PART))),
         ):
-            sized = exp.case().when(is_in, _column(NUMBER, PART)).else_(exp.Literal.number(0))
-            select = select.select(exp.alias_(exp.cast(exp.Sum(this=sized), "BIGINT"), name))
+            if of_units:
+                unit = exp.case().when(is_in, _column(OWNER, PART))
+                number: exp.Expr = exp.Count(this=exp.Distinct(expressions=[unit]))
+            else:
+                sized = exp.case().when(is_in, _column(NUMBER, PART)).else_(exp.Literal.number(0))
+                number = exp.cast(exp.Sum(this=sized), "BIGINT")
+            select = select.select(exp.alias_(number, name))
         select = select.from_(_table(PART)).join(pairs, on=exp.and_(*same) if same else exp.true())
         select = select.where(_column(f"q{self.number}", PART))
         return select.group_by(_column("cell", PART))

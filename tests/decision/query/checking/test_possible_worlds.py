@@ -290,12 +290,31 @@ def test_condition_that_holds_of_everybody_is_withheld_with_a_reason_for_the_own
         assert [reason.value for reason in cell.reasons] == ["K003"]
 
 
-def test_unit_of_several_rows_counts_with_as_many_as_it_may_have(ask):
-    rows = pa.table({"id": [n // 2 for n in range(240)], "ill": [n % 14 == 0 for n in range(240)]})
+def visits(ill):
+    """Return two rows of each of 120 persons, of which some are ill."""
+    return pa.table({"id": [n // 2 for n in range(240)], "ill": [ill(n) for n in range(240)]})
+
+
+@pytest.mark.parametrize(
+    ("ill", "is_shown"),
+    [(lambda n: n % 14 == 0, True), (lambda n: n // 2 % 14 == 0, False)],
+    ids=["18 rows of 18 persons", "18 rows of 9 persons"],
+)
+def test_rows_count_as_the_persons_that_they_are_of(ask, ill, is_shown):
+    rows = visits(ill)
     [some] = ask(rows, "SELECT COUNT(*) AS n FROM T WHERE ill")
-    [others] = ask(rows, "SELECT COUNT(*) AS n FROM T WHERE id > 100")
-    assert not some.permitted
-    assert others.table["n"].to_pylist() == [38]
+    [others] = ask(rows, "SELECT COUNT(*) AS n FROM T WHERE NOT ill")
+    assert some.permitted is is_shown
+    assert others.permitted is is_shown
+
+
+@pytest.mark.parametrize("last", [110, 111])
+def test_answers_of_several_rows_differ_by_at_least_ten_persons(ask, last):
+    everybody = "SELECT COUNT(*) AS n FROM T"
+    few = f"SELECT COUNT(*) AS n FROM T WHERE id < {last}"
+    [_, rest] = ask(visits(lambda n: n % 2 == 0), everybody, few)
+    # Twenty rows of ten persons are enough, eighteen of nine are not.
+    assert rest.permitted is (last == 110)
 
 
 def test_more_columns_than_are_looked_at_are_for_a_person(ask):
