@@ -17,6 +17,7 @@ from policy_engine.service.routes import (
     people,
     plans,
     policies,
+    releases,
     runs,
 )
 from policy_engine.service.services import Services
@@ -31,6 +32,7 @@ _RESOURCES = (
     access.router,
     decisions.router,
     runs.router,
+    releases.router,
     events.router,
 )
 

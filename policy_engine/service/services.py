@@ -1,6 +1,7 @@
 """All that the routes need, as one value."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from fastapi import Request
 
@@ -15,6 +16,7 @@ from policy_engine.service.resources.people import People
 from policy_engine.service.resources.plans import Plans
 from policy_engine.service.resources.policies import Policies
 from policy_engine.service.resources.queries import Queries
+from policy_engine.service.resources.releases import Releases
 from policy_engine.service.resources.runs import Runs
 from policy_engine.service.runs.broadcasting import RunBroadcaster
 from policy_engine.service.runs.folders import RunFolders
@@ -41,6 +43,7 @@ class Services:
     plans: Plans
     decisions: Decisions
     queries: Queries
+    releases: Releases
     runs: Runs
     run_news: RunBroadcaster
     calls: RateLimit
@@ -54,8 +57,13 @@ class Services:
         identities = Identities(database)
         policies = Policies(database, two_persons=settings.two_persons)
         datasets = OwnedDatasets(database, FileFolder(settings.folder), settings.largest_upload)
-        decisions = Decisions(policies, settings.folder, lambda: ((), tuple))
         folders = RunFolders(settings.folder)
+        releases = Releases(database, folders)
+        decisions = Decisions(policies, settings.folder, releases.proofs)
+
+        def mentioned(sql: str) -> dict[str, Path]:
+            return {**datasets.mentioned(sql), **releases.mentioned(sql)}
+
         return cls(
             settings=settings,
             database=database,
@@ -67,7 +75,8 @@ class Services:
             access=Access(database, policies),
             plans=Plans(policies, datasets),
             decisions=decisions,
-            queries=Queries(decisions, settings.folder, datasets.mentioned),
+            queries=Queries(decisions, settings.folder, mentioned),
+            releases=releases,
             runs=Runs(database, folders, policies, datasets, settings.run_attempts, KINDS),
             run_news=RunBroadcaster(database),
             calls=RateLimit(settings.calls_a_minute),
