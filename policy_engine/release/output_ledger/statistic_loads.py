@@ -14,11 +14,14 @@ load of P is the sum of l squared, which is at most s / m by the rule, and at le
 number of units, by Cauchy and Schwarz. Totals and means of groups, which are of m units or more,
 leave at least 1 - 1/m of the dimensions of what is unknown.
 
+Where somebody has several units, |P| / m is of persons on the right, who are no more than units.
+
 That two populations have one unit in common loads them by little, so that it does not depend on
 the secret of one person whether a statistic is released, unless the load is all but reached.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +47,18 @@ def load_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
 
 
 def _faults_of(trial: Trial, table: AtomTable, column: str, places: list[int]) -> Iterator[Fault]:
-    sizes = np.array(trial.after.sizes, np.float64)
-    counts = _statistics(trial, column)
-    excess = _loads(table, counts, sizes) - sizes / trial.after.threshold
-    for number in np.flatnonzero((counts > 0) & (excess > _TINY * sizes)).tolist():
+    loads = _Loads.of(table, _statistics(trial, column), np.array(trial.after.sizes, np.float64))
+    for number in loads.suspects():
+        excess = loads.sums[number] - loads.limit(number)
+        if excess <= _TINY * loads.sums[number]:
+            continue
         own = [place for place in places if trial.numbers[place] == number]
         if own:
             # What was asked for first is given.
-            for place in own[-int(np.ceil(excess[number] - _TINY * sizes[number])) :]:
+            for place in own[-int(np.ceil(excess - _TINY)) :]:
                 yield Fault(TOO_MANY, (place,))
             continue
-        met = _met(table, number)
+        met = loads.met(number)
         meeting = tuple(place for place in places if trial.numbers[place] in met)
         if meeting:
             yield Fault(TOO_MANY, meeting)
@@ -69,23 +73,49 @@ def _statistics(trial: Trial, column: str) -> _Floats:
     return counts
 
 
-def _loads(table: AtomTable, counts: _Floats, sizes: _Floats) -> _Floats:
-    """Return how many statistics are about the units of each population, in parts of statistics
-    where others are about them as well: (populations,)."""
-    count = len(sizes)
-    weights = np.append(counts / np.maximum(sizes, 1), 0.0)
-    # Atoms in no population of a layer, -1, are counted behind all populations.
-    layers = [layer for layer in table.members % (count + 1) if weights[layer].any()]
-    loads = np.zeros(len(table.atoms.sizes))
-    for layer in layers:
-        loads += weights[layer]
-    sums = np.zeros(count + 1)
-    for layer in layers:
-        sums += np.bincount(layer, loads * table.atoms.sizes, count + 1)
-    return sums[:-1]
+@dataclass(frozen=True, eq=False)
+class _Loads:
+    """How many statistics are about the units of each population, in parts of statistics where
+    others are about them as well: the `sums`, and at most how many may be, `least` of them being
+    allowed for sure; (populations,) each. `is_asked` tells which have statistics."""
 
+    table: AtomTable
+    is_asked: NDArray[np.bool_]
+    sums: _Floats
+    least: _Floats
 
-def _met(table: AtomTable, number: int) -> set[int]:
-    """Return the populations that have units in common with one."""
-    is_in = (table.members == number).any(axis=0)
-    return {*np.unique(table.members[:, is_in]).tolist()}
+    @classmethod
+    def of(cls, table: AtomTable, counts: _Floats, sizes: _Floats) -> "_Loads":
+        """Return the loads of populations by how many statistics each has."""
+        count, owners = len(sizes), table.owners
+        weights = np.append(counts / np.maximum(sizes, 1), 0.0)
+        # Atoms in no population of a layer, -1, are counted behind all populations.
+        layers = [layer for layer in table.members % (count + 1) if weights[layer].any()]
+        loads = sum((weights[layer] for layer in layers), np.zeros(len(table.atoms.sizes)))
+        sums, shares = np.zeros(count + 1), np.zeros(count + 1)
+        for layer in layers:
+            sums += np.bincount(layer, loads * table.atoms.sizes, count + 1)
+            shares += np.bincount(layer, owners.shares, count + 1)
+        return cls(table, counts > 0, sums[:-1], shares[:-1] / owners.least_share)
+
+    def suspects(self) -> list[int]:
+        """Return the populations of which there may be too many statistics."""
+        is_above = self.sums > self.least * (1 + _TINY)
+        numbers: list[int] = np.flatnonzero(self.is_asked & is_above).tolist()
+        return numbers
+
+    def limit(self, number: int) -> float:
+        """Return how many statistics may be about a population: of its owners, who are fewer than
+        its units where somebody has several."""
+        is_in, owners = self._atoms(number), self.table.owners
+        if owners.pairs is None:
+            return float(owners.sizes[is_in].sum() / owners.least)
+        atoms, whose = owners.pairs
+        return len(np.unique(whose[is_in[atoms]])) / owners.least
+
+    def met(self, number: int) -> set[int]:
+        """Return the populations that have units in common with one."""
+        return {*np.unique(self.table.members[:, self._atoms(number)]).tolist()}
+
+    def _atoms(self, number: int) -> NDArray[np.bool_]:
+        return np.asarray((self.table.members == number).any(axis=0), dtype=np.bool_)

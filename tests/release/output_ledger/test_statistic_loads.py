@@ -1,5 +1,6 @@
 """Statistics of a column: no more of them than the units that they are about allow."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +13,7 @@ from policy_engine.release.output_ledger import (
     OutputCell,
     OutputLedger,
     Populations,
+    UnitOwners,
     pair_measure,
     shape_measure,
 )
@@ -27,14 +29,12 @@ def ledger(tmp_path):
     return OutputLedger(tmp_path / "outputs.db")
 
 
-def asked(ledger, members, *measures, units=UNITS):
+def asked(ledger, members, *measures, units=UNITS, owners=None, threshold=LEAST):
     """Return which statistics of some units are released, and the codes against the others."""
     populations = one_of(units, members)
     answer = counts(populations)
-    cells = tuple(OutputCell(0, measure, None, LEAST) for measure in measures)
-    outcome = ledger.check_and_record(
-        type(answer)(answer.dataset, answer.data, answer.scopes, populations, cells), partly=True
-    )
+    cells = tuple(OutputCell(0, measure, None, threshold) for measure in measures)
+    outcome = ledger.check_and_record(replace(answer, cells=cells, owners=owners), partly=True)
     return [cell.state == "released" for cell in outcome.cells], set(outcome.codes)
 
 
@@ -84,6 +84,19 @@ def test_groups_that_others_leave_over_have_no_more_equations_than_units_allow(l
     assert asked(ledger, range(UNITS), *COVARIANCES[:2]) == ([True, True], set())
     one = ledger.check_and_record(counts(groups, measure=COVARIANCES[0]))
     assert (one.state, one.codes) == ("refused", ("K043",))
+
+
+def test_persons_with_several_rows_count_once(tmp_path):
+    """Two persons have seven rows each, the ten others one: 15 rows are surely of three persons."""
+    rows = UnitOwners(np.array([0] * 7 + [1] * 7 + [*range(2, 12)]))
+
+    def released(members):
+        ledger = OutputLedger(tmp_path / f"{len(members)} rows")
+        options = {"owners": rows, "threshold": 15}
+        return sum(asked(ledger, members, *COVARIANCES[:5], **options)[0])
+
+    parts = (range(24), range(14, 20), range(14, 19), range(15), range(14))
+    assert [*map(released, parts)] == [4, 2, 1, 1, 0]
 
 
 _POPULATIONS = st.sets(st.integers(0, 11), min_size=LEAST)
