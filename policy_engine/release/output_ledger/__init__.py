@@ -2,6 +2,8 @@
 
 from policy_engine.release.output_ledger.answers import (
     COUNT,
+    PERSONS,
+    PERSONS_AND_ROWS,
     CellOutcome,
     IsSameCondition,
     LedgerOutcome,
@@ -21,6 +23,8 @@ from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
 __all__ = [
     "COUNT",
+    "PERSONS",
+    "PERSONS_AND_ROWS",
     "CellOutcome",
     "IsSameCondition",
     "LedgerOutcome",

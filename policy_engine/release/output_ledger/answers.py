@@ -15,7 +15,7 @@ from policy_engine.errors import LedgerError
 from policy_engine.release.output_ledger.populations import Populations
 from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
-COUNT = "count"
+COUNT, PERSONS, PERSONS_AND_ROWS = "count", "persons", "persons and rows"
 _SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
 
 Bounds = Mapping[str, tuple[float, float]]
@@ -54,13 +54,15 @@ class OutputCell:
     """One measure of one population of an answer.
 
     `measure` is `count` (of distinct units), `sum:COLUMN` for a column of the data as it is, never
-    for an expression, `mean:COLUMN` (its sum and its count are known to who knows the others), a
-    `held_measure`, a `shape_measure`, a `pair_measure`, or any other key: of a measure that is none
-    of these nothing is known but its population, so that it is compared with all measures. `value`
-    is the exact value before any rounding, None where it is not a number or not known. A suppressed
-    cell is one that is not released. No combination of what is released may tell of fewer than
-    `threshold` units. `condition` is what the units of the population satisfy, empty where that is
-    not known. Cells of one `figure`, a number of at least 0, are released together or not at all.
+    for an expression, `mean:COLUMN` (its sum and its count are known to who knows the others),
+    `persons`, the number of owners, where enough of them have several units, and otherwise
+    `persons and rows` (the count is then known, too), a `held_measure`, a `shape_measure`, a
+    `pair_measure`, or any other key: of a measure that is none of these nothing is known but its
+    population, so that it is compared with all measures. `value` is the exact value before any
+    rounding, None where it is not a number or not known. A suppressed cell is one that is not
+    released. No combination of what is released may tell of fewer than `threshold` units.
+    `condition` is what the units of the population satisfy, empty where that is not known. Cells of
+    one `figure`, a number of at least 0, are released together or not at all.
     """
 
     population: int
@@ -167,8 +169,10 @@ class LedgerOutcome:
 
 def systems_of(measure: str) -> tuple[str, ...]:
     """Return the linear systems that the value of a measure is known in; none for all of them."""
-    if measure == COUNT or measure.startswith((_SUM, _HELD)):
+    if measure in (COUNT, PERSONS) or measure.startswith((_SUM, _HELD)):
         return (measure,)
+    if measure == PERSONS_AND_ROWS:
+        return (COUNT, PERSONS)
     if measure.startswith(_MEAN):
         return (COUNT, f"{_SUM}{measure.removeprefix(_MEAN)}")
     return ()

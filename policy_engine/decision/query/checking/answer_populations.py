@@ -21,8 +21,11 @@ from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.telling_differences import ToldDifferences
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
+from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.release.output_ledger import (
+    PERSONS,
+    PERSONS_AND_ROWS,
     IsSameCondition,
     OutputAnswer,
     OutputCell,
@@ -212,7 +215,8 @@ def _cells(
     least = dataset_rows.least_rows(verdict.check.profile.min_units)
     rows, cells, width = dataset_rows.unfiltered, [], len(gathered.queries.query.aggregates)
     for number in part.aggregates:
-        measure = _measure(gathered, number, part.name)
+        measures = _measures(gathered, number, part, verdict, dataset_rows)
+        measure = next(iter(measures), "")
         is_value = is_value_of(gathered.queries.query.aggregates[number], measure)
         values = gathered.table.values[part.rows, number].tolist()
         released = verdict.released[part.rows, number].tolist()
@@ -225,7 +229,7 @@ def _cells(
         cells += [
             OutputCell(
                 first + place,
-                measure,
+                measures[place],
                 _finite(value) if is_value else None,
                 least,
                 is_released,
@@ -239,6 +243,26 @@ def _cells(
     return cells
 
 
+def _measures(
+    gathered: GatheredAnswer,
+    number: int,
+    part: PopulationRows,
+    verdict: TableVerdict,
+    dataset_rows: DatasetRows,
+) -> list[str]:
+    """Return the measure of an aggregate in each row of a part: of a number of persons, it depends
+    on how many of them have several rows. If these are few, their rows are nearly as many."""
+    measure = _measure(gathered, number, part.name)
+    if measure != PERSONS or dataset_rows.units is None:
+        return [measure] * len(part.rows)
+    width = len(dataset_rows.row_counts) + 1
+    pairs = part.places * width + dataset_rows.units[part.numbers]
+    own, times = np.unique(pairs, return_counts=True)
+    several = np.bincount(own[times > 1] // width, minlength=len(part.rows))
+    is_enough = several >= verdict.check.profile.min_units
+    return [PERSONS if one else PERSONS_AND_ROWS for one in is_enough.tolist()]
+
+
 def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
@@ -248,4 +272,8 @@ def _measure(gathered: GatheredAnswer, number: int, population: str) -> str:
     is not the one that the aggregate is of."""
     aggregate = gathered.queries.query.aggregates[number]
     is_own = population == gathered.populations[number][0]
+    if is_own and aggregate.kind == "units":
+        unit = gathered.queries.unit
+        if unit is not None and is_unit(aggregate.arguments[0], unit):
+            return PERSONS
     return own_measure(aggregate) if is_own else base_measure(aggregate)

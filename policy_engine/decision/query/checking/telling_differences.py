@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from policy_engine.audits.outputs.judging import dominance
 from policy_engine.audits.outputs.model import CellEvidence, ShownStatistic, Statbarn
 from policy_engine.methods.output_checks.profile import OutputProfile
+from policy_engine.release.output_ledger import COUNT, PERSONS
 
 Figures = NDArray[np.float64]
-_COUNT, _SUM = "count", "sum:"
+_SUM = "sum:"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,15 +28,18 @@ class ToldDifferences:
     profile: OutputProfile
 
     def __call__(self, system: str, members: NDArray[np.bool_]) -> bool:
-        """Return whether the total of a measure over some rows passes as one of its own."""
-        if system == _COUNT:
+        """Return whether the total of a measure over some rows passes as one of its own. Of a
+        number of persons, each has one."""
+        if system == PERSONS:
+            return True
+        if system == COUNT:
             sizes = np.ones(len(self.units))
         else:
             contributions = self.values(system.removeprefix(_SUM))
             if contributions is None:
                 return False
             sizes = np.nan_to_num(contributions)
-        if system == _COUNT and not self.profile.has_dominance:
+        if system == COUNT and not self.profile.has_dominance:
             return True
         sums = np.abs(np.bincount(self.units[members], sizes[members]))
         return self._passes(sums[sums > 0])
