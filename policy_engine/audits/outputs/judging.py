@@ -71,6 +71,8 @@ def few_units(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
     """
     evidence, least = statistic.evidence, profile.min_units
     masks = _where((evidence.units < least) & _has_units(statistic, profile), Reason.FEW_UNITS)
+    if (rarest := evidence.units_of_rarest_value) is not None:
+        masks |= _where((rarest < least) & _has_units(statistic, profile), Reason.FEW_UNITS)
     if evidence.left_out is not None:
         is_few = (evidence.left_out > 0) & (evidence.left_out < least)
         masks |= _where(is_few, Reason.FEW_UNITS)

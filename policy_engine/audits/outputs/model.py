@@ -63,7 +63,9 @@ class CellEvidence:
     `group_share` is the most of the units of a line of the table that are in the cell (NaN in a
     cell of no line), `mode_share` that of the units that have the mode. `is_constant` tells whether
     all units have one value, and `levels` how many different values the explanatory variable has;
-    `coefficient` is the correlation.
+    `coefficient` is the correlation. Where few values are told by a figure,
+    `units_of_rarest_value` are those with the value that the fewest have, and as many as there are
+    where it does not tell.
     """
 
     units: Counts
@@ -82,6 +84,7 @@ class CellEvidence:
     is_constant: NDArray[np.bool_] | None = None
     levels: Counts | None = None
     coefficient: Figures | None = None
+    units_of_rarest_value: Counts | None = None
 
     def figures(self, row: int) -> dict[str, Any]:
         """Return what is known of the statistic in a row, by name."""

@@ -40,8 +40,8 @@ class EvidenceReader:
             left_out = self.counts(UNITS) - present
             more["left_out"] = np.minimum(left_out, more.get("left_out", left_out))
         if f"f{place}" in self.whole.column_names and aggregate.kind != "count":
-            fewest = self.counts(f"f{place}")
-            more["units"] = np.minimum(more.get("units", present), fewest)
+            # Of a figure over many values, it does not matter how many have each.
+            more["units_of_rarest_value"] = np.minimum(self.counts(f"f{place}"), present)
         evidence = CellEvidence(**{"units": present, "rows": self.counts(ROWS), **more})
         return ShownStatistic(
             aggregate.statbarn, evidence, self._columns(aggregate), aggregate.tail

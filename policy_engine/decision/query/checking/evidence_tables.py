@@ -6,7 +6,7 @@ cell, most often, and these are found by the hashes of keys and units, without g
 others, the evidence is of their rows, and computed with the answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -53,11 +53,16 @@ def run_checked(texts: dict[str, str], tables: "Mapping[str, pa.Table]") -> "dic
 
 
 def evidence_table(
-    queries: EvidenceQueries, keys: Sequence[int], tables: "Mapping[str, pa.Table]", least: int
+    queries: EvidenceQueries,
+    keys: Sequence[int],
+    tables: "Mapping[str, pa.Table]",
+    least: int,
+    is_wide: "Callable[[exp.Expr], bool]" = lambda _: False,
 ) -> "pa.Table":
     """Return the answer and the evidence of one grouping set, a row for each group.
 
-    Raises NotCheckableError (K022, and K017 for more than five million groups).
+    `is_wide` tells of a column whether it has many values in the whole table. Raises
+    NotCheckableError (K022, and K017 for more than five million groups).
     """
     repeated = None if queries.unit is None else _repeated(queries, keys, tables)
     queries = replace(queries, is_single=repeated is not None and not len(repeated))
@@ -70,7 +75,7 @@ def evidence_table(
         raise NotCheckableError("K017", message)
     beyond, run = queries.beyond(keys), partial(_run, tables=tables)
     others = [*evidence, *([] if beyond is None else [run(beyond, {ANSWER: answer})])]
-    others += fewest_with_a_value(queries, keys, least, answer, run)
+    others += fewest_with_a_value(queries, keys, least, answer, run, is_wide)
     return _joined(answer, others, [f"k{number}" for number in keys])
 
 

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from policy_engine.decision.query.checking.evidence_reader import EvidenceReader
 from policy_engine.decision.query.checking.evidence_tables import evidence_table
 from policy_engine.decision.query.checking.key_domains import key_domains, listed_sets
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
-from policy_engine.decision.query.checking.whole_columns import with_known_codes
+from policy_engine.decision.query.checking.whole_columns import has_many_values, with_known_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,9 +36,10 @@ class GatheredAnswer:
     `cells` are the columns "k<i>" of keys and "a<j>" of aggregates, with a row for each of the
     table's; `sets` has the number of the grouping set that each row is of, and `units` how many
     units it is about; `is_listable` tells which rows are of a grouping set that is listed with all
-    combinations of its keys. Rows are in the order of the sets and of their keys' values, whether
-    anybody has them or not. `queries` are those that the evidence is from. Of each aggregate,
-    `populations` has the column of `memberships` that tells who is in it, empty if all units are.
+    combinations of its keys, and `are_all_listed` whether all sets are. Rows are in the order of
+    the sets and of their keys' values, whether anybody has them or not. `queries` are those that
+    the evidence is from. Of each aggregate, `populations` has the column of `memberships` that
+    tells who is in it, empty if all units are.
     """
 
     table: ResultTable
@@ -47,6 +49,7 @@ class GatheredAnswer:
     queries: EvidenceQueries
     populations: tuple[tuple[str, ...], ...]
     is_listable: "NDArray[np.bool_]"
+    are_all_listed: bool = True
 
 
 def gather_answer(
@@ -64,7 +67,8 @@ def gather_answer(
     cannot be read, and K022 if the query fails, always with the same words.
     """
     queries = EvidenceQueries(with_known_codes(query, rows, tables), unit)
-    parts = [evidence_table(queries, keys, tables, least) for keys in query.sets]
+    is_wide = cache(lambda node: has_many_values(node, rows, tables))
+    parts = [evidence_table(queries, keys, tables, least, is_wide) for keys in query.sets]
     whole = pa.concat_tables(parts, promote_options="default")
     sets = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
     domains = key_domains(query, tables, least)
@@ -73,7 +77,8 @@ def gather_answer(
     codes, sets, whole = _filled(query, codes, labels, (sets, listable), whole)
     order = np.lexsort((*codes.T[::-1], sets))
     codes, sets, whole = codes[order], sets[order], whole.take(pa.array(order))
-    return _gathered(queries, whole, codes, labels, (sets, np.isin(sets, listable)))
+    answer = _gathered(queries, whole, codes, labels, (sets, np.isin(sets, listable)))
+    return replace(answer, are_all_listed=len(listable) == len(parts))
 
 
 # -- keys --------------------------------------------------------------------------------------

@@ -1,11 +1,15 @@
 """How many units have each value that an aggregate is of, where that could be told by the figure.
 
 A count of different values tells that somebody has each of them. A total and a count over few
-values tell how many have which: then each must be that of enough units.
+values tell how many have which: then each must be that of enough units. They do not where the
+column has many values and other numbers of them would have the same total: of those that fewer have
+than are enough, enough might have each.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +18,16 @@ from sqlglot import exp
 
 from policy_engine.decision.query.checking.evidence_columns import UNIT
 from policy_engine.decision.query.checking.evidence_query import CELLS, VALUED, EvidenceQueries
-from policy_engine.decision.query.checking.sql_nodes import column, named, ordered, rows_of
+from policy_engine.decision.query.checking.sql_nodes import (
+    column,
+    count_where,
+    named,
+    ordered,
+    present,
+    rows_of,
+)
 from policy_engine.decision.query.checking.unit_columns import is_unit
+from policy_engine.kernels.output_checks.value_histograms import can_have_more
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,9 +46,12 @@ def fewest_with_a_value(
     least: int,
     answer: "pa.Table",
     run: RunQuery,
+    is_wide: Callable[[exp.Expr], bool] = lambda _: False,
 ) -> "Iterator[pa.Table]":
     """Yield tables of the units "f<c>", by keys in their order, of the value of contribution c
     that the fewest have, and many where there are too many values for a figure to tell.
+
+    `is_wide` tells whether a column has many values in the whole table, whoever is in the answer.
 
     The bits "v<c>" of the answer tell of most cells that they have at least so many values: only in
     the others, values are counted.
@@ -55,6 +70,9 @@ def fewest_with_a_value(
                 cells = cells.append_column("cell", pa.array(np.flatnonzero(is_few)))
                 counted = run(_query_of_cells(queries, keys, place, least), {CELLS: cells})
                 fewest[counted["cell"].to_numpy()] = counted[f"f{place}"].to_numpy()
+                if one.kinds == {"total"} and (fewest < least).any() and is_wide(one.arguments[0]):
+                    histograms = run(_histograms(queries, keys, place), {CELLS: cells})
+                    fewest[_untold(histograms, least)] = _MANY
             yield answer.select(names).append_column(f"f{place}", pa.array(fewest))
 
 
@@ -77,6 +95,34 @@ def _query_of_cells(
     values = [exp.column(name, table="r", quoted=True) for name in _read(queries, place)]
     rows.set("expressions", [exp.column("cell", table=CELLS, quoted=True), *values])
     return _fewest(queries, rows, [column("cell")], place, least)
+
+
+def _histograms(queries: EvidenceQueries, keys: Sequence[int], place: int) -> exp.Select:
+    """Return the query of the rows "n" and units "m" of each value "v" in each "cell"."""
+    rows = queries.joined(keys, CELLS)
+    values = [exp.column(name, table="r", quoted=True) for name in _read(queries, place)]
+    rows.set("expressions", [exp.column("cell", table=CELLS, quoted=True), *values])
+    value = column(f"x{place}_0")
+    units = named(exp.Count(this=queries.counted(column(UNIT))), "m")
+    entries = [column("cell"), named(value.copy(), "v"), count_where(None, "n"), units]
+    inner = rows_of(rows, entries).where(present(value), copy=False)
+    return inner.group_by(column("cell"), value.copy(), copy=False)
+
+
+def _untold(histograms: "pa.Table", least: int) -> list[int]:
+    """Return the cells of which a total does not tell how many have each value."""
+    by_cell: dict[int, list[tuple[Any, int, int]]] = {}
+    for row in histograms.to_pylist():
+        by_cell.setdefault(row["cell"], []).append((row["v"], row["n"], row["m"]))
+    return [cell for cell, values in by_cell.items() if not _is_told(values, least)]
+
+
+def _is_told(values: list[tuple[Any, int, int]], least: int) -> bool:
+    if not all(math.isfinite(value) for value, _, _ in values):
+        return True
+    exact, counts = [Fraction(value) for value, _, _ in values], [rows for _, rows, _ in values]
+    few = [place for place, (_, _, units) in enumerate(values) if units < least]
+    return not all(can_have_more(exact, counts, place, least) for place in few)
 
 
 def _read(queries: EvidenceQueries, place: int) -> list[str]:

@@ -127,6 +127,15 @@ def whole_columns(
     }
 
 
+def has_many_values(node: exp.Expr, rows: UnfilteredRows, tables: "Mapping[str, pa.Table]") -> bool:
+    """Return whether a column has as many values in all its rows as a percentile of it asks for.
+
+    Raises NotCheckableError: K017 for an argument that cannot be read, K022 if the query fails.
+    """
+    different = exp.Count(this=exp.Distinct(expressions=[tried(rows.resolved(node))]))
+    return bool(_figures(rows, [named(different, "v")], tables)["v"] >= LEAST_RANKED)
+
+
 def _figures(
     rows: UnfilteredRows, entries: list[exp.Expr], tables: "Mapping[str, pa.Table]"
 ) -> dict[str, Any]:
