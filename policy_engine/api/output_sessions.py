@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, Unpack
 
 from policy_engine.api.arguments import check_arguments
 from policy_engine.api.chosen_checks import ChosenCheck, choose_check
@@ -196,6 +196,10 @@ class OutputSession:
         self._own_ledger = OutputLedger(Path(self._scratch.name) / "session")
         self._ledger_head = ""
         self._is_open = True
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuse what pandas has and a session does not. Raises RequestError (K025)."""
+        raise _not_offered("methods of a session", name, type(self))
 
     def __enter__(self) -> Self:
         return self
@@ -528,6 +532,39 @@ class SessionGroups:
     def std(self) -> SessionOutput:
         """Return the standard deviation of each group."""
         return self.agg("std")
+
+    def var(self) -> SessionOutput:
+        """Return the variance of each group."""
+        return self.agg("var")
+
+    def sem(self) -> SessionOutput:
+        """Return the standard error of the mean of each group."""
+        return self.agg("sem")
+
+    def skew(self) -> SessionOutput:
+        """Return the skewness of each group."""
+        return self.agg("skew")
+
+    def min(self) -> SessionOutput:
+        """Return the smallest value of each group, which is never released."""
+        return self.agg("min")
+
+    def max(self) -> SessionOutput:
+        """Return the largest value of each group, which is never released."""
+        return self.agg("max")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuse what pandas has and groups of a session do not. Raises RequestError (K025)."""
+        raise _not_offered("groups of a session", name, type(self))
+
+
+def _not_offered(what: str, name: str, kind: type) -> Exception:
+    """Return the error of a method that is not offered; Python asks for names of its own."""
+    if name.startswith("_"):
+        return AttributeError(name)
+    offered = [one for one in vars(kind) if not one.startswith("_") and callable(vars(kind)[one])]
+    message = f"The {what} have no {name!r}. There is {join_names(offered)}."
+    return RequestError.of("K025", message, did_you_mean(name, offered))
 
 
 def _stems(name: str, model: ModelOutput | None) -> set[str]:

@@ -173,9 +173,7 @@ def query(
     paths = parse_paths(data)
     with exit_with_two(PolicyEngineError):
         if output is not None and alternatives:
-            message = (
-                "What protecting an answer would cost is printed, and not written to --output."
-            )
+            message = "--alternatives prints its table. It cannot be written to a file by --output."
             raise RequestError.of("D003", message)
         if output is not None:
             file_format(output)

@@ -358,3 +358,20 @@ def test_a_folder_that_cannot_be_written_is_not_in_the_ledger(tmp_path):
     made.remove(output)
     made.finalise()
     assert OutputLedger(tmp_path / "ledger").summary()
+
+
+def test_output_of_blank_cells_alone_is_not_released(tmp_path):
+    frame = pd.DataFrame({"a": ["x"] * 97 + ["y"] * 3, "person": range(100)})
+    with session(tmp_path, data=frame) as made:
+        shares = made.crosstab("a", "a", normalize=True)
+    assert shares.status != "released"
+
+
+def test_what_pandas_has_and_a_session_does_not_is_refused_by_name(tmp_path):
+    with session(tmp_path) as made:
+        assert made.groupby("region")["age"].max().status == "refused"
+        with pytest.raises(PolicyEngineError, match=r"K025|mean, median"):
+            made.groupby("region").quantile(0.5)
+        with pytest.raises(PolicyEngineError, match="crosstab"):
+            made.describe()
+        assert not hasattr(made, "_repr_html_")

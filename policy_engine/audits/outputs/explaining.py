@@ -15,6 +15,10 @@ def explain_cell(verdict: CellVerdict) -> str:
     return f"{verdict.public_reason} {SENTENCES[verdict.public_reason]}"
 
 
+SHORTENED = "rows of which nothing is released are not listed, if there are any"
+"""What is said of an answer whose keys could tell of somebody, whatever is in it."""
+
+
 def sentence_of(code: str) -> str:
     """Return what a reason says to those who may not see the figures, by its code."""
     return SENTENCES[Reason(code)]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policy_engine import terms
-from policy_engine.audits.outputs.explaining import sentence_of
+from policy_engine.audits.outputs.explaining import SHORTENED, sentence_of
 from policy_engine.errors import format_count
 
 if TYPE_CHECKING:
@@ -62,6 +62,6 @@ def checked_lines(checked: "CheckedAnswer") -> Iterator[str]:
     if checked.protection:
         yield f"  {checked.protection}"
     if checked.is_shortened:
-        yield "  rows of which nothing is released are not listed"
+        yield f"  {SHORTENED}"
     for code in checked.codes:
         yield f"  {code} {sentence_of(code)}"

@@ -60,13 +60,16 @@ class PreparedOutput:
 
     @property
     def status(self) -> CheckOutcome:
-        """What the rules say of it: released if anything of it is."""
+        """What the rules say of it: released if any figure of it is shown."""
         if self.verdict is None:
             return CheckOutcome.REVIEW
         if self.model is not None and not self.verdict.released.all():
             masks = np.unique(self.verdict.reasons).tolist()
             return min(map(outcome_of, masks), key=list(CheckOutcome).index)
-        return self.verdict.outcome
+        figures = (row[page.left :] for _, page in self.shown() for row in page.rows)
+        is_blank = all(cell is None for row in figures for cell in row)
+        is_released = self.verdict.outcome is CheckOutcome.RELEASED
+        return CheckOutcome.SUPPRESSED if is_released and is_blank else self.verdict.outcome
 
     def judged(
         self, ledger: OutputLedger, scope: LinkedScope, earlier: "Sequence[PreparedOutput]" = ()

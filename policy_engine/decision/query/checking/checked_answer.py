@@ -83,10 +83,10 @@ class CheckedAnswer:
 
     `verdict` has the figures, for owners and auditors alone; it is about the aggregates that the
     answer is computed from, each of which is a measure. It `is_released` if any figure is shown, or
-    any row of an answer of keys alone. An answer `is_shortened` where rows of
-    which nothing is released cannot even be listed. `protection` says what was done to the figures
-    that are shown, and `judged` is the verdict on the exact ones; `recorded` is the entry of the
-    ledger, and `aggregates` are the texts of the measures.
+    any row of an answer of keys alone. An answer `is_shortened` where rows of which nothing is
+    released cannot be listed, whether there are any or not. `protection` says what was done to the
+    figures that are shown, and `judged` is the verdict on the exact ones; `recorded` is the entry
+    of the ledger, and `aggregates` are the texts of the measures.
     """
 
     table: "pa.Table"
@@ -108,8 +108,14 @@ class CheckedAnswer:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of the reasons for which cells are not shown, each once."""
-        return tuple(sorted({code for cell in self.suppressed for code in cell.codes}))
+        """The codes of the reasons for which cells are not shown, each once.
+
+        An answer without any row has one, too, where rows may be missing.
+        """
+        codes = {code for cell in self.suppressed for code in cell.codes}
+        if self.is_shortened and not self.table.num_rows:
+            codes.add(Reason.WITHHELD.value)
+        return tuple(sorted(codes))
 
     @property
     def profile(self) -> str:
@@ -351,7 +357,7 @@ def answer_checked(
         released.is_anything,
         recorded,
         tuple(one.text for one in checkable.query.aggregates),
-        is_shortened=not is_listed.all(),
+        is_shortened=not gathered.are_all_listed,
         protection=protected.protection,
         judged=verdict,
     )

@@ -173,7 +173,8 @@ def _check_codes(node: exp.Case, function: exp.Expr) -> None:
     """
     results = [one.sql() for one in _results(node)]
     if {*results} - {"0", "1", "NULL"} or (isinstance(function, exp.Avg) and "NULL" in results):
-        message = "A CASE in an aggregate gives 1 to who is counted and 0 to all others."
+        message = "A CASE in an aggregate gives 1 to who is counted and 0 to all others, each as a "
+        message += "whole number."
         raise NotCheckableError("K018", message, "Count each group by FILTER (WHERE ...).")
 
 
@@ -189,7 +190,8 @@ def _chosen(
 
 def _not_plain(part: str, allowed: str) -> NotCheckableError:
     message = f"{part} is of {allowed}: of what is computed it is not known whom it tells of."
-    hint = "Scale the result, as in 2 * SUM(pay). Conditions belong in FILTER (WHERE ...)."
+    hint = "Scale the result, as in 2 * SUM(pay), or subtract results, as in AVG(a) - AVG(b). "
+    hint += "Conditions belong in FILTER (WHERE ...)."
     return NotCheckableError("K018", message, hint)
 
 

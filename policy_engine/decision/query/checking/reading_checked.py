@@ -31,6 +31,7 @@ _CLAUSES = {
 }
 _MOST_KEYS = 12
 _MOST_SETS = 64
+_TOTALS = "GROUP BY ROLLUP (...) gives totals beside groups: compute shares of them afterwards."
 
 
 def read_checked(tree: exp.Query, source_names: frozenset[str]) -> CheckedQuery:
@@ -48,10 +49,10 @@ def read_checked(tree: exp.Query, source_names: frozenset[str]) -> CheckedQuery:
     return _Reader(tree, source_names).read()
 
 
-def _refusal(part: str) -> NotCheckableError:
+def _refusal(part: str, hint: str = "") -> NotCheckableError:
     message = f"{part} is not allowed in a query whose answer is checked."
-    hint = "One SELECT of aggregates is allowed, over tables, joins and plain subqueries."
-    return NotCheckableError("K017", message, hint)
+    allowed = "One SELECT of aggregates is allowed, over tables, joins and plain subqueries."
+    return NotCheckableError("K017", message, hint or allowed)
 
 
 class _Reader:
@@ -79,7 +80,7 @@ class _Reader:
         ordered = tuple(self._ordered(one, columns) for one in (order.expressions if order else ()))
         if not self.aggregates:
             message = "Rows are asked for. This policy lets only aggregates be read, checked."
-            raise NotCheckableError("K024", message, "Ask for COUNT, SUM, AVG and the like.")
+            raise NotCheckableError("K024", message, self._hint())
         check_pairs([one for _, one in self.aggregates.values()])
         return CheckedQuery(
             source=self._source(),
@@ -92,6 +93,12 @@ class _Reader:
             limit=_constant(self.tree.args.get("limit")),
             offset=_constant(self.tree.args.get("offset")),
         )
+
+    def _hint(self, hint: str = "Ask for COUNT, SUM, AVG and the like.") -> str:
+        """Return what to ask for instead of columns that are no aggregates."""
+        inner = (one.this for one in self.tree.find_all(exp.CTE, exp.Subquery))
+        is_grouped = any(one.args.get("group") for one in inner)
+        return "Aggregate without a subquery, and choose groups by HAVING." if is_grouped else hint
 
     def _source(self) -> exp.Select:
         source = exp.Select()
@@ -233,7 +240,7 @@ class _Reader:
         _check_kind(node)
         if isinstance(node, exp.Column):
             message = f"{node.name!r} is neither in GROUP BY nor in an aggregate."
-            raise NotCheckableError("K024", message, "Put it into one of the two.")
+            raise NotCheckableError("K024", message, self._hint("Put it into one of the two."))
         copied = node.copy()
         for child in list(copied.iter_expressions()):
             child.replace(self._rewritten(child, numbers))
@@ -283,9 +290,9 @@ def check_row_expression(node: exp.Expr) -> None:
 
 def _check_kind(node: exp.Expr) -> None:
     if isinstance(node, exp.Query | exp.Exists | exp.Any | exp.All | exp.Subquery):
-        raise _refusal("A subquery outside of FROM")
+        raise _refusal("A subquery outside of FROM", _TOTALS)
     if isinstance(node, exp.Window | exp.AggFunc):
-        raise _refusal("A window function")
+        raise _refusal("A window function", _TOTALS)
     check_function(node)
 
 

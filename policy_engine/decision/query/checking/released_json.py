@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.audits.outputs.explaining import sentence_of
+from policy_engine.audits.outputs.explaining import SHORTENED, sentence_of
 from policy_engine.decision.query.rows import as_json, cell_json
 
 if TYPE_CHECKING:
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 def checked_json(checked: "CheckedAnswer", *, with_rows: bool) -> dict[str, Any]:
     """Return a checked answer: its rows, and what is told of cells that are not shown."""
     rows = {"rows": as_json(checked.table)} if with_rows else {}
+    more = {"note": SHORTENED} if checked.is_shortened else {}
     return {
         **rows,
+        **more,
         "suppressed": [_suppressed(cell) for cell in checked.suppressed],
         "verdict": checked.outcome.value,
         "profile": checked.profile,

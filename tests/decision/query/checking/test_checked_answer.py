@@ -292,6 +292,16 @@ def test_rows_of_a_nearly_unique_key_are_not_listed(ask):
     result = ask("SELECT pay, COUNT(*) AS n FROM T GROUP BY pay")
     assert (rows(result), result.permitted) == ([], False)
     assert result.checked.is_shortened
+    assert result.checked.codes == ("K049",)
+
+
+def test_it_is_said_that_rows_may_be_missing_whether_any_are_or_not(ask):
+    sql = "SELECT shift % 2 AS odd, COUNT(*) AS n FROM T WHERE ill GROUP BY odd"
+    result = ask(sql)
+    assert (len(rows(result)), result.checked.codes) == (2, ())
+    assert result.checked.is_shortened
+    nobody = ask(sql.replace("ill", "pay < 0"))
+    assert (rows(nobody), nobody.checked.codes) == ([], ("K049",))
 
 
 def test_combinations_of_keys_that_nobody_has_look_like_those_that_few_have(ask):
