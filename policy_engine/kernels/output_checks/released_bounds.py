@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 
 _LARGEST_DENOMINATOR = 64
 _MOVED, _MULTIPLIER = 1e-4, 1e-9
+_AT_ONCE = 500
 
 
 class KnownSums(NamedTuple):
@@ -91,8 +92,10 @@ class FixedEnds(NamedTuple):
     equations: NDArray[np.bool_]
 
 
-def fixed_ends(sums: KnownSums, solution: Floats, seconds: float) -> FixedEnds | None:
-    """Return which atoms, of those at an end in a solution, are there in all of them.
+def fixed_ends(
+    sums: KnownSums, solution: Floats, is_end: NDArray[np.bool_], seconds: float
+) -> FixedEnds | None:
+    """Return which of some atoms that are at an end in a solution are there in all of them.
 
     All that are not leave their ends together in one solution, the mean of those that each of them
     leaves its own in. So what leaves an end where as much as possible does is taken out, until
@@ -100,7 +103,7 @@ def fixed_ends(sums: KnownSums, solution: Floats, seconds: float) -> FixedEnds |
     """
     deadline, solver = time.monotonic() + seconds, _solver(sums)
     columns = np.arange(len(solution), dtype=np.int32)
-    is_fixed = (solution <= sums.least) | (solution >= sums.most)
+    is_fixed = is_end.copy()
     signs = np.where(solution <= sums.least, -1.0, 1.0) / np.maximum(sums.most - sums.least, 1.0)
     used = np.zeros(len(sums.rows), np.bool_)
     while is_fixed.any():
@@ -163,47 +166,40 @@ def _started(programme: Any) -> Any:
 def integer_span(rows: Residues, counts: NDArray[np.int64], prime: int) -> Residues | None:
     """Return rows that span all that counts of at least 1 may be known of, being whole numbers.
 
-    None where that is no more than the rows span themselves. What is not in the span takes two
-    values at least: a direction in which no row changes leads from the counts to others that are
-    not negative, forwards or backwards, and is whole.
+    `rows` are zeros and ones. None where that is no more than they span themselves. What is not in
+    the span takes two values at least: a direction in which no row changes leads from the counts to
+    others that are not negative, forwards or backwards, and is whole. There is one for each column
+    without a pivot, which is in no other direction: without those that lead nowhere, what is known
+    are the rows and their columns.
     """
     form = echelon(rows, prime, is_reduced=True)
     free = np.setdiff1d(np.arange(rows.shape[1]), form.pivots)
-    directions = np.zeros((len(free), rows.shape[1]), np.int64)
     is_witness = np.zeros(len(free), np.bool_)
-    for place, column in enumerate(free):
-        entries = _whole(form.rows[:, column], prime)
-        if entries is not None:
-            scale, directions[place, form.pivots] = entries[0], -entries[1]
-            directions[place, column] = scale
-            is_witness[place] = _leads_elsewhere(rows, counts, directions[place])
+    for first in range(0, len(free), _AT_ONCE):
+        columns = free[first : first + _AT_ONCE]
+        scales, entries = _whole(form.rows[:, columns], prime)
+        # These are so small that sums of theirs that vanish as residues are 0 themselves.
+        most = counts[form.pivots][:, None]
+        behind = (entries <= most).all(axis=0)
+        ahead = (-entries <= most).all(axis=0) & (scales <= counts[columns])
+        is_witness[first : first + _AT_ONCE] = (scales > 0) & (ahead | behind)
     if is_witness.all():
         return None
-    return _orthogonal((directions[is_witness] % prime).astype(np.float64), prime)
+    return np.vstack([form.rows, np.eye(rows.shape[1])[free[~is_witness]]])
 
 
-def _leads_elsewhere(
-    rows: Residues, counts: NDArray[np.int64], direction: NDArray[np.int64]
-) -> bool:
-    is_kept = not (rows.astype(np.int64) @ direction).any()
-    return is_kept and bool((counts >= direction).all() or (counts >= -direction).all())
-
-
-def _whole(entries: Residues, prime: int) -> tuple[int, NDArray[np.int64]] | None:
-    """Return residues as whole numbers, times a small factor; None where none makes them small."""
+def _whole(entries: Residues, prime: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return by which small factor each column of residues is of small whole numbers, 0 where none
+    makes it so, and these: (columns,) and (rows, columns)."""
+    residues = entries.astype(np.int64)
+    scales, whole = np.zeros(residues.shape[1], np.int64), np.zeros_like(residues)
+    open_ones = np.arange(residues.shape[1])
     for factor in range(1, _LARGEST_DENOMINATOR + 1):
-        whole = (entries.astype(np.int64) * factor) % prime
-        whole = np.where(whole > prime // 2, whole - prime, whole)
-        if (np.abs(whole) <= _LARGEST_DENOMINATOR).all():
-            return factor, whole
-    return None
-
-
-def _orthogonal(directions: Residues, prime: int) -> Residues:
-    """Return a basis of the vectors that vanish on all directions."""
-    form = echelon(directions, prime, is_reduced=True)
-    free = np.setdiff1d(np.arange(directions.shape[1]), form.pivots)
-    basis = np.zeros((len(free), directions.shape[1]))
-    basis[np.arange(len(free)), free] = 1.0
-    basis[:, form.pivots] = (-form.rows[:, free].T) % prime
-    return basis
+        scaled = (residues[:, open_ones] * factor) % prime
+        scaled = np.where(scaled > prime // 2, scaled - prime, scaled)
+        is_small = (np.abs(scaled) <= _LARGEST_DENOMINATOR).all(axis=0)
+        scales[open_ones[is_small]], whole[:, open_ones[is_small]] = factor, scaled[:, is_small]
+        open_ones = open_ones[~is_small]
+        if not len(open_ones):
+            break
+    return scales, whole

@@ -86,7 +86,9 @@ class OutputAnswer:
     `name` is what the owner calls the answer, such as the digest of its query. `may_tell` says
     which differences of released totals may be told, `is_same_condition` whether two populations
     have the same units by more than chance; both are about the same data as earlier answers.
-    `holders` are those of whom something holds, for each `held_measure` of the cells.
+    `holders` are those of whom something holds, for each `held_measure` of the cells; of the
+    `one_sided` ones it may be known that some units are none, only not that all are. A cell of such
+    a measure has a value where it tells by itself that all units are holders, or none is, and may.
     `owners` are whose the units are, where somebody may have several: a threshold is then so many
     units that they are of enough owners, whosever they are.
     """
@@ -102,6 +104,7 @@ class OutputAnswer:
     is_same_condition: IsSameCondition | None = None
     holders: Holders = field(default_factory=dict)
     owners: UnitOwners | None = None
+    one_sided: frozenset[str] = frozenset()
 
     def check(self) -> None:
         """Raise LedgerError (K037) if the answer cannot be checked as it is."""

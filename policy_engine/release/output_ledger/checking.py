@@ -108,7 +108,8 @@ def _trial(
     )
     after = base.copy()
     after.add_cells(cells, numbers)
-    more = content.may_tell, content.is_same_condition, content.holders, content.owners
+    held = content.holders, content.owners, content.one_sided
+    more = content.may_tell, content.is_same_condition, *held
     return Trial(before, after, cells, own, fresh, *more)
 
 

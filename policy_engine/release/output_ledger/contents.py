@@ -59,6 +59,7 @@ class AnswerContent:
     is_same_condition: IsSameCondition | None = None
     holders: Holders = field(default_factory=dict)
     owners: UnitOwners | None = None
+    one_sided: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":
@@ -66,7 +67,7 @@ class AnswerContent:
         populations = answer.populations
         prints = populations.fingerprints(words)
         more = answer.cells, answer.bounds, answer.may_tell, answer.is_same_condition
-        about = *more, answer.holders, answer.owners
+        about = *more, answer.holders, answer.owners, answer.one_sided
         return cls(populations.units, populations.blocks, prints, *about)
 
     def block_keys(self) -> list[bytes]:

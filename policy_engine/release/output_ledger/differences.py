@@ -52,6 +52,7 @@ class Trial:
     is_same_condition: IsSameCondition | None = None
     holders: Holders = field(default_factory=dict)
     owners: UnitOwners | None = None
+    one_sided: frozenset[str] = frozenset()
 
     def are_enough(self, members: NDArray[np.bool_]) -> bool:
         """Return whether some units, (units,), of which there are fewer than the threshold, are of

@@ -60,7 +60,7 @@ def ends(rows, solution, most):
     """Return the atoms that stay at an end, from 0 to most, and the equations that tell it."""
     matrix, counts = np.array(rows, float), np.array(solution, float)
     sums = KnownSums(matrix, matrix @ counts, np.zeros(len(counts)), np.array(most, float))
-    found = fixed_ends(sums, counts, 10.0)
+    found = fixed_ends(sums, counts, (counts == 0) | (counts == most), 10.0)
     return np.flatnonzero(found.atoms).tolist(), np.flatnonzero(found.equations).tolist()
 
 

@@ -25,7 +25,7 @@ def ledger(tmp_path):
     return OutputLedger(tmp_path / "outputs.db")
 
 
-def held(*known, figures=None, holders=HOLDERS):
+def held(*known, figures=None, holders=HOLDERS, one_sided=False, value=None):
     """Return an answer of how many of some known units are holders, beside who these are."""
     populations, cells = Populations(UNITS), []
     for place, members in enumerate(known):
@@ -33,10 +33,12 @@ def held(*known, figures=None, holders=HOLDERS):
         own = one_of(UNITS, [unit for unit in members if holders[unit]])
         populations = populations.joined(whole).joined(own)
         figure = place if figures is None else figures[place]
-        cells.append(OutputCell(2 * place, held_measure(holders), None, 2, figure=figure))
+        cells.append(OutputCell(2 * place, held_measure(holders), value, 2, figure=figure))
         cells.append(OutputCell(2 * place + 1, "count", None, 2, figure=figure))
     more = {held_measure(holders): holders}
-    return OutputAnswer(DATASET, "1", ("organisation:x",), populations, tuple(cells), holders=more)
+    sides = frozenset(more if one_sided else ())
+    about = (DATASET, "1", ("organisation:x",))
+    return OutputAnswer(*about, populations, tuple(cells), holders=more, one_sided=sides)
 
 
 def test_two_counts_by_which_all_of_three_others_are_holders_are_not_both_given(ledger):
@@ -82,6 +84,32 @@ def test_a_ledger_that_was_closed_knows_the_counts(ledger, tmp_path):
 def test_a_count_that_was_given_is_given_again(ledger):
     ledger.check_and_record(held(EVERYBODY))
     assert ledger.check_and_record(held(EVERYBODY)).state == "repeated"
+
+
+@pytest.mark.parametrize("is_one_sided", [False, True])
+@pytest.mark.parametrize(("left", "are_all"), [(SOME_HOLDERS, True), (range(8), False)])
+def test_of_what_has_many_values_it_may_be_known_that_some_units_have_not_one(
+    ledger, left, are_all, is_one_sided
+):
+    """All of the three who are left out are holders, or none of the two."""
+    ledger.check_and_record(held(EVERYBODY, one_sided=is_one_sided))
+    codes = ledger.check_and_record(held(left, one_sided=is_one_sided)).codes
+    assert codes == (("K045",) if are_all or not is_one_sided else ())
+
+
+@pytest.mark.parametrize(("value", "codes"), [(None, ("K045",)), (3.0, ())])
+def test_what_a_cell_tells_by_itself_is_not_held_against_it_or_later_ones(ledger, value, codes):
+    assert ledger.check_and_record(held((0, 1, 2), value=value)).codes == codes
+    assert ledger.check_and_record(held(EVERYBODY)).codes == ()
+    assert ledger.check_and_record(held(SOME_HOLDERS)).codes == (() if value else ("K045",))
+
+
+def test_what_earlier_answers_told_is_not_held_against_later_ones(ledger):
+    holders = np.arange(UNITS) < 5
+    for known in (EVERYBODY, range(8)):
+        asked = held(known, holders=holders, one_sided=True)
+        assert ledger.check_and_record(asked).codes == ()
+    assert ledger.check_and_record(held((0, 1, 2, 5, 6), holders=holders)).codes == ()
 
 
 def test_other_holders_are_another_matter(ledger):

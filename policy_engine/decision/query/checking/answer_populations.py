@@ -104,16 +104,17 @@ def ledger_answer(
     gathered: GatheredAnswer,
     verdict: TableVerdict,
     dataset_rows: DatasetRows,
-    tables: "Mapping[str, pa.Table]",
+    members: "Sequence[PopulationRows]",
     scope: AnswerScope,
 ) -> OutputAnswer:
     """Return a judged answer as the ledger asks for it: each cell with its population.
 
-    The `figure` of a cell is the row of the answer, times the aggregates, and the aggregate.
+    `members` are the rows in its cells. The `figure` of a cell is the row of the answer, times the
+    aggregates, and the aggregate.
     """
     populations = Populations(dataset_rows.count)
     cells: list[OutputCell] = []
-    for part in cell_members(gathered, dataset_rows, tables):
+    for part in members:
         pairs = part.numbers, part.places
         more = Populations.of_pairs(*pairs, dataset_rows.count, len(part.rows))
         cells += _cells(gathered, verdict, part, len(populations), dataset_rows)

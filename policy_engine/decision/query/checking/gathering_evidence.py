@@ -97,8 +97,8 @@ def _coded(
         is_key = np.array([number in keys for keys in query.sets], dtype=np.bool_)[sets]
         column = whole[f"k{number}"].filter(pa.array(is_key)).combine_chunks()
         coded = column.dictionary_encode(null_encoding="encode")
-        present = [_one_nan(value) for value in coded.dictionary.to_pylist()]
-        places = in_order([*present, *map(_one_nan, domains.get(number, ()))])
+        present = [one_nan(value) for value in coded.dictionary.to_pylist()]
+        places = in_order([*present, *map(one_nan, domains.get(number, ()))])
         ranks = np.array([places[value] for value in present], dtype=np.int64)
         codes[is_key, number] = ranks[coded.indices.to_numpy(zero_copy_only=False)]
         labels.append(tuple(places))
@@ -115,7 +115,7 @@ def in_order(values: "Iterable[Any]") -> dict[Any, int]:
     return {value: place for place, value in enumerate(ranked)}
 
 
-def _one_nan(value: object) -> object:
+def one_nan(value: object) -> object:
     """Return a value, with one NaN standing for all: no two of them are equal."""
     return math.nan if value != value else value  # noqa: PLR0124
 

@@ -6,8 +6,10 @@ that some persons are all of that kind, or none is. A total tells as much where 
 known.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +17,22 @@ import pyarrow as pa
 from sqlglot import exp
 
 from policy_engine.audits.outputs.model import TableVerdict
-from policy_engine.decision.query.checking.answer_populations import DatasetRows, keyed_cells
+from policy_engine.decision.query.checking.answer_populations import (
+    DatasetRows,
+    PopulationRows,
+    keyed_cells,
+)
 from policy_engine.decision.query.checking.condition_leaves import columns_of
 from policy_engine.decision.query.checking.contributions import tried
 from policy_engine.decision.query.checking.evidence_query import CELLS
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
+from policy_engine.decision.query.checking.key_cells import (
+    HeldPart,
+    KeyedFigures,
+    KeysOfRows,
+    looked_at,
+)
 from policy_engine.decision.query.checking.population_conditions import (
     PopulationCondition,
     key_columns,
@@ -36,7 +48,6 @@ from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.release.output_ledger import (
     OutputAnswer,
-    OutputCell,
     Populations,
     held_measure,
 )
@@ -58,25 +69,32 @@ def with_held_cells(
     verdict: TableVerdict,
     dataset_rows: DatasetRows,
     tables: "Mapping[str, pa.Table]",
+    members: Sequence[PopulationRows],
 ) -> OutputAnswer:
     """Return an answer with cells of what its released figures tell of secrets.
 
-    Raises NotCheckableError: K022 if the query fails, K046 for values that are too many.
+    `members` are the rows in its cells. Raises NotCheckableError: K022 if the query fails, K046 for
+    values that are too many.
     """
     rows = dataset_rows.unfiltered
-    conditions = {} if rows is None else _conditions(gathered, verdict, rows)
-    if rows is None or not conditions:
+    if rows is None:
         return answer
-    held = _HeldCells(gathered, verdict, dataset_rows, rows, tables)
-    parts = [*held.parts(conditions)]
+    conditions = _conditions(gathered, verdict, rows)
+    held = _HeldCells(gathered, verdict, dataset_rows, rows, tables, conditions)
     cells, populations, holders = [*answer.cells], answer.populations, dict(answer.holders)
-    least = dataset_rows.least_rows(verdict.check.profile.min_units)
-    for part in parts:
-        measure = held_measure(part.holders)
-        holders[measure] = part.holders
-        cells += part.cells(measure, len(populations), least)
+    least, two_sided = dataset_rows.least_rows(verdict.check.profile.min_units), set[str]()
+    for part in held.parts(members):
+        cells += part.cells(len(populations), least)
         populations = populations.joined(part.populations)
-    return replace(answer, cells=tuple(cells), populations=populations, holders=holders)
+        holders |= part.holders
+        two_sided |= set() if part.is_one_sided else part.holders.keys()
+    return replace(
+        answer,
+        cells=tuple(cells),
+        populations=populations,
+        holders=holders,
+        one_sided=frozenset(holders.keys() - two_sided),
+    )
 
 
 def _conditions(
@@ -84,26 +102,21 @@ def _conditions(
 ) -> dict[str, tuple[PopulationCondition, list[int]]]:
     """Return the conditions of released figures, by their texts, and the aggregates under each."""
     conditions: dict[str, tuple[PopulationCondition, list[int]]] = {}
-    for number, aggregate in enumerate(gathered.queries.query.aggregates):
-        if aggregate.kind in _TELLING and verdict.released[:, number].any():
-            condition = population_condition(gathered.queries, number, rows)
-            if condition.parts:
-                conditions.setdefault(condition.text, (condition, []))[1].append(number)
+    for number, condition in _questions(gathered, verdict, rows).items():
+        if condition.parts:
+            conditions.setdefault(condition.text, (condition, []))[1].append(number)
     return conditions
 
 
-@dataclass(frozen=True, eq=False)
-class _HeldPart:
-    """Populations of rows that a secret decides on, those who have it, and the figures of each."""
-
-    populations: Populations
-    holders: "NDArray[np.bool_]"
-    figures: tuple[tuple[int, int], ...]
-
-    def cells(self, measure: str, first: int, least: int) -> Iterator[OutputCell]:
-        """Yield the cells of the figures, whose populations are numbered from `first` on."""
-        for place, figure in self.figures:
-            yield OutputCell(first + place, measure, None, least, figure=figure)
+def _questions(
+    gathered: GatheredAnswer, verdict: TableVerdict, rows: UnfilteredRows
+) -> dict[int, PopulationCondition]:
+    """Return the condition of each aggregate that has a released figure which tells something."""
+    return {
+        number: population_condition(gathered.queries, number, rows)
+        for number, aggregate in enumerate(gathered.queries.query.aggregates)
+        if aggregate.kind in _TELLING and verdict.released[:, number].any()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,25 +126,83 @@ class _HeldCells:
     dataset_rows: DatasetRows
     rows: UnfilteredRows
     tables: "Mapping[str, pa.Table]"
+    conditions: Mapping[str, tuple[PopulationCondition, list[int]]]
 
-    def parts(
-        self, conditions: Mapping[str, tuple[PopulationCondition, list[int]]]
-    ) -> Iterator[_HeldPart]:
+    def parts(self, members: Sequence[PopulationRows]) -> Iterator[HeldPart]:
         """Yield the populations that secrets decide on, for each set of keys and condition."""
+        if self.conditions:
+            yield from self._of_conditions(self.profiles)
+        yield from self._of_keys(members)
+
+    @cached_property
+    def profiles(self) -> SecretProfiles:
+        """Whom secrets decide about by the conditions, in their order."""
         row = self.rows.resolved(self.dataset_rows.expression)
-        several = [one for one, _ in conditions.values()]
-        profiles = SecretProfiles.of(self.rows.source, row, several, self.tables)
-        numbers = profiles.numbers
+        several = [one for one, _ in self.conditions.values()]
+        return SecretProfiles.of(self.rows.source, row, several, self.tables)
+
+    @cached_property
+    def unit_name(self) -> str:
+        """The column of units, which are known."""
         unit = self.gathered.queries.unit
-        unit_name = "" if unit is None else self.rows.resolved(unit).unnest().sql("duckdb")
+        return "" if unit is None else self.rows.resolved(unit).unnest().sql("duckdb")
+
+    def _of_conditions(self, profiles: SecretProfiles) -> Iterator[HeldPart]:
+        row, numbers = self.rows.resolved(self.dataset_rows.expression), profiles.numbers
         places = [self._places(number, row) for number in range(len(self._sets))]
-        for place, (_, aggregates) in enumerate(conditions.values()):
+        for place, (_, aggregates) in enumerate(self.conditions.values()):
             for decided in profiles.decided(place):
-                if decided.column == unit_name:
+                if decided.column == self.unit_name:
                     continue  # Who somebody is counts as known.
                 for number, own in enumerate(places):
                     if decided.column not in self._settled(number):
                         yield from self._part(number, own[numbers], numbers, decided, aggregates)
+
+    def _of_keys(self, members: Sequence[PopulationRows]) -> Iterator[HeldPart]:
+        """Yield the same of the keys, each of which may be the secret."""
+        sets = range(len(self._sets))
+        keys = [looked_at(self.gathered, one, self.unit_name, self.rows) for one in sets]
+        if not any(keys):
+            return
+        questions = _questions(self.gathered, self.verdict, self.rows)
+        presence = {one.presence_text: one.presence for one in questions.values()}
+        row_keys = KeysOfRows.of(self.gathered, self.dataset_rows, self.rows, presence, self.tables)
+        for part in members:
+            number = int(self.gathered.sets[part.rows[0]]) if len(part.rows) else 0
+            for key, aggregate in product(keys[number] if len(part.rows) else (), part.aggregates):
+                is_own = self.gathered.populations[aggregate][0] == part.name
+                if is_own and aggregate in questions:
+                    keyed = KeyedFigures(self.gathered, self.verdict, number, key, (aggregate,))
+                    yield from self._of_key(row_keys, keyed, questions[aggregate], part)
+
+    def _of_key(
+        self,
+        row_keys: KeysOfRows,
+        keyed: KeyedFigures,
+        condition: PopulationCondition,
+        part: PopulationRows,
+    ) -> Iterator[HeldPart]:
+        is_present, codes = (
+            row_keys.is_present[condition.presence_text],
+            row_keys.codes[:, keyed.key],
+        )
+        (column,) = columns_of(self.rows.resolved(self.gathered.queries.query.keys[keyed.key]))
+        values = np.unique(keyed.values).tolist()
+        if column not in columns_of(condition.whole):
+            holders = {value: (codes == value) & is_present for value in values}
+            held = row_keys.part(keyed, part.numbers, holders)
+            if held is not None:
+                yield held
+            return
+        profiles, place = self.profiles, [*self.conditions].index(condition.text)
+        numbers = profiles.numbers
+        for value in values:
+            for decided in profiles.decided_as(place, column, codes[numbers], value):
+                mask = np.zeros(len(codes), np.bool_)
+                mask[numbers] = decided.holders
+                own = row_keys.part(keyed, numbers[decided.members], {value: mask & is_present})
+                if own is not None:
+                    yield own
 
     @property
     def _sets(self) -> tuple[tuple[int, ...], ...]:
@@ -194,7 +265,7 @@ class _HeldCells:
         numbers: "Counts",
         decided: DecidedRows,
         aggregates: list[int],
-    ) -> Iterator[_HeldPart]:
+    ) -> Iterator[HeldPart]:
         """Yield the populations of a grouping set that a secret decides on, if there are any."""
         rows = np.flatnonzero(self.gathered.sets == number)
         released = self.verdict.released[np.ix_(rows, np.array(aggregates))]
@@ -209,13 +280,14 @@ class _HeldCells:
         pairs = numbers[is_in], groups.reshape(-1)
         populations = Populations.of_pairs(*pairs, self.dataset_rows.count, len(cells))
         width = len(self.gathered.queries.query.aggregates)
+        measure = held_measure(holders)
         figures = tuple(
-            (place, int(rows[cell]) * width + aggregate)
+            (place, measure, int(rows[cell]) * width + aggregate, None)
             for place, cell in enumerate(cells.tolist())
             for column, aggregate in enumerate(aggregates)
             if released[cell, column]
         )
-        yield _HeldPart(populations, holders, figures)
+        yield HeldPart(populations, {measure: holders}, figures)
 
 
 def _row() -> exp.Expr:

@@ -11,6 +11,7 @@ from policy_engine.audits.outputs.reasons import LEDGER_REASONS, WHOLE_ANSWER, R
 from policy_engine.decision.query.checking.answer_populations import (
     AnswerScope,
     DatasetRows,
+    cell_members,
     ledger_answer,
 )
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
@@ -64,8 +65,9 @@ class AnswerLedger:
         is_protected = verdict.check.mitigation in ("round", "noise")
         if not (is_protected or verdict.released.any()):
             return verdict, RecordedAnswer(self.scope)
-        answer = ledger_answer(gathered, verdict, rows(), tables, self.scope)
-        answer = with_held_cells(answer, gathered, verdict, rows(), tables)
+        members = [*cell_members(gathered, rows(), tables)]
+        answer = ledger_answer(gathered, verdict, rows(), members, self.scope)
+        answer = with_held_cells(answer, gathered, verdict, rows(), tables, members)
         self.verify_data()
         partly = not verdict.check.is_all_or_nothing
         outcome = self.ledger.check_and_record(answer, partly=partly)

@@ -32,7 +32,12 @@ class PopulationCondition:
     @property
     def whole(self) -> exp.Expr:
         """The condition as one expression."""
-        return exp.and_(*(exp.paren(one.copy()) for one in self.parts))
+        return exp.and_(*(exp.paren(one.copy()) for one in self.parts or (exp.true(),)))
+
+    @property
+    def presence_text(self) -> str:
+        """What tells the measured values from those of other conditions."""
+        return " AND ".join(one.sql("duckdb") for one in self.presence)
 
     @property
     def text(self) -> str:

@@ -110,6 +110,20 @@ class SecretProfiles:
             if (members & is_present).any():
                 yield DecidedRows(column, members & is_present, holders)
 
+    def decided_as(
+        self, number: int, column: str, codes: "Codes", value: int
+    ) -> "Iterator[DecidedRows]":
+        """Yield the rows of which a column decides whether a condition holds and a key of it is a
+        `value`, of the `codes` that the key has in each row: (rows,). Raises the same."""
+        condition, name = self.conditions[number], f"q{number}"
+        split = _Split(self, condition, column)
+        for members, holders in split.decided_as(codes, value):
+            is_in = members
+            if name in self.rows.table.column_names:
+                is_in = members & _flags(self.rows.table[name])
+            if is_in.any():
+                yield DecidedRows(column, is_in, holders)
+
 
 @dataclass(frozen=True)
 class _Split:
@@ -145,6 +159,26 @@ class _Split:
         own[varies] = places.reshape(-1)
         for place, profile in enumerate(varying):
             yield (own == place)[known_rows[0]], profile[secrets[0]]
+
+    def decided_as(self, codes: "Codes", value: int) -> "Iterator[tuple[Masks, Masks]]":
+        """Yield the same for a condition, and a key that is computed of the secret."""
+        table = self.profiles.rows.table
+        if not table.num_rows:
+            return
+        known_rows, secrets = (
+            _coded([table[name] for name in self._names(secret=one)], table.num_rows)
+            for one in (False, True)
+        )
+        own, is_value = secrets[0][codes == value], codes == value
+        chosen, places = np.unique(own, return_inverse=True)
+        if not len(chosen):
+            return
+        matrix = self._matrix(known_rows[1], secrets[1][chosen])
+        secret = np.full(table.num_rows, -1)
+        secret[is_value] = places.reshape(-1)
+        for profile in np.unique(matrix[matrix.any(axis=1)], axis=0)[:MOST_PROFILES]:
+            members = (matrix == profile).all(axis=1)[known_rows[0]]
+            yield members, is_value & profile[secret]
 
     def _first(self) -> int:
         return int(np.argmin(self.profiles.numbers))

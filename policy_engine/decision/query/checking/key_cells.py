@@ -1,0 +1,210 @@
+"""What the figures of a table tell of its keys, as who is ill where they are by that.
+
+A key is a condition that who asks need not write: of each value, it is counted who has it among
+those who are known to have the other keys of a cell. A cell that has all of them, or none, is
+judged by itself (K003): what matters is what several tables tell of those by whom they differ.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from policy_engine.audits.outputs.model import TableVerdict
+from policy_engine.decision.query.checking.answer_populations import DatasetRows
+from policy_engine.decision.query.checking.condition_leaves import columns_of
+from policy_engine.decision.query.checking.contributions import tried
+from policy_engine.decision.query.checking.evidence_tables import run_checked
+from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, one_nan
+from policy_engine.decision.query.checking.sql_nodes import named
+from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
+from policy_engine.decision.query.grammar import to_sql
+from policy_engine.release.output_ledger import OutputCell, Populations, held_measure
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Counts = NDArray[np.int64]
+    Masks = NDArray[np.bool_]
+
+MOST_VALUES = 20
+"""Keys that have more values are not looked at."""
+_ROW, _IS_PRESENT = "row", "present"
+_DENSE, _TWO = 1 << 40, 2
+
+_Figure = tuple[int, str, int, float | None]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldPart:
+    """Populations that a secret decides on, those who have it, by measure, and the figures of each.
+
+    `figures` are a population, its measure, the figure, and the count where it may be known.
+    """
+
+    populations: Populations
+    holders: Mapping[str, "Masks"]
+    figures: tuple["_Figure", ...]
+    is_one_sided: bool = False
+
+    def cells(self, first: int, least: int) -> Iterator[OutputCell]:
+        """Yield the cells of the figures, whose populations are numbered from `first` on."""
+        for place, measure, figure, count in self.figures:
+            yield OutputCell(first + place, measure, count, least, figure=figure)
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedFigures:
+    """The figures of a grouping set that count the same rows: the `rows` of the answer, and the
+    `aggregates`. Of them, `key` is taken as secret."""
+
+    gathered: GatheredAnswer
+    verdict: TableVerdict
+    number: int
+    key: int
+    aggregates: Sequence[int]
+
+    @cached_property
+    def rows(self) -> "Counts":
+        """The rows of the answer that the grouping set has: (cells,)."""
+        return np.flatnonzero(self.gathered.sets == self.number)
+
+    @cached_property
+    def values(self) -> "Counts":
+        """The code of the key in each cell: (cells,)."""
+        own: Counts = self.gathered.table.codes[self.rows, self.key]
+        return own
+
+    @property
+    def others(self) -> list[int]:
+        """The other keys of the grouping set."""
+        keys = self.gathered.queries.query.sets[self.number]
+        return [one for one in keys if one != self.key]
+
+    def figures(self, cell: int) -> Iterator[int]:
+        """Yield the released figures of a cell."""
+        width, row = self.verdict.released.shape[1], int(self.rows[cell])
+        yield from (row * width + one for one in self.aggregates if self.verdict.released[row, one])
+
+    def groups(self, codes: "Counts") -> "tuple[Counts, Counts]":
+        """Return the number of the other keys together, of each cell and of rows with `codes`: -1
+        where no cell has them."""
+        cells = len(self.rows)
+        whole = np.concatenate([self.gathered.table.codes[self.rows], codes])
+        combined = np.zeros(len(whole), np.int64)
+        for key in self.others:
+            size = len(self.gathered.table.labels[key]) + 1
+            combined = combined * size + whole[:, key] + 1
+            if len(combined) and combined.max() > _DENSE:
+                combined = np.unique(combined, return_inverse=True)[1].reshape(-1)
+        values, own = np.unique(combined[:cells], return_inverse=True)
+        places = np.searchsorted(values, combined[cells:])
+        places[values[np.minimum(places, len(values) - 1)] != combined[cells:]] = -1
+        return own.reshape(-1), places
+
+
+@dataclass(frozen=True, eq=False)
+class KeysOfRows:
+    """The keys of all rows that a query reads without its conditions.
+
+    `codes` are those of the answer, -1 for values that it does not have, (rows of the dataset,
+    keys), and `is_present` says of which rows each of some columns has a value. Only rows that the
+    query reads have keys (`is_read`).
+    """
+
+    codes: "Counts"
+    is_present: Mapping[str, "Masks"]
+    is_read: "Masks"
+
+    @classmethod
+    def of(
+        cls,
+        gathered: GatheredAnswer,
+        rows: DatasetRows,
+        unfiltered: UnfilteredRows,
+        presence: Mapping[str, Sequence[exp.Expr]],
+        tables: "Mapping[str, pa.Table]",
+    ) -> "KeysOfRows":
+        """Return the keys of rows, and which rows have all of the values that are asked for by the
+        texts of `presence`. Raises NotCheckableError (K022) if the query fails."""
+        keys = [unfiltered.resolved(one) for one in gathered.queries.query.keys]
+        parts = [exp.and_(exp.true(), *(one.copy() for one in some)) for some in presence.values()]
+        select = unfiltered.source.copy()
+        entries = [
+            named(unfiltered.resolved(rows.expression), _ROW),
+            *(named(tried(one), f"k{number}") for number, one in enumerate(keys)),
+            *(named(tried(one), f"{_IS_PRESENT}{number}") for number, one in enumerate(parts)),
+        ]
+        select.set("expressions", entries)
+        table = run_checked({"": to_sql(select, "duckdb")}, tables)[""]
+        table = table.filter(table[_ROW].is_valid())
+        numbers = rows.numbers(table[_ROW])
+        codes = np.full((rows.count, len(keys)), -1)
+        for number, labels in enumerate(gathered.table.labels):
+            codes[numbers, number] = _codes(table[f"k{number}"], labels)
+        masks = {}
+        for number, text in enumerate(presence):
+            column = pc.fill_null(table[f"{_IS_PRESENT}{number}"], pa.scalar(value=False))
+            masks[text] = np.zeros(rows.count, np.bool_)
+            masks[text][numbers] = column.to_numpy()
+        is_read = np.zeros(rows.count, np.bool_)
+        is_read[numbers] = True
+        return cls(codes, masks, is_read)
+
+    def part(
+        self, keyed: KeyedFigures, members: "Counts", holders: "Mapping[int, Masks]"
+    ) -> HeldPart | None:
+        """Return what figures tell of a key, of the `members` it decides on, (members,), and of
+        the `holders` of each value of it, (rows of the dataset,); None if they do not."""
+        own, groups = keyed.groups(self.codes[members])
+        members, groups = members[groups >= 0], groups[groups >= 0]
+        count = int(own.max(initial=-1)) + 1
+        sizes, figures = np.bincount(groups, minlength=count), list[_Figure]()
+        measures = {value: self._measure(mask) for value, mask in holders.items()}
+        for value, mask in holders.items():
+            held = np.bincount(groups[mask[members]], minlength=count)
+            for cell in np.flatnonzero(keyed.values == value).tolist():
+                group = int(own[cell])
+                is_alone = held[group] in (0, sizes[group])
+                value_alone = float(held[group]) if is_alone else None
+                names = keyed.figures(cell) if sizes[group] else ()
+                figures += [(group, measures[value], one, value_alone) for one in names]
+        if not figures:
+            return None
+        populations = Populations.of_pairs(members, groups, len(self.codes), count)
+        masks = {measures[value]: mask for value, mask in holders.items()}
+        labels = keyed.gathered.table.labels[keyed.key]
+        return HeldPart(populations, masks, tuple(figures), is_one_sided=len(labels) > _TWO)
+
+    def _measure(self, holders: "Masks") -> str:
+        """Return the measure of holders, whether they are told of or the others."""
+        first = np.flatnonzero(self.is_read)[:1]
+        return held_measure((holders ^ holders[first]) & self.is_read)
+
+
+def _codes(column: "pa.ChunkedArray", labels: Sequence[Any]) -> "Counts":
+    """Return the places of values among labels, -1 for others: (rows,)."""
+    coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    places = {one: place for place, one in enumerate(labels)}
+    own = [places.get(one_nan(value), -1) for value in coded.dictionary.to_pylist()]
+    codes: Counts = np.array([*own, -1])[coded.indices.to_numpy(zero_copy_only=False)]
+    return codes
+
+
+def looked_at(gathered: GatheredAnswer, number: int, unit: str, rows: UnfilteredRows) -> list[int]:
+    """Return the keys of a grouping set that are taken as secret: those of few values, but for the
+    column of the `unit`, which says who somebody is."""
+    query, labels = gathered.queries.query, gathered.table.labels
+    return [
+        key
+        for key in query.sets[number]
+        if 1 < len(labels[key]) <= MOST_VALUES
+        and columns_of(rows.resolved(query.keys[key])) - {unit}
+    ]
