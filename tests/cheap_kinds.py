@@ -68,9 +68,14 @@ class Refusing(RunSettings):
 class Filling(RunSettings):
     """Writes a file that is too large."""
 
+    megabytes: int = 4
+
     def carry_out(self, inputs):
         inputs.shown.mkdir()
-        (inputs.shown / "large.bin").write_bytes(b"0" * 4_000_000)
+        with (inputs.shown / "large.bin").open("wb") as file:
+            for _ in range(self.megabytes):
+                file.write(b"0" * 1_000_000)
+                inputs.progress("writing", file.tell(), 0)
         return {}
 
 

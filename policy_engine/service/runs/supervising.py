@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy.exc import InterfaceError, OperationalError
@@ -49,16 +50,33 @@ class RunAttempt:
     process: RunProcess
     outcome: tuple[str, Any] | None = None
     answered: float | None = None
-    progress: list[Any] | None = None
-    told: float = 0.0
+    remarks: list[str] = field(default_factory=list)
+    progress: tuple[str, int, int] | None = None
+    noted: float = 0.0
     artefacts: list[dict[str, Any]] | None = None
     """What is in its result, once that is in its place."""
     is_lost: bool = False
+
+    def listen(self) -> None:
+        """Take note of what the process has told since this was last asked."""
+        for name, what in self.process.answers():
+            if name == PROGRESS:
+                stage, done, total = what
+                self.progress = str(stage)[:_LONGEST_STAGE], int(done), int(total)
+            elif name == REMARK:
+                self.remarks.append(str(what)[:_LONGEST_STAGE])
+            elif name in (RESULT, PROBLEMS):
+                self.answer(name, what)
 
     def answer(self, name: str, what: Any) -> None:
         """Take note of what comes of the attempt, which is said once."""
         if self.outcome is None:
             self.outcome, self.answered = (name, what), time.monotonic()
+
+    @property
+    def has_result(self) -> bool:
+        """Whether there is a result, to be published."""
+        return self.outcome is not None and self.outcome[0] == RESULT
 
     @property
     def lingers(self) -> bool:
@@ -95,8 +113,13 @@ class Supervisor:
     def tick(self) -> None:
         """Do what is to be done now. Raises OperationalError where the database does not answer."""
         for attempt in self.attempts:
-            self._listen(attempt)
+            has_ended = attempt.process.has_ended
+            attempt.listen()
+            if has_ended:
+                self._clean(attempt)
         self._show_life()
+        for attempt in self.attempts:
+            self._note(attempt)
         self._end_what_is_not_wanted()
         for attempt in [one for one in self.attempts if one.process.has_ended]:
             self._settle(attempt)
@@ -136,23 +159,25 @@ class Supervisor:
         with self._guarding(attempt):
             self.queue.note_process(holding, process.process.pid, process.start)
 
-    def _listen(self, attempt: RunAttempt) -> None:
-        """Hear what a process tells, and note how far it is, at most twice a second."""
-        for name, what in attempt.process.answers():
-            if name == PROGRESS:
-                attempt.progress = what
-            elif name == REMARK:
-                with self._guarding(attempt):
-                    self.queue.note_remark(attempt.holding, str(what)[:_LONGEST_STAGE])
-            elif name in (RESULT, PROBLEMS):
-                attempt.answer(name, what)
-        moment = time.monotonic()
-        if attempt.progress and moment - attempt.told >= _LEAST_PAUSE:
-            stage, done, total = attempt.progress
-            attempt.progress, attempt.told = None, moment
-            with self._guarding(attempt):
-                stage = str(stage)[:_LONGEST_STAGE]
-                self.queue.note_progress(attempt.holding, stage, int(done), int(total))
+    def _clean(self, attempt: RunAttempt) -> None:
+        """Let nothing be left of a process that has ended, but for a result.
+
+        This comes before anything is written: a full disk would not let the database be written.
+        """
+        attempt.process.finish()
+        if not attempt.has_result:
+            sweep(self._folder(attempt))
+
+    def _note(self, attempt: RunAttempt) -> None:
+        """Note what a process told of itself, and how far it is, at most twice a second."""
+        with self._guarding(attempt):
+            while attempt.remarks:
+                self.queue.note_remark(attempt.holding, attempt.remarks[0])
+                attempt.remarks.pop(0)
+            moment = time.monotonic()
+            if attempt.progress and moment - attempt.noted >= _LEAST_PAUSE:
+                self.queue.note_progress(attempt.holding, *attempt.progress)
+                attempt.progress, attempt.noted = None, moment
 
     def _show_life(self) -> None:
         """Show that this supervisor lives, three times within the lease."""
@@ -181,8 +206,8 @@ class Supervisor:
 
         Where the database does not answer, all of it is done again.
         """
-        self._listen(attempt)
-        attempt.process.finish()
+        attempt.listen()
+        self._clean(attempt)
         holding, keeps = attempt.holding, True
         with self._guarding(attempt):
             if attempt.is_lost:
@@ -195,7 +220,7 @@ class Supervisor:
             else:
                 keeps = not self._publish(attempt, attempt.outcome[1])
         self.attempts.remove(attempt)
-        sweep(self.folders.attempt(holding.run_id, holding.token))
+        sweep(self._folder(attempt))
         if not attempt.is_lost:
             self.folders.clear(holding.run_id, keeps=keeps)
 
@@ -204,7 +229,7 @@ class Supervisor:
         holding = attempt.holding
         try:
             if attempt.artefacts is None:
-                folder = self.folders.attempt(holding.run_id, holding.token) / "out"
+                folder = self._folder(attempt) / "out"
                 artefacts = checked_artefacts(folder, outcome["artefacts"])
                 home = self.preparation.settings(holding).home
                 reveal(folder, self.folders.result(home, holding.run_id))
@@ -251,6 +276,9 @@ class Supervisor:
             state = self.queue.release(other, "its supervisor was ended")
             self.folders.clear(other.run_id, keeps=state is RunState.QUEUED)
             self.folders.forget_result(other.run_id)
+
+    def _folder(self, attempt: RunAttempt) -> Path:
+        return self.folders.attempt(attempt.holding.run_id, attempt.holding.token)
 
     @contextmanager
     def _guarding(self, attempt: RunAttempt) -> Iterator[None]:
@@ -305,12 +333,16 @@ class _Ending:
 
 
 def _work(supervisor: Supervisor, ending: _Ending) -> None:
+    is_away = False
     try:
         while not ending.comes_within(_PAUSE):
             try:
                 supervisor.tick()
+                is_away = False
             except _AWAY as error:  # it may answer again; runs go on meanwhile
-                FAULTS.warning("the database does not answer: %s", type(error).__name__)
+                if not is_away:
+                    FAULTS.warning("the database does not answer: %s", type(error).__name__)
+                is_away = True
     finally:
         supervisor.stop()
         supervisor.queue.database.close()

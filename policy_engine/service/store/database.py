@@ -10,7 +10,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.runtime.environment import EnvironmentContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -43,6 +43,7 @@ class Database:
         if is_file:
             event.listen(engine, "connect", _prepare_file)
             event.listen(engine, "begin", _begin_in_file)
+            event.listen(engine, "handle_error", _part_from_frozen)
         database = cls(engine, engine.execution_options(**{_WRITES: True}))
         try:
             database.upgrade()
@@ -104,6 +105,15 @@ def _prepare_file(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
     for statement in ("journal_mode = WAL", "foreign_keys = ON", "synchronous = FULL"):
         connection.execute(f"PRAGMA {statement}")
+
+
+def _part_from_frozen(context: ExceptionContext) -> None:
+    """Open connections anew after one could not write: it would stay so, though the disk does not.
+
+    SQLite opens a file for reading alone while its folder cannot be written.
+    """
+    if "readonly" in str(context.original_exception):
+        context.is_disconnect = True
 
 
 def _begin_in_file(connection: Connection) -> None:

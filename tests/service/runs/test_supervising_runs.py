@@ -117,6 +117,17 @@ def test_runs_whose_processes_are_killed_succeed_once(world):
         assert len(runs.artefacts(actor, run_id)) == (run.state == "succeeded")
 
 
+@pytest.mark.nightly
+def test_a_hundred_killed_processes_lose_no_run_and_do_none_twice(tmp_path):
+    settings = {"runs_at_once": 4, "run_attempts": 1_000, "lease": 3}
+    with service(tmp_path, **settings) as services, supervised(services):
+        actor, runs = steward(services), cheap(services)
+        made = [runs.create(actor, "wait", {"seconds": 1}).id for _ in range(20)]
+        assert kill_some(services, made, 100, random.Random(1), 3600) == 100
+        assert {ended(services, one, 600).state for one in made} == {"succeeded"}
+        assert [len(runs.artefacts(actor, one)) for one in made] == [1] * 20
+
+
 def test_a_supervisor_that_is_killed_is_followed_by_another_one(world):
     services, _, _, keeper = world
     run_id = start(world, "wait", seconds=1)

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 from sqlalchemy import select, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from policy_engine.errors import ServiceError
 from policy_engine.service.store.database import Database
@@ -65,3 +65,15 @@ def test_a_file_that_is_no_database_is_named_as_such(tmp_path):
     (tmp_path / "service.db").write_bytes(b"no database" * 100)
     with pytest.raises(ServiceError, match="N013"):
         Database.open(f"sqlite:///{tmp_path}/service.db")
+
+
+def test_a_connection_that_cannot_write_is_replaced(database):
+    """As one does that SQLite opened while its folder could not be written."""
+    with database.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA query_only = ON")
+    with pytest.raises(OperationalError, match="readonly"), database.writing() as session:
+        session.add(ada(id="a"))
+    with database.writing() as session:
+        session.add(ada(id="b"))
+    with database.reading() as session:
+        assert session.scalars(select(Person.id)).all() == ["b"]
