@@ -33,6 +33,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "policies=[FILE]": "--policy FILE",
         "policy=POLICY": "--policy POLICY",
         "outputs='logits'": "--outputs logits",
+        "port=N": "--port N",
         "public_url=URL": "--public-url URL",
         "record=FILE": "--record FILE",
         "references=(FILE, ...)": "--reference FILE --reference FILE",

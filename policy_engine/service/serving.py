@@ -82,7 +82,7 @@ def listen(settings: ServiceSettings) -> socket.socket:
     except OSError as error:
         listener.close()
         message = f"{settings.host}:{settings.port} cannot be listened at: {error.strerror}."
-        raise ServiceError.of("N013", message, "Give another --port, or 0 for any.") from None
+        raise ServiceError.of("N013", message, "Give another one: port=N, or 0 for any.") from None
     return listener
 
 
