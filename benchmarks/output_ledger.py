@@ -27,6 +27,7 @@ from policy_engine.release.output_ledger import (
     OutputCell,
     OutputLedger,
     Populations,
+    held_measure,
 )
 
 THRESHOLD = 10
@@ -93,6 +94,70 @@ def half(regions, draws, without=0):
     return count_answer(Populations.of_masks(mask))
 
 
+def held_times(units, earlier, draws):
+    """Return how long a ledger takes for another answer after earlier ones under conditions.
+
+    Each is about the units in a random half of 20 regions, and counts how many of these are
+    holders, one of two secrets; the last one counts them by 20 groups for 20 values of a key.
+    """
+    regions, ages = draws.integers(0, 20, units), draws.integers(0, 20, units)
+    secrets = [draws.random(units) < 0.3 for _ in range(2)]
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = OutputLedger(Path(folder) / "outputs.db")
+        start = time.process_time()
+        for number in range(earlier):
+            is_in = (draws.random(20) < 0.5)[regions]
+            ledger.check_and_record(held_answer(is_in, secrets[number % 2]))
+        spent = (time.process_time() - start) / earlier
+        asked = held_answer((draws.random(20) < 0.5)[regions], secrets[0])
+        table = held_table(regions, ages)
+        return {
+            "units": units,
+            "earlier_answers": earlier,
+            "record_each": round(spent, 4),
+            "check": cpu_seconds(lambda: ledger.would_record(asked)),
+            "check_20_by_20": cpu_seconds(lambda: ledger.would_record(table)),
+            "outcomes": [ledger.would_record(one).state for one in (asked, table)],
+        }
+
+
+def held_answer(is_in, holders):
+    """Return a count of units that are holders, of some that are known."""
+    measure = held_measure(holders)
+    populations = Populations.of_masks(np.array([is_in & holders, is_in]))
+    cells = (OutputCell(0, "count", None, THRESHOLD), OutputCell(1, measure, None, THRESHOLD))
+    return OutputAnswer(
+        "urn:data", "1", ("organisation:x",), populations, cells, holders={measure: holders}
+    )
+
+
+def held_table(groups, values):
+    """Return a table of counts by two keys of 20 values, each of which may be secret."""
+    populations = Populations.of_labels(20 * groups + values)
+    cells = [OutputCell(one, "count", None, THRESHOLD) for one in range(400)]
+    holders = {}
+    for key, other in ((groups, values), (values, groups)):
+        first = len(populations)
+        populations = populations.joined(Populations.of_labels(other))
+        for value in range(20):
+            measure = held_measure(key == value)
+            holders[measure] = key == value
+            cells += [OutputCell(first + one, measure, None, THRESHOLD) for one in range(20)]
+    about = ("urn:data", "1", ("organisation:x",))
+    sides = frozenset(holders)
+    return OutputAnswer(*about, populations, tuple(cells), holders=holders, one_sided=sides)
+
+
+def cpu_seconds(call, times=3):
+    """Return the median processor time of calls."""
+    spent = []
+    for _ in range(times):
+        start = time.process_time()
+        call()
+        spent.append(time.process_time() - start)
+    return round(statistics.median(spent), 4)
+
+
 def unlike_answers(units, earlier, draws):
     """Return how long the check takes where each unit is an atom, and its outcome."""
     bits = np.packbits(draws.random((earlier, units), dtype=np.float32) < 0.5, axis=1)
@@ -151,6 +216,7 @@ def main():
     figures = {
         "packed_differences": packed_differences(units, earlier, draws),
         "ledger": ledger_times(units, earlier, draws),
+        "held": held_times(units, earlier, draws),
         "unlike_answers": unlike_answers(units, 60, draws),
         "span": [span_times(*sizes, draws) for sizes in spans],
         "bounds": [bounds_times(*sizes, draws) for sizes in bounds],

@@ -18,6 +18,7 @@ from policy_engine.release.output_ledger.answers import (
 )
 from policy_engine.release.output_ledger.differences import Trial
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
+from policy_engine.release.output_ledger.populations import BitBlock
 from policy_engine.release.output_ledger.unit_owners import AtomOwners
 
 OPAQUE, STATISTICS = "*", "statistics:"
@@ -66,8 +67,9 @@ class LinearSystem:
 def linear_systems(trial: Trial, table: AtomTable) -> Iterator[LinearSystem]:
     """Yield the systems in which something may be wrong, for each measure and set of linked atoms:
     those with a suppressed cell, and new ones with atoms of fewer units than allowed."""
+    layers = _layers(trial.after)
     for name in _names(trial):
-        sums = _sums(trial, table, name)
+        sums = _sums(trial, table, layers, name)
         few = sums.owners.least
         most = replace(sums.owners, least=few * _statistic_count(trial.after, name))
         for system in _linked(sums._replace(owners=most)):
@@ -160,13 +162,28 @@ class _Sums(NamedTuple):
     holders: _Places | None
 
 
-def _sums(trial: Trial, table: AtomTable, name: str) -> _Sums:
+def _layers(knowledge: Knowledge) -> tuple[_Places, _Places]:
+    """Return the layer of a table of atoms and a population in it, for all: (pairs,) each."""
+    first, layers, numbers = 0, [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for block, own in knowledge.layers:
+        is_bits = isinstance(block, BitBlock)
+        layers.append(first + np.arange(len(own)) * is_bits)
+        numbers.append(own.astype(np.int64))
+        first += len(own) if is_bits else 1
+    return np.concatenate(layers), np.concatenate(numbers)
+
+
+def _sums(
+    trial: Trial, whole_table: AtomTable, layers: tuple[_Places, _Places], name: str
+) -> _Sums:
     after, own = _row_numbers(trial.after, name)
     before = _earlier_numbers(trial, name)
     targets = _targets(trial.after, name)
     numbers = np.array(sorted(after | targets), np.int64)
     places = np.full(len(trial.after.sizes) + 1, len(numbers), np.int64)
     places[numbers] = np.arange(len(numbers))
+    is_meant = np.unique(layers[0][places[layers[1]] < len(numbers)])
+    table = whole_table._replace(members=whole_table.members[is_meant])
     weights, owners, examples, holders = _merged_atoms(
         table, places, len(numbers), trial.holders.get(name)
     )
