@@ -168,12 +168,16 @@ class _HeldCells:
         presence = {one.presence_text: one.presence for one in questions.values()}
         row_keys = KeysOfRows.of(self.gathered, self.dataset_rows, self.rows, presence, self.tables)
         for part in members:
-            number = int(self.gathered.sets[part.rows[0]]) if len(part.rows) else 0
-            for key, aggregate in product(keys[number] if len(part.rows) else (), part.aggregates):
-                is_own = self.gathered.populations[aggregate][0] == part.name
-                if is_own and aggregate in questions:
-                    keyed = KeyedFigures(self.gathered, self.verdict, number, key, (aggregate,))
-                    yield from self._of_key(row_keys, keyed, questions[aggregate], part)
+            if not len(part.rows):
+                continue
+            number, groups = int(self.gathered.sets[part.rows[0]]), dict[str, list[int]]()
+            for one in part.aggregates:
+                if one in questions and self.gathered.populations[one][0] == part.name:
+                    present = row_keys.first_like(questions[one].presence_text)
+                    groups.setdefault(f"{questions[one].whole} {present}", []).append(one)
+            for key, aggregates in product(keys[number], groups.values()):
+                keyed = KeyedFigures(self.gathered, self.verdict, number, key, aggregates)
+                yield from self._of_key(row_keys, keyed, questions[aggregates[0]], part)
 
     def _of_key(
         self,

@@ -158,6 +158,11 @@ class KeysOfRows:
         is_read[numbers] = True
         return cls(codes, masks, is_read)
 
+    def first_like(self, text: str) -> str:
+        """Return the first text of values that the same rows have all of."""
+        own = self.is_present[text]
+        return next(one for one, mask in self.is_present.items() if np.array_equal(mask, own))
+
     def part(
         self, keyed: KeyedFigures, members: "Counts", holders: "Mapping[int, Masks]"
     ) -> HeldPart | None:
