@@ -12,7 +12,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from building import DATASET, OUTPUT, anonymize, column, permission, policy
 from places import ROOT
+from releasing import PEOPLE, Calling
 
 import policy_engine
 
@@ -58,6 +60,24 @@ def owner(chromium, served):
     kept = context.storage_state()
     context.close()
     return kept
+
+
+@pytest.fixture(scope="session")
+def masking(chromium, served, owner):
+    """Calls of the owner, a policy in force that masks a column, and data that it is about."""
+    calling = Calling(chromium.new_context(base_url=served[0], storage_state=owner))
+    ages = column("age", masking="top-coding", tail=2, replacement="label")
+    action = anonymize(method="masking", identifier=["name"], masked=[ages])
+    text = policy([permission(uid="http://x.org/policy/1", action=action, output=OUTPUT)])
+    chosen = calling.publish("Masked people", text)
+    return calling, chosen, calling.upload("People", DATASET, PEOPLE)
+
+
+@pytest.fixture(scope="session")
+def release(masking):
+    """The identifier of a release, made of the data by the policy."""
+    calling, chosen, dataset = masking
+    return f"{calling.sanitise(chosen, DATASET, dataset)['id']}-0"
 
 
 @pytest.fixture

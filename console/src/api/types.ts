@@ -1,7 +1,6 @@
 /** The answers of the service that the pages read. */
 
 import type { components } from "./schema";
-import type { Problem } from "./problems";
 
 type Schemas = components["schemas"];
 
@@ -51,22 +50,14 @@ export interface Duty {
   state: "outstanding" | "violated";
 }
 
-export type RunState = "queued" | "running" | "cancelling" | "succeeded" | "failed" | "cancelled";
-
-export interface Run {
-  id: string;
-  kind: string;
-  state: RunState;
-  attempt: number;
-  stage: string;
-  done: number;
-  total: number;
-  problems: Problem[];
-  created: string;
-  started: string | null;
-  finished: string | null;
-  settings: Record<string, unknown>;
-}
+export type Run = Schemas["RunView"];
+export type RunState = Run["state"];
+export type Release = Schemas["ReleaseView"];
+export type ReleaseState = Release["state"];
+export type Releases = Schemas["ReleasesView"];
+export type ReleaseVerdict = Schemas["ReleaseVerdict"];
+export type AccessRequest = Schemas["AccessView"];
+export type Artefact = Schemas["ArtefactView"];
 
 /** A plan as pages read it: steps of every kind have their own fields. */
 export interface PlanStep {
@@ -78,15 +69,6 @@ export interface Measurement {
   bound: string;
   column: string;
   sense: string;
-  asked: number;
-  achieved: number;
-}
-
-export interface Release {
-  id: string;
-  output: string;
-  policy: string;
-  state: string;
-  created: string;
-  run: string | null;
+  asked: number | string;
+  achieved: number | string;
 }

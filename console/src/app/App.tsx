@@ -14,6 +14,10 @@ const PolicyPage = lazy(() => import("../policies/PolicyPage"));
 const DataList = lazy(() => import("../data/DataList"));
 const NewData = lazy(() => import("../data/NewData"));
 const DataPage = lazy(() => import("../data/DataPage"));
+const RunList = lazy(() => import("../runs/RunList"));
+const RunPage = lazy(() => import("../runs/RunPage"));
+const ReleaseList = lazy(() => import("../releases/ReleaseList"));
+const ReleasePage = lazy(() => import("../releases/ReleasePage"));
 const AccessPage = lazy(() => import("../catalog/AccessPage"));
 const PeoplePage = lazy(() => import("../people/PeoplePage"));
 const DecisionList = lazy(() => import("../releases/DecisionList"));
@@ -25,6 +29,10 @@ const PAGES: readonly [RegExp, (id: string) => ReactNode][] = [
   [/^\/data$/, () => <DataList />],
   [/^\/data\/new$/, () => <NewData />],
   [/^\/data\/([^/]+)$/, (id) => <DataPage key={id} id={id} />],
+  [/^\/runs$/, () => <RunList />],
+  [/^\/runs\/([^/]+)$/, (id) => <RunPage key={id} id={id} />],
+  [/^\/releases$/, () => <ReleaseList />],
+  [/^\/releases\/([^/]+)$/, (id) => <ReleasePage key={id} id={id} />],
   [/^\/access$/, () => <AccessPage />],
   [/^\/decisions$/, () => <DecisionList />],
   [/^\/people$/, () => <PeoplePage />],

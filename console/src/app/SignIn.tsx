@@ -2,7 +2,7 @@ import { ErrorText } from "../parts/states";
 import { Mark } from "./Mark";
 
 export function SignIn() {
-  const wasTried = window.location.pathname === "/sign-in";
+  const wasTried = new URLSearchParams(window.location.search).get("link") === "over";
   return (
     <section className="sign-in">
       <Mark />

@@ -2,8 +2,9 @@ import { useState } from "react";
 import { asRefusal, post } from "../api/client";
 import { useGet } from "../api/loading";
 import type { Refusal } from "../api/problems";
-import type { Dataset, Page, Plans, PlanStep, Policy } from "../api/types";
-import { Link } from "../app/router";
+import type { Dataset, Page, Plans, PlanStep, Policy, Run } from "../api/types";
+import { Link, navigate } from "../app/router";
+import { has, useMe } from "../app/session";
 import { Refused, Shown } from "../parts/states";
 import { PlanView } from "./PlanView";
 
@@ -76,7 +77,41 @@ function Choosing({ dataset, policies }: { dataset: Dataset; policies: readonly 
         </button>
       </div>
       {refusal && <Refused refusal={refusal} />}
+      {plans && <Starting dataset={dataset} plans={plans} refused={setRefusal} />}
       {plans?.plans.map((plan, index) => <PlanView key={index} steps={plan.steps as unknown as PlanStep[]} />)}
     </>
+  );
+}
+
+interface StartingProps {
+  dataset: Dataset;
+  plans: Plans;
+  refused: (refusal: Refusal) => void;
+}
+
+/** What a plan says is done by a run, for who may start one. */
+function Starting({ dataset, plans, refused }: StartingProps) {
+  const [isBusy, setBusy] = useState(false);
+  if (!has(useMe(), "steward")) return <p className="quiet">A steward can start a run that does this:</p>;
+
+  async function start(): Promise<void> {
+    setBusy(true);
+    try {
+      const { policy, version } = plans;
+      const datasets = { [dataset.iri]: dataset.id };
+      const run = await post<Run>("/runs", { kind: "sanitise", policy, datasets, settings: { version } });
+      navigate(`/runs/${encodeURIComponent(run.id)}`);
+    } catch (error) {
+      refused(asRefusal(error));
+      setBusy(false);
+    }
+  }
+
+  return (
+    <p className="actions">
+      <button type="button" className="primary" disabled={isBusy} onClick={() => void start()}>
+        {isBusy ? "Starting …" : "Start a run that does this"}
+      </button>
+    </p>
   );
 }

@@ -13,7 +13,7 @@ export function Time({ at }: { at: string | null | undefined }) {
 }
 
 /** How long something took, in words. */
-export function spanOf(from: string | null, to: string | null, now: number): string {
+export function spanOf(from: string | null | undefined, to: string | null | undefined, now: number): string {
   if (!from) return "";
   const end = to ? new Date(to).getTime() : now;
   const seconds = Math.max(0, Math.round((end - new Date(from).getTime()) / 1000));

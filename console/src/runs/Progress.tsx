@@ -3,7 +3,7 @@ import type { Run } from "../api/types";
 /** How far a run is: its stage, and the part of it that is done where that is known. */
 export function Progress({ run }: { run: Run }) {
   if (run.state !== "running" && run.state !== "cancelling") {
-    return <span className="quiet">{run.state === "queued" ? "waits for a free place" : run.stage}</span>;
+    return <span className="quiet">{wordsOf(run)}</span>;
   }
   const label = run.stage || "starting";
   return (
@@ -15,4 +15,9 @@ export function Progress({ run }: { run: Run }) {
       </span>
     </span>
   );
+}
+
+function wordsOf(run: Run): string {
+  if (run.state === "queued") return "waits for a free place";
+  return run.state === "succeeded" || run.stage === "" ? "" : `ended while ${run.stage}`;
 }

@@ -1,8 +1,8 @@
 import { useState } from "react";
-import { BASE, getText } from "../api/client";
-import { useGet, useLoading } from "../api/loading";
+import { BASE, get, getText } from "../api/client";
+import { useLoading } from "../api/loading";
 import type { Refusal } from "../api/problems";
-import type { Page, Run } from "../api/types";
+import type { Artefact, Page, Run } from "../api/types";
 import { Link } from "../app/router";
 import { Head } from "../parts/Head";
 import { ProblemList } from "../parts/ProblemList";
@@ -13,6 +13,7 @@ import { kindName } from "./kinds";
 import { Progress } from "./Progress";
 import { RunActions } from "./RunActions";
 import { RunBadge } from "./RunBadge";
+import { Settings } from "./Settings";
 import { useRun } from "./useRuns";
 
 export default function RunPage({ id }: { id: string }) {
@@ -45,7 +46,7 @@ function OneRun({ run, changed }: { run: Run; changed: (run: Run) => void }) {
         )}
         <div className="columns">
           <Facts run={run} />
-          <Artifacts run={run} />
+          <Artefacts run={run} />
         </div>
         <Log run={run} />
       </div>
@@ -71,43 +72,29 @@ function Facts({ run }: { run: Run }) {
         <dd>{spanOf(run.started, run.finished, Date.now()) || <span className="quiet">not yet</span>}</dd>
         <dt>Attempt</dt>
         <dd>{run.attempt}</dd>
-        {Object.entries(run.settings).map(([name, value]) => (
-          <Fact key={name} name={name} value={value} />
-        ))}
+        <Settings settings={run.settings} />
       </dl>
     </section>
   );
 }
 
-function Fact({ name, value }: { name: string; value: unknown }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{typeof value === "string" ? value : JSON.stringify(value)}</dd>
-    </>
-  );
-}
-
-interface Artifact {
-  name: string;
-  size: number;
-}
-
-function Artifacts({ run }: { run: Run }) {
+function Artefacts({ run }: { run: Run }) {
   const path = `/runs/${encodeURIComponent(run.id)}/artefacts`;
-  const { loaded, reload } = useGet<Page<Artifact>>(`${path}?for=${run.state}`);
+  // What a run left is asked for again once it has ended.
+  const { loaded, reload } = useLoading(`${path} ${run.state}`, (signal) => get<Page<Artefact>>(path, signal));
   return (
     <section className="panel">
       <h2>Results</h2>
+      <Outputs run={run} />
       <Shown loaded={loaded} what="the results" retry={reload}>
         {(page) =>
           page.items.length === 0 ? (
-            <p className="quiet">Files appear here once the run has succeeded.</p>
+            <p className="quiet">What was measured is listed here once the run has succeeded.</p>
           ) : (
             <ul className="bullets">
               {page.items.map((one) => (
                 <li key={one.name}>
-                  <a href={`${BASE}${path}/${encodeURIComponent(one.name)}`} download>
+                  <a href={`${BASE}${path}/${one.name.split("/").map(encodeURIComponent).join("/")}`} download>
                     {one.name}
                   </a>{" "}
                   <span className="fine">{sizeOf(one.size)}</span>
@@ -118,6 +105,21 @@ function Artifacts({ run }: { run: Run }) {
         }
       </Shown>
     </section>
+  );
+}
+
+/** The releases that a run has made. */
+function Outputs({ run }: { run: Run }) {
+  const outputs = run.result["outputs"];
+  if (run.kind !== "sanitise" || !Array.isArray(outputs)) return null;
+  return (
+    <ul className="bullets">
+      {(outputs as { asset: string }[]).map((output, index) => (
+        <li key={output.asset}>
+          Released: <Link to={`/releases/${encodeURIComponent(`${run.id}-${index}`)}`}>{output.asset}</Link>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
+from policy_engine.errors import ServiceError
 from policy_engine.service.calls.callers import ServicesOf, allowed, anybody, cookie_name
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import IfMatch, add_tag
@@ -127,9 +128,14 @@ def end_key(services: ServicesOf, actor: Self, key_id: str) -> None:
 
 @sign_in_router.get("/sign-in", dependencies=[Depends(anybody)])
 def follow_link(services: ServicesOf, call: Request, token: str = "") -> Response:
-    """Sign in by a link, once, and go on to the pages."""
+    """Sign in by a link, once, and go on to the pages; a browser is told by them why it cannot."""
     services.sign_ins.spend(call.client.host if call.client else "")
-    cookie = services.identities.follow_link(token)
+    try:
+        cookie = services.identities.follow_link(token)
+    except ServiceError:
+        if "text/html" in call.headers.get("accept", ""):
+            return RedirectResponse("/?link=over", 303)
+        raise
     response = RedirectResponse("/", 303)
     response.set_cookie(
         cookie_name(is_secure=services.settings.is_secure),

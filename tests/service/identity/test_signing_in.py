@@ -44,6 +44,14 @@ def test_a_link_that_was_never_given_signs_nobody_in(services):
     assert "set-cookie" not in answer.headers
 
 
+def test_a_browser_is_told_by_the_pages_that_a_link_is_over(services):
+    client = browser(services)
+    headers = {"Accept": "text/html,application/xhtml+xml"}
+    answer = client.get("/sign-in?token=guess", headers=headers, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?link=over")
+    assert "set-cookie" not in answer.headers
+
+
 def test_the_first_person_may_do_everything(services):
     client = browser(services)
     secret = services.identities.new_link(services.identities.first_person())
