@@ -25,7 +25,6 @@ from policy_engine.service.settings import ServiceSettings
 from policy_engine.service.store.database import Database
 
 _COSTLY = 100
-_SIGN_INS = 60
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,6 @@ class Services:
     run_news: RunBroadcaster
     calls: RateLimit
     costly_calls: RateLimit
-    sign_ins: RateLimit
 
     @classmethod
     def open(cls, settings: ServiceSettings) -> "Services":
@@ -81,7 +79,6 @@ class Services:
             run_news=RunBroadcaster(database),
             calls=RateLimit(settings.calls_a_minute),
             costly_calls=RateLimit(max(1, settings.calls_a_minute // _COSTLY)),
-            sign_ins=RateLimit(_SIGN_INS),
         )
 
     def close(self) -> None:

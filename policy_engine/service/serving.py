@@ -1,6 +1,7 @@
 """Starts the service in a folder, and ends it."""
 
 import logging
+import os
 import socket
 from collections.abc import Callable
 from contextlib import closing
@@ -62,7 +63,9 @@ class _Server(uvicorn.Server):
 def prepare_folder(folder: Path) -> None:
     """Make a folder that its owner alone can read. Raises ServiceError (N013)."""
     try:
+        os.umask(0o077)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
         probe = folder / ".writable"
         probe.touch()
         probe.unlink()

@@ -41,7 +41,7 @@ class ServiceSettings(BaseModel):
     """Bytes of a call that is not an upload."""
     largest_upload: Annotated[int, Field(gt=0)] = 20 * 2**30
     calls_a_minute: Annotated[int, Field(gt=0)] = 60_000
-    """Calls of one caller that are answered; of costly ones a hundredth, of sign-ins 60."""
+    """Calls of one caller that are answered; of costly ones a hundredth."""
 
     @model_validator(mode="after")
     def _has_safe_address(self) -> Self:

@@ -21,7 +21,7 @@ class BodyLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a call."""
-        if scope["type"] != "http" or scope["path"].startswith(UPLOADS):
+        if scope["type"] != "http" or _is_part(scope):
             await self._app(scope, receive, send)
         elif _length(scope) > self._largest:
             message = f"The body of a call has at most {self._largest:,} bytes."
@@ -42,6 +42,11 @@ class BodyLimit:
             return message
 
         return receive_counted
+
+
+def _is_part(scope: Scope) -> bool:
+    """Tell whether a call sends a part of an upload."""
+    return bool(scope["method"] == "PATCH" and scope["path"].startswith(UPLOADS))
 
 
 def _length(scope: Scope) -> int:

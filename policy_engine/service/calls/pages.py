@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import Query
@@ -30,7 +30,7 @@ class Cursor(BaseModel):
     """Which page of a list is meant."""
 
     limit: Annotated[int, Query(ge=1, le=MOST)] = 50
-    cursor: str = ""
+    cursor: Annotated[str, Query(max_length=500)] = ""
 
     def page(
         self,
@@ -69,7 +69,7 @@ def _written(row: Any, order: tuple[Any, Any]) -> str:
 def _parsed(cursor: str) -> tuple[datetime, str]:
     try:
         moment, identifier = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        return datetime.fromisoformat(moment), str(identifier)
-    except (ValueError, TypeError, binascii.Error):
+        return datetime.fromisoformat(moment).astimezone(UTC), str(identifier)
+    except (ValueError, TypeError, binascii.Error, OverflowError, RecursionError):
         message = "The cursor is not one that a list gave."
         raise ServiceError.of("N007", message, "Leave it out for the first page.") from None

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
+from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
 from policy_engine.errors import (
@@ -151,6 +152,14 @@ def add_refusals(app: FastAPI) -> None:
         status = getattr(error, "status_code", 500)
         return refuse([_http_problem(status)], status, request_id(call))
 
+    def refuse_text(call: Request, _: Exception) -> JSONResponse:
+        return refuse([_NO_TEXT], 422, request_id(call))
+
+    def refuse_busy(call: Request, _: Exception) -> JSONResponse:
+        return refuse([_BUSY], 503, request_id(call))
+
+    app.add_exception_handler(UnicodeEncodeError, refuse_text)
+    app.add_exception_handler(OperationalError, refuse_busy)
     app.add_exception_handler(PolicyEngineError, refuse_error)
     app.add_exception_handler(RequestValidationError, refuse_form)
     app.add_exception_handler(HTTPException, refuse_http)
@@ -167,6 +176,8 @@ def _without_places(problem: Problem, folder: str) -> Problem:
     return replace(problem, message=message, hint=hint)
 
 
+_NO_TEXT = Problem("N007", "A text of the call has half a character: a surrogate by itself.")
+_BUSY = Problem("N013", "The database does not answer in time.", "Try again in a moment.")
 _FORM = Problem("N007", "The call cannot be understood.")
 
 

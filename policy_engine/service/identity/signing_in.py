@@ -34,11 +34,12 @@ class Identities:
     database: Database
 
     def first_person(self) -> str:
-        """Return the identifier of who may do everything here, who is made where nobody is."""
+        """Return the identifier of the first administrator, who is made where there is none."""
         with self.database.writing() as session:
-            person = session.scalars(
-                select(Person).where(Person.is_active).order_by(Person.created).limit(1)
-            ).first()
+            people = session.scalars(
+                select(Person).where(Person.is_active).order_by(Person.created)
+            )
+            person = next((one for one in people if Role.ADMINISTRATOR in one.roles), None)
             if person is None:
                 person = Person(name=FIRST_PERSON, roles=[role.value for role in Role])
                 session.add(person)

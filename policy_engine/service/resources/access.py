@@ -7,11 +7,12 @@ the grant is revoked. No second rule lets anybody read data.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Annotated
 from uuid import uuid4
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, AwareDatetime, BaseModel, Field
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
@@ -30,6 +31,17 @@ from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset
 from policy_engine.service.store.people import Person
 from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """Return a moment in UTC. Raises ValueError for one that has none there."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is outside the years 1 to 9999") from None
+
+
+AwareMoment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 
 
 class AccessState(StrEnum):
@@ -64,10 +76,10 @@ class AccessView(BaseModel):
 class NewAccessRequest(BaseModel):
     """Assets that are to be read together, for a purpose, until a moment, and why."""
 
-    targets: list[str]
+    targets: Annotated[list[str], Field(max_length=50)]
     purpose: str = ""
-    until: datetime
-    reason: str = ""
+    until: AwareMoment
+    reason: Annotated[str, Field(max_length=2000)] = ""
 
 
 @dataclass(frozen=True)
@@ -97,8 +109,8 @@ class Access:
         if not actor.party:
             message = "You have no IRI that policies call you by."
             raise ServiceError.of("N004", message, "Ask an administrator to give you one.")
-        if wanted.until.tzinfo is None or wanted.until <= now():
-            message = "Access ends at a moment that is still to come, with its time zone."
+        if wanted.until <= now():
+            message = "Access ends at a moment that is still to come."
             raise ServiceError.of("N004", f"{message} Given: {wanted.until.isoformat()}.")
         request = read_request(actor.party, "read", wanted.targets, wanted.purpose)
         with self.database.writing() as session:

@@ -1,6 +1,6 @@
 """Datasets, and how their files come."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -185,6 +185,18 @@ class OwnedDatasets:
         if unused:
             self.files.forget(unused)
         return _dataset_view(row)
+
+    def check_names(self, actor: Actor, datasets: Mapping[str, str]) -> None:
+        """Check that datasets are there for the caller, each by its own IRI.
+
+        Under another IRI, a policy that is not about it would be carried out on it. Raises
+        ServiceError: N003 for one that is not there, N004 for one that has another IRI.
+        """
+        for iri, one in datasets.items():
+            own = self.read(actor, one).iri
+            if terms.canonical(iri) != own:
+                message = f"The dataset {one!r} is {own}. Given: {iri!r}."
+                raise ServiceError.of("N004", message, "Give it by its own IRI.")
 
     def paths(self, dataset_ids: dict[str, str]) -> dict[str, Path]:
         """Return the files of datasets by IRI, for a run that was allowed to read them.

@@ -3,12 +3,12 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, Field
 
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
@@ -34,7 +34,7 @@ class AccessQuestion(BaseModel):
 
     assignee: str = ""
     action: str = "read"
-    target: list[str]
+    target: Annotated[list[str], Field(max_length=100)]
     purpose: str = ""
 
 
@@ -53,6 +53,17 @@ class LoggedView(BaseModel):
     policy_digests: tuple[str, ...]
 
 
+def _in_utc(moment: datetime) -> datetime:
+    """Return a moment in UTC; one without a zone is in it already. Raises ValueError."""
+    try:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        raise ValueError("is outside the years 1 to 9999") from None
+
+
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
+
+
 class LogFilter(BaseModel):
     """Which entries of the log are meant; those with all that is given."""
 
@@ -60,8 +71,8 @@ class LogFilter(BaseModel):
     assignee: str = ""
     target: str = ""
     policy: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
+    since: Moment | None = None
+    until: Moment | None = None
 
     def has(self, entry: Entry, party: str | None) -> bool:
         """Return whether an entry is meant, and is one of a party, if there is one."""

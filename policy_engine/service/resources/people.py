@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pydantic import BaseModel
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from policy_engine import terms
@@ -17,7 +17,7 @@ from policy_engine.service.identity.roles import Role, Verb
 from policy_engine.service.identity.secrets import digest_of, new_key
 from policy_engine.service.identity.signing_in import LINK_LIFE, Identities
 from policy_engine.service.store.base import now
-from policy_engine.service.store.people import ApiKey, Person
+from policy_engine.service.store.people import ApiKey, Person, SignIn
 
 MOST_DAYS = 366
 _MOST_KEYS = 50
@@ -108,6 +108,8 @@ class People:
             row.party = row.party if party is None else party
             row.is_active = row.is_active if is_active is None else is_active
             row.revision += 1
+            if not row.is_active:
+                _end_all(session, row.id)
             session.flush()
             _check_managed(session)
             return _person_view(row)
@@ -163,6 +165,13 @@ class People:
             if row is None or row.person_id != actor.id:
                 raise nothing_there()
             row.ended = row.ended or now()
+
+
+def _end_all(session: Session, person_id: str) -> None:
+    """End all sign-ins and keys of a person: they do not come back with them."""
+    for kind in (SignIn, ApiKey):
+        ended = update(kind).where(kind.person_id == person_id, kind.ended.is_(None))
+        session.execute(ended.values(ended=now()))
 
 
 def _person(session: Session, person_id: str) -> Person:

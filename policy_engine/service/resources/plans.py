@@ -58,8 +58,7 @@ class Plans:
 
     def files(self, actor: Actor, datasets: Mapping[str, str]) -> dict[str, str]:
         """Return the files of datasets that the caller may read about, by IRI."""
-        for one in datasets.values():
-            self.datasets.read(actor, one)
+        self.datasets.check_names(actor, datasets)
         paths = self.datasets.paths(dict(datasets))
         return {iri: str(path) for iri, path in paths.items()}
 

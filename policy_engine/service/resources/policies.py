@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session, selectinload
 from policy_engine.authoring.diff import compare_policies
 from policy_engine.authoring.diff.model import Difference
 from policy_engine.authoring.validating import Checked, check_text
-from policy_engine.errors import PolicyError, Problem, ServiceError
+from policy_engine.decision import Decider
+from policy_engine.errors import PolicyEngineError, PolicyError, Problem, ServiceError
 from policy_engine.policy import InForce, Policy, PolicyText, Reading
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
@@ -281,6 +282,7 @@ def _put_in_force(session: Session, policy: StoredPolicy, version: PolicyVersion
     if session.scalar(same.limit(1)) is not None:
         message = f"Another policy that is in force has the uid {uid!r}."
         raise ServiceError.of("N004", message, "Give this one a uid of its own.")
+    _check_together(session, policy, version)
     for one in policy.versions:
         if one.state == VersionState.PUBLISHED:
             one.state = VersionState.REPLACED.value
@@ -289,6 +291,26 @@ def _put_in_force(session: Session, policy: StoredPolicy, version: PolicyVersion
     version.revision += 1
     policy.published, policy.uid = version.number, uid
     policy.revision += 1
+
+
+def _check_together(session: Session, policy: StoredPolicy, version: PolicyVersion) -> None:
+    """Check that requests can still be decided once a version is in force beside all others.
+
+    Raises ServiceError (N004) otherwise, such as for an output that another policy makes: by whom
+    is not told.
+    """
+    others = session.scalars(
+        select(PolicyVersion.text)
+        .join(StoredPolicy, PolicyVersion.policy_id == StoredPolicy.id)
+        .where(PolicyVersion.number == StoredPolicy.published, StoredPolicy.id != policy.id)
+    )
+    texts = [_named(text) for text in (*others, version.text)]
+    try:
+        Decider(_reading().policies_in_force(*texts))
+    except PolicyEngineError as error:
+        message = f"The policy cannot be in force beside the others ({error.code})."
+        hint = "Another one makes the same output, or claims what this one does."
+        raise ServiceError.of("N004", message, hint) from None
 
 
 def _policy_view(row: StoredPolicy) -> PolicyView:

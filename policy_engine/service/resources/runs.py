@@ -1,5 +1,6 @@
 """Runs: asked for, watched, cancelled, and asked for again."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -173,6 +174,7 @@ class Runs:
             hint = did_you_mean(kind[:50], self.kinds) or f"Kinds: {', '.join(self.kinds)}."
             raise ServiceError.of("N007", message, hint)
         try:
+            json.dumps(settings, ensure_ascii=False).encode()  # raises for half a character
             return self.kinds[kind].model_validate(settings)
         except ValidationError as error:
             raise ServiceError(*(_settings_problem(one) for one in error.errors())) from None
@@ -180,6 +182,7 @@ class Runs:
     def _checked(self, actor: Actor, settings: RunSettings) -> RunSettings:
         """Return settings that are about what is there for the caller."""
         number = self._version(actor, settings)
+        self.datasets.check_names(actor, getattr(settings, "datasets", {}))
         for one in settings.dataset_ids:
             self.datasets.read(actor, one)
             self.datasets.paths({one: one})

@@ -18,10 +18,11 @@ from policy_engine.service.services import Services
 router = APIRouter(tags=["runs"])
 
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_RUNS))]
-BEAT = 15.0
+BEAT = 10.0
 """Seconds after which a stream says that it is alive, where nothing else is to be said."""
-CHECK = 30.0
+CHECK = 5.0
 """Seconds after which it is asked again whether the reader may still read."""
+_DIGITS = 19
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -43,7 +44,8 @@ async def stream_events(
     Who sends the number of the last one as `Last-Event-ID` misses none. Without, it begins with the
     latest.
     """
-    heard = int(last_event_id) if last_event_id.isascii() and last_event_id.isdigit() else None
+    is_number = last_event_id.isascii() and last_event_id.isdigit() and len(last_event_id) < _DIGITS
+    heard = int(last_event_id) if is_number else None
     return EventStream(_frames(services, actor, call, heard), headers=_HEADERS)
 
 

@@ -129,7 +129,6 @@ def end_key(services: ServicesOf, actor: Self, key_id: str) -> None:
 @sign_in_router.get("/sign-in", dependencies=[Depends(anybody)])
 def follow_link(services: ServicesOf, call: Request, token: str = "") -> Response:
     """Sign in by a link, once, and go on to the pages; a browser is told by them why it cannot."""
-    services.sign_ins.spend(call.client.host if call.client else "")
     try:
         cookie = services.identities.follow_link(token)
     except ServiceError:

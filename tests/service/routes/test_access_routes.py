@@ -104,7 +104,10 @@ def test_the_output_of_a_policy_is_its_owners(services, consumer):
         ({"targets": []}, (422, "D001")),
         ({"targets": ["Visit"]}, (422, "D001")),
         ({"until": "2001-01-01T00:00:00Z"}, (409, "N004")),
-        ({"until": "2999-01-01T00:00:00"}, (409, "N004")),
+        ({"until": "2999-01-01T00:00:00"}, (422, "N007")),
+        ({"until": "9999-12-31T23:59:59-23:59"}, (422, "N007")),
+        ({"targets": [VISIT] * 51}, (422, "N007")),
+        ({"reason": "x" * 2001}, (422, "N007")),
         ({"purpose": "no purpose"}, (422, "D001")),
     ],
 )
