@@ -36,6 +36,7 @@ def test_who_is_added_signs_in_by_a_link_and_asks_in_their_own_name(open_page):
     page.get_by_role("heading", name="Access").wait_for()
     assert page.get_by_role("navigation").get_by_role("link").all_inner_texts() == [
         "Access",
+        "Releases",
         "Decisions",
     ]
     ask(page, "http://example.com/NobodyOwns", "marketing")

@@ -14,8 +14,8 @@ export const SCREENS: readonly Screen[] = [
   { path: "/policies", name: "Policy", roles: ["owner", "steward", "auditor"] },
   { path: "/data", name: "Data", roles: ["owner", "steward", "auditor"] },
   { path: "/runs", name: "Runs", roles: ["owner", "steward", "auditor"] },
-  { path: "/releases", name: "Releases", roles: ["owner", "steward", "consumer", "auditor"] },
   { path: "/access", name: "Access", roles: ["consumer", "owner", "steward"] },
+  { path: "/releases", name: "Releases", roles: ["owner", "steward", "consumer", "auditor"] },
   { path: "/decisions", name: "Decisions", roles: ["owner", "auditor", "consumer"] },
   { path: "/people", name: "People", roles: ["administrator"] },
 ];
