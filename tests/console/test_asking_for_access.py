@@ -94,3 +94,24 @@ def test_pages_of_people_and_access_are_accessible(open_page, accessibility, pat
     page.get_by_role("heading", level=1).wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert accessibility(page) == []
+
+
+@pytest.mark.usefixtures("masking")
+def test_an_owner_is_asked_for_access_grants_it_and_takes_it_back(open_page):
+    people = open_page("/people")
+    add_person(people, "Asking", "Consumer", party=f"{ADA}/asking")
+    asking = open_page(link_for(people, "Asking"), signed_in=False)
+    asking.get_by_text("Ask an owner for access").click()
+    asking.get_by_label("Data to read").fill("http://x.org/People")
+    asking.get_by_label("For the purpose").fill("marketing")
+    asking.get_by_role("button", name="Ask", exact=True).click()
+    asking.get_by_text("The owner is asked.").wait_for()
+    page = open_page("/access")
+    requests = page.get_by_role("region", name="Requests for access")
+    for verb, state in (("Grant", "granted"), ("Revoke", "revoked")):
+        requests.get_by_role("button", name=verb).click()
+        page.get_by_label("Note for who asked").fill(f"{verb}, as was agreed.")
+        page.get_by_role("dialog").get_by_role("button", name=verb, exact=True).click()
+        requests.get_by_text(state, exact=True).wait_for()
+    asking.reload()
+    asking.get_by_text("Revoke, as was agreed.").wait_for()
