@@ -27,7 +27,8 @@ def test_each_cell_has_its_figure_all_reasons_and_their_evidence(tmp_path):
     assert (north["value"], north["outcome"], north["codes"]) == (200, "suppressed", ["K003"])
     assert (south["value"], south["codes"]) == (1018, ["K002", "K005", "K006"])
     figures = south["evidence"][0]
-    assert (figures["units"], figures["largest"], figures["second"]) == (1, 999, 1)
+    assert (figures["units"], figures["largest"], figures["second"]) == (20, 999, 1)
+    assert figures["units_of_rarest_value"] == 1
 
 
 def test_evidence_says_of_what_and_by_which_thresholds(tmp_path):
