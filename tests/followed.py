@@ -1,9 +1,11 @@
 """Runs that are carried out by processes, and waited for."""
 
+import asyncio
 import os
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +25,13 @@ HERE = Path(__file__).parent
 PROGRAM = (sys.executable, "-P", str(HERE / "cheap_kinds.py"))
 PLACES = f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
 """Where a supervisor and its runs find cheap kinds."""
+
+
+def apart(coroutine):
+    """Return what a coroutine returns, run in a thread of its own: that of the tests may have a
+    loop already, as it has where a browser is driven."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
 
 
 def cheap(services):

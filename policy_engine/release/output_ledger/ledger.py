@@ -1,6 +1,6 @@
 """The output ledger: an answer is checked against all earlier ones, and recorded, in one step."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from policy_engine.release.output_ledger.answers import (
     CellOutcome,
     LedgerOutcome,
     OutputAnswer,
+    OutputCell,
 )
 from policy_engine.release.output_ledger.checking import OTHER_DATA, LedgerJudgement, judge
 from policy_engine.release.output_ledger.contents import AnswerContent
@@ -229,7 +230,7 @@ class _Transaction:
             text, own = content.packed(judgement.after.places, states)
             self.stored.add_answer(number, text)
             digest = self.ledger.chain.digest(text)
-        output = _recorded(answer, sum(states), digest)
+        output = _recorded(answer, states, digest)
         self.append(state="answered" if digest else "repeated", output=output)
         judgement.after.places |= {
             key: (number, place) for place, key in enumerate(content.block_keys()) if place in own
@@ -280,14 +281,27 @@ def _outcome(judgement: LedgerJudgement) -> LedgerOutcome:
     return LedgerOutcome(judgement.state, judgement.cells)
 
 
-def _recorded(answer: OutputAnswer, released: int, digest: str | None) -> RecordedOutput:
+def _recorded(answer: OutputAnswer, states: Sequence[bool], digest: str | None) -> RecordedOutput:
+    """Return what is kept of an answer; of a figure, all cells that it is told by count as one."""
+    all_figures = {_figure(place, cell) for place, cell in enumerate(answer.cells)}
+    withheld = {
+        _figure(place, cell)
+        for place, (cell, is_released) in enumerate(zip(answer.cells, states, strict=True))
+        if not is_released
+    }
+    released = len(all_figures - withheld)
     return RecordedOutput(
         dataset=answer.dataset,
         data=answer.data,
         scopes=answer.scopes,
         units=answer.populations.units,
         released=released,
-        suppressed=len(answer.cells) - released,
+        suppressed=len(withheld),
         name=answer.name or None,
         content=digest,
     )
+
+
+def _figure(place: int, cell: OutputCell) -> tuple[bool, int]:
+    """Return the figure of a cell, or the cell itself where it is of none."""
+    return (True, cell.figure) if cell.figure >= 0 else (False, place)

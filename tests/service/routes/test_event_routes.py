@@ -2,7 +2,7 @@ import asyncio
 import threading
 
 import pytest
-from followed import cheap, steward
+from followed import apart, cheap, steward
 from served import API, code, person, signed_in
 
 from policy_engine.service.routes import events
@@ -35,7 +35,7 @@ def frames(services, client, heard=None, seconds=0.8):
             await task
             return is_over
 
-    is_over = asyncio.run(read())
+    is_over = apart(read())
     body = b"".join(one.get("body", b"") for one in sent).decode()
     return sent[0], body, is_over
 

@@ -1,7 +1,7 @@
 import asyncio
 import json
 
-from followed import cheap, steward
+from followed import apart, cheap, steward
 
 from policy_engine.service.runs.broadcasting import RunBroadcaster
 from policy_engine.service.runs.queue import RunQueue
@@ -24,7 +24,7 @@ def heard_by(services, listeners, during, heard=None):
         broadcaster.close()
         await asyncio.gather(*tasks)
 
-    asyncio.run(together())
+    apart(together())
     return news, broadcaster.questions
 
 
