@@ -35,7 +35,6 @@ class Verb(StrEnum):
     QUERY = "query"
     DECIDE = "decide"
     READ_DECISIONS = "read decisions"
-    REVIEW = "review outputs"
     MANAGE_PEOPLE = "manage people"
 
 
@@ -68,7 +67,6 @@ ALLOWED: Mapping[Verb, Mapping[Role, Whose]] = MappingProxyType(
         Verb.QUERY: {Role.CONSUMER: _OWN},
         Verb.DECIDE: {Role.CONSUMER: _OWN, Role.OWNER: _ALL, Role.STEWARD: _ALL},
         Verb.READ_DECISIONS: {Role.CONSUMER: _OWN, Role.OWNER: _ALL, Role.AUDITOR: _ALL},
-        Verb.REVIEW: {Role.OWNER: _OWN, Role.AUDITOR: _ALL},
         Verb.MANAGE_PEOPLE: {Role.ADMINISTRATOR: _ALL},
     }
 )

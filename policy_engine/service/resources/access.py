@@ -7,18 +7,19 @@ the grant is revoked. No second rule lets anybody read data.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 from uuid import uuid4
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from policy_engine import terms
 from policy_engine.decision import read_request
 from policy_engine.errors import ServiceError
+from policy_engine.service.calls.moments import AwareMoment
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.identity.actors import Actor
@@ -31,17 +32,6 @@ from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset
 from policy_engine.service.store.people import Person
 from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
-
-
-def _in_utc(moment: datetime) -> datetime:
-    """Return a moment in UTC. Raises ValueError for one that has none there."""
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("is outside the years 1 to 9999") from None
-
-
-AwareMoment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 
 
 class AccessState(StrEnum):

@@ -3,12 +3,12 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
@@ -18,6 +18,7 @@ from policy_engine.decision.log.log import Transaction
 from policy_engine.decision.model import Effect
 from policy_engine.errors import InternalError, PolicyEngineError, ServiceError
 from policy_engine.policy import InForce, Reading
+from policy_engine.service.calls.moments import Moment
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise
@@ -51,17 +52,6 @@ class LoggedView(BaseModel):
     policy: str
     rule: str
     policy_digests: tuple[str, ...]
-
-
-def _in_utc(moment: datetime) -> datetime:
-    """Return a moment in UTC; one without a zone is in it already. Raises ValueError."""
-    try:
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except OverflowError:
-        raise ValueError("is outside the years 1 to 9999") from None
-
-
-Moment = Annotated[datetime, AfterValidator(_in_utc)]
 
 
 class LogFilter(BaseModel):
@@ -119,10 +109,10 @@ class _Ticket:
 
 @dataclass(frozen=True)
 class _Turns:
-    """Requests that are decided together: whoever comes to the log next decides all that wait.
+    """Decides all waiting requests in one transaction of the log.
 
-    One by one they are answered, each with what those before it changed; the disk is asked once
-    for all of them, which is what takes long.
+    Each request still sees the effect of those before it. Syncing the log to disk is what takes
+    long, and it is done once for all of them.
     """
 
     waiting: deque[_Ticket] = field(default_factory=deque)

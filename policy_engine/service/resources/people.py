@@ -97,7 +97,7 @@ class People:
         """Return a person after a change, of what is given.
 
         Raises ServiceError: N003, N005, and N004 where nobody would be left who manages people;
-        RequestError (D001) for a party that is no IRI.
+        RequestError (D001) for a party that is not an IRI.
         """
         authorise(actor, Verb.MANAGE_PEOPLE)
         _check_party(party or "")

@@ -23,6 +23,7 @@ from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
 from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.decisions import Proofs
 from policy_engine.service.runs.folders import RunFolders
 from policy_engine.service.runs.kinds.sanitising import RECORD, RELEASE, Sanitising
 from policy_engine.service.runs.kinds.settings import RELEASES
@@ -35,7 +36,6 @@ from policy_engine.service.store.runs import StoredRun
 
 _KIND = "sanitise"
 _UNMEASURABLE = "V006"
-Proofs = tuple[Certificate | Attestation, ...]
 
 
 class ReleaseStanding(StrEnum):

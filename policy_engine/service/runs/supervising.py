@@ -1,4 +1,4 @@
-"""The process that has runs carried out, and sees to it that each comes to an end."""
+"""The supervisor process: starts runs, and makes sure that each one ends."""
 
 import fcntl
 import logging

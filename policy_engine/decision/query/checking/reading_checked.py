@@ -95,7 +95,7 @@ class _Reader:
         )
 
     def _hint(self, hint: str = "Ask for COUNT, SUM, AVG and the like.") -> str:
-        """Return what to ask for instead of columns that are no aggregates."""
+        """Return a hint: which aggregates to select in place of plain columns."""
         inner = (one.this for one in self.tree.find_all(exp.CTE, exp.Subquery))
         is_grouped = any(one.args.get("group") for one in inner)
         return "Aggregate without a subquery, and choose groups by HAVING." if is_grouped else hint
