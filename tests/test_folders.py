@@ -1,5 +1,6 @@
 """Tests lie where what they test lies: in the folder of the same path."""
 
+from collections import Counter
 from pathlib import Path
 
 import policy_engine
@@ -31,5 +32,5 @@ def test_every_folder_of_tests_is_that_of_a_folder_of_the_package():
 
 def test_no_two_files_of_tests_have_one_name():
     """They are imported by their names alone."""
-    names = [path.name for path in TESTS.rglob("test_*.py")]
-    assert len(names) == len(set(names))
+    names = Counter(path.name for path in TESTS.rglob("test_*.py"))
+    assert [name for name, times in names.items() if times > 1] == []

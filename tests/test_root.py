@@ -5,7 +5,6 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from places import TESTS
 
 import policy_engine
 
@@ -34,8 +33,3 @@ def test_an_exported_name_is_what_its_home_has(name):
     found = getattr(policy_engine, name)
     known = getattr(import_module(f"policy_engine.{policy_engine._HOMES[name]}"), name)
     assert getattr(found, "__wrapped__", found) is known
-
-
-def test_no_two_files_of_tests_have_one_name():
-    names = [path.name for path in TESTS.rglob("test_*.py")]
-    assert sorted(names) == sorted(set(names))

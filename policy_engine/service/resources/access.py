@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from policy_engine import terms
 from policy_engine.decision import read_request
 from policy_engine.errors import ServiceError
-from policy_engine.service.calls.moments import AwareMoment
+from policy_engine.service.calls.timestamps import AwareMoment
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.identity.actors import Actor

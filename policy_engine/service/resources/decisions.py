@@ -18,7 +18,7 @@ from policy_engine.decision.log.log import Transaction
 from policy_engine.decision.model import Effect
 from policy_engine.errors import InternalError, PolicyEngineError, ServiceError
 from policy_engine.policy import InForce, Reading
-from policy_engine.service.calls.moments import Moment
+from policy_engine.service.calls.timestamps import Moment
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise

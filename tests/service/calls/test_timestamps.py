@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from policy_engine.service.calls.moments import in_utc
+from policy_engine.service.calls.timestamps import in_utc
 
 
 @pytest.mark.parametrize(

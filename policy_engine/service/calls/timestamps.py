@@ -1,4 +1,4 @@
-"""Moments as calls give them."""
+"""Timestamps as calls give them."""
 
 from datetime import UTC, datetime
 from typing import Annotated
