@@ -19,9 +19,9 @@ from sqlalchemy.orm import Session
 from policy_engine import terms
 from policy_engine.decision import read_request
 from policy_engine.errors import ServiceError
-from policy_engine.service.calls.timestamps import AwareMoment
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
+from policy_engine.service.calls.timestamps import AwareMoment
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, nothing_there
 from policy_engine.service.identity.roles import Verb
