@@ -9,6 +9,7 @@ from policy_engine.service.calls.rates import RateLimit
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.identity.signing_in import Identities
 from policy_engine.service.resources.access import Access
+from policy_engine.service.resources.answers import KeptAnswers
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.diagnostics import TextChecks
@@ -39,6 +40,7 @@ class Services:
     checks: TextChecks
     datasets: OwnedDatasets
     access: Access
+    answers: KeptAnswers
     plans: Plans
     decisions: Decisions
     queries: Queries
@@ -71,6 +73,7 @@ class Services:
             checks=TextChecks(),
             datasets=datasets,
             access=Access(database, policies),
+            answers=KeptAnswers(database, settings.folder),
             plans=Plans(policies, datasets),
             decisions=decisions,
             queries=Queries(decisions, settings.folder, mentioned),

@@ -27,6 +27,9 @@ def caller_of(call: Request) -> Actor:
     Raises ServiceError: N001 for nobody, N010 for a cookie or a key that is not valid, N006 for one
     who calls too often, N009 for a change that a page of another site may have made.
     """
+    caller: Actor | None = getattr(call.state, "actor", None)
+    if caller is not None:  # a call is counted once, however often it is asked whose it is
+        return caller
     services = services_of(call)
     key, cookie = _key_of(call), _cookie_of(call, services)
     services.calls.spend(digest_of(key or cookie) if key or cookie else _address_of(call))
@@ -38,7 +41,7 @@ def caller_of(call: Request) -> Actor:
     else:
         message = "You are not signed in."
         raise ServiceError.of("N001", message, "Follow the link that the service gave you.")
-    call.state.person = actor.id
+    call.state.person, call.state.actor = actor.id, actor
     return actor
 
 

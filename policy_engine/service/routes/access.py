@@ -7,12 +7,13 @@ from pydantic import BaseModel, Field
 
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.calls.revisions import IfMatch, add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.access import AccessView, NewAccessRequest
 
-router = APIRouter(tags=["access"])
+router = APIRouter(tags=["access"], route_class=RepeatableRoute)
 
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_ACCESS))]
 Requester = Annotated[Actor, Depends(allowed(Verb.ASK_FOR_ACCESS))]
@@ -33,7 +34,7 @@ def list_requests(
     return services.access.page(actor, page)
 
 
-@router.post("/access-requests", status_code=201)
+@router.post("/access-requests", status_code=201, dependencies=[ONCE])
 def ask_for_access(
     services: ServicesOf, actor: Requester, wanted: NewAccessRequest, response: Response
 ) -> AccessView:

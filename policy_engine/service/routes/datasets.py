@@ -8,12 +8,13 @@ from pydantic import BaseModel, Field
 
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.calls.revisions import add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.datasets import DatasetView, UploadView
 
-router = APIRouter(tags=["datasets"])
+router = APIRouter(tags=["datasets"], route_class=RepeatableRoute)
 
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_DATASETS))]
 Writer = Annotated[Actor, Depends(allowed(Verb.WRITE_DATASETS))]
@@ -56,7 +57,7 @@ def list_datasets(services: ServicesOf, actor: Reader, page: Page) -> PageOf[Dat
     return services.datasets.page(actor, page)
 
 
-@router.post("/datasets", status_code=201)
+@router.post("/datasets", status_code=201, dependencies=[ONCE])
 def create_dataset(
     services: ServicesOf, actor: Writer, dataset: NewDataset, response: Response
 ) -> DatasetView:
@@ -83,7 +84,7 @@ def delete_dataset(services: ServicesOf, actor: Writer, dataset_id: str) -> None
     services.datasets.delete(actor, dataset_id)
 
 
-@router.post("/datasets/{dataset_id}/uploads", status_code=201)
+@router.post("/datasets/{dataset_id}/uploads", status_code=201, dependencies=[ONCE])
 def begin_upload(
     services: ServicesOf, actor: Writer, dataset_id: str, upload: NewUpload, response: Response
 ) -> UploadView:
@@ -123,7 +124,7 @@ def cancel_upload(services: ServicesOf, actor: Writer, upload_id: str) -> None:
     services.datasets.cancel(actor, upload_id)
 
 
-@router.post("/uploads/{upload_id}:complete")
+@router.post("/uploads/{upload_id}:complete", dependencies=[ONCE])
 def complete_upload(
     services: ServicesOf, actor: Writer, upload_id: str, completion: Completion
 ) -> DatasetView:

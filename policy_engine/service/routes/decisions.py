@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Query
 from policy_engine.decision import Decision
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.pages import MOST
+from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.decisions import (
@@ -17,7 +18,7 @@ from policy_engine.service.resources.decisions import (
 )
 from policy_engine.service.resources.queries import QueryAnswer, SqlQuestion
 
-router = APIRouter(tags=["decisions"])
+router = APIRouter(tags=["decisions"], route_class=RepeatableRoute)
 
 Asker = Annotated[Actor, Depends(allowed(Verb.DECIDE))]
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_DECISIONS))]
@@ -51,7 +52,7 @@ def verify_decisions(services: ServicesOf, actor: Reader) -> LogIntegrity:
     return services.decisions.verify(actor)
 
 
-@router.post("/queries")
+@router.post("/queries", dependencies=[ONCE])
 def query(services: ServicesOf, actor: Querier, question: SqlQuestion) -> QueryAnswer:
     """Answer a query, as far as policies let you read what it is about."""
     return services.queries.answer(actor, question)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from policy_engine.errors import ServiceError
 from policy_engine.service.calls.callers import ServicesOf, allowed, anybody, cookie_name
 from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.calls.revisions import IfMatch, add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Role, Verb
@@ -21,7 +22,7 @@ from policy_engine.service.resources.people import (
     PersonView,
 )
 
-router = APIRouter(tags=["people"])
+router = APIRouter(tags=["people"], route_class=RepeatableRoute)
 sign_in_router = APIRouter(include_in_schema=False)
 
 Self = Annotated[Actor, Depends(allowed(Verb.SEE_ONESELF))]
@@ -77,7 +78,7 @@ def list_people(
     return services.people.page(actor, page)
 
 
-@router.post("/people", status_code=201)
+@router.post("/people", status_code=201, dependencies=[ONCE])
 def add_person(
     services: ServicesOf, actor: Manager, person: NewPerson, response: Response
 ) -> PersonView:
@@ -102,7 +103,7 @@ def change_person(
     return view
 
 
-@router.post("/people/{person_id}:invite")
+@router.post("/people/{person_id}:invite", dependencies=[ONCE])
 def invite_person(services: ServicesOf, actor: Manager, person_id: str) -> LinkView:
     """Make a link by which a person signs in once, within 15 minutes. Give it to nobody else."""
     return services.people.invite(actor, person_id)
@@ -114,7 +115,7 @@ def list_keys(services: ServicesOf, actor: Self) -> list[KeyView]:
     return services.people.keys(actor)
 
 
-@router.post("/keys", status_code=201)
+@router.post("/keys", status_code=201, dependencies=[ONCE])
 def make_key(services: ServicesOf, actor: Self, key: KeyRequest) -> NewKeyView:
     """Make a key that calls for you, as `Authorization: Bearer KEY`. It is shown this one time."""
     return services.people.new_key(actor, key.name, key.roles, key.days)

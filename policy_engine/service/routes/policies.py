@@ -12,6 +12,7 @@ from policy_engine.decision import Decider, read_request
 from policy_engine.errors import ServiceError
 from policy_engine.service.calls.callers import ServicesOf, allowed, anybody
 from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.calls.revisions import IfMatch, add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
@@ -23,7 +24,7 @@ from policy_engine.service.resources.policies import (
     policies_of,
 )
 
-router = APIRouter(tags=["policies"])
+router = APIRouter(tags=["policies"], route_class=RepeatableRoute)
 
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_POLICIES))]
 Writer = Annotated[Actor, Depends(allowed(Verb.WRITE_POLICIES))]
@@ -113,7 +114,7 @@ def list_policies(services: ServicesOf, actor: Reader, page: Page) -> PageOf[Pol
     return services.policies.page(actor, page)
 
 
-@router.post("/policies", status_code=201)
+@router.post("/policies", status_code=201, dependencies=[ONCE])
 def create_policy(
     services: ServicesOf, actor: Writer, policy: NewPolicy, response: Response
 ) -> PolicyView:

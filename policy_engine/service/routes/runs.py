@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.calls.revisions import add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
@@ -17,7 +18,7 @@ from policy_engine.service.runs.results import OCTETS
 from policy_engine.service.runs.states import RunState
 from policy_engine.service.runs.views import RunView
 
-router = APIRouter(tags=["runs"])
+router = APIRouter(tags=["runs"], route_class=RepeatableRoute)
 
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_RUNS))]
 Starter = Annotated[Actor, Depends(allowed(Verb.START_RUNS))]
@@ -53,7 +54,7 @@ def list_runs(
     return services.runs.page(actor, page, page.state, page.kind)
 
 
-@router.post("/runs", status_code=202)
+@router.post("/runs", status_code=202, dependencies=[ONCE])
 def start_run(
     services: ServicesOf, actor: CostlyStarter, run: NewRun, response: Response
 ) -> RunView:
@@ -69,7 +70,7 @@ def cancel_run(services: ServicesOf, actor: Starter, run_id: str, response: Resp
     return _located(services.runs.cancel(actor, run_id), response)
 
 
-@router.post("/runs/{run_id}:retry", status_code=202)
+@router.post("/runs/{run_id}:retry", status_code=202, dependencies=[ONCE])
 def retry_run(
     services: ServicesOf, actor: CostlyStarter, run_id: str, response: Response
 ) -> RunView:
