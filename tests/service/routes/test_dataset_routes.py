@@ -61,7 +61,7 @@ def parquet_bytes(table):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("t.csv.gz", gzip.compress(TABLE)),
+        ("t.csv.gz", gzip.compress(TABLE, mtime=0)),
         ("t.parquet", parquet_bytes(pa.table({"name": ["Ada", "Bob"], "zip": [1, 2]}))),
     ],
 )
@@ -87,7 +87,7 @@ def archive(*names):
         ("t.csv", b"a,b\n1\n", "C007"),
         ("t.csv", b"\xff\xfe\xff,b\n", "C008"),
         ("t.csv.gz", TABLE, "C003"),
-        ("t.csv.gz", gzip.compress(b"a" * 30_000_000), "N008"),
+        ("t.csv.gz", gzip.compress(b"a" * 30_000_000, mtime=0), "N008"),
     ],
 )
 def test_what_is_no_table_is_refused_and_the_dataset_stays_as_it_was(
