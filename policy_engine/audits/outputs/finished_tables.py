@@ -45,7 +45,8 @@ def judged_alone(
         if beside is not table:
             check_totals(beside)
         units = _whole(beside, table)
-    evidence = CellEvidence(units=units, group_share=known_shares(beside or table, units))
+    shares, rests = known_shares(beside or table, units)
+    evidence = CellEvidence(units=units, group_share=shares, rest_of_line=rests)
     statistics = [ShownStatistic(Statbarn.FREQUENCIES, evidence)] if beside is not None else []
     if kind != "counts" or not is_of_units or table.doubt:
         statistics.append(_for_a_person(units, beside is not None))
@@ -61,10 +62,11 @@ def judged_alone(
     return Tabulation(result, sets, units, (), (aggregate,))
 
 
-def known_shares(table: FinishedTable, units: Counts) -> Figures:
-    """Return the most of a line that a reader knows each cell to have, (cells,): NaN where a cell
-    of the line is withheld, and its total is not shown."""
-    shares = np.full(len(units), np.nan)
+def known_shares(table: FinishedTable, units: Counts) -> tuple[Figures, Figures]:
+    """Return the most of a line that a reader knows each cell to have, and the fewest units that
+    the line has besides, both (cells,): NaN where a cell of the line is withheld, and its total is
+    not shown."""
+    shares, rests = np.full(len(units), np.nan), np.full(len(units), np.nan)
     for key in range(len(table.keys)):
         families = _Families.of(table, key)
         is_part = table.codes[:, key] != TOTAL
@@ -78,7 +80,8 @@ def known_shares(table: FinishedTable, units: Counts) -> Figures:
         whole = sums[families.own]
         is_known = is_part & ~table.is_blank & (whole > 0)
         shares = np.fmax(shares, np.where(is_known, units / np.where(whole > 0, whole, 1), np.nan))
-    return shares
+        rests = np.fmin(rests, np.where(is_known, whole - units, np.nan))
+    return shares, rests
 
 
 class _Families:

@@ -13,10 +13,17 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.outputs.model import ResultTable, ShownStatistic, Statbarn, TableVerdict
+from policy_engine.audits.outputs.model import (
+    Counts,
+    Figures,
+    ResultTable,
+    ShownStatistic,
+    Statbarn,
+    TableVerdict,
+)
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.methods.output_checks.parameters import OutputCheck
-from policy_engine.methods.output_checks.profile import OutputProfile
+from policy_engine.methods.output_checks.profile import NEARLY_ALL, OutputProfile
 
 Masks = NDArray[np.uint32]
 Rule = Callable[[ShownStatistic, OutputProfile], Masks]
@@ -80,21 +87,29 @@ def few_units(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
 
 
 def group_disclosure(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
-    """Group disclosure: most of a line in one cell, none of it, or one value for everybody.
+    """Group disclosure: one value for everybody, or for nearly all of a line; none of a line, where
+    zeros are disclosive; and more of a line than the profile's largest share, if it has one.
 
-    A profile without a share has no say about lines; one value is everybody's by any profile.
+    Nearly all are more than nine in ten, and all but too few units, as the threshold rule counts
+    them: a majority of thousands, which hundreds are not in, is said of nobody.
     """
     evidence, most = statistic.evidence, profile.max_group_share
-    masks = np.zeros(len(evidence.units), dtype=np.uint32)
+    is_group = np.zeros(len(evidence.units), dtype=np.bool_)
     if evidence.is_constant is not None:
-        masks |= _where(evidence.is_constant, Reason.GROUP_DISCLOSURE)
-    if most is None:
-        return masks
-    if evidence.group_share is not None:
-        is_most = np.nan_to_num(evidence.group_share) > most + _TOLERANCE
-        is_none = (evidence.group_share <= 0) & profile.zeros_disclosive
-        masks |= _where(is_most | is_none, Reason.GROUP_DISCLOSURE)
-    return masks
+        is_group |= evidence.is_constant
+    if (shares := evidence.group_share) is not None:
+        is_group |= _nearly_all(shares, evidence.rest_of_line, profile)
+        is_group |= (shares <= 0) & profile.zeros_disclosive
+        is_group |= shares > (1 if most is None else most) + _TOLERANCE
+    return _where(is_group, Reason.GROUP_DISCLOSURE)
+
+
+def _nearly_all(
+    shares: Figures, rest: Figures | Counts | None, profile: OutputProfile
+) -> NDArray[np.bool_]:
+    """Return where a share is that of nearly all units; `rest` are those who are not in it."""
+    is_most = shares > NEARLY_ALL + _TOLERANCE
+    return is_most if rest is None else is_most & (rest < profile.min_units)
 
 
 def dominance(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
@@ -210,14 +225,17 @@ _LEVELS_OF_TABLE = 2
 
 
 def common_mode(statistic: ShownStatistic, profile: OutputProfile) -> Masks:
-    """Modes: not of nearly all units, nor of few: then it is the value of somebody."""
-    share, most = statistic.evidence.mode_share, profile.max_group_share
+    """Modes: not of nearly all units, or more than the largest share, nor of few: then it is the
+    value of somebody."""
+    evidence, most = statistic.evidence, profile.max_mode_share
     if most is None:
         return _everywhere(statistic, Reason.NO_THRESHOLD)
-    if share is None:
+    if evidence.mode_share is None:
         return _everywhere(statistic, Reason.EVIDENCE_MISSING)
-    masks = _where(~(share <= most + _TOLERANCE), Reason.COMMON_MODE)
-    return masks | _few_tied(statistic, profile)
+    is_common = ~(evidence.mode_share <= most + _TOLERANCE)
+    rest = None if evidence.tied is None else evidence.units - evidence.tied
+    is_common |= _nearly_all(evidence.mode_share, rest, profile)
+    return _where(is_common, Reason.COMMON_MODE) | _few_tied(statistic, profile)
 
 
 def needs_checker(statistic: ShownStatistic, profile: OutputProfile) -> Masks:  # noqa: ARG001

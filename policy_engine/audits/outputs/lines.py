@@ -1,6 +1,6 @@
 """The lines of a table of results: the cells that differ in one key alone."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,21 +11,38 @@ _MOST_FILLED = 4
 _FEW = 1_000
 
 
-def line_shares(codes: Counts, units: Counts) -> NDArray[np.float64]:
+def line_shares(codes: Counts, units: Counts, settled: Container[int] = ()) -> NDArray[np.float64]:
     """Return the most of a line's units that each cell has, (rows,): NaN in a cell of no line.
 
-    `codes` (rows, keys) are those of a table's keys. Totals are of lines of their own.
+    `codes` (rows, keys) are those of a table's keys. Totals are of lines of their own. Along keys
+    that are `settled`, there is one value to be had, and so no line.
     """
     shares = np.full(len(codes), np.nan)
-    for key in range(codes.shape[1]):
+    for is_part, whole in _lines(codes, units, settled):
+        of_line = np.where(is_part & (whole > 0), units / np.maximum(whole, 1), np.nan)
+        shares = np.fmax(shares, of_line)
+    return shares
+
+
+def line_rests(codes: Counts, units: Counts, settled: Container[int] = ()) -> NDArray[np.float64]:
+    """Return the fewest of a line's units that are not in each cell, (rows,): NaN in a cell of no
+    line, or of a line of nobody. Lines are those of `line_shares`."""
+    rests = np.full(len(codes), np.nan)
+    for is_part, whole in _lines(codes, units, settled):
+        rests = np.fmin(rests, np.where(is_part & (whole > 0), whole - units, np.nan))
+    return rests
+
+
+def _lines(
+    codes: Counts, units: Counts, settled: Container[int]
+) -> Iterator[tuple[NDArray[np.bool_], Counts]]:
+    """Yield for each key which cells are parts of a line along it, and the units of their line."""
+    for key in (one for one in range(codes.shape[1]) if one not in settled):
         others = np.delete(codes, key, axis=1)
         is_part = codes[:, key] != TOTAL
         lines = _line_numbers(others)
         sums = np.bincount(lines[is_part], units[is_part], minlength=len(codes))
-        whole = sums[lines]
-        of_line = np.where(is_part & (whole > 0), units / np.maximum(whole, 1), np.nan)
-        shares = np.fmax(shares, of_line)
-    return shares
+        yield is_part, sums[lines]
 
 
 def least_lines(codes: Counts, units: Counts) -> Counts:

@@ -60,10 +60,11 @@ class CellEvidence:
     of all, by absolute value; `negatives` are the units that contribute less than zero. `below`
     and `above` a percentile are units beyond it on either side, and `tied` those that have the
     percentile, or the mode, itself.
-    `group_share` is the most of the units of a line of the table that are in the cell (NaN in a
-    cell of no line), `mode_share` that of the units that have the mode. `is_constant` tells whether
-    all units have one value, and `levels` how many different values the explanatory variable has;
-    `coefficient` is the correlation. Where few values are told by a figure,
+    `group_share` is the most of the units of a line of the table that are in the cell, and
+    `rest_of_line` the fewest that are not (both NaN in a cell of no line); of a yes or no they are
+    of those with a value. `mode_share` is the share of the units that have the mode. `is_constant`
+    tells whether all units have one value, and `levels` how many different values the explanatory
+    variable has; `coefficient` is the correlation. Where few values are told by a figure,
     `units_of_rarest_value` are those with the value that the fewest have, and as many as there are
     where it does not tell.
     """
@@ -80,6 +81,7 @@ class CellEvidence:
     above: Counts | None = None
     tied: Counts | None = None
     group_share: Figures | None = None
+    rest_of_line: Figures | None = None
     mode_share: Figures | None = None
     is_constant: NDArray[np.bool_] | None = None
     levels: Counts | None = None

@@ -14,7 +14,7 @@ from policy_engine.audits.outputs.contributions import (
     quantiles,
     uncommon_units,
 )
-from policy_engine.audits.outputs.lines import line_shares
+from policy_engine.audits.outputs.lines import line_rests, line_shares
 from policy_engine.audits.outputs.microdata import CodedColumn
 from policy_engine.audits.outputs.model import (
     TOTAL,
@@ -200,6 +200,7 @@ def _frequency(one: ShownAggregate, cells: CellRows) -> Evaluated:
         rows=present.rows_in,
         left_out=cells.whole.units_in - units if one.column else None,
         group_share=line_shares(cells.codes, units),
+        rest_of_line=line_rests(cells.codes, units),
     )
     return _statistic(one, evidence), present.rows_in.astype(np.float64)
 
@@ -261,9 +262,15 @@ def _yes_or_no(
     count of persons."""
     assert present.values is not None  # noqa: S101
     no, yes = (present.units_where(present.values == value) for value in pair)
-    most = np.maximum(yes, no) / np.maximum(present.units_in, 1)
-    share = np.where(present.units_in > 0, most, np.nan)
-    evidence = CellEvidence(units=yes, rows=present.rows_in, left_out=no, group_share=share)
+    share = np.where(present.units_in > 0, yes / np.maximum(present.units_in, 1), np.nan)
+    evidence = CellEvidence(
+        units=yes,
+        rows=present.rows_in,
+        left_out=no,
+        group_share=share,
+        rest_of_line=no.astype(np.float64),
+        is_constant=present.is_constant,
+    )
     return replace(_statistic(one, evidence), statbarn=Statbarn.FREQUENCIES)
 
 

@@ -13,6 +13,7 @@ LedgerScope = Literal["assignee", "organisation", "project", "dataset"]
 THRESHOLDS = {
     "minUnits": "min_units",
     "maxGroupShare": "max_group_share",
+    "maxModeShare": "max_mode_share",
     "maxLargestShare": "max_largest_share",
     "maxTwoLargestShare": "max_two_largest_share",
     "pPercent": "p_percent",
@@ -33,7 +34,10 @@ HANDLING = {
 OUTPUT_CHECK = "outputCheck"
 PARAMETERS = (OUTPUT_CHECK, *THRESHOLDS, *HANDLING)
 AT_LEAST = ("minUnits", "pPercent", "minDegreesOfFreedom", "unitsBeyondPercentile")
-AT_MOST = ("maxGroupShare", "maxLargestShare", "maxTwoLargestShare", "significantDigits")
+AT_MOST = (
+    *("maxGroupShare", "maxModeShare", "maxLargestShare", "maxTwoLargestShare"),
+    "significantDigits",
+)
 """Thresholds of which more is stricter, and of which less is."""
 
 
@@ -75,6 +79,7 @@ class OwnThresholds(BaseModel):
 
     min_units: Annotated[int | None, Field(alias="minUnits", ge=2)] = None
     max_group_share: Annotated[float | None, Field(alias="maxGroupShare", gt=0, le=1)] = None
+    max_mode_share: Annotated[float | None, Field(alias="maxModeShare", gt=0, le=1)] = None
     max_largest_share: Annotated[float | None, Field(alias="maxLargestShare", gt=0, le=1)] = None
     max_two_largest_share: Annotated[
         float | None, Field(alias="maxTwoLargestShare", gt=0, le=1)

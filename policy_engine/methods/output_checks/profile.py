@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Share = Annotated[float, Field(gt=0, le=1, strict=True, allow_inf_nan=False)]
 Units = Annotated[int, Field(ge=1, strict=True)]
+NEARLY_ALL = 0.9
+"""Of nearly all of a group, more than so much is said: the share of the rule of thumb for group
+disclosure (Data without Boundaries, deliverable 11.8, 2015)."""
 
 
 class PercentileStep(BaseModel):
@@ -26,9 +29,11 @@ class OutputProfile(BaseModel):
     None says that the institution has no such rule, or none that is known: what only that rule
     could judge is refused. Shares are of 1.
 
-    `min_units` is the least number of units of privacy that any figure is about. `max_group_share`
-    is the most of a row or a column of counts that one cell may hold. `max_largest_share` and
-    `max_two_largest_share` are the most of a total that its largest contributor, or its two
+    `min_units` is the least number of units of privacy that any figure is about. No cell may hold
+    nearly all of a row or a column of counts: more than `NEARLY_ALL`, and all but fewer units than
+    that. `max_group_share` is the most of it that any cell may hold, however many are left, and
+    `max_mode_share` the most of the units that may have a mode that is shown. `max_largest_share`
+    and `max_two_largest_share` are the most of a total that its largest contributor, or its two
     largest, may hold, (1, k) and (2, k) dominance; with `p_percent`, what is left of a total
     without its two largest must be at least so much of the largest, so that the second cannot
     estimate the first any closer. `percentile_ladder` says of how many units a percentile is taken,
@@ -44,6 +49,7 @@ class OutputProfile(BaseModel):
     source: str
     min_units: Units
     max_group_share: Share | None = None
+    max_mode_share: Share | None = None
     max_largest_share: Share | None = None
     max_two_largest_share: Share | None = None
     p_percent: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)] | None = None

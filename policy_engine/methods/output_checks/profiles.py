@@ -8,10 +8,7 @@ microdata research, Data without Boundaries, deliverable 11.8, 2015, is the orig
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from policy_engine.methods.output_checks.profile import OutputProfile, PercentileStep
-
-_SHARE_OF_GROUP = 0.9
-"""No cell holds more than nine in ten of its row or column."""
+from policy_engine.methods.output_checks.profile import NEARLY_ALL, OutputProfile, PercentileStep
 
 
 def _steps(*pairs: tuple[float, int]) -> tuple[PercentileStep, ...]:
@@ -28,16 +25,18 @@ PROFILES: Mapping[str, OutputProfile] = MappingProxyType(
                 source="Data without Boundaries, deliverable 11.8 (2015), rules of thumb. Maxima, "
                 "minima and percentiles are not released.",
                 min_units=10,
-                max_group_share=_SHARE_OF_GROUP,
+                max_group_share=NEARLY_ALL,
+                max_mode_share=NEARLY_ALL,
                 max_largest_share=0.5,
                 min_degrees_of_freedom=10,
             ),
             OutputProfile(
                 notation="sacro",
                 version="1.0",
-                source="ACRO 1.0, the defaults of its risk appetite.",
+                source="ACRO 1.0, the defaults of its risk appetite, which have no largest share "
+                "of a row, a column or a mode.",
                 min_units=10,
-                max_group_share=_SHARE_OF_GROUP,
+                max_mode_share=1.0,
                 max_two_largest_share=0.9,
                 p_percent=0.1,
                 min_degrees_of_freedom=10,

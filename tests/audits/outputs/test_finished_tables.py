@@ -93,13 +93,17 @@ def test_totals_are_checked_where_all_their_cells_are_shown(tmp_path):
 
 def test_a_reader_knows_shares_by_whole_lines_or_their_totals(tmp_path):
     table = written(tmp_path, TABLE)
-    shares = known_shares(table, np.nan_to_num(table.values).astype(int))
+    shares, rests = known_shares(table, np.nan_to_num(table.values).astype(int))
     assert shares[:2] == pytest.approx([30 / 70, 40 / 70])
     assert shares[4] == pytest.approx(33 / 58)
+    assert (rests[1], rests[4]) == (30, 25), "of the row"
     alone = written(tmp_path, "region,agr,ind\nA,.,40\nB,25,33\n")
-    assert known_shares(alone, np.array([0, 40, 25, 33]))[1:3] == pytest.approx([40 / 73, 25 / 58])
+    shares, rests = known_shares(alone, np.array([0, 40, 25, 33]))
+    assert shares[1:3] == pytest.approx([40 / 73, 25 / 58])
+    assert rests[1:3].tolist() == [33, 33]
     lone = written(tmp_path, "region,agr,ind\nA,.,40\n")
-    assert known_shares(lone, np.array([0, 40]))[1] == 1, "of its column, not of its row"
+    shares, rests = known_shares(lone, np.array([0, 40]))
+    assert (shares[1], rests[1]) == (1, 0), "of its column, not of its row"
 
 
 def test_what_no_rule_can_judge_is_for_a_person(tmp_path):
@@ -210,5 +214,5 @@ def test_one_rough_figure_does_not_excuse_totals_elsewhere(tmp_path):
 def test_shares_are_those_of_the_next_total(tmp_path):
     rows = "World,99,180\nEurope,61,100\nGermany,55,40\nSpain,6,60\n"
     table = written(tmp_path, f"place,f,m\n{rows}Asia,38,80\nChina,20,30\nIndia,18,50\n")
-    shares = known_shares(table, table.values.astype(int))
+    shares, _ = known_shares(table, table.values.astype(int))
     assert shares[4] == pytest.approx(max(55 / 61, 55 / 95))

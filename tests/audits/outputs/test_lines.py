@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from policy_engine.audits.outputs.lines import absent_cells, least_lines, line_shares
+from policy_engine.audits.outputs.lines import absent_cells, least_lines, line_rests, line_shares
 
 
 def test_share_is_the_larger_of_those_in_row_and_column():
@@ -10,6 +10,7 @@ def test_share_is_the_larger_of_those_in_row_and_column():
     codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     shares = line_shares(codes, np.array([1, 3, 4, 12]))
     assert shares.tolist() == [1 / 4, 3 / 4, 4 / 5, 4 / 5]
+    assert line_rests(codes, np.array([1, 3, 4, 12])).tolist() == [3, 1, 1, 3]
 
 
 def test_least_line_is_the_smaller_of_row_and_column():
@@ -28,7 +29,8 @@ def test_totals_are_lines_of_their_own():
 
 
 def test_table_without_keys_has_no_line():
-    assert np.isnan(line_shares(np.empty((1, 0), np.int64), np.array([7]))).all()
+    for figures in (line_shares, line_rests):
+        assert np.isnan(figures(np.empty((1, 0), np.int64), np.array([7]))).all()
 
 
 def test_absent_cells_are_those_of_no_row():

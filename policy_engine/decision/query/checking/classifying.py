@@ -107,7 +107,9 @@ def _count(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
         )
     is_star = argument is None or isinstance(argument, exp.Star | exp.Literal)
     present = None if is_star else exp.Not(this=exp.Is(this=argument.copy(), expression=exp.null()))
-    return _frequency(_both(condition, present), is_group=condition is not None)
+    # What is computed may be missing by a condition: that of a CASE, of a NULLIF.
+    is_chosen = not is_star and not isinstance(argument.unnest(), exp.Column)
+    return _frequency(_both(condition, present), is_group=condition is not None or is_chosen)
 
 
 def _count_if(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from policy_engine.audits.outputs.lines import line_shares
-from policy_engine.audits.outputs.model import CellEvidence, ShownStatistic
+from policy_engine.audits.outputs.lines import line_rests, line_shares
+from policy_engine.audits.outputs.model import TOTAL, CellEvidence, ShownStatistic
 from policy_engine.decision.query.checking.checked_query import CheckedAggregate
 from policy_engine.decision.query.checking.evidence_columns import ROWS, UNITS
 from policy_engine.decision.query.checking.evidence_query import BASE, EvidenceQueries
@@ -24,11 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EvidenceReader:
-    """Reads the evidence of aggregates from the columns of the queries for it."""
+    """Reads the evidence of aggregates from the columns of the queries for it.
+
+    `settled` are the keys of which a condition leaves one value, if they are yes or no, or else
+    compared with one.
+    """
 
     queries: EvidenceQueries
     whole: "pa.Table"
     codes: "Counts"
+    settled: frozenset[int] = frozenset()
 
     def statistic(self, number: int, aggregate: CheckedAggregate) -> ShownStatistic:
         """Return an aggregate as a statistic with its evidence."""
@@ -91,12 +96,20 @@ class EvidenceReader:
     # -- by the kind of aggregate -------------------------------------------------------------
 
     def _count(self, number: int, place: int, present: "Counts") -> dict[str, Any]:
-        units = self.counts(UNITS)
-        shares = line_shares(self.codes, present)
+        left_out = self.counts(f"o{place}")
+        lines = self.codes, present, self._single_keys()
+        shares, rests = line_shares(*lines), line_rests(*lines)
         if self.queries.query.aggregates[number].is_group:
-            shares = _ratio(present, units)
-        figures = {"left_out": self.counts(f"o{place}"), "group_share": shares}
+            # All of whom it is asked are the line.
+            shares, rests = _ratio(present, self.counts(UNITS)), left_out.astype(np.float64)
+        figures = {"left_out": left_out, "group_share": shares, "rest_of_line": rests}
         return {**figures, **self._row_shares(place, present)}
+
+    def _single_keys(self) -> frozenset[int]:
+        """Return the settled keys that have one value indeed: a number may be a yes, too."""
+        codes = self.codes[self.counts(UNITS) > 0]
+        sizes = [len({*codes[:, key].tolist()} - {TOTAL}) for key in range(codes.shape[1])]
+        return frozenset(key for key in self.settled if sizes[key] <= 1)
 
     def _row_shares(self, place: int, present: "Counts") -> dict[str, Any]:
         """Return the rows of the two units that have most, where a unit has several."""
@@ -114,8 +127,9 @@ class EvidenceReader:
     def _binary(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
         yes = self.counts(f"p{place}")
         # Where nobody is present nothing is said about anybody.
-        shares = np.where(present > 0, _ratio(yes, present), np.nan)
-        return {"units": yes, "left_out": self.counts(f"q{place}"), "group_share": shares}
+        shares, no = np.where(present > 0, _ratio(yes, present), np.nan), self.counts(f"q{place}")
+        rests = no.astype(np.float64)
+        return {"units": yes, "left_out": no, "group_share": shares, "rest_of_line": rests}
 
     def _two_largest(self, name: str) -> "NDArray[np.float64]":
         """Return a column of lists of up to two numbers, 0 where there are fewer: (rows, 2)."""

@@ -17,6 +17,7 @@ from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
 from policy_engine.decision.query.checking.evidence_reader import EvidenceReader
 from policy_engine.decision.query.checking.evidence_tables import evidence_table
 from policy_engine.decision.query.checking.key_domains import key_domains, listed_sets
+from policy_engine.decision.query.checking.population_conditions import settled_keys
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.checking.whole_columns import has_many_values, with_known_codes
 
@@ -77,7 +78,8 @@ def gather_answer(
     codes, sets, whole = _filled(query, codes, labels, (sets, listable), whole)
     order = np.lexsort((*codes.T[::-1], sets))
     codes, sets, whole = codes[order], sets[order], whole.take(pa.array(order))
-    answer = _gathered(queries, whole, codes, labels, (sets, np.isin(sets, listable)))
+    reader = EvidenceReader(queries, whole, codes, settled_keys(query.keys, rows))
+    answer = _gathered(reader, labels, (sets, np.isin(sets, listable)))
     return replace(answer, are_all_listed=len(listable) == len(parts))
 
 
@@ -172,21 +174,19 @@ def _zeros(count: int, kind: "pa.DataType") -> "pa.Array":
 
 
 def _gathered(
-    queries: EvidenceQueries,
-    whole: "pa.Table",
-    codes: "Counts",
+    reader: EvidenceReader,
     labels: tuple[tuple[Any, ...], ...],
     listed_sets: "tuple[Counts, NDArray[np.bool_]]",
 ) -> GatheredAnswer:
-    query, (sets, is_listable) = queries.query, listed_sets
-    reader = EvidenceReader(queries, whole, codes)
+    queries, whole, (sets, is_listable) = reader.queries, reader.whole, listed_sets
+    query = queries.query
     measures = tuple(
         Measure(f"a{number}", (reader.statistic(number, one),))
         for number, one in enumerate(query.aggregates)
     )
     values = [reader.figures(f"a{number}") for number in range(len(measures))]
     names = tuple(_key_name(query, number) for number in range(len(query.keys)))
-    table = ResultTable(names, labels, codes, measures, np.column_stack(values))
+    table = ResultTable(names, labels, reader.codes, measures, np.column_stack(values))
     item = [name for name in whole.column_names if name[0] in "ka"]
     return GatheredAnswer(
         table,

@@ -102,6 +102,26 @@ def key_columns(keys: Iterable[exp.Expr]) -> frozenset[str]:
     )
 
 
+def settled_keys(keys: Iterable[exp.Expr], rows: UnfilteredRows) -> frozenset[int]:
+    """Return the numbers of the keys of which the condition of WHERE leaves one value, because it
+    names it: that all rows have it says nothing of anybody."""
+    values = {text for one in conjuncts(rows.condition) if (text := _settled(one))}
+    resolved = (rows.resolved(one).unnest().sql("duckdb") for one in keys)
+    return frozenset(number for number, text in enumerate(resolved) if text in values)
+
+
+def _settled(node: exp.Expr) -> str:
+    """Return the column that a condition names the value of; empty for any other condition."""
+    node = node.unnest()
+    if isinstance(node, exp.Not) and isinstance(node.this.unnest(), exp.Column):
+        node = node.this.unnest()
+    sides = [node.this.unnest(), node.expression.unnest()] if isinstance(node, exp.EQ) else [node]
+    columns = [one for one in sides if isinstance(one, exp.Column)]
+    others = [one for one in sides if not isinstance(one, exp.Column)]
+    is_named = all(isinstance(one, exp.Literal | exp.Boolean) for one in others)
+    return columns[0].sql("duckdb") if len(columns) == 1 and is_named else ""
+
+
 def check_keys(keys: Iterable[exp.Expr], rows: UnfilteredRows) -> None:
     """Refuse a key that is computed of several columns.
 

@@ -247,6 +247,52 @@ def test_class_of_an_aggregate_decides_by_which_rules_it_is_judged(ask, aggregat
     assert (rows(result)[0]["x"] is None) == (code is not None)
 
 
+SPELLINGS = {
+    "a mean of a condition": "AVG(sector = 'a') AS n FROM T GROUP BY region",
+    "a mean of a CASE": "AVG(CASE WHEN sector = 'a' THEN 1 ELSE 0 END) AS n FROM T GROUP BY region",
+    "a total": "SUM(CASE WHEN sector = 'a' THEN 1 ELSE 0 END) AS n FROM T GROUP BY region",
+    "a total of a column": "SUM(code) AS n FROM T GROUP BY region",
+    "FILTER": "COUNT(*) FILTER (WHERE sector = 'a') AS n FROM T GROUP BY region",
+    "a count of a CASE": "COUNT(CASE WHEN sector = 'a' THEN 1 END) AS n FROM T GROUP BY region",
+    "COUNT_IF": "COUNT_IF(sector = 'a') AS n FROM T GROUP BY region",
+    "a row": "COUNT(*) AS n FROM T GROUP BY region, sector HAVING sector = 'a'",
+}
+
+
+def workers(others):
+    """Return 600 persons of two regions, of whom some have another sector in each."""
+    return pa.table(
+        {
+            "person": range(600),
+            "region": ["north" if n % 2 else "south" for n in range(600)],
+            "sector": ["b" if n < 2 * others else "a" for n in range(600)],
+            "code": [int(n >= 2 * others) for n in range(600)],
+        }
+    )
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
+def test_all_but_few_of_a_group_are_withheld_however_it_is_asked(ask, spelling):
+    """Of 300 persons, 285 are not nearly all, while 15 can hide in the others; 291 are."""
+    profiles = {"sacro": (15, 9), "abs": (15, 9), "dwb-2015": (30, 29)}
+    for profile, (enough, few) in profiles.items():
+        policies, sql = (
+            [policy_with(("pe:outputCheck", "eq", profile))],
+            f"SELECT region, {spelling}",
+        )
+        shown = ask(sql, table=workers(enough), policies=policies)
+        hidden = ask(sql, table=workers(few), policies=policies)
+        assert [row["n"] is None for row in rows(shown)] == [False, False]
+        assert not any(row["n"] for row in rows(hidden))
+        assert "K003" in owner_codes(hidden)
+
+
+def test_key_that_a_condition_names_the_value_of_is_no_line(ask):
+    sql = "SELECT sector, region, COUNT(*) AS n FROM T WHERE sector = 'a' GROUP BY ALL ORDER BY 1"
+    result = ask(sql, table=workers(100))
+    assert [row["n"] for row in rows(result)][:2] == [200, 200]
+
+
 def test_released_aggregates_are_those_of_the_plain_query(ask):
     figures = ask("SELECT COUNT(*) AS n, SUM(pay) AS s, MEDIAN(grade) AS m FROM T")
     assert rows(figures) == [{"n": 118, "s": 124903.0, "m": 4.0}]

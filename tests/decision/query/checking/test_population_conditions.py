@@ -12,6 +12,7 @@ from policy_engine.decision.query.checking.population_conditions import (
     check_keys,
     key_columns,
     population_condition,
+    settled_keys,
 )
 from policy_engine.decision.query.checking.reading_checked import read_checked
 from policy_engine.decision.query.checking.unfiltered_rows import unfiltered_rows
@@ -88,3 +89,18 @@ def test_a_key_of_several_columns_is_refused():
     with pytest.raises(NotCheckableError) as refused:
         check_keys(queries.query.keys, rows)
     assert refused.value.problem.code == "K017"
+
+
+@pytest.mark.parametrize(
+    ("where", "keys"),
+    [
+        ("town = 'x' AND pay > 3", {1}),
+        ("ill", {0}),
+        ("NOT ill AND 'x' = town", {0, 1}),
+        ("town IN ('x', 'y') OR ill", set()),
+        ("town = town AND ill = (pay > 3)", set()),
+    ],
+)
+def test_keys_whose_value_a_condition_names_are_settled(where, keys):
+    queries, rows = taken_apart(f"SELECT ill, town, COUNT(*) FROM t WHERE {where} GROUP BY 1, 2")
+    assert settled_keys(queries.query.keys, rows) == keys
