@@ -57,7 +57,8 @@ def make_app(services: Services) -> FastAPI:
     app.include_router(pages.router)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=_hosts(services.settings))
     app.add_middleware(BodyLimit, largest=services.settings.largest_body)
-    app.add_middleware(Marking, is_secure=services.settings.is_secure)
+    meter = services.figures.calls
+    app.add_middleware(Marking, is_secure=services.settings.is_secure, meter=meter)
     return app
 
 

@@ -1,5 +1,6 @@
 """All that the routes need, as one value."""
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from fastapi import Request
 from policy_engine.service.calls.rates import RateLimit
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.identity.signing_in import Identities
+from policy_engine.service.metrics.call_meter import CallMeter
+from policy_engine.service.metrics.service_figures import ServiceFigures
 from policy_engine.service.resources.access import Access
 from policy_engine.service.resources.answers import KeptAnswers
 from policy_engine.service.resources.datasets import OwnedDatasets
@@ -47,6 +50,7 @@ class Services:
     releases: Releases
     runs: Runs
     run_news: RunBroadcaster
+    figures: ServiceFigures
     calls: RateLimit
     costly_calls: RateLimit
 
@@ -60,6 +64,10 @@ class Services:
         folders = RunFolders(settings.folder)
         releases = Releases(database, folders)
         decisions = Decisions(policies, settings.folder, releases.proofs)
+        run_news = RunBroadcaster(database)
+        figures = ServiceFigures(
+            settings, database, folders, run_news, CallMeter(), decisions.tally, time.monotonic()
+        )
 
         def mentioned(sql: str) -> dict[str, Path]:
             return {**datasets.mentioned(sql), **releases.mentioned(sql)}
@@ -79,7 +87,8 @@ class Services:
             queries=Queries(decisions, settings.folder, mentioned),
             releases=releases,
             runs=Runs(database, folders, policies, datasets, settings.run_attempts, KINDS),
-            run_news=RunBroadcaster(database),
+            run_news=run_news,
+            figures=figures,
             calls=RateLimit(settings.calls_a_minute),
             costly_calls=RateLimit(max(1, settings.calls_a_minute // _COSTLY)),
         )

@@ -2,10 +2,11 @@ import pytest
 from served import API, browser, code, service
 
 
-def test_the_service_says_that_it_is_well(services):
-    client = browser(services)
-    assert client.get("/healthz").json()["status"] == "ok"
-    assert client.get("/readyz").status_code == 200
+def test_the_service_says_that_it_is_well(tmp_path):
+    with service(tmp_path, runs_at_once=0) as services:
+        client = browser(services)
+        assert client.get("/healthz").json()["status"] == "ok"
+        assert client.get("/readyz").status_code == 200
 
 
 def test_a_database_that_does_not_answer_is_not_ready(services, monkeypatch):

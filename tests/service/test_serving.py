@@ -3,6 +3,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -23,6 +24,9 @@ def test_the_command_prints_a_line_answers_and_ends(tmp_path):
         ).groups()
         with urllib.request.urlopen(f"{address}healthz") as answer:
             assert answer.status == 200
+        assert becomes_ready(address)
+        with urllib.request.urlopen(f"{address}metrics") as answer:
+            assert b"policy_engine_supervisor_silent_seconds" in answer.read()
         cookies = urllib.request.HTTPCookieProcessor()
         opener = urllib.request.build_opener(cookies)
         with opener.open(link) as page, opener.open(f"{address}api/v1/me") as answer:
@@ -35,6 +39,18 @@ def test_the_command_prints_a_line_answers_and_ends(tmp_path):
         process.communicate(timeout=20)
     assert process.returncode in (0, 143)
     assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == 0o700
+
+
+def becomes_ready(address):
+    """Tell whether the supervisor of runs shows life within half a minute."""
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(f"{address}readyz"):
+                return True
+        except urllib.error.HTTPError as error:
+            error.close()
+            time.sleep(0.1)
+    return False
 
 
 def test_beyond_this_machine_a_public_address_is_needed(tmp_path):

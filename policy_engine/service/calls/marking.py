@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from policy_engine.errors import Problem
 from policy_engine.service.calls.refusals import refuse
+from policy_engine.service.metrics.call_meter import CallMeter
 
 ACCESS = logging.getLogger("policy_engine.service.access")
 FAULTS = logging.getLogger("policy_engine.service.faults")
@@ -28,13 +29,13 @@ API_HEADERS = {
 
 
 class Marking:
-    """Gives each call a mark, logs how it ended, and answers our own faults without detail.
+    """Gives each call a mark, logs and counts how it ended, and tells no detail of our own faults.
 
     The log has no query of an address, no header and no body: they may hold secrets.
     """
 
-    def __init__(self, app: ASGIApp, *, is_secure: bool) -> None:
-        self._app, self._is_secure = app, is_secure
+    def __init__(self, app: ASGIApp, *, is_secure: bool, meter: CallMeter) -> None:
+        self._app, self._is_secure, self._meter = app, is_secure, meter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a call."""
@@ -43,7 +44,8 @@ class Marking:
             return
         scope["request_id"] = mark = secrets.token_hex(8)
         start, statuses = time.monotonic(), [0]
-        answering = self._with_headers(scope, send, statuses)
+        begun: list[float] = []
+        answering = self._with_headers(scope, send, statuses, begun)
         try:
             await self._app(scope, receive, answering)
         except Exception:  # noqa: BLE001 (who calls learns no more than that it is our fault)
@@ -55,6 +57,9 @@ class Marking:
                 await refuse([problem], 500, mark)(scope, receive, answering)
         finally:
             taken = (time.monotonic() - start) * 1000
+            route = getattr(scope.get("route"), "path", "")
+            until = begun[0] if begun else time.monotonic()
+            self._meter.add(scope["method"], route, statuses[0], until - start)
             who, path = scope.get("state", {}).get("person", "-"), scope["path"]
             words = (
                 mark,
@@ -66,11 +71,12 @@ class Marking:
             ACCESS.info("%s %s %s %s %d %.1f ms", *words, taken)
 
     def _with_headers(
-        self, scope: Scope, send: Send, statuses: list[int]
+        self, scope: Scope, send: Send, statuses: list[int], begun: list[float]
     ) -> Callable[[Message], Awaitable[None]]:
         async def tell(message: Message) -> None:
             if message["type"] == "http.response.start":
                 statuses[0] = message["status"]
+                begun.append(time.monotonic())
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = scope["request_id"]
                 own = {**HEADERS, **(API_HEADERS if scope["path"].startswith("/api/") else {})}

@@ -14,7 +14,7 @@ from policy_engine.errors import ServiceError
 from policy_engine.service.identity.authorising import nothing_there
 
 _CHUNK = 1 << 20
-_SPARE = 64 * 2**20
+SPARE = 64 * 2**20
 """Bytes of the disk that are left free, for the database and the logs."""
 
 
@@ -65,7 +65,7 @@ class FileFolder:
     def check_space(self, size: int) -> None:
         """Raise ServiceError (N008) for a file that the disk has no room for."""
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if shutil.disk_usage(self.root).free < size + _SPARE:
+        if shutil.disk_usage(self.root).free < size + SPARE:
             raise ServiceError.of("N008", f"There is no room for a file of {size:,} bytes.")
 
     def keep(self, upload_id: str, ending: str) -> str:

@@ -36,6 +36,7 @@ class Verb(StrEnum):
     DECIDE = "decide"
     READ_DECISIONS = "read decisions"
     MANAGE_PEOPLE = "manage people"
+    READ_METRICS = "read metrics"
 
 
 class Whose(StrEnum):
@@ -68,6 +69,7 @@ ALLOWED: Mapping[Verb, Mapping[Role, Whose]] = MappingProxyType(
         Verb.DECIDE: {Role.CONSUMER: _OWN, Role.OWNER: _ALL, Role.STEWARD: _ALL},
         Verb.READ_DECISIONS: {Role.CONSUMER: _OWN, Role.OWNER: _ALL, Role.AUDITOR: _ALL},
         Verb.MANAGE_PEOPLE: {Role.ADMINISTRATOR: _ALL},
+        Verb.READ_METRICS: {Role.ADMINISTRATOR: _ALL, Role.AUDITOR: _ALL},
     }
 )
 """Who may do what, and of whom. What is not here is denied. Whether data may be read is never

@@ -23,6 +23,7 @@ from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise
 from policy_engine.service.identity.roles import Verb, Whose
+from policy_engine.service.metrics.call_meter import EventTally
 from policy_engine.service.resources.policies import Policies
 
 Proofs = tuple[Certificate | Attestation, ...]
@@ -170,6 +171,8 @@ class Decisions:
     folder: Path
     proofs: Callable[[], tuple[object, Callable[[], Proofs]]]
     """What the proofs of the releases are known again by, and how they are read."""
+    tally: EventTally = field(default_factory=EventTally, repr=False)
+    """How many decisions there were, by their effect."""
     _compiled: _Compiled = field(default_factory=_Compiled, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
     _turns: _Turns = field(default_factory=_Turns, repr=False)
@@ -184,7 +187,9 @@ class Decisions:
         decider = self.decider()
         parts = (assignee, question.action, question.target, question.purpose)
         ticket = _Ticket(decider, read_request(*parts, decider.policies))
-        return self._turns.decide(self.log(), ticket)
+        decision = self._turns.decide(self.log(), ticket)
+        self.tally.add(decision.effect)
+        return decision
 
     def assignee_of(self, actor: Actor, assignee: str, verb: Verb = Verb.DECIDE) -> str:
         """Return in whose name somebody asks: in their own, or in that of any party."""

@@ -93,6 +93,8 @@ class Queries:
             output_ledger_key=key_file(self.folder, "outputs") if is_run else None,
             noise_key=key_file(self.folder, "noise"),
         )
+        if is_run and result.decision:
+            self.decisions.tally.add(result.decision.effect)
         return _answer(result)
 
 

@@ -1,13 +1,13 @@
 """The routes by which operators see that the service is well."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel
-from sqlalchemy import text
-from sqlalchemy.exc import SQLAlchemyError
 
 from policy_engine import __version__
 from policy_engine.errors import ServiceError
-from policy_engine.service.calls.callers import ServicesOf
+from policy_engine.service.calls.callers import AllowedHere, ServicesOf
+from policy_engine.service.identity.roles import Verb
+from policy_engine.service.metrics.exposition import MEDIA_TYPE, exposition
 
 router = APIRouter(include_in_schema=False)
 
@@ -27,10 +27,15 @@ def answers() -> Health:
 
 @router.get("/readyz")
 def is_ready(services: ServicesOf) -> Health:
-    """Say that the database answers. Raises ServiceError (N013) where it does not."""
-    try:
-        with services.database.reading() as session:
-            session.execute(text("SELECT 1"))
-    except SQLAlchemyError:
-        raise ServiceError.of("N013", "The database does not answer.") from None
+    """Say that calls can be answered and runs carried out: the database answers, the supervisor of
+    runs works, and there is room on the disk. Raises ServiceError (N013) with what is wrong."""
+    problems = [*services.figures.problems()]
+    if problems:
+        raise ServiceError(*problems)
     return Health()
+
+
+@router.get("/metrics", dependencies=[Depends(AllowedHere(Verb.READ_METRICS))])
+def read_metrics(services: ServicesOf) -> Response:
+    """Return the figures of the service, as Prometheus reads them."""
+    return Response(exposition(services.figures.metrics()), media_type=MEDIA_TYPE)

@@ -101,6 +101,11 @@ class RunBroadcaster:
         finally:
             self._listeners.discard(listener)
 
+    @property
+    def listener_count(self) -> int:
+        """How many listen."""
+        return len(self._listeners)
+
     def close(self) -> None:
         """End all listening."""
         self.is_closed = True

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,29 @@ class RunFolders:
         """The file that the one supervisor of the folder has locked."""
         return self._runs / "supervisor.lock"
 
+    def beat(self) -> None:
+        """Note that the supervisor works, in a file of which no more room is taken than before.
+
+        What is noted is the time since the machine began, which nobody sets.
+        """
+        self._beat.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = os.open(self._beat, os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            os.pwrite(place, f"{time.monotonic():020.3f}".encode("ascii"), 0)
+        finally:
+            os.close(place)
+
+    def seconds_since_beat(self) -> float | None:
+        """Return for how long the supervisor has shown no sign of life.
+
+        None where none has worked in this folder since the machine began.
+        """
+        try:
+            seconds = time.monotonic() - float(self._beat.read_text("ascii"))
+        except (OSError, ValueError):
+            return None
+        return seconds if seconds >= 0 else None
+
     def make(self, job: Job) -> None:
         """Make the folders of an attempt, and put its inputs there. Raises OSError."""
         sweep(job.folder)
@@ -78,6 +102,10 @@ class RunFolders:
 
     def _of(self, run_id: str) -> Path:
         return self._runs / run_id
+
+    @property
+    def _beat(self) -> Path:
+        return self._runs / "supervisor.beat"
 
     @property
     def _runs(self) -> Path:

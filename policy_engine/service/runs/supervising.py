@@ -38,6 +38,7 @@ _AWAY = (OperationalError, InterfaceError, PoolTimeout)
 """What is raised where the database does not answer, or not in time."""
 _PAUSE = 0.25
 _LEAST_PAUSE = 0.5
+_SHOWN = 1.0
 _LONGEST_STAGE = 100
 _STOPPED, _CANCELLED = "the service was stopped", "it was cancelled"
 
@@ -99,6 +100,7 @@ class Supervisor:
     attempts: list[RunAttempt] = field(default_factory=list)
     _seen: dict[tuple[str, int], tuple[int, float]] = field(default_factory=dict)
     _beat: float = 0.0
+    _shown: float = 0.0
 
     @property
     def folders(self) -> RunFolders:
@@ -131,6 +133,14 @@ class Supervisor:
             if holding is None:
                 break
             self._begin(holding)
+
+    def show_work(self) -> None:
+        """Show that work is done, once a second."""
+        moment = time.monotonic()
+        if moment - self._shown > _SHOWN:
+            with suppress(OSError):  # the disk is full, or the folder cannot be written
+                self.folders.beat()
+            self._shown = moment
 
     def stop(self) -> None:
         """End all processes, and give their runs back to the queue: nothing was wrong with them."""
@@ -338,6 +348,7 @@ def _work(supervisor: Supervisor, ending: _Ending) -> None:
         while not ending.comes_within(_PAUSE):
             try:
                 supervisor.tick()
+                supervisor.show_work()
                 is_away = False
             except _AWAY as error:  # it may answer again; runs go on meanwhile
                 if not is_away:

@@ -1,0 +1,1 @@
+"""Figures of how the service does, for operators."""
