@@ -10,7 +10,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.runtime.environment import EnvironmentContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, text
+from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -21,7 +21,9 @@ _PATIENCE = 15.0
 """Seconds that a call waits for another one to have written."""
 _WRITES = "writes"
 _LOCK = 0x706F6C69
-"""The advisory lock under which one process at a time brings a database up to date."""
+"""The advisory lock under which one transaction at a time writes to PostgreSQL."""
+_SLOWEST = 120
+"""Seconds after which the server ends a transaction that writes and says nothing."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +46,23 @@ class Database:
             event.listen(engine, "connect", _prepare_file)
             event.listen(engine, "begin", _begin_in_file)
             event.listen(engine, "handle_error", _part_from_frozen)
+        else:
+            event.listen(engine, "begin", _begin_on_server)
         database = cls(engine, engine.execution_options(**{_WRITES: True}))
         try:
             database.upgrade()
         except SQLAlchemyError as error:
+            database.close()
             raise _unusable_error(error) from error
+        except PolicyEngineError:
+            database.close()
+            raise
         return database
 
     def upgrade(self) -> None:
         """Bring the tables up to date, from whichever version: in one step, or not at all."""
         script = _script()
         with self._writer.begin() as connection:
-            if connection.dialect.name == "postgresql":
-                connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
             _check_version(connection, script)
 
             def steps(revision: Any, _context: Any) -> Any:
@@ -76,8 +82,8 @@ class Database:
     def writing(self) -> Iterator[Session]:
         """Return a session whose changes are all made once it ends, or none if it raises.
 
-        On SQLite one at a time writes, from the first statement on: no state that was read is old
-        when it is written.
+        One at a time writes, from the first statement on: no state that was read is old when it
+        is written. Who waits longer than a quarter of a minute is refused.
         """
         with Session(self._writer, expire_on_commit=False) as session, session.begin():
             yield session
@@ -119,6 +125,16 @@ def _part_from_frozen(context: ExceptionContext) -> None:
 def _begin_in_file(connection: Connection) -> None:
     writes = connection.get_execution_options().get(_WRITES, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _begin_on_server(connection: Connection) -> None:
+    """Let one at a time write, as on SQLite, and let nobody wait for who has gone away."""
+    if connection.get_execution_options().get(_WRITES, False):
+        connection.exec_driver_sql(
+            f"SELECT set_config('lock_timeout', '{_PATIENCE:g}s', true), "
+            f"set_config('idle_in_transaction_session_timeout', '{_SLOWEST}s', true), "
+            f"pg_advisory_xact_lock({_LOCK})"
+        )
 
 
 def _unusable_error(error: SQLAlchemyError) -> PolicyEngineError:

@@ -24,6 +24,7 @@ def key_of(services, roles, **given):
     return key
 
 
+@pytest.mark.both_databases
 def test_a_link_signs_in_once(services):
     secret = services.identities.new_link(services.identities.first_person())
     services.identities.follow_link(secret)
@@ -59,6 +60,7 @@ def test_the_first_person_may_do_everything(services):
     assert len(client.get(f"{API}/me").json()["roles"]) == 5
 
 
+@pytest.mark.both_databases
 def test_a_sign_in_ends_after_its_life_or_two_idle_hours(services, monkeypatch):
     client = signed_in(services, "owner")
     for by in (timedelta(hours=2, minutes=1), timedelta(hours=12, minutes=1)):
@@ -82,6 +84,7 @@ def test_somebody_who_left_is_signed_out(services):
     assert code(client.get(f"{API}/me")) == (401, "N010")
 
 
+@pytest.mark.both_databases
 def test_a_key_has_those_of_its_roles_that_its_person_has(services):
     key = key_of(services, ["owner", "administrator"])
     assert [role.value for role in services.identities.by_key(key).roles] == ["owner"]

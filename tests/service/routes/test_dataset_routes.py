@@ -36,6 +36,7 @@ def uploaded(client, content, name="customers.csv", iri=IRI):
     return client.post(f"{upload}:complete", json={})
 
 
+@pytest.mark.both_databases
 def test_a_file_comes_in_parts_and_is_read_as_a_table(services):
     client = signed_in(services, "steward")
     upload = begun(client, TABLE)
@@ -158,6 +159,7 @@ def test_datasets_of_others_are_not_there_for_owners(services):
     assert signed_in(services, "steward").get(dataset).status_code == 200
 
 
+@pytest.mark.both_databases
 def test_a_dataset_that_was_deleted_leaves_its_name_and_not_its_file(services, tmp_path):
     client = signed_in(services, "steward")
     first = uploaded(client, TABLE).json()

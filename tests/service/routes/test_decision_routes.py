@@ -47,6 +47,7 @@ def ask(client, **question):
     return client.post(f"{API}/decisions", json={"target": [DATA], **question})
 
 
+@pytest.mark.both_databases
 def test_a_decision_is_by_the_policies_in_force_and_in_the_log(services, reader):
     assert ask(reader).json()["effect"] == "permit"
     assert ask(reader, action="distribute").json()["effect"] == "deny"
@@ -163,6 +164,7 @@ def test_nothing_but_a_query_of_what_may_be_read_is_run(reader, sql):
 
 
 @pytest.mark.usefixtures("reader")
+@pytest.mark.both_databases
 def test_requests_that_come_at_once_are_all_answered_and_in_the_log(services):
     ada = Actor(id="ada", name="Ada", roles=(), party=READER)
 

@@ -10,6 +10,7 @@ def added(client, **given):
     return answer.json()["id"], answer.headers["etag"]
 
 
+@pytest.mark.both_databases
 def test_somebody_is_invited_and_signs_in_with_their_roles(services):
     client = signed_in(services, "administrator")
     person, _ = added(client, roles=["owner", "consumer"], party="http://example.com/bob")
@@ -35,6 +36,7 @@ def test_roles_that_were_taken_away_are_gone_at_once(services):
     assert code(client.patch(f"{API}/people/{person}", **change)) == (412, "N005")
 
 
+@pytest.mark.both_databases
 def test_who_left_is_neither_signed_in_nor_invited(services):
     client = signed_in(services, "administrator")
     person, tag = added(client)
@@ -62,6 +64,7 @@ def test_a_party_is_an_iri(services, party):
     assert code(answer) == (422, "D001")
 
 
+@pytest.mark.both_databases
 def test_a_key_calls_with_some_of_ones_roles(services):
     client = signed_in(services, "owner", "steward")
     made = client.post(f"{API}/keys", json={"name": "pipeline", "roles": ["steward"]}).json()

@@ -44,6 +44,7 @@ def asked(steward, policy):
     return {"kind": "sanitise", "policy": policy, "datasets": {IRI: dataset(steward)}}
 
 
+@pytest.mark.both_databases
 def test_a_run_waits_for_its_turn_and_is_listed(steward, asked):
     answer = steward.post(f"{API}/runs", json=asked)
     assert answer.status_code == 202
@@ -56,6 +57,7 @@ def test_a_run_waits_for_its_turn_and_is_listed(steward, asked):
     assert code(steward.get(f"{API}/runs?state=odd")) == (422, "N007")
 
 
+@pytest.mark.both_databases
 def test_a_run_is_cancelled_and_tried_again(steward, asked):
     address = steward.post(f"{API}/runs", json=asked).headers["location"]
     assert code(steward.post(f"{address}:retry")) == (409, "N004")

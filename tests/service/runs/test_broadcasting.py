@@ -1,6 +1,7 @@
 import asyncio
 import json
 
+import pytest
 from followed import apart, cheap, steward
 
 from policy_engine.service.runs.broadcasting import RunBroadcaster
@@ -39,6 +40,7 @@ def test_all_hear_of_a_run_by_the_same_few_questions(services):
     assert questions < 50
 
 
+@pytest.mark.both_databases
 def test_who_was_away_misses_no_end(services):
     actor, runs = steward(services), cheap(services)
     queue = RunQueue(services.database, "here.1")
@@ -61,6 +63,7 @@ def test_a_number_of_another_database_is_as_none(services):
     assert states(news) == ["queued"]
 
 
+@pytest.mark.both_databases
 def test_numbers_grow_and_of_each_run_the_last_is_told(services):
     actor, runs = steward(services), cheap(services)
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 import pytest
 from cheap_kinds import KINDS
 from followed import cheap, row, rows, steward
+from served import service
 
 from policy_engine.errors import ServiceError
 from policy_engine.service.runs import queue as queue_module
@@ -30,12 +31,14 @@ def new_run(asked):
     return runs.create(actor, "wait", {}).id
 
 
+@pytest.mark.both_databases
 def test_runs_are_taken_in_their_order_and_each_once(asked, line):
     made = [new_run(asked) for _ in range(3)]
     assert [line.claim().run_id for _ in made] == made
     assert line.claim() is None
 
 
+@pytest.mark.both_databases
 def test_many_supervisors_never_take_the_same_run(asked, services):
     made = {new_run(asked) for _ in range(20)}
     taken = []
@@ -53,6 +56,7 @@ def test_many_supervisors_never_take_the_same_run(asked, services):
     assert sorted(taken) == sorted(made)
 
 
+@pytest.mark.both_databases
 def test_a_result_is_written_down_once(asked, line, services):
     actor, runs = asked
     run_id = new_run(asked)
@@ -116,6 +120,7 @@ def test_an_attempt_that_was_stopped_from_outside_does_not_count(asked, line, se
     assert row(services, run_id).attempt == 0
 
 
+@pytest.mark.both_databases
 def test_what_waits_is_cancelled_at_once_and_what_runs_once_it_has_ended(asked, line, services):
     actor, runs = asked
     waiting, running = new_run(asked), new_run(asked)
@@ -152,6 +157,7 @@ def test_clocks_that_jump_lose_no_run_and_take_none_away(asked, line, services, 
     assert {one.id: one.state for one in rows(services)} == {first: "succeeded", second: "running"}
 
 
+@pytest.mark.both_databases
 def test_a_beat_shows_that_a_supervisor_lives(asked, line, services):
     new_run(asked)
     other = RunQueue(services.database, "there.1")
@@ -163,6 +169,7 @@ def test_a_beat_shows_that_a_supervisor_lives(asked, line, services):
     assert line.others([holding]) == []
 
 
+@pytest.mark.both_databases
 def test_progress_is_an_event_and_is_forgotten_at_the_end(asked, line):
     actor, runs = asked
     run_id = new_run(asked)
@@ -174,6 +181,36 @@ def test_progress_is_an_event_and_is_forgotten_at_the_end(asked, line):
     line.fail(holding, [])
     words = [one.split(" ", 1)[1] for one in runs.log(actor, run_id).splitlines()]
     assert words == ["queued", "attempt 1 began", "reading", "failed"]
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_two_services_that_race_for_one_queue_take_each_run_once(
+    asked, services, database_url, tmp_path
+):
+    made = {new_run(asked) for _ in range(30)}
+    taken, ready = [], threading.Barrier(4)
+
+    def take(database, name):
+        own = RunQueue(database, name)
+        ready.wait()
+        while holding := own.claim():
+            taken.append((holding.run_id, name))
+            own.succeed(holding, [], {})
+
+    with service(tmp_path / "other", database=database_url) as other:
+        places = [(services.database, "here"), (other.database, "there")]
+        threads = [
+            threading.Thread(target=take, args=(database, f"{name}.{i}"))
+            for i in range(2)
+            for database, name in places
+        ]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+    assert sorted(run_id for run_id, _ in taken) == sorted(made)
+    assert len({name for _, name in taken}) > 1
+    assert {one.state for one in rows(services)} == {"succeeded"}
 
 
 def test_kinds_for_tests_are_not_shipped(services):

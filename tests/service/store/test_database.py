@@ -1,17 +1,25 @@
 import threading
 
 import pytest
+from postgres import TOMORROW
 from sqlalchemy import select, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from policy_engine.errors import ServiceError
+from policy_engine.service.settings import ServiceSettings
+from policy_engine.service.store import database as database_module
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.people import Person
 
 
 @pytest.fixture
-def database(tmp_path):
-    opened = Database.open(f"sqlite:///{tmp_path}/service.db")
+def url(tmp_path, database_url):
+    return ServiceSettings(folder=tmp_path, database=database_url).database_url
+
+
+@pytest.fixture
+def database(url):
+    opened = Database.open(url)
     yield opened
     opened.close()
 
@@ -20,6 +28,7 @@ def ada(**given):
     return Person(name="Ada", roles=["owner"], **given)
 
 
+@pytest.mark.both_databases
 def test_what_is_written_is_there_and_what_fails_is_not(database):
     with database.writing() as session:
         session.add(ada(id="a"))
@@ -29,6 +38,7 @@ def test_what_is_written_is_there_and_what_fails_is_not(database):
         assert session.scalars(select(Person.id)).all() == ["a"]
 
 
+@pytest.mark.both_databases
 def test_moments_are_in_utc(database):
     with database.writing() as session:
         session.add(ada(id="a"))
@@ -36,6 +46,7 @@ def test_moments_are_in_utc(database):
         assert session.get(Person, "a").created.utcoffset().total_seconds() == 0
 
 
+@pytest.mark.both_databases
 def test_two_who_write_at_once_wait_for_each_other(database):
     with database.writing() as session:
         session.add(ada(id="a", revision=0))
@@ -54,11 +65,24 @@ def test_two_who_write_at_once_wait_for_each_other(database):
         assert session.get(Person, "a").revision == 80
 
 
-def test_a_database_of_a_newer_version_is_left_alone(database, tmp_path):
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_who_waits_too_long_to_write_is_refused(database, monkeypatch):
+    monkeypatch.setattr(database_module, "_PATIENCE", 0.1)
     with database.writing() as session:
-        session.execute(text("UPDATE alembic_version SET version_num = 'of_tomorrow'"))
+        session.add(ada(id="a"))
+        session.flush()
+        with pytest.raises(OperationalError, match="lock timeout"), database.writing() as other:
+            other.get(Person, "a")
+    with database.reading() as session:
+        assert session.get(Person, "a")
+
+
+@pytest.mark.both_databases
+def test_a_database_of_a_newer_version_is_left_alone(database, url):
+    with database.writing() as session:
+        session.execute(text(f"UPDATE alembic_version SET version_num = '{TOMORROW}'"))
     with pytest.raises(ServiceError, match="N013 The database is of a newer version"):
-        Database.open(f"sqlite:///{tmp_path}/service.db")
+        Database.open(url)
 
 
 def test_a_file_that_is_no_database_is_named_as_such(tmp_path):
