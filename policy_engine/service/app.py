@@ -9,6 +9,7 @@ from policy_engine.service.calls.marking import Marking
 from policy_engine.service.calls.refusals import REFUSALS, add_refusals
 from policy_engine.service.routes import (
     access,
+    budgets,
     datasets,
     decisions,
     events,
@@ -31,6 +32,7 @@ _RESOURCES = (
     plans.router,
     access.router,
     decisions.router,
+    budgets.router,
     runs.router,
     releases.router,
     events.router,

@@ -13,6 +13,7 @@ from policy_engine.service.metrics.call_meter import CallMeter
 from policy_engine.service.metrics.service_figures import ServiceFigures
 from policy_engine.service.resources.access import Access
 from policy_engine.service.resources.answers import KeptAnswers
+from policy_engine.service.resources.budgets import Budgets
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.diagnostics import TextChecks
@@ -47,6 +48,7 @@ class Services:
     plans: Plans
     decisions: Decisions
     queries: Queries
+    budgets: Budgets
     releases: Releases
     runs: Runs
     run_news: RunBroadcaster
@@ -63,7 +65,8 @@ class Services:
         datasets = OwnedDatasets(database, FileFolder(settings.folder), settings.largest_upload)
         folders = RunFolders(settings.folder)
         releases = Releases(database, folders)
-        decisions = Decisions(policies, settings.folder, releases.proofs)
+        budgets = Budgets(database, folders)
+        decisions = Decisions(policies, settings.folder, releases.proofs, budgets.ledger)
         run_news = RunBroadcaster(database)
         figures = ServiceFigures(
             settings, database, folders, run_news, CallMeter(), decisions.tally, time.monotonic()
@@ -85,6 +88,7 @@ class Services:
             plans=Plans(policies, datasets),
             decisions=decisions,
             queries=Queries(decisions, settings.folder, mentioned),
+            budgets=budgets,
             releases=releases,
             runs=Runs(database, folders, policies, datasets, settings.run_attempts, KINDS),
             run_news=run_news,

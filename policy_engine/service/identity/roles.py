@@ -35,6 +35,7 @@ class Verb(StrEnum):
     QUERY = "query"
     DECIDE = "decide"
     READ_DECISIONS = "read decisions"
+    READ_BUDGETS = "read budgets"
     MANAGE_PEOPLE = "manage people"
     READ_METRICS = "read metrics"
 
@@ -68,6 +69,7 @@ ALLOWED: Mapping[Verb, Mapping[Role, Whose]] = MappingProxyType(
         Verb.QUERY: {Role.CONSUMER: _OWN},
         Verb.DECIDE: {Role.CONSUMER: _OWN, Role.OWNER: _ALL, Role.STEWARD: _ALL},
         Verb.READ_DECISIONS: {Role.CONSUMER: _OWN, Role.OWNER: _ALL, Role.AUDITOR: _ALL},
+        Verb.READ_BUDGETS: {Role.OWNER: _OWN, Role.AUDITOR: _ALL},
         Verb.MANAGE_PEOPLE: {Role.ADMINISTRATOR: _ALL},
         Verb.READ_METRICS: {Role.ADMINISTRATOR: _ALL, Role.AUDITOR: _ALL},
     }

@@ -16,6 +16,7 @@ from policy_engine.decision import Decider, Decision, Request, read_request
 from policy_engine.decision.log import DecisionLog, Entry, read_log, verify_log
 from policy_engine.decision.log.log import Transaction
 from policy_engine.decision.model import Effect
+from policy_engine.decision.spending import SpentBudgets
 from policy_engine.errors import InternalError, PolicyEngineError, ServiceError
 from policy_engine.policy import InForce, Reading
 from policy_engine.service.calls.timestamps import Moment
@@ -171,6 +172,8 @@ class Decisions:
     folder: Path
     proofs: Callable[[], tuple[object, Callable[[], Proofs]]]
     """What the proofs of the releases are known again by, and how they are read."""
+    budgets: SpentBudgets | None = None
+    """What says how much of a budget was spent, where policies ask for it."""
     tally: EventTally = field(default_factory=EventTally, repr=False)
     """How many decisions there were, by their effect."""
     _compiled: _Compiled = field(default_factory=_Compiled, repr=False)
@@ -211,7 +214,7 @@ class Decisions:
                 published = self.policies.published()
                 texts = [text for _, text in published]
                 in_force = Reading().policies_in_force(*texts) if texts else InForce(())
-                self._compiled.decider = Decider(in_force, read_proofs())
+                self._compiled.decider = Decider(in_force, read_proofs(), ledger=self.budgets)
                 self._compiled.key = tuple(version for version, _ in published), proofs_key
             return self._compiled.decider
 

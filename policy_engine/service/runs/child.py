@@ -44,8 +44,12 @@ def main() -> None:
         answers.write(written(name, what))
 
     limit_process(job.limits)
-    writable = (job.out, job.scratch, job.kept, job.attempts, job.code)
-    for remark in isolate((job.given, *job.files.values(), *job.releases.values()), writable):
+    writable = [job.out, job.scratch, job.kept, job.attempts, job.code]
+    readable = [job.given, *job.files.values(), *job.releases.values()]
+    if job.ledger and job.ledger_key:
+        writable.append(job.ledger.parent)
+        readable.append(job.ledger_key)
+    for remark in isolate(readable, writable):
         tell(REMARK, remark)
     tell(*answer(job, tell))
 
@@ -89,6 +93,8 @@ def _inputs(job: Job, tell: Tell) -> RunInputs:
         kept=job.kept,
         scratch=job.scratch,
         attempts=job.attempts,
+        ledger=job.ledger,
+        ledger_key=job.ledger_key,
         progress=throttled(tell),
     )
 

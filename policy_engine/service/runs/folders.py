@@ -11,6 +11,8 @@ from policy_engine.service.runs.jobs import Job
 from policy_engine.service.runs.results import sweep
 
 _OUTPUT = "output.txt"
+LEDGER_KEY = "budgets"
+"""What the key of the ledger of budgets is called."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class RunFolders:
     def attempts(self) -> Path:
         """The folder of the ledger of models that were attacked."""
         return self.root / "attempts"
+
+    @property
+    def ledger(self) -> Path:
+        """The ledger of budgets, in a folder of its own: writing it makes files beside it."""
+        return self.root / "budgets" / "ledger.sqlite"
 
     @property
     def code(self) -> Path:

@@ -49,6 +49,9 @@ class Job(BaseModel):
     """The other policies in force."""
     files: dict[str, Path] = {}
     releases: dict[str, Path] = {}
+    ledger: Path | None = None
+    """The ledger that is charged, and the file of its key, where budget may be spent."""
+    ledger_key: Path | None = None
     limits: RunLimits
     parent: int
 
@@ -80,6 +83,8 @@ class RunInputs:
     kept: Path = Path()
     scratch: Path = Path()
     attempts: Path = Path()
+    ledger: Path | None = None
+    ledger_key: Path | None = None
     progress: Report = lambda _stage, _done, _total: None
 
     @property

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from sqlalchemy import select
 
 from policy_engine.errors import PolicyEngineError, ServiceError
-from policy_engine.service.runs.folders import RunFolders
+from policy_engine.service.files.keys import key_file
+from policy_engine.service.runs.folders import LEDGER_KEY, RunFolders
 from policy_engine.service.runs.jobs import Job, KeptText
 from policy_engine.service.runs.kinds.settings import RELEASES, RunSettings
 from policy_engine.service.runs.limits import RunLimits
@@ -64,12 +65,20 @@ class Preparation:
             policy=self._policy(settings),
             others=self._others(settings),
             releases={one: self._release(one) for one in settings.release_ids},
+            **self._ledger(settings),
             limits=self.limits,
             parent=os.getpid(),
         )
         self.folders.make(job)
         paths = {one: self.path_of(one) for one in settings.dataset_ids}
         return job.model_copy(update={"files": self.folders.give(job.folder, paths)})
+
+    def _ledger(self, settings: RunSettings) -> dict[str, Path]:
+        if not settings.spends:
+            return {}
+        self.folders.ledger.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key = key_file(self.folders.root, LEDGER_KEY)
+        return {"ledger": self.folders.ledger, "ledger_key": key}
 
     def _policy(self, settings: RunSettings) -> KeptText | None:
         if settings.policy_id is None:

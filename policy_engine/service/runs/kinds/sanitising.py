@@ -23,6 +23,7 @@ class Sanitising(OnPolicy):
     """What `apply_policy` takes: without an `asset`, all that the policy asks for is made."""
 
     home: ClassVar[str] = RELEASES
+    spends: ClassVar[bool] = True
 
     seed: Seed | None = None
     time_limit: Seconds | None = None
@@ -46,6 +47,8 @@ class Sanitising(OnPolicy):
             "record": record / "record.json",
             "report": report,
             "attempts": inputs.attempts,
+            "ledger": inputs.ledger,
+            "ledger_key": inputs.ledger_key,
         }
         policy, data = policy_text(inputs.policy), self.data(inputs)
         if self.asset:

@@ -30,12 +30,14 @@ RELEASES, RESULTS = "releases", "results"
 class RunSettings(BaseModel):
     """What a run is asked for. Each kind has settings of its own, and says what it needs.
 
-    `home` is the folder that its result is moved into.
+    `home` is the folder that its result is moved into; what `spends` is charged to the ledger of
+    budgets.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     home: ClassVar[str] = RESULTS
+    spends: ClassVar[bool] = False
 
     @property
     def dataset_ids(self) -> tuple[str, ...]:

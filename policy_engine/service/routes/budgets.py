@@ -1,0 +1,27 @@
+"""The routes of budgets of differential privacy."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from policy_engine.service.calls.callers import ServicesOf, allowed
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.budgets import BudgetsView
+from policy_engine.service.resources.decisions import LogIntegrity
+
+router = APIRouter(tags=["budgets"])
+
+Reader = Annotated[Actor, Depends(allowed(Verb.READ_BUDGETS))]
+
+
+@router.get("/budgets")
+def list_budgets(services: ServicesOf, actor: Reader) -> BudgetsView:
+    """List what releases of each dataset spent, what remains, and for whom it was."""
+    return services.budgets.all(actor)
+
+
+@router.post("/budgets:verify")
+def verify_budgets(services: ServicesOf, actor: Reader) -> LogIntegrity:
+    """Say whether the ledger is as it was written, with the head worth keeping elsewhere."""
+    return services.budgets.verify(actor)
