@@ -63,6 +63,15 @@ NUMBERS = frozenset(
 )
 """Words that say how many, or yes and no."""
 
+_COMMON = frozenset(
+    {
+        *("yes", "no", "true", "false", "ja", "nein", "oui", "non", "si", "y", "n", "none", "both"),
+        *("other", "others", "unknown", "missing", "not stated", "not known", "refused", "rest"),
+        *("low", "medium", "high", "never", "sometimes", "often", "always", "good", "bad", "all"),
+    }
+)
+"""Labels that many keys have which are not the same."""
+
 _ROMAN = re.compile(r"(?=.)m*(c[md]|d?c{0,3})(x[cl]|l?x{0,3})(i[xv]|v?i{0,3})")
 
 
@@ -77,3 +86,9 @@ def has_number(text: str) -> bool:
         return True
     words = plain_label(text).split()
     return bool(words) and (not NUMBERS.isdisjoint(words) or bool(_ROMAN.fullmatch(words[0])))
+
+
+def is_telling(label: str) -> bool:
+    """Tell whether a label, as `plain_label` returns it, says of which key it is: not such as yes
+    and no, codes of one letter, or figures."""
+    return label not in _COMMON and sum(one.isalpha() for one in label) > 1

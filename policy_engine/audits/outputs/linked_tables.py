@@ -1,8 +1,8 @@
 """Finished tables beside each other: cells that two of them have in common make them one.
 
-A cell is known by its labels: the total of region C in one table is the cell of C in another. What
-follows exactly from all that the tables show is revealed: by elimination, and by what is added up
-not being negative.
+A cell is known by its labels, wherever they stand: the total of region C in one table is the cell
+of C in another. What follows exactly from all that the tables show is revealed: by elimination, and
+by what is added up not being negative.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.outputs.matching_keys import CellName, match_keys
 from policy_engine.audits.outputs.reading_tables import FinishedTable
 from policy_engine.kernels.output_checks.fixed_zeros import zeros_of
 from policy_engine.kernels.output_checks.recoverability import determined
@@ -20,7 +21,6 @@ Cells = NDArray[np.bool_]
 MOST_CELLS = 4_000
 """Tables with more cells together are not compared: a person has to."""
 _ONE_BY_ONE = 150
-_NEAR = 1e-9
 
 
 def are_small(tables: Sequence[FinishedTable]) -> bool:
@@ -34,25 +34,24 @@ class LinkedTables:
     def __init__(self, tables: Sequence[FinishedTable]) -> None:
         """Number the cells of all tables, which `are_small`."""
         self.tables = tuple(tables)
-        numbers: dict[frozenset[tuple[str, str]], int] = {}
+        numbers: dict[CellName, int] = {}
         self.numbers = []
-        for table in self.tables:
-            own = [numbers.setdefault(name, len(numbers)) for name in _names(table)]
+        matches = match_keys(self.tables)
+        for match in matches:
+            own = [numbers.setdefault(name, len(numbers)) for name in match.names]
             self.numbers.append(np.array(own, np.int64))
         self.layout: TableLayout = link([one.layout for one in self.tables], self.numbers)
 
         self.values = np.full(self.layout.cells, np.nan)
         self.slack = np.zeros(self.layout.cells)
-        clashes = []
         for table, cells in zip(self.tables, self.numbers, strict=True):
             places = cells[table.places]
-            former, reach = self.values[places], self.slack[places] + table.slack
-            size = _NEAR * np.abs(np.nan_to_num(former))
-            clashes.append(bool((np.abs(former - table.values) > reach + size).any()))
+            former = self.values[places]
             self.values[places] = np.where(np.isnan(former), table.values, former)
             self.slack[places] = np.maximum(self.slack[places], table.slack)
-        self.clashes = tuple(clashes)
-        """Which tables have another figure in a cell than one before them."""
+        self.clashes = tuple(not one.is_fit for one in matches)
+        """Which tables have another figure in a cell than one before them, or keys of which it is
+        open whether they are those of others."""
 
     def safe_cells(self, displayed: Sequence[Cells]) -> list[Cells]:
         """Return which cells of each table may be shown, of those that it shows.
@@ -104,21 +103,3 @@ class LinkedTables:
         is_unknown &= ~zeros
         fixed = zeros | determined(self.layout.equations, is_unknown)
         return bool((fixed & secret).any())
-
-
-def _names(table: FinishedTable) -> list[frozenset[tuple[str, str]]]:
-    """Return what each cell of a table's layout is called by its labels, in the layout's order:
-    whether in small or large letters, unless that tells two labels apart."""
-    keys = [key.casefold() for key in table.keys]
-    labels = [
-        plain if len(set(plain := [one.casefold() for one in some])) == len(some) else some
-        for some in table.labels
-    ]
-    sizes = [len(some) + 1 for some in table.labels]
-    names = []
-    for place in range(int(np.prod(sizes))):
-        codes = np.unravel_index(place, sizes)
-        parts = zip(keys, labels, codes, strict=True)
-        named = {(key, some[code]) for key, some, code in parts if code < len(some)}
-        names.append(frozenset(named))
-    return names

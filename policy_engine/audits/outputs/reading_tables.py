@@ -46,8 +46,8 @@ class FinishedTable:
     `ACROSS` is on top, where there are several columns of figures. `parents` say of each label
     which one it is a part of, `NOBODY` for those that only the total has. `values` (cells,) are NaN
     where a figure is withheld; they are rounded by `slack` (cells,) at most. `totals` are what the
-    total of each key is called, and `words` the labels of each cell as they are. What is in `doubt`
-    a person has to look at.
+    total of each key is called, and `words` the labels of each cell as they are. `head` is what the
+    only column of figures is called. What is in `doubt` a person has to look at.
     """
 
     name: str
@@ -59,6 +59,7 @@ class FinishedTable:
     slack: Figures
     totals: tuple[str, ...]
     words: tuple[tuple[str, ...], ...]
+    head: str = ""
     doubt: tuple[str, ...] = ()
 
     @property
@@ -165,6 +166,7 @@ def read_finished(
         slack=raw.slack,
         totals=tuple(names),
         words=tuple(one[:width] for one in raw.words),
+        head=cells.head[left] if width == left else "",
         doubt=tuple(doubt),
     )
 

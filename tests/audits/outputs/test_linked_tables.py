@@ -80,3 +80,17 @@ def test_another_figure_in_the_same_cell_is_found_in_any_letters(tmp_path):
     other = "Region,n\na,69\nc,84\n"
     assert linked(tmp_path, TWO_WAY, REGIONS).clashes == (False, False)
     assert linked(tmp_path, REGIONS, other).clashes == (False, True)
+
+
+@pytest.mark.parametrize(
+    "turned",
+    [
+        "sector,A,B,All\nagr,.,25,61\nind,40,33,73\n",
+        "region,sector,n\nA,ind,40\nB,agr,25\nB,ind,33\n",
+    ],
+)
+def test_a_table_that_is_turned_or_long_is_still_the_same_table(tmp_path, turned):
+    wide = "region,agr,ind,All\nA,.,40,.\nB,.,33,.\nAll,61,73,134\n"
+    first, second = safe(linked(tmp_path, wide, turned))
+    assert first == [not one for one in linked(tmp_path, wide).tables[0].is_blank]
+    assert not all(second[place] for place in (1, 2) if place < len(second))
