@@ -135,6 +135,7 @@ def test_a_way_that_is_refused_by_itself_is_shown_beside_those_that_are_compared
     )
 
 
+@pytest.mark.nightly
 def test_bounds_of_the_policy_hold_of_every_way():
     bounded = {"method": "l-diversity", "l": 2, "insensitive": ["id"], "sensitive": ["buys"]}
     comparison, step = compared(({"k": 5},), **bounded)
@@ -164,6 +165,7 @@ def test_what_cannot_be_compared_is_refused(parts, code, message):
 PERMUTED = {"method": "probabilistic-k-anonymity"}
 
 
+@pytest.mark.nightly
 def test_permuted_values_are_for_policies_that_ask_for_them(plain):
     comparison, step = compared(({"k": 5},), **PERMUTED)
     assert [run.method for run in comparison.runs if run.is_eligible] == ["permuted"]

@@ -65,11 +65,13 @@ def test_a_comparison_is_printed_as_json(files, tree):
     }
 
 
+@pytest.mark.nightly
 def test_a_described_model_is_the_one_that_learns(files, tree):
     told = run(files, *LEARNT, "--k", "5", "--model", tree)
     assert "2 splits: DecisionTreeClassifier learnt from" in " ".join(told.output.split())
 
 
+@pytest.mark.nightly
 def test_nothing_is_chosen_and_written_where_nothing_keeps_the_bounds(files, tree):
     written = files / "none.jsonld"
     told = run(files, *LEARNT, "--k", "2", "--model", tree, "--write-policy", str(written))

@@ -197,6 +197,7 @@ def test_a_model_is_sampled_and_goes_on_from_what_was_compared(images, tmp_path)
     assert (tmp_path / "audit" / "samples.npz").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.nightly
 def test_another_model_begins_anew(images, tmp_path):
     options = [*images, "--model", "some_sampler:Sampler", "--out", str(tmp_path / "audit")]
     run(*options, "--samples", "1500")

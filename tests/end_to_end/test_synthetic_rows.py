@@ -383,6 +383,7 @@ def other_files(place):
     yield table.set_column(wage, "wage", [raised]), COLUMNS
 
 
+@pytest.mark.nightly
 def test_no_other_file_seed_share_or_setting_begins_anew(place):
     # Columns that tell persons apart: sketches are of those.
     table = pacsv.read_csv(place).to_pydict()

@@ -35,6 +35,7 @@ def test_equal_scores_tell_nothing():
     assert result.set_evidence.p > 0.001
 
 
+@pytest.mark.nightly
 def test_null_scores_have_the_spread_of_chance():
     """Of 100 and 100 records the share has a deviation of 1 / (2 sqrt(199)) = 3.54 points."""
     random = np.random.default_rng(5)

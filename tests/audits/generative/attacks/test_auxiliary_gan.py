@@ -24,6 +24,7 @@ def material():
     return Material(records(9), records(8), synthetic=records(20), shape=(4, 4), classes=("a", "b"))
 
 
+@pytest.mark.nightly
 def test_every_record_has_a_score(material):
     scores = auxiliary_gan(material, SMALL)
     assert scores.shape == (17,)

@@ -93,6 +93,7 @@ def test_the_same_seed_gives_the_same_model_and_another_another():
     assert not np.allclose(first.parameters[0], other.parameters[0])
 
 
+@pytest.mark.nightly
 def test_compiled_steps_train_the_same_model():
     settings = replace(SMALL, encoder=(5, 4), decoder=(4, 5), epochs=1)
     plain, compiled = fit(settings), fit(replace(settings, jit=True))

@@ -17,6 +17,7 @@ COUNTED = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("figure", COUNTED)
 @pytest.mark.parametrize(("condition", "count"), [("ill", 10), ("NOT ill", 8)])
 def test_two_figures_do_not_tell_that_three_others_are_ill_in_any_words(

@@ -81,7 +81,7 @@ ALONE = {
 FORMS = ["COUNT(*) FROM T WHERE {}", "COUNT(*) FILTER (WHERE {}) FROM T"]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("condition", ALONE.values(), ids=ALONE)
 @pytest.mark.parametrize("query", FORMS)
 def test_one_answer_does_not_tell_whether_a_chosen_person_is_ill(ask, condition, query):
@@ -96,6 +96,7 @@ def test_one_answer_does_not_tell_whether_a_chosen_person_is_ill(ask, condition,
 CHOSEN = "(id BETWEEN 20 AND 28 OR (id = 10 AND ill))"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -201,6 +202,7 @@ def in_turn(first, second):
     return everyday(pairs, *turns)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("case", in_turn(SECRETS_AS_KEYS, ["COUNT(*) AS n", "AVG(pay)"]))
 def test_cells_by_a_secret_do_not_tell_together_who_has_it(ask, case):
     sql, item = case
@@ -223,6 +225,7 @@ ALWAYS, NEVER = (
 )
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", in_turn([*zip(ALWAYS, NEVER, strict=True)], FORMS))
 def test_what_is_always_true_is_not_a_secret_of_enough_persons(ask, case):
     (always, never), query = case
@@ -450,6 +453,7 @@ def rows_seen(sql, worlds, ask):
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "sql",
     [
