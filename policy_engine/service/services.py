@@ -14,6 +14,7 @@ from policy_engine.service.metrics.service_figures import ServiceFigures
 from policy_engine.service.resources.access import Access
 from policy_engine.service.resources.answers import KeptAnswers
 from policy_engine.service.resources.budgets import Budgets
+from policy_engine.service.resources.dataset_columns import DatasetColumns
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.diagnostics import TextChecks
@@ -43,6 +44,7 @@ class Services:
     policies: Policies
     checks: TextChecks
     datasets: OwnedDatasets
+    columns: DatasetColumns
     access: Access
     answers: KeptAnswers
     plans: Plans
@@ -83,6 +85,7 @@ class Services:
             policies=policies,
             checks=TextChecks(),
             datasets=datasets,
+            columns=DatasetColumns(datasets),
             access=Access(database, policies),
             answers=KeptAnswers(database, settings.folder),
             plans=Plans(policies, datasets),

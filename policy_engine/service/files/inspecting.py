@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,7 +43,16 @@ def inspect_table(path: Path, ending: str) -> UploadedTable:
     Raises DataError as the library does for what is not a table, ServiceError (N008) for one that
     takes too long, too much memory, or is far larger than its file.
     """
-    command = [sys.executable, "-m", __name__, str(path), ending]
+    answer = read_apart(__name__, str(path), ending)
+    return UploadedTable(answer["format"], tuple(answer["columns"]), answer["rows"])
+
+
+def read_apart(module: str, *arguments: str) -> dict[str, Any]:
+    """Return what a module answers that reads a file in a process of its own, which may use little.
+
+    Raises what it says is wrong, ServiceError (N008) where it takes too long or too much memory.
+    """
+    command = [sys.executable, "-m", module, *arguments]
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG") if name in os.environ}
     try:
         result = subprocess.run(  # noqa: S603 (nothing of it is from outside but the file's place)
@@ -51,13 +61,13 @@ def inspect_table(path: Path, ending: str) -> UploadedTable:
     except subprocess.TimeoutExpired:
         raise ServiceError.of("N008", "The file takes too long to read.") from None
     try:
-        answer = json.loads(result.stdout)
+        answer: dict[str, Any] = json.loads(result.stdout)
     except ValueError:
         raise ServiceError.of("N008", "The file takes more memory to read than is given.") from None
     if "problems" in answer:
         kind = ServiceError if answer["problems"][0]["code"].startswith("N") else DataError
         raise kind(*(Problem(**one) for one in answer["problems"]))
-    return UploadedTable(answer["format"], tuple(answer["columns"]), answer["rows"])
+    return answer
 
 
 def outline(path: Path, ending: str) -> UploadedTable:
@@ -119,12 +129,15 @@ def _count_rows(path: Path, kind: str) -> int:
         raise DataError.of("C007", f"The rows cannot be read: {reason}.") from None
 
 
-def _answer(path: str, ending: str) -> dict[str, Any]:
+def tell(read: Callable[[], dict[str, Any]]) -> None:
+    """Print what is read, or what is wrong with it, once this process is limited."""
+    _limit()
     try:
-        return outline(Path(path), ending)._asdict()
+        answer = read()
     except PolicyEngineError as error:
         parts = ("code", "message", "hint")
-        return {"problems": [{one: getattr(p, one) for one in parts} for p in error.problems]}
+        answer = {"problems": [{one: getattr(p, one) for one in parts} for p in error.problems]}
+    sys.stdout.write(json.dumps(answer))
 
 
 def _limit() -> None:
@@ -136,5 +149,4 @@ def _limit() -> None:
 
 
 if __name__ == "__main__":
-    _limit()
-    sys.stdout.write(json.dumps(_answer(*sys.argv[1:])))
+    tell(lambda: outline(Path(sys.argv[1]), sys.argv[2])._asdict())

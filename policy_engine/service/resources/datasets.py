@@ -12,8 +12,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from policy_engine import terms
-from policy_engine.errors import RequestError, ServiceError
+from policy_engine.engines.column_profiles import ColumnRole
+from policy_engine.errors import RequestError, ServiceError, did_you_mean
 from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.files.folder import FileFolder, digest_of_file
 from policy_engine.service.files.inspecting import ending_of, inspect_table
 from policy_engine.service.identity.actors import Actor
@@ -31,6 +33,8 @@ class ColumnView(BaseModel):
     """A column of a dataset."""
 
     name: str
+    role: ColumnRole | None = None
+    """What somebody said that it is; None as long as nobody has."""
 
 
 class DatasetView(BaseModel):
@@ -100,6 +104,31 @@ class OwnedDatasets:
             session.add(row)
             session.flush()
             return _dataset_view(row)
+
+    def change_roles(
+        self, actor: Actor, dataset_id: str, tag: str, roles: Mapping[str, ColumnRole | None]
+    ) -> DatasetView:
+        """Return a dataset with other roles of some columns. Raises ServiceError: N005, and N007
+        for a column that it does not have."""
+        with self.database.writing() as session:
+            row = _dataset(session, actor, dataset_id, Verb.WRITE_DATASETS)
+            check_revision(row.revision, tag)
+            names = [one["name"] for one in row.columns]
+            for name in roles:
+                if name not in names:
+                    message = f"The dataset has no column {name[:100]!r}."
+                    raise ServiceError.of("N007", message, did_you_mean(name, names))
+            chosen = {**_roles(row), **roles}
+            row.columns = [{"name": name, "role": chosen.get(name)} for name in names]
+            row.revision += 1
+            session.flush()
+            return _dataset_view(row)
+
+    def file(self, actor: Actor, dataset_id: str, verb: Verb) -> tuple[DatasetView, Path]:
+        """Return a dataset and its file. Raises ServiceError (N003; N004 without a file)."""
+        with self.database.reading() as session:
+            view = _dataset_view(_dataset(session, actor, dataset_id, verb))
+            return view, self._path(session, dataset_id)
 
     def delete(self, actor: Actor, dataset_id: str) -> None:
         """Take a dataset away, and its file where no other dataset has the same.
@@ -177,7 +206,8 @@ class OwnedDatasets:
             row = _dataset(session, actor, upload.dataset_id, Verb.WRITE_DATASETS)
             earlier, row.file = row.file, self.files.keep(upload_id, table.format)
             row.size, row.rows = view.size, table.rows
-            row.columns = [{"name": name} for name in table.columns]
+            roles = _roles(row)
+            row.columns = [{"name": name, "role": roles.get(name)} for name in table.columns]
             row.revision += 1
             upload.completed = now()
             session.flush()
@@ -281,6 +311,10 @@ def _unused(session: Session, name: str | None) -> str | None:
     return name if session.scalar(users.limit(1)) is None else None
 
 
+def _roles(row: StoredDataset) -> dict[str, str | None]:
+    return {one["name"]: one.get("role") for one in row.columns}
+
+
 def _dataset_view(row: StoredDataset) -> DatasetView:
     digest, _, form = (row.file or "").partition(".")
     return DatasetView(
@@ -292,7 +326,7 @@ def _dataset_view(row: StoredDataset) -> DatasetView:
         digest=digest or None,
         size=row.size,
         rows=row.rows,
-        columns=[ColumnView(name=one["name"]) for one in row.columns],
+        columns=[ColumnView(**one) for one in row.columns],
         created=row.created,
         revision=row.revision,
     )

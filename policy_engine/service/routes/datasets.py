@@ -1,23 +1,28 @@
 """The routes of datasets and their uploads."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from policy_engine.engines.column_profiles import ColumnRole
+from policy_engine.methods.columns import Generalization, QuasiIdentifier
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
-from policy_engine.service.calls.revisions import add_tag
+from policy_engine.service.calls.revisions import IfMatch, add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.dataset_columns import DatasetProfile, GeneralisationPreview
 from policy_engine.service.resources.datasets import DatasetView, UploadView
 
 router = APIRouter(tags=["datasets"], route_class=RepeatableRoute)
 
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_DATASETS))]
 Writer = Annotated[Actor, Depends(allowed(Verb.WRITE_DATASETS))]
+CostlyReader = Annotated[Actor, Depends(allowed(Verb.READ_DATASETS, is_costly=True))]
+CostlyWriter = Annotated[Actor, Depends(allowed(Verb.WRITE_DATASETS, is_costly=True))]
 Page = Annotated[Cursor, Query()]
 Offset = Annotated[int, Header(alias="Upload-Offset", ge=0)]
 
@@ -51,6 +56,37 @@ class Completion(BaseModel):
     sha256: Annotated[str, Field(pattern="^([0-9a-fA-F]{64})?$")] = ""
 
 
+class RoleChange(BaseModel):
+    """The roles of columns by their names."""
+
+    roles: Annotated[dict[str, ColumnRole | None], Field(max_length=10_000)]
+
+
+class GeneralisationSettings(BaseModel):
+    """How a column is generalised, in the words of policies; by its type where nothing is said."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    generalization: Generalization | None = None
+    order: Literal["lexicographic", "frequency"] | None = None
+    unlisted: Literal["refuse", "root"] = "refuse"
+    mask: Annotated[str, Field(min_length=1, max_length=1)] = "*"
+    fanout: Annotated[int, Field(ge=2, le=1000)] = 2
+    precision: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+
+
+class NewPreview(BaseModel):
+    """A column, how it is generalised, and the text of a taxonomy where there is one, in the format
+    of the ending of its name."""
+
+    column: Annotated[str, Field(max_length=1000)]
+    settings: GeneralisationSettings = GeneralisationSettings()
+    taxonomy: Annotated[str, Field(max_length=1_000_000)] = ""
+    taxonomy_name: Annotated[str, Field(pattern=r"^[\w-]{1,50}\.(csv|json|ttl|jsonld)$")] = (
+        "taxonomy.csv"
+    )
+
+
 @router.get("/datasets")
 def list_datasets(services: ServicesOf, actor: Reader, page: Page) -> PageOf[DatasetView]:
     """List datasets, the newest first: your own, or all where your role reads all."""
@@ -64,6 +100,37 @@ def create_dataset(
     """Make a dataset; its file is uploaded next."""
     view = services.datasets.create(actor, dataset.name, dataset.iri)
     response.headers["Location"] = f"/api/v1/datasets/{view.id}"
+    add_tag(response, view.revision)
+    return view
+
+
+@router.get("/datasets/{dataset_id}:profile")
+def profile_dataset(services: ServicesOf, actor: CostlyReader, dataset_id: str) -> DatasetProfile:
+    """Say how the columns of a dataset look without their values, and which roles they may have."""
+    return services.columns.profile(actor, dataset_id)
+
+
+@router.post("/datasets/{dataset_id}:generalise")
+def preview_generalisation(
+    services: ServicesOf, actor: CostlyWriter, dataset_id: str, preview: NewPreview
+) -> GeneralisationPreview:
+    """Say what a column becomes at each height of a generalisation, as policies write it."""
+    settings = {**preview.settings.model_dump(), "name": preview.column}
+    column, text = QuasiIdentifier.model_validate(settings), preview.taxonomy
+    return services.columns.generalise(actor, dataset_id, column, text, preview.taxonomy_name)
+
+
+@router.patch("/datasets/{dataset_id}")
+def change_roles(
+    services: ServicesOf,
+    actor: Writer,
+    dataset_id: str,
+    change: RoleChange,
+    tag: IfMatch,
+    response: Response,
+) -> DatasetView:
+    """Say which roles columns have; what is left out stays, and null takes a role back."""
+    view = services.datasets.change_roles(actor, dataset_id, tag, change.roles)
     add_tag(response, view.revision)
     return view
 
