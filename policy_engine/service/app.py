@@ -1,12 +1,14 @@
 """The application: routes, errors and pages."""
 
+from typing import Any
+
 from fastapi import FastAPI
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from policy_engine import __version__
 from policy_engine.service.calls.body_limits import BodyLimit
 from policy_engine.service.calls.marking import Marking
-from policy_engine.service.calls.refusals import REFUSALS, add_refusals
+from policy_engine.service.calls.refusals import REFUSALS, add_refusals, name_media_type
 from policy_engine.service.routes import (
     access,
     budgets,
@@ -39,9 +41,19 @@ _RESOURCES = (
 )
 
 
+class ServiceApi(FastAPI):
+    """An application whose document says how refusals come."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document."""
+        document = super().openapi()
+        name_media_type(document)
+        return document
+
+
 def make_app(services: Services) -> FastAPI:
     """Return the application that answers by services."""
-    app = FastAPI(
+    app = ServiceApi(
         title="policy_engine",
         summary="One policy from text to a verified release and the decisions about it.",
         version=__version__,

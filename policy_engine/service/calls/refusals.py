@@ -109,6 +109,16 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 """What every route may answer, for the OpenAPI document."""
 
 
+def name_media_type(document: dict[str, Any]) -> None:
+    """Let an OpenAPI document say that refusals come as problems: to FastAPI, they are of the same
+    media type as other answers."""
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            refusal = operation["responses"].get("default", {})
+            if "content" in refusal:
+                refusal["content"] = {MEDIA_TYPE: next(iter(refusal["content"].values()))}
+
+
 def status_of(error: PolicyEngineError) -> int:
     """Return the HTTP status of an error."""
     if error.code in _BY_CODE:
