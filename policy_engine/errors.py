@@ -61,6 +61,8 @@ CODES = {
     "P021": "an offer that cannot be accepted, or not by the party",
     "P022": "derived assets named other than to exempt them from a prohibition",
     "P023": "a table of aggregates, or a budget of what such tables tell, that is not well formed",
+    "P024": "a rule about what belongs to others, or to nobody known",
+    "P025": "an assigner other than who publishes the policy",
     "M001": "an unknown method",
     "M002": "a method without a parameter that it needs",
     "M003": "a parameter outside its range",
@@ -367,6 +369,8 @@ SECTIONS = {
     "P021": f"{_IM} 2.1.2",
     "P022": f"{_IM} 2.6.2",
     "P023": f"{_IM} 3",
+    "P024": f"{_IM} 2.3",
+    "P025": f"{_IM} 2.3",
 }
 """The section of a specification that a code is about, where there is one."""
 

@@ -101,10 +101,10 @@ def seed(calling: Any, rows: int) -> str:
     """Make what the folder lacks of the demo; return the run that is to be waited for."""
     for person in PEOPLE:
         _ensure_person(calling, person)
-    _ensure_policy(calling, STATISTICS)
     _ensure_dataset(calling, STATISTICS, rows)
-    policy = _ensure_policy(calling, CUSTOMERS)
+    _ensure_policy(calling, STATISTICS)
     dataset = _ensure_dataset(calling, CUSTOMERS, rows)
+    policy = _ensure_policy(calling, CUSTOMERS)
     return _ensure_run(calling, policy, CUSTOMERS.iri, dataset)
 
 

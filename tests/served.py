@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 
+from policy_engine.policy import read_policy
 from policy_engine.service.app import make_app
 from policy_engine.service.identity.roles import Role
 from policy_engine.service.services import Services
@@ -49,6 +50,12 @@ def signed_in(services, *roles, name="Ada", party=""):
     client.get("/sign-in", params={"token": secret}, follow_redirects=False)
     client.headers["X-CSRF-Token"] = client.get(f"{API}/me").json()["csrf_token"]
     return client
+
+
+def claimed(client, text):
+    """Register what a policy is about as datasets of who is signed in, where it is not yet."""
+    for iri in sorted({one.iri for rule in read_policy(text).rules for one in rule.targets}):
+        client.post(f"{API}/datasets", json={"name": "claimed", "iri": iri})
 
 
 def code(answer):

@@ -18,6 +18,7 @@ from policy_engine.service.resources.dataset_columns import DatasetColumns
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.diagnostics import TextChecks
+from policy_engine.service.resources.ownership import OwnedAssets
 from policy_engine.service.resources.people import People
 from policy_engine.service.resources.plans import Plans
 from policy_engine.service.resources.policies import Policies
@@ -62,13 +63,13 @@ class Services:
     def open(cls, settings: ServiceSettings) -> "Services":
         """Return the services of settings. Raises ServiceError (N012, N013) as `Database.open`."""
         database = Database.open(settings.database_url)
-        identities = Identities(database)
+        identities, ownership = Identities(database), OwnedAssets(database)
         policies = Policies(database, two_persons=settings.two_persons)
         datasets = OwnedDatasets(database, FileFolder(settings.folder), settings.largest_upload)
         folders = RunFolders(settings.folder)
         releases = Releases(database, folders)
         budgets = Budgets(database, folders)
-        decisions = Decisions(policies, settings.folder, releases.proofs, budgets.ledger)
+        decisions = Decisions(ownership, settings.folder, releases.proofs, budgets.ledger)
         run_news = RunBroadcaster(database)
         figures = ServiceFigures(
             settings, database, folders, run_news, CallMeter(), decisions.tally, time.monotonic()
@@ -86,9 +87,9 @@ class Services:
             checks=TextChecks(),
             datasets=datasets,
             columns=DatasetColumns(datasets),
-            access=Access(database, policies),
             answers=KeptAnswers(database, settings.folder),
-            plans=Plans(policies, datasets),
+            access=Access(database, policies, ownership),
+            plans=Plans(policies, datasets, ownership),
             decisions=decisions,
             queries=Queries(decisions, settings.folder, mentioned),
             budgets=budgets,

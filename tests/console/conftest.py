@@ -69,8 +69,8 @@ def masking(chromium, served, owner):
     ages = column("age", masking="top-coding", tail=2, replacement="label")
     action = anonymize(method="masking", identifier=["name"], masked=[ages])
     text = policy([permission(uid="http://x.org/policy/1", action=action, output=OUTPUT)])
-    chosen = calling.publish("Masked people", text)
-    return calling, chosen, calling.upload("People", DATASET, PEOPLE)
+    dataset = calling.upload("People", DATASET, PEOPLE)
+    return calling, calling.publish("Masked people", text), dataset
 
 
 @pytest.fixture(scope="session")

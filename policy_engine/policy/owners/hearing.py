@@ -26,7 +26,7 @@ def unheard(
         return
     edges = tuple(edges)
     all_owners = owned_outputs(Claims(policies), owners.known_by(policies), edges)
-    heard = _Heard(policies, Standing(all_owners, edges), edges)
+    heard = Hearing(policies, Standing(all_owners, edges), edges)
     for policy in policies:
         for rule in (*policy.permissions, *policy.prohibitions):
             lacking = heard.lacking(rule)
@@ -53,7 +53,7 @@ class _OwnerConsent(NamedTuple):
     targets: frozenset[str]
 
 
-class _Heard:
+class Hearing:
     """Whose rules count for what, by who owns it and by the consent that owners give."""
 
     def __init__(
@@ -68,14 +68,15 @@ class _Heard:
         speakers = [self._standing.of(target.iri) for target in rule.targets]
         if rule.output:
             parts = (one for target in rule.targets for one in self._standing.all_of(target.iri))
-            return next((one for one in parts if not self._counts(rule, one)), None)
+            return next((one for one in parts if not self.counts(rule, one)), None)
         return (
             speakers[0]
-            if speakers and not any(self._counts(rule, one) for one in speakers)
+            if speakers and not any(self.counts(rule, one) for one in speakers)
             else None
         )
 
-    def _counts(self, rule: Rule, one: Speakers) -> bool:
+    def counts(self, rule: Rule, one: Speakers) -> bool:
+        """Tell whether a rule counts for an asset, by who speaks for that and by their consent."""
         parties = rule.issued_by
         counts = one.prohibit if rule.kind == "prohibition" else one.permit
         return counts(parties) or any(self._is_let(who, rule, one) for who in parties)

@@ -45,6 +45,11 @@ class Owners:
     statements: tuple[OwnerStatement, ...] = ()
     source: str = field(default="", compare=False)
 
+    @classmethod
+    def of(cls, owners: Mapping[str, str]) -> "Owners":
+        """Return the owners of assets by these; all are IRIs in one spelling."""
+        return cls(tuple(OwnerStatement(asset, (owner,)) for asset, owner in owners.items()))
+
     def __bool__(self) -> bool:
         return bool(self.statements)
 

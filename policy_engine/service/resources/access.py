@@ -5,7 +5,6 @@ the grant is revoked. No second rule lets anybody read data.
 """
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -25,13 +24,12 @@ from policy_engine.service.calls.timestamps import AwareMoment
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, nothing_there
 from policy_engine.service.identity.roles import Verb
-from policy_engine.service.resources.policies import Policies, policies_of
+from policy_engine.service.resources.ownership import OwnedAssets, party_of
+from policy_engine.service.resources.policies import Policies
 from policy_engine.service.store.access import AccessRequest
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
-from policy_engine.service.store.datasets import StoredDataset
-from policy_engine.service.store.people import Person
-from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
+from policy_engine.service.store.policies import StoredPolicy
 
 
 class AccessState(StrEnum):
@@ -78,6 +76,7 @@ class Access:
 
     database: Database
     policies: Policies
+    ownership: OwnedAssets
 
     def page(self, actor: Actor, cursor: Cursor) -> PageOf[AccessView]:
         """Return a page of the requests that somebody made, or has to answer."""
@@ -103,13 +102,13 @@ class Access:
             message = "Access ends at a moment that is still to come."
             raise ServiceError.of("N004", f"{message} Given: {wanted.until.isoformat()}.")
         request = read_request(actor.party, "read", wanted.targets, wanted.purpose)
+        owners = set(map(self.ownership.ruling().owner_of(), request.targets))
+        if None in owners:
+            raise nothing_there()
+        if len(owners) > 1:
+            message = "The assets belong to several owners."
+            raise ServiceError.of("N004", message, "Ask for those of each by itself.")
         with self.database.writing() as session:
-            owners = {self._owner(session, target) for target in request.targets}
-            if None in owners:
-                raise nothing_there()
-            if len(owners) > 1:
-                message = "The assets belong to several owners."
-                raise ServiceError.of("N004", message, "Ask for those of each by itself.")
             row = AccessRequest(
                 requester_id=actor.id,
                 owner_id=owners.pop(),
@@ -175,33 +174,9 @@ class Access:
         session.flush()
         return _access_view(row)
 
-    def _owner(self, session: Session, target: str) -> str | None:
-        """Return who owns an asset: a dataset or a column of one, or what a policy makes."""
-        iris = [target, terms.dataset_of(target)]
-        owned = select(StoredDataset.owner_id).where(
-            StoredDataset.iri.in_(iris), StoredDataset.deleted.is_(None)
-        )
-        owner = session.scalar(owned.limit(1))
-        return owner or next(_makers(session, iris), None)
-
-
-def _makers(session: Session, iris: Sequence[str]) -> Iterator[str]:
-    """Yield the owners of policies in force whose rules make an asset."""
-    rows = session.execute(
-        select(StoredPolicy.owner_id, PolicyVersion.text)
-        .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
-        .where(PolicyVersion.number == StoredPolicy.published)
-    )
-    for owner, text in rows:
-        if any(iri in text for iri in iris) and any(
-            rule.output in iris for policy in policies_of(text) for rule in policy.permissions
-        ):
-            yield owner
-
 
 def _granting(session: Session, row: AccessRequest) -> tuple[str, str]:
     """Return the name and the text of the policy that grants a request."""
-    owner = session.get(Person, row.owner_id)
     uid = f"urn:uuid:{uuid4()}"
     until = {"@value": row.until.isoformat(), "@type": "xsd:dateTime"}
     permission = {
@@ -210,7 +185,7 @@ def _granting(session: Session, row: AccessRequest) -> tuple[str, str]:
         "target": row.targets,
         "action": "read",
         "constraint": [{"leftOperand": "dateTime", "operator": "lteq", "rightOperand": until}],
-        **({"assigner": owner.party} if owner and owner.party else {}),
+        "assigner": party_of(session, row.owner_id),
         **({"purpose": row.purpose} if row.purpose else {}),
     }
     document = {

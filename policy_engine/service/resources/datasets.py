@@ -13,17 +13,20 @@ from sqlalchemy.orm import Session
 
 from policy_engine import terms
 from policy_engine.engines.column_profiles import ColumnRole
-from policy_engine.errors import RequestError, ServiceError, did_you_mean
+from policy_engine.errors import ServiceError, did_you_mean
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.files.folder import FileFolder, digest_of_file
 from policy_engine.service.files.inspecting import ending_of, inspect_table
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
-from policy_engine.service.identity.roles import Verb, Whose
+from policy_engine.service.identity.roles import Role, Verb, Whose
+from policy_engine.service.resources.naming import dataset_name
+from policy_engine.service.resources.ownership import check_claim
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset, Upload
+from policy_engine.service.store.people import Person
 
 _MOST_UPLOADS = 20
 """So many uploads of one person may be incomplete at once."""
@@ -85,22 +88,25 @@ class OwnedDatasets:
         with self.database.reading() as session:
             return _dataset_view(_dataset(session, actor, dataset_id, Verb.READ_DATASETS))
 
-    def create(self, actor: Actor, name: str, iri: str) -> DatasetView:
-        """Return a new dataset without a file.
+    def create(self, actor: Actor, name: str, iri: str, owner: str = "") -> DatasetView:
+        """Return a new dataset without a file, of the caller or of an owner that they work for.
 
-        Raises RequestError (D001) for what is no IRI, ServiceError (N004) for one that is taken.
+        Raises RequestError (D001) for what a dataset is not called by; ServiceError: N003 for who
+        is not an owner, or not one that the caller works for, N004 for an IRI that is taken, or
+        lies in what is another's.
         """
-        authorise(actor, Verb.WRITE_DATASETS)
-        if terms.name_problem(iri) or not terms.has_known_scheme(iri):
-            message = f"A dataset is called by a whole IRI. Given: {iri!r}."
-            raise RequestError.of("D001", message, "For example http://example.com/Customer.")
+        owner = owner or actor.id
+        authorise_on(actor, Verb.WRITE_DATASETS, owner)
+        iri = dataset_name(iri)
         with self.database.writing() as session:
+            _check_owner(session, owner)
+            check_claim(session, owner, iri)
             same = select(StoredDataset.id).where(
-                StoredDataset.iri == terms.canonical(iri), StoredDataset.deleted.is_(None)
+                StoredDataset.iri == iri, StoredDataset.deleted.is_(None)
             )
             if session.scalar(same.limit(1)) is not None:
                 raise ServiceError.of("N004", f"There is a dataset {iri} already.")
-            row = StoredDataset(name=name, iri=terms.canonical(iri), owner_id=actor.id, columns=[])
+            row = StoredDataset(name=name, iri=iri, owner_id=owner, columns=[])
             session.add(row)
             session.flush()
             return _dataset_view(row)
@@ -282,6 +288,14 @@ class Receiver:
     def offset(self) -> int:
         """How many bytes have come."""
         return self.file.tell()
+
+
+def _check_owner(session: Session, person_id: str) -> None:
+    """Raise ServiceError (N003) where nobody who owns something has an identifier."""
+    person = session.get(Person, person_id)
+    if person is None or not person.is_active or Role.OWNER not in person.roles:
+        message = "A dataset belongs to an owner, who answers for it."
+        raise ServiceError.of("N003", message, "Name one that you work for: owner.")
 
 
 def _dataset(session: Session, actor: Actor, dataset_id: str, verb: Verb) -> StoredDataset:

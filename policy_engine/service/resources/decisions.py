@@ -18,14 +18,13 @@ from policy_engine.decision.log.log import Transaction
 from policy_engine.decision.model import Effect
 from policy_engine.decision.spending import SpentBudgets
 from policy_engine.errors import InternalError, PolicyEngineError, ServiceError
-from policy_engine.policy import InForce, Reading
 from policy_engine.service.calls.timestamps import Moment
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.metrics.call_meter import EventTally
-from policy_engine.service.resources.policies import Policies
+from policy_engine.service.resources.ownership import OwnedAssets
 
 Proofs = tuple[Certificate | Attestation, ...]
 _NAME = "decisions.sqlite"
@@ -168,7 +167,7 @@ class _Compiled:
 class Decisions:
     """Answers requests by all policies in force and all releases, and logs every answer."""
 
-    policies: Policies
+    ownership: OwnedAssets
     folder: Path
     proofs: Callable[[], tuple[object, Callable[[], Proofs]]]
     """What the proofs of the releases are known again by, and how they are read."""
@@ -208,14 +207,14 @@ class Decisions:
     def decider(self) -> Decider:
         """Return what decides, compiled anew once policies or releases have changed."""
         proofs_key, read_proofs = self.proofs()
-        key = self.policies.in_force(), proofs_key
+        key = self.ownership.state(), proofs_key
         with self._lock:
             if self._compiled.decider is None or self._compiled.key != key:
-                published = self.policies.published()
-                texts = [text for _, text in published]
-                in_force = Reading().policies_in_force(*texts) if texts else InForce(())
-                self._compiled.decider = Decider(in_force, read_proofs(), ledger=self.budgets)
-                self._compiled.key = tuple(version for version, _ in published), proofs_key
+                rules = self.ownership.ruling()
+                self._compiled.decider = Decider(
+                    rules.policies, read_proofs(), owners=rules.owners, ledger=self.budgets
+                )
+                self._compiled.key = key
             return self._compiled.decider
 
     def log(self) -> DecisionLog:

@@ -7,8 +7,8 @@ from pydantic import BaseModel
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from policy_engine import terms
-from policy_engine.errors import RequestError, ServiceError
+from policy_engine.errors import ServiceError
+from policy_engine.policy.owners import are_alike
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.identity.actors import Actor
@@ -16,6 +16,7 @@ from policy_engine.service.identity.authorising import authorise, nothing_there
 from policy_engine.service.identity.roles import Role, Verb
 from policy_engine.service.identity.secrets import digest_of, new_key
 from policy_engine.service.identity.signing_in import LINK_LIFE, Identities
+from policy_engine.service.resources.naming import party_name
 from policy_engine.service.store.base import now
 from policy_engine.service.store.people import ApiKey, Person, SignIn
 
@@ -77,8 +78,8 @@ class People:
     def create(self, actor: Actor, name: str, roles: list[Role], party: str) -> PersonView:
         """Return a new person, who signs in by a link. Raises RequestError (D001) as `change`."""
         authorise(actor, Verb.MANAGE_PEOPLE)
-        _check_party(party)
         with self.identities.database.writing() as session:
+            party = _free_party(session, party)
             row = Person(name=name, roles=_written(roles), party=party)
             session.add(row)
             session.flush()
@@ -100,12 +101,11 @@ class People:
         RequestError (D001) for a party that is not an IRI.
         """
         authorise(actor, Verb.MANAGE_PEOPLE)
-        _check_party(party or "")
         with self.identities.database.writing() as session:
             row = _person(session, person_id)
             check_revision(row.revision, tag)
             row.roles = row.roles if roles is None else _written(roles)
-            row.party = row.party if party is None else party
+            row.party = row.party if party is None else _free_party(session, party, row.id)
             row.is_active = row.is_active if is_active is None else is_active
             row.revision += 1
             if not row.is_active:
@@ -185,10 +185,21 @@ def _written(roles: list[Role]) -> list[str]:
     return [role.value for role in Role if role in roles]
 
 
-def _check_party(party: str) -> None:
-    if party and (terms.name_problem(party) or not terms.has_known_scheme(party)):
-        message = f"A party is called by a whole IRI. Given: {party!r}."
-        raise RequestError.of("D001", message, "For example http://example.com/people/ada.")
+def _free_party(session: Session, party: str, but: str = "") -> str:
+    """Return a party by its one spelling, which no person has, but for one of them.
+
+    Raises RequestError (D001) for what is no name of a party, ServiceError (N004) for another's:
+    who has it decides and is decided as that person.
+    """
+    if not party:
+        return ""
+    name = party_name(party)
+    others = select(Person).where(Person.party != "", Person.id != but)
+    taken = next((one for one in session.scalars(others) if are_alike(one.party, name)), None)
+    if taken is not None:
+        ended = "" if taken.is_active else ", who is no longer active: take it from them first"
+        raise ServiceError.of("N004", f"{name} is the party of {taken.name}{ended}.")
+    return name
 
 
 def _check_managed(session: Session) -> None:

@@ -7,10 +7,11 @@ from pydantic import BaseModel
 
 from policy_engine.api.planning import plan_all
 from policy_engine.plan.plan import Plan
-from policy_engine.policy import PolicyText
+from policy_engine.policy.owners import issue
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.resources.datasets import OwnedDatasets
-from policy_engine.service.resources.policies import Policies
+from policy_engine.service.resources.ownership import OwnedAssets
+from policy_engine.service.resources.policies import Policies, policy_of
 
 
 class PlanRequest(BaseModel):
@@ -35,6 +36,7 @@ class Plans:
 
     policies: Policies
     datasets: OwnedDatasets
+    ownership: OwnedAssets
 
     def make(self, actor: Actor, request: PlanRequest) -> PlansView:
         """Return the plans of a policy, bound to datasets.
@@ -43,29 +45,22 @@ class Plans:
         PolicyError and PlanError for a text that cannot be carried out, DataError for data that do
         not fit it.
         """
-        text = self.text(actor, request)
+        view = self.policies.read(actor, request.policy)
+        number = view.versions[-1].number if request.version is None else request.version
+        text = self.policies.version(actor, view.id, number).text
         data = self.files(actor, request.datasets)
-        source = PolicyText(text.encode(), "policy")
+        rules = self.ownership.ruling(but=view.id)
+        policy = issue(policy_of(text), rules.party_of(view.owner))
+        plans = plan_all(policy, data, policies=rules.policies, owners=rules.owners)
         return PlansView(
-            policy=request.policy,
-            version=self._number(actor, request),
-            plans=[_without_places(one) for one in plan_all(source, data)],
+            policy=view.id, version=number, plans=[_without_places(one) for one in plans]
         )
-
-    def text(self, actor: Actor, request: PlanRequest) -> str:
-        """Return the text that is meant."""
-        return self.policies.version(actor, request.policy, self._number(actor, request)).text
 
     def files(self, actor: Actor, datasets: Mapping[str, str]) -> dict[str, str]:
         """Return the files of datasets that the caller may read about, by IRI."""
         self.datasets.check_names(actor, datasets)
         paths = self.datasets.paths(dict(datasets))
         return {iri: str(path) for iri, path in paths.items()}
-
-    def _number(self, actor: Actor, request: PlanRequest) -> int:
-        if request.version is not None:
-            return request.version
-        return self.policies.read(actor, request.policy).versions[-1].number
 
 
 def _without_places(plan: Plan) -> Plan:

@@ -13,14 +13,14 @@ from sqlalchemy.orm import Session, selectinload
 from policy_engine.authoring.diff import compare_policies
 from policy_engine.authoring.diff.model import Difference
 from policy_engine.authoring.validating import Checked, check_text
-from policy_engine.decision import Decider
-from policy_engine.errors import PolicyEngineError, PolicyError, Problem, ServiceError
+from policy_engine.errors import PolicyError, Problem, ServiceError
 from policy_engine.policy import InForce, Policy, PolicyText, Reading
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
 from policy_engine.service.identity.roles import Verb, Whose
+from policy_engine.service.resources.ownership import check_publishing
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
@@ -127,8 +127,9 @@ class Policies:
     def publish(self, actor: Actor, policy_id: str, tag: str) -> VersionText:
         """Return the last version of a policy, published or, with two persons, proposed.
 
-        Raises PolicyError for a text with problems, all of them, and ServiceError: N003, N005, and
-        N004 where nothing is to be published, or another policy has its uid.
+        Raises PolicyError for a text with problems, all of them, those of what is not its owner's
+        among them; ServiceError: N003, N005, and N004 where nothing is to be published, or another
+        policy has its uid.
         """
         with self.database.writing() as session:
             policy = _policy(session, actor, policy_id, Verb.PUBLISH_POLICIES)
@@ -136,12 +137,12 @@ class Policies:
             check_revision(last.revision, tag)
             if last.state != VersionState.DRAFT:
                 raise ServiceError.of("N004", f"Version {last.number} is no draft any more.")
-            uid = _valid(last, policy.name).uid
+            uid = _check_publishable(session, policy, last)
             if self.two_persons:
                 last.state = VersionState.PROPOSED
                 last.revision += 1
             else:
-                _put_in_force(session, policy, last, uid)
+                _put_in_force(policy, last, uid)
             session.flush()
             return _text_view(last)
 
@@ -163,7 +164,7 @@ class Policies:
                 message = "A version is approved by another person than its author."
                 raise ServiceError.of("N002", message)
             last.approver_id = actor.id
-            _put_in_force(session, policy, last, _valid(last, policy.name).uid)
+            _put_in_force(policy, last, _check_publishable(session, policy, last))
             session.flush()
             return _text_view(last)
 
@@ -174,7 +175,7 @@ class Policies:
         policy.versions.append(version)
         session.add(policy)
         session.flush()
-        _put_in_force(session, policy, version, _valid(version, name).uid)
+        _put_in_force(policy, version, _check_publishable(session, policy, version))
         return policy
 
     def withdraw(self, policy: StoredPolicy) -> None:
@@ -192,28 +193,6 @@ class Policies:
         before, after = (_reading().policies(_named(one.text)) for one in texts)
         return compare_policies(before, after)
 
-    def in_force(self) -> tuple[str, ...]:
-        """Return what the policies in force are known again by: the versions that are published."""
-        chosen = (
-            select(PolicyVersion.id)
-            .join(StoredPolicy, PolicyVersion.policy_id == StoredPolicy.id)
-            .where(PolicyVersion.number == StoredPolicy.published)
-            .order_by(PolicyVersion.id)
-        )
-        with self.database.reading() as session:
-            return tuple(session.scalars(chosen))
-
-    def published(self) -> tuple[tuple[str, PolicyText], ...]:
-        """Return the texts of all policies in force, each with the version that it is."""
-        with self.database.reading() as session:
-            rows = session.execute(
-                select(StoredPolicy.name, PolicyVersion.id, PolicyVersion.text)
-                .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
-                .where(PolicyVersion.number == StoredPolicy.published)
-                .order_by(PolicyVersion.id)
-            ).all()
-        return tuple((version, _named(text, name)) for name, version, text in rows)
-
 
 def check(text: bytes) -> Checked:
     """Return the problems and hints of a text of a policy, as the validator has them."""
@@ -223,6 +202,11 @@ def check(text: bytes) -> Checked:
 def policies_of(text: str) -> InForce:
     """Return the policies of a text. Raises PolicyError with all its problems."""
     return _reading().policies(_named(text))
+
+
+def policy_of(text: str) -> Policy:
+    """Return the one policy of a text. Raises PolicyError with all its problems."""
+    return _reading().policy(_named(text))
 
 
 def digest_of(text: str) -> str:
@@ -274,15 +258,26 @@ def _valid(version: PolicyVersion, name: str) -> Policy:
     return checked.policies[0]
 
 
-def _put_in_force(session: Session, policy: StoredPolicy, version: PolicyVersion, uid: str) -> None:
-    """Publish a version in the place of the one in force."""
+def _check_publishable(session: Session, policy: StoredPolicy, version: PolicyVersion) -> str:
+    """Return the uid of a version that may be published in the place of the one in force.
+
+    Raises PolicyError for a text with problems, or about what is not its owner's, ServiceError
+    (N004) where another policy that is in force has its uid, or keeps it from being so.
+    """
+    valid = _valid(version, policy.name)
+    uid = valid.uid
     same = select(StoredPolicy.id).where(
         StoredPolicy.uid == uid, StoredPolicy.id != policy.id, StoredPolicy.published.is_not(None)
     )
     if session.scalar(same.limit(1)) is not None:
         message = f"Another policy that is in force has the uid {uid!r}."
         raise ServiceError.of("N004", message, "Give this one a uid of its own.")
-    _check_together(session, policy, version)
+    check_publishing(session, policy.id, policy.owner_id, valid)
+    return uid
+
+
+def _put_in_force(policy: StoredPolicy, version: PolicyVersion, uid: str) -> None:
+    """Publish a version in the place of the one in force."""
     for one in policy.versions:
         if one.state == VersionState.PUBLISHED:
             one.state = VersionState.REPLACED.value
@@ -291,26 +286,6 @@ def _put_in_force(session: Session, policy: StoredPolicy, version: PolicyVersion
     version.revision += 1
     policy.published, policy.uid = version.number, uid
     policy.revision += 1
-
-
-def _check_together(session: Session, policy: StoredPolicy, version: PolicyVersion) -> None:
-    """Check that requests can still be decided once a version is in force beside all others.
-
-    Raises ServiceError (N004) otherwise, such as for an output that another policy makes: by whom
-    is not told.
-    """
-    others = session.scalars(
-        select(PolicyVersion.text)
-        .join(StoredPolicy, PolicyVersion.policy_id == StoredPolicy.id)
-        .where(PolicyVersion.number == StoredPolicy.published, StoredPolicy.id != policy.id)
-    )
-    texts = [_named(text) for text in (*others, version.text)]
-    try:
-        Decider(_reading().policies_in_force(*texts))
-    except PolicyEngineError as error:
-        message = f"The policy cannot be in force beside the others ({error.code})."
-        hint = "Another one makes the same output, or claims what this one does."
-        raise ServiceError.of("N004", message, hint) from None
 
 
 def _policy_view(row: StoredPolicy) -> PolicyView:

@@ -86,6 +86,7 @@ class Queries:
             self.data(question.sql),
             question.purpose,
             certificates=(*decider.certificates, *decider.attestations),
+            owners=decider.owners,
             run=is_run,
             log=self.decisions.path if is_run else None,
             log_key=self.decisions.key if is_run else None,

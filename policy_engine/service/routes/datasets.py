@@ -37,10 +37,14 @@ _BYTES = {
 
 
 class NewDataset(BaseModel):
-    """A dataset that is not there yet; `iri` is what policies call it by."""
+    """A dataset that is not there yet; `iri` is what policies call it by.
+
+    It belongs to its `owner`, a person by their identifier: without one, to the caller.
+    """
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
     iri: Annotated[str, Field(min_length=1, max_length=2000)]
+    owner: Annotated[str, Field(max_length=64)] = ""
 
 
 class NewUpload(BaseModel):
@@ -98,7 +102,7 @@ def create_dataset(
     services: ServicesOf, actor: Writer, dataset: NewDataset, response: Response
 ) -> DatasetView:
     """Make a dataset; its file is uploaded next."""
-    view = services.datasets.create(actor, dataset.name, dataset.iri)
+    view = services.datasets.create(actor, dataset.name, dataset.iri, dataset.owner)
     response.headers["Location"] = f"/api/v1/datasets/{view.id}"
     add_tag(response, view.revision)
     return view

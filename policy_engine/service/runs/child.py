@@ -89,6 +89,7 @@ def _inputs(job: Job, tell: Tell) -> RunInputs:
         releases=job.releases,
         policy=job.policy,
         others=job.others,
+        owners=job.owners,
         out=job.out,
         kept=job.kept,
         scratch=job.scratch,

@@ -18,12 +18,13 @@ Tell = Callable[[str, Any], None]
 
 
 class KeptText(BaseModel):
-    """A text of a policy, and what it is called."""
+    """A text of a policy, what it is called, and the party that issued it."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
     text: str
+    issuer: str
 
 
 class Job(BaseModel):
@@ -47,6 +48,8 @@ class Job(BaseModel):
     policy: KeptText | None = None
     others: tuple[KeptText, ...] = ()
     """The other policies in force."""
+    owners: dict[str, str] = {}
+    """The parties that own datasets, by the IRI of each."""
     files: dict[str, Path] = {}
     releases: dict[str, Path] = {}
     ledger: Path | None = None
@@ -79,6 +82,7 @@ class RunInputs:
     releases: Mapping[str, Path] = field(default_factory=dict)
     policy: KeptText | None = None
     others: tuple[KeptText, ...] = ()
+    owners: Mapping[str, str] = field(default_factory=dict)
     out: Path = Path()
     kept: Path = Path()
     scratch: Path = Path()

@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.files.keys import key_file
+from policy_engine.service.resources.ownership import owners_by_iri, party_of
 from policy_engine.service.runs.folders import LEDGER_KEY, RunFolders
 from policy_engine.service.runs.jobs import Job, KeptText
 from policy_engine.service.runs.kinds.settings import RELEASES, RunSettings
@@ -64,6 +65,7 @@ class Preparation:
             code=self.folders.code,
             policy=self._policy(settings),
             others=self._others(settings),
+            owners=self._owners(settings),
             releases={one: self._release(one) for one in settings.release_ids},
             **self._ledger(settings),
             limits=self.limits,
@@ -85,14 +87,21 @@ class Preparation:
             return None
         with self.database.reading() as session:
             row = session.execute(
-                select(StoredPolicy.name, PolicyVersion.text)
+                select(StoredPolicy.name, PolicyVersion.text, StoredPolicy.owner_id)
                 .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
                 .where(StoredPolicy.id == settings.policy_id)
                 .where(PolicyVersion.number == settings.policy_version)
             ).first()
-        if row is None:
-            raise _gone("version of the policy")
-        return KeptText(name=row.name, text=row.text)
+            if row is None:
+                raise _gone("version of the policy")
+            issuer = party_of(session, row.owner_id)
+        return KeptText(name=row.name, text=row.text, issuer=issuer)
+
+    def _owners(self, settings: RunSettings) -> dict[str, str]:
+        if settings.policy_id is None:
+            return {}
+        with self.database.reading() as session:
+            return owners_by_iri(session)
 
     def _others(self, settings: RunSettings) -> tuple[KeptText, ...]:
         """Return all other policies in force: what they prohibit is prohibited here, too."""
@@ -100,13 +109,16 @@ class Preparation:
             return ()
         with self.database.reading() as session:
             rows = session.execute(
-                select(StoredPolicy.name, PolicyVersion.text)
+                select(StoredPolicy.name, PolicyVersion.text, StoredPolicy.owner_id)
                 .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
                 .where(PolicyVersion.number == StoredPolicy.published)
                 .where(StoredPolicy.id != settings.policy_id)
                 .order_by(StoredPolicy.id)
             ).all()
-        return tuple(KeptText(name=one.name, text=one.text) for one in rows)
+            parties = {one.owner_id: party_of(session, one.owner_id) for one in rows}
+        return tuple(
+            KeptText(name=one.name, text=one.text, issuer=parties[one.owner_id]) for one in rows
+        )
 
     def _release(self, run_id: str) -> Path:
         with self.database.reading() as session:

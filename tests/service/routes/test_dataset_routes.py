@@ -13,6 +13,10 @@ TABLE = b"name,zip\nAda,12345\nBob,54321\n"
 
 
 def created(client, iri=IRI):
+    """Return the address of a dataset, which is there already, or else is made."""
+    for one in client.get(f"{API}/datasets").json()["items"]:
+        if one["iri"] == iri:
+            return f"{API}/datasets/{one['id']}"
     answer = client.post(f"{API}/datasets", json={"name": "customers", "iri": iri})
     assert answer.status_code == 201
     return answer.headers["location"]
@@ -38,7 +42,7 @@ def uploaded(client, content, name="customers.csv", iri=IRI):
 
 @pytest.mark.both_databases
 def test_a_file_comes_in_parts_and_is_read_as_a_table(services):
-    client = signed_in(services, "steward")
+    client = signed_in(services, "owner")
     upload = begun(client, TABLE)
     assert send(client, upload, TABLE[:10]).json()["offset"] == 10
     assert code(client.post(f"{upload}:complete", json={})) == (409, "N004")
@@ -67,7 +71,7 @@ def parquet_bytes(table):
     ],
 )
 def test_tables_in_other_formats_are_read(services, name, content):
-    view = uploaded(signed_in(services, "steward"), content, name).json()
+    view = uploaded(signed_in(services, "owner"), content, name).json()
     assert [one["name"] for one in view["columns"]] == ["name", "zip"]
     assert view["rows"] == 2
 
@@ -94,7 +98,7 @@ def archive(*names):
 def test_what_is_no_table_is_refused_and_the_dataset_stays_as_it_was(
     services, name, content, refusal
 ):
-    client = signed_in(services, "steward")
+    client = signed_in(services, "owner")
     answer = uploaded(client, content, name)
     assert answer.json()["code"] == refusal
     [view] = client.get(f"{API}/datasets").json()["items"]
@@ -105,14 +109,14 @@ def test_what_is_no_table_is_refused_and_the_dataset_stays_as_it_was(
     "name", ["t.zip", "t.xlsx", "t.pkl", "t", "../../t", "t.npz", "/etc/passwd", "t.csv/../x"]
 )
 def test_files_that_are_no_tables_are_not_even_sent(services, name):
-    client = signed_in(services, "steward")
+    client = signed_in(services, "owner")
     body = {"name": name, "size": 10}
     answer = client.post(f"{created(client)}/uploads", json=body)
     assert code(answer) == (422, "C004")
 
 
 def test_no_more_comes_than_was_announced(services, tmp_path):
-    client = signed_in(services, "steward")
+    client = signed_in(services, "owner")
     upload = begun(client, TABLE)
     assert code(send(client, upload, TABLE + b"x")) == (413, "N008")
     assert all(one.stat().st_size <= len(TABLE) for one in (tmp_path / "uploads").iterdir())
@@ -120,14 +124,14 @@ def test_no_more_comes_than_was_announced(services, tmp_path):
 
 def test_a_file_that_is_too_large_is_not_begun(tmp_path):
     with service(tmp_path, largest_upload=10) as services:
-        client = signed_in(services, "steward")
+        client = signed_in(services, "owner")
         body = {"name": "t.csv", "size": 11}
         answer = client.post(f"{created(client)}/uploads", json=body)
         assert code(answer) == (413, "N008")
 
 
 def test_a_digest_of_something_else_is_refused(services):
-    client = signed_in(services, "steward")
+    client = signed_in(services, "owner")
     upload = begun(client, TABLE)
     send(client, upload, TABLE)
     answer = client.post(f"{upload}:complete", json={"sha256": "0" * 64})
@@ -135,7 +139,7 @@ def test_a_digest_of_something_else_is_refused(services):
 
 
 def test_an_upload_is_taken_back(services, tmp_path):
-    client = signed_in(services, "steward")
+    client = signed_in(services, "owner")
     upload = begun(client, TABLE)
     send(client, upload, TABLE)
     assert client.delete(upload).status_code == 204
@@ -144,8 +148,8 @@ def test_an_upload_is_taken_back(services, tmp_path):
 
 
 def test_uploads_of_others_are_not_there(services):
-    upload = begun(signed_in(services, "steward"), TABLE)
-    other = signed_in(services, "steward", name="Bob")
+    upload = begun(signed_in(services, "owner"), TABLE)
+    other = signed_in(services, "owner", name="Bob")
     assert code(other.get(upload)) == (404, "N003")
     assert code(send(other, upload, TABLE)) == (404, "N003")
     assert code(other.post(f"{upload}:complete", json={})) == (404, "N003")
@@ -156,12 +160,12 @@ def test_datasets_of_others_are_not_there_for_owners(services):
     other = signed_in(services, "owner", name="Bob")
     assert code(other.get(dataset)) == (404, "N003")
     assert code(other.delete(dataset)) == (404, "N003")
-    assert signed_in(services, "steward").get(dataset).status_code == 200
+    assert signed_in(services, "auditor").get(dataset).status_code == 200
 
 
 @pytest.mark.both_databases
 def test_a_dataset_that_was_deleted_leaves_its_name_and_not_its_file(services, tmp_path):
-    client = signed_in(services, "steward")
+    client = signed_in(services, "owner")
     first = uploaded(client, TABLE).json()
     same = uploaded(client, TABLE, iri="http://example.com/Same").json()
     assert client.delete(f"{API}/datasets/{first['id']}").status_code == 204
@@ -174,20 +178,20 @@ def test_a_dataset_that_was_deleted_leaves_its_name_and_not_its_file(services, t
 
 @pytest.mark.parametrize("iri", ["Customer", "javascript:alert(1)", "http://a b"])
 def test_a_dataset_is_called_by_an_iri(services, iri):
-    client = signed_in(services, "steward")
+    client = signed_in(services, "owner")
     answer = client.post(f"{API}/datasets", json={"name": "x", "iri": iri})
     assert code(answer) == (422, "D001")
 
 
 def test_two_datasets_have_two_iris(services):
-    client = signed_in(services, "steward")
+    client = signed_in(services, "owner")
     created(client)
     answer = client.post(f"{API}/datasets", json={"name": "again", "iri": IRI})
     assert code(answer) == (409, "N004")
 
 
 def test_one_call_at_a_time_writes_an_upload(services):
-    client = signed_in(services, "steward")
+    client = signed_in(services, "owner")
     upload = begun(client, TABLE)
     with services.datasets.files.appending(upload.rpartition("/")[2], 0):
         assert code(send(client, upload, TABLE)) == (409, "N004")

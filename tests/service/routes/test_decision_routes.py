@@ -133,10 +133,11 @@ def test_an_answer_to_be_checked_hides_its_small_cells(services):
         '["http://www.w3.org/ns/odrl.jsonld"]',
         '["http://www.w3.org/ns/odrl.jsonld", {"pe": "https://w3id.org/policy-engine/ns#"}]',
     )
-    published(signed_in(services, "owner", name="Owner"), text)
+    owner = signed_in(services, "owner", name="Owner")
+    published(owner, text)
     large = [b"%b,%d\n" % (town, 20 + i) for town in (b"Ams", b"Cph") for i in range(40)]
     rows = b"".join(large) + b"Brx,40\nBrx,41\n"
-    uploaded(signed_in(services, "steward", name="Steward"), b"town,age\n" + rows, iri=DATA)
+    uploaded(owner, b"town,age\n" + rows, iri=DATA)
     reader = signed_in(services, "consumer", party=READER)
     answer = query(reader, "SELECT town, count(*) AS n FROM Visit GROUP BY town").json()
     assert {one["town"]: one["n"] for one in answer["rows"]} == {"Ams": 40, "Brx": None, "Cph": 40}

@@ -38,8 +38,8 @@ def test_policies_and_datasets_of_others_are_not_planned_with(services):
     policy = address.rpartition("/")[2]
     assert code(other.post(f"{API}/plans", json={"policy": policy})) == (404, "N003")
     own, _ = made(other, CUSTOMER.read_text("utf-8"))
-    steward = signed_in(services, "steward")
-    dataset = uploaded(steward, f"{COLUMNS}\n{ROW}\n".encode(), iri=IRI).json()["id"]
+    steward, third = (signed_in(services, one, name="Eve") for one in ("steward", "owner"))
+    dataset = uploaded(third, f"{COLUMNS}\n{ROW}\n".encode(), iri=IRI).json()["id"]
     body = {"policy": own.rpartition("/")[2], "datasets": {IRI: dataset}}
     assert code(other.post(f"{API}/plans", json=body)) == (404, "N003")
-    assert steward.post(f"{API}/plans", json=body).status_code == 200
+    assert code(steward.post(f"{API}/plans", json=body)) == (422, "M014")

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from served import API, CUSTOMER, browser, code, service, signed_in
+from served import API, CUSTOMER, browser, claimed, code, service, signed_in
 
 TEXT = CUSTOMER.read_text("utf-8")
 READ = {"assignee": "http://org/user", "target": ["http://example/anonCustomer"]}
@@ -15,6 +15,7 @@ def made(client, text=TEXT, name="customers"):
 
 
 def published(client, text=TEXT, name="customers"):
+    claimed(client, text)
     address, tag = made(client, text, name)
     answer = client.post(f"{address}:publish", headers={"If-Match": tag})
     assert answer.json()["state"] == "published"
@@ -121,6 +122,7 @@ def test_two_policies_in_force_have_two_uids(services):
 def test_with_two_persons_another_owner_approves(tmp_path):
     with service(tmp_path, two_persons=True) as services:
         author, other = signed_in(services, "owner"), signed_in(services, "owner", name="Bob")
+        claimed(author, TEXT)
         address, tag = made(author)
         answer = author.post(f"{address}:publish", headers={"If-Match": tag})
         assert answer.json()["state"] == "proposed"

@@ -1,6 +1,8 @@
 import pytest
 from followed import cheap
 from served import API, CUSTOMER, code, service, signed_in
+from test_dataset_routes import created, uploaded
+from test_policy_routes import published
 
 from policy_engine.service.runs.queue import RunQueue
 from policy_engine.service.runs.results import reveal, seal
@@ -18,24 +20,13 @@ def steward(services):
 @pytest.fixture
 def policy(services):
     """Return a policy in force."""
-    owner = signed_in(services, "owner", name="Olga")
-    answer = owner.post(f"{API}/policies", json={"name": "customers", "text": TEXT})
-    tag = {"If-Match": answer.headers["etag"]}
-    owner.post(f"{answer.headers['location']}:publish", headers=tag)
-    return answer.json()["id"]
+    address, _ = published(signed_in(services, "owner", name="Olga"), TEXT)
+    return address.rpartition("/")[2]
 
 
 def dataset(client, body=ROWS):
     """Return a dataset with a file."""
-    made = client.post(f"{API}/datasets", json={"name": "customers", "iri": IRI}).json()["id"]
-    upload = client.post(
-        f"{API}/datasets/{made}/uploads", json={"name": "customers.csv", "size": len(body)}
-    ).json()["id"]
-    headers = {"Content-Type": "application/offset+octet-stream", "Upload-Offset": "0"}
-    client.patch(f"{API}/uploads/{upload}", content=body, headers=headers)
-    answer = client.post(f"{API}/uploads/{upload}:complete", json={})
-    assert answer.status_code == 200, answer.text
-    return made
+    return uploaded(client, body, iri=IRI).json()["id"]
 
 
 @pytest.fixture
@@ -83,7 +74,7 @@ def test_every_place_of_wrong_settings_is_named_and_no_value(steward, policy):
 def test_a_run_is_about_what_is_there(steward, policy, services):
     owner = signed_in(services, "owner", name="Olga")
     draft = owner.post(f"{API}/policies", json={"name": "draft", "text": TEXT}).json()["id"]
-    empty = steward.post(f"{API}/datasets", json={"name": "empty", "iri": IRI}).json()["id"]
+    empty = created(steward, IRI).rpartition("/")[2]
     cases = [
         ({"policy": "p1", "datasets": {IRI: empty}}, (404, "N003")),
         ({"policy": policy, "datasets": {IRI: "d1"}}, (404, "N003")),

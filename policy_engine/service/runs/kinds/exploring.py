@@ -6,7 +6,13 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from policy_engine.service.runs.jobs import RunInputs
-from policy_engine.service.runs.kinds.settings import Name, OnPolicy, Seconds, policy_text
+from policy_engine.service.runs.kinds.settings import (
+    Name,
+    OnPolicy,
+    Seconds,
+    kept_policy,
+    known_owners,
+)
 
 _Values = Annotated[tuple[float, ...], Field(min_length=1, max_length=100)]
 
@@ -24,14 +30,15 @@ class Exploring(OnPolicy):
         from policy_engine.api.exploring import explore_policy  # noqa: PLC0415 (slow)
 
         runs = explore_policy(
-            policy_text(inputs.policy),
+            kept_policy(inputs.policy),
             self.data(inputs),
             self.vary or None,
             attack=self.attack,
             draws=self.draws,
             time_limit=self.time_limit,
             asset=self.asset,
-            policies=[policy_text(one) for one in inputs.others],
+            policies=[kept_policy(one) for one in inputs.others],
+            owners=known_owners(inputs),
             progress=inputs.progress,
         )
         figures = [one.model_dump(mode="json") for one in runs]

@@ -10,7 +10,8 @@ from policy_engine.service.runs.kinds.settings import (
     OnPolicy,
     Seconds,
     Seed,
-    policy_text,
+    kept_policy,
+    known_owners,
     show,
 )
 
@@ -43,14 +44,15 @@ class Sanitising(OnPolicy):
             "time_limit": self.time_limit,
             "cells": self.cells,
             "purpose": self.purpose,
-            "policies": [policy_text(one) for one in inputs.others],
+            "policies": [kept_policy(one) for one in inputs.others],
+            "owners": known_owners(inputs),
             "record": record / "record.json",
             "report": report,
             "attempts": inputs.attempts,
             "ledger": inputs.ledger,
             "ledger_key": inputs.ledger_key,
         }
-        policy, data = policy_text(inputs.policy), self.data(inputs)
+        policy, data = kept_policy(inputs.policy), self.data(inputs)
         if self.asset:
             releases = [apply_policy(policy, data, folder, asset=self.asset, **options)]
         else:

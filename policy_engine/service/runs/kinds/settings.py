@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from policy_engine.service.runs.jobs import KeptText, RunInputs
 
 if TYPE_CHECKING:
-    from policy_engine.policy import PolicyText
+    from policy_engine.policy import Policy
+    from policy_engine.policy.owners import Owners
 
 Identifier = Annotated[str, Field(pattern=r"^[0-9a-z]{1,64}$")]
 """What the service calls a policy, a dataset or a run."""
@@ -99,12 +100,21 @@ class OnPolicy(RunSettings):
         return {iri: inputs.files[one] for iri, one in self.datasets.items()}
 
 
-def policy_text(kept: KeptText | None) -> "PolicyText":
-    """Return a text of a policy as the verbs take it."""
-    from policy_engine.policy import PolicyText  # noqa: PLC0415 (slow: most runs need none of it)
+def kept_policy(kept: KeptText | None) -> "Policy":
+    """Return a policy, issued by whom it is known to be."""
+    from policy_engine.policy import PolicyText, Reading  # noqa: PLC0415 (slow: few runs need it)
+    from policy_engine.policy.owners import issue  # noqa: PLC0415 (as above)
 
     assert kept is not None  # noqa: S101 (the job has what its settings name)
-    return PolicyText(kept.text.encode(), kept.name)
+    policy = Reading().policy(PolicyText(kept.text.encode(), kept.name))
+    return issue(policy, kept.issuer)
+
+
+def known_owners(inputs: RunInputs) -> "Owners":
+    """Return who owns which dataset."""
+    from policy_engine.policy.owners import Owners  # noqa: PLC0415 (as above)
+
+    return Owners.of(inputs.owners)
 
 
 def described_model(model: Model, inputs: RunInputs) -> Path | None:

@@ -6,11 +6,13 @@ from modelled import people_table
 from pydantic import ValidationError
 
 from policy_engine import certify_output
-from policy_engine.errors import DataError, PolicyError
+from policy_engine.errors import DataError, PlanError, PolicyError
 from policy_engine.service.runs.jobs import KeptText, RunInputs
 from policy_engine.service.runs.kinds import KINDS
 
 NAIVE_BAYES = {"name": "GaussianNB"}
+
+OLGA, BOB = "http://example.com/olga", "http://example.com/bob"
 
 
 @pytest.fixture
@@ -21,9 +23,10 @@ def inputs(tmp_path):
         folders = {name: tmp_path / name for name in ("out", "kept", "scratch", "attempts")}
         for one in folders.values():
             one.mkdir(exist_ok=True)
-        text = KeptText(name="policy", text=policy) if policy else None
+        text = KeptText(name="policy", text=policy, issuer=OLGA) if policy else None
         releases = {"run1": tmp_path / "earlier"}
-        return RunInputs(files=files, policy=text, releases=releases, **folders)
+        owners = {DATASET: OLGA}
+        return RunInputs(files=files, policy=text, releases=releases, owners=owners, **folders)
 
     return give
 
@@ -71,10 +74,18 @@ def people_policy_file(folder):
 
 def test_what_other_policies_prohibit_is_not_made(inputs, people_file):
     given = inputs(people_policy(), data1=people_file)
-    other = KeptText(name="other", text=people_policy().replace("x.org/policy", "x.org/other")[:-1])
+    text = people_policy().replace("x.org/policy", "x.org/other")[:-1]
+    other = KeptText(name="other", text=text, issuer=OLGA)
     settings = KINDS["sanitise"](policy="p1", datasets={DATASET: "data1"})
     with pytest.raises(PolicyError):  # it is read, and so has to be a policy
         settings.carry_out(RunInputs(**{**vars(given), "others": (other,)}))
+
+
+def test_nothing_is_made_of_what_is_anothers(inputs, people_file):
+    given = inputs(people_policy(), data1=people_file)
+    settings = KINDS["sanitise"](policy="p1", datasets={DATASET: "data1"})
+    with pytest.raises(PlanError, match="M014"):
+        settings.carry_out(RunInputs(**{**vars(given), "owners": {DATASET: BOB}}))
 
 
 def test_assessing_attacks_a_release_and_shows_figures_alone(inputs, people_file, tmp_path):
