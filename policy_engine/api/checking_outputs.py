@@ -16,6 +16,7 @@ from policy_engine.audits.outputs.finished_tables import judged_alone, withheld_
 from policy_engine.audits.outputs.layout import GridLayout
 from policy_engine.audits.outputs.linked_tables import LinkedTables, are_small
 from policy_engine.audits.outputs.reading_tables import FinishedTable, TableKind, read_finished
+from policy_engine.audits.outputs.undecided_totals import SmallCounts, may_tell_small
 from policy_engine.data.keys import Key
 from policy_engine.errors import RequestError
 from policy_engine.policy import ReadingOptions, Source
@@ -148,7 +149,11 @@ def _linked(
     )
     result = []
     for group in groups:
-        figures = _shown([table for table, _ in group], [one for _, one in group])
+        figures = _shown(
+            [table for table, _ in group],
+            [one for _, one in group],
+            is_of_counts=kind == "counts",
+        )
         for (_, output), cells in zip(group, figures, strict=True):
             assert output.verdict is not None  # noqa: S101 (of a table)
             change = with_review if cells is None else with_withheld
@@ -158,20 +163,30 @@ def _linked(
     return result
 
 
-_UNLIKE = "It has too many cells to compare, or another figure than a table before it in a cell."
+_UNLIKE = (
+    "It has too many cells to compare, another figure than a table before it in a cell, labels of "
+    "which it is open what they are of, or lines that may be totals by which blank cells follow."
+)
 
 
-def _shown(tables: Sequence[FinishedTable], outputs: Sequence[PreparedOutput]) -> list[Any]:
+def _shown(
+    tables: Sequence[FinishedTable], outputs: Sequence[PreparedOutput], *, is_of_counts: bool
+) -> list[Any]:
     """Return the cells of each table that may be shown beside the others; None if nobody knows.
 
-    So it is of tables with too many cells, and of those with another figure in the same cell.
+    So it is of tables with too many cells, of those with another figure in the same cell, and of
+    counts that would be told if lines are totals that could be some.
     """
     if not are_small(tables):
         return [None] * len(outputs)
     clashes = LinkedTables(tables).clashes
     chosen = [n for n, is_other in enumerate(clashes) if not is_other]
     linked = LinkedTables([tables[n] for n in chosen])
-    cells = iter(linked.safe_cells([outputs[n].open_cells for n in chosen]))
+    displayed = linked.safe_cells([outputs[n].open_cells for n in chosen])
+    profile = outputs[0].check.profile
+    small = SmallCounts(0 if profile.zeros_disclosive else 1, profile.min_units)
+    is_told = may_tell_small(linked, displayed, small) if is_of_counts else [False] * len(chosen)
+    cells = iter(None if tells else one for tells, one in zip(is_told, displayed, strict=True))
     return [None if is_other else next(cells) for is_other in clashes]
 
 

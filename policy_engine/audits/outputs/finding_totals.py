@@ -18,7 +18,6 @@ MOST_TERMS = 50_000
 _MOST_NESTED = 300
 _LEAST_PARTS = 2
 _WELL_SHOWN = 2
-_SMALL = 20.0
 _NEAR = 1e-9
 
 
@@ -41,7 +40,7 @@ class Lines:
 class FoundTotals:
     """Of each line, the line that it is a part of, or `NOBODY`; and the total of all, or `NOBODY`.
 
-    It `is_doubtful` where a line may be the total of others that are withheld, or is called one.
+    It `is_doubtful` where a line is called a total and is not seen to be one.
     """
 
     parents: tuple[int, ...]
@@ -76,7 +75,7 @@ def find_totals(lines: Lines) -> FoundTotals:
     if not (all(one in parents for one in roots) or _is_well_shown(lines)):
         parents = alone
     is_open = any(one not in parents for one in named)
-    return FoundTotals(tuple(parents), NOBODY, is_open or _may_be_total(lines))
+    return FoundTotals(tuple(parents), NOBODY, is_open)
 
 
 def _named_total(lines: Lines, named: Sequence[int], alone: Sequence[int]) -> FoundTotals:
@@ -178,19 +177,3 @@ def _run(lines: Lines, roots: Sequence[int]) -> tuple[int, list[int]] | None:
             if len(ends) and (best is None or ends[0] < best[0]):
                 best = int(ends[0]), line, list(some[: ends[0] + 1])
     return None if best is None else (best[1], best[2])
-
-
-def _may_be_total(lines: Lines) -> bool:
-    """Return whether a line may be the total of all others, of which some are withheld: it is a
-    little more than what is shown of them."""
-    is_blank = np.isnan(lines.figures)
-    for line in range(lines.count):
-        others = np.delete(lines.figures, line, axis=0)
-        blanks = np.delete(is_blank, line, axis=0).sum(axis=0)
-        figures = len(others) - blanks
-        left = lines.figures[line] - np.nan_to_num(others).sum(axis=0)
-        is_seen = ~is_blank[line]
-        is_like = (blanks > 0) & (figures >= _LEAST_PARTS) & (left >= 0) & (left < _SMALL * blanks)
-        if is_seen.any() and is_like[is_seen].all():
-            return True
-    return False

@@ -15,6 +15,7 @@ TOTALS = frozenset(
     map(
         plain_label,
         {
+            *("combined", "both sexes", "everyone", "everybody", "aggregate"),
             *("all", "total", "totals", "grand total", "sub total", "subtotal", "overall", "sum"),
             *("row total", "column total", "col total", "row totals", "column totals", "sum total"),
             *("gesamt", "insgesamt", "summe", "gesamtergebnis", "gesamtsumme", "zwischensumme"),

@@ -53,6 +53,14 @@ class LinkedTables:
         """Which tables have another figure in a cell than one before them, or keys of which it is
         open whether they are those of others."""
 
+    @property
+    def is_blank(self) -> Cells:
+        """Which cells a table withholds that none shows, (cells,)."""
+        is_there = np.zeros(self.layout.cells, np.bool_)
+        for table, cells in zip(self.tables, self.numbers, strict=True):
+            is_there[cells[table.places]] = True
+        return np.asarray(is_there & np.isnan(self.values), np.bool_)
+
     def safe_cells(self, displayed: Sequence[Cells]) -> list[Cells]:
         """Return which cells of each table may be shown, of those that it shows.
 

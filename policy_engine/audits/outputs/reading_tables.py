@@ -34,6 +34,8 @@ from policy_engine.kernels.output_checks.table_system import TableLayout, lay_ou
 TableKind = Literal["counts", "totals", "means"]
 ACROSS = "column"
 """The key on top of a table, which has no name."""
+ALONE = -2
+"""The parent of a label that is not even part of the total of all."""
 _MOST_DECIMALS = 300
 _LEAST_BASE, _LEAST_ROUNDED = 3, 8
 
@@ -44,10 +46,11 @@ class FinishedTable:
 
     `codes` (cells, keys) are those of `labels`, `TOTAL` in totals; a last key that is called
     `ACROSS` is on top, where there are several columns of figures. `parents` say of each label
-    which one it is a part of, `NOBODY` for those that only the total has. `values` (cells,) are NaN
-    where a figure is withheld; they are rounded by `slack` (cells,) at most. `totals` are what the
-    total of each key is called, and `words` the labels of each cell as they are. `head` is what the
-    only column of figures is called. What is in `doubt` a person has to look at.
+    which one it is a part of, `NOBODY` for those that only the total has, `ALONE` for others.
+    `values` (cells,) are NaN where a figure is withheld; they are rounded by `slack` (cells,) at
+    most. `totals` are what the total of each key is called, and `words` the labels of each cell as
+    they are. `head` is what the only column of figures is called. What is in `doubt` a person has
+    to look at.
     """
 
     name: str
@@ -96,7 +99,8 @@ class FinishedTable:
         dimensions = []
         for parents in self.parents:
             top = len(parents)
-            own = [top if parent == NOBODY else parent for parent in parents]
+            uppers = {NOBODY: top, ALONE: NOBODY}
+            own = [uppers.get(parent, parent) for parent in parents]
             dimensions.append(np.array([*own, NOBODY], np.int64))
         return lay_out(dimensions)
 

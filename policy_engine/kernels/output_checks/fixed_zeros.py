@@ -1,4 +1,4 @@
-"""Which unknown cells of a table must be 0 because no cell is negative: by linear programmes."""
+"""Which unknown cells of a table are known because no cell is negative: by linear programmes."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.output_checks.highs_models import need_highs, new_solver
+from policy_engine.kernels.output_checks.recoverability import determined
 from policy_engine.kernels.output_checks.table_system import Bools, Equations, Floats
 
 _TINY = 1e-6
@@ -21,11 +22,31 @@ def zeros_of(
     solutions: a solution in which every other cell is positive can be moved either way. `values`
     (n,) are those of known cells, up to their `slack`. Where no solution is found, none is told.
     """
+    return _zeros(equations, values, slack, is_unknown)[0]
+
+
+def fixed_values(
+    equations: Equations, values: Floats, slack: Floats, is_unknown: Bools
+) -> Floats | None:
+    """Return the values of the unknown cells that are the same in all solutions without a negative
+    cell, (n,), NaN for all other cells; None where there is no solution, or none is found."""
+    is_zero, solution = _zeros(equations, values, slack, is_unknown)
+    if solution is None:
+        return None
+    is_fixed = is_zero | determined(equations, is_unknown & ~is_zero)
+    return np.where(is_fixed & is_unknown, solution, np.nan)
+
+
+def _zeros(
+    equations: Equations, values: Floats, slack: Floats, is_unknown: Bools
+) -> tuple[NDArray[np.bool_], Floats | None]:
+    """Return which unknown cells are 0 in all solutions, and one of these, 0 for other cells."""
     cells = np.flatnonzero(is_unknown)
     is_zero = np.zeros(len(is_unknown), np.bool_)
+    whole = np.zeros(len(is_unknown))
     some = equations.of_cells(is_unknown)
     if not some.count:
-        return is_zero
+        return is_zero, whole
     left, reach = _right_sides(equations, values, slack, is_unknown)
     programme = _programme(some, np.searchsorted(cells, some.cells), len(cells), left, reach)
     scale = max(float(np.abs(left).max()), 1.0)
@@ -34,13 +55,14 @@ def zeros_of(
     while len(open_cells):
         solution = _largest(programme, open_cells, most)
         if solution is None:
-            return is_zero
+            return is_zero, None
+        whole[cells] = solution
         positive = solution[open_cells] > _TINY * scale
         if not positive.any():
             break
         open_cells = open_cells[~positive]
     is_zero[cells[open_cells]] = True
-    return is_zero
+    return is_zero, whole
 
 
 def _right_sides(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from policy_engine.kernels.output_checks.fixed_zeros import zeros_of
+from policy_engine.kernels.output_checks.fixed_zeros import fixed_values, zeros_of
 from policy_engine.kernels.output_checks.table_system import flat_dimension, lay_out
 
 
@@ -39,3 +39,16 @@ def test_a_cell_is_zero_whatever_the_unit_of_the_figures(size):
 def test_totals_that_are_off_by_rounding_tell_nothing():
     assert zeros([[20, 30, 0, 0, 49]], [(0, 2), (0, 3)]) == []
     assert zeros([[20, 30, 0, 0, 50]], [(0, 2), (0, 3)], slack=1.0) == []
+
+
+def test_values_are_fixed_by_sums_and_by_what_cannot_be_negative():
+    layout = lay_out([flat_dimension(3)])
+    values, off = np.array([20.0, 0, 0, 26]), np.zeros(4)
+    is_unknown = np.array([False, True, False, False])
+    assert fixed_values(layout.equations, values, off, is_unknown)[1] == 6
+    is_unknown[2] = True
+    assert np.isnan(fixed_values(layout.equations, values, off, is_unknown)).all()
+    values[3] = 20
+    assert fixed_values(layout.equations, values, off, is_unknown)[1:3].tolist() == [0, 0]
+    values[3] = 19
+    assert fixed_values(layout.equations, values, off, is_unknown) is None
