@@ -97,6 +97,7 @@ def test_a_teacher_on_the_driver_guides_them_as_on_the_local_engine(cluster, far
 GUIDED_CASES = [(parts, number) for parts in (GUIDED, BY_COLUMN) for number in (1, 8)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", everyday(GUIDED_CASES, (GUIDED, 8)))
 def test_classes_that_are_diverse_do_not_depend_on_partitions(cluster, far_nodes, case):
     asked, partitions = case

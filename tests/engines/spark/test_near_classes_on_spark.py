@@ -81,6 +81,7 @@ def test_the_rows_are_those_of_the_local_engine(cluster, small_blocks, model, pa
     assert runs.local.certificate.utility.classes > 5
 
 
+@pytest.mark.nightly
 def test_a_part_that_does_not_hold_alone_is_not_cut_off(cluster, small_blocks):
     # All who are young have one disease: only beside others are they diverse.
     table = {"age": np.arange(100), "ill": np.where(np.arange(100) < 30, "cold", "flu")}

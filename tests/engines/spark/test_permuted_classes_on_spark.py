@@ -99,6 +99,7 @@ def test_both_engines_permute_alike(cluster, partitions, asked):
 GUIDED_CASES = [(parts, number) for parts in (GUIDED, BY_COLUMN) for number in (1, 8)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", everyday(GUIDED_CASES, (BY_COLUMN, 8)))
 def test_guided_classes_that_are_diverse_are_permuted_alike(cluster, case):
     asked, partitions = case
@@ -133,6 +134,7 @@ def test_a_table_that_hides_everybody_is_alike(cluster):
     check_alike(both(cluster, table, 3, key=KEY, **{**BY_COLUMN, "quasi": ["age"]}))
 
 
+@pytest.mark.nightly
 def test_files_of_both_engines_hold_the_same_rows(cluster, tmp_path):
     data = tmp_path / "people.csv"
     pacsv.write_csv(people(), data)

@@ -129,6 +129,7 @@ def nearest_sample_accuracy(adult, codes):
     return (order[:2_000] < 2_000).mean()
 
 
+@pytest.mark.nightly
 def test_smaller_leaves_leak_more_on_adult(adult):
     """The recipe has 49.4, 53.9 and 76.2 for marginals and leaves of 50 and 5, one seed each."""
     accuracies = [
