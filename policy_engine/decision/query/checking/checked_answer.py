@@ -60,7 +60,7 @@ from policy_engine.decision.query.checking.unit_columns import (
 from policy_engine.decision.query.checking.whole_columns import (
     check_distinct,
     check_ranked,
-    negative_totals,
+    unruled_figures,
 )
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import to_sql
@@ -310,8 +310,8 @@ def judge_answer(
         _owners(checkable, rows),
     )
     query, cells = gathered.queries.query, len(gathered.sets)
-    negative = negative_totals(query, cells, checkable.unfiltered, tables)
-    return replace(verdict, reasons=verdict.reasons | few | telling | negative)
+    unruled = unruled_figures(query, cells, checkable.unfiltered, tables)
+    return replace(verdict, reasons=verdict.reasons | few | telling | unruled)
 
 
 def _owners(checkable: CheckableQuery, rows: Callable[[], DatasetRows]) -> RowOwners | None:

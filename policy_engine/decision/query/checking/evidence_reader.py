@@ -64,8 +64,9 @@ class EvidenceReader:
         is_plain = np.array_equal(units, rows)  # Then all units are all rows.
 
         def shared(name: str) -> str:
-            is_all = is_plain and name != BASE and np.array_equal(self.counts(name), units)
-            return "" if is_all else name
+            # Who says yes stays apart from all even where all do: the conditions differ.
+            can_be_all = is_plain and name != BASE and not name.startswith("p")
+            return "" if can_be_all and np.array_equal(self.counts(name), units) else name
 
         return tuple(
             tuple(dict.fromkeys(shared(name) if name else "" for name in names))

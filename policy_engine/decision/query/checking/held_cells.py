@@ -35,6 +35,7 @@ from policy_engine.decision.query.checking.key_cells import (
 )
 from policy_engine.decision.query.checking.population_conditions import (
     PopulationCondition,
+    base_condition,
     key_columns,
     population_condition,
 )
@@ -102,7 +103,7 @@ def _conditions(
 ) -> dict[str, tuple[PopulationCondition, list[int]]]:
     """Return the conditions of released figures, by their texts, and the aggregates under each."""
     conditions: dict[str, tuple[PopulationCondition, list[int]]] = {}
-    for number, condition in _questions(gathered, verdict, rows).items():
+    for (number, _), condition in _questions(gathered, verdict, rows).items():
         if condition.parts:
             conditions.setdefault(condition.text, (condition, []))[1].append(number)
     return conditions
@@ -110,13 +111,22 @@ def _conditions(
 
 def _questions(
     gathered: GatheredAnswer, verdict: TableVerdict, rows: UnfilteredRows
-) -> dict[int, PopulationCondition]:
-    """Return the condition of each aggregate that has a released figure which tells something."""
-    return {
-        number: population_condition(gathered.queries, number, rows)
-        for number, aggregate in enumerate(gathered.queries.query.aggregates)
-        if aggregate.kind in _TELLING and verdict.released[:, number].any()
-    }
+) -> dict[tuple[int, str], PopulationCondition]:
+    """Return the conditions of each aggregate that has a released figure which tells something, by
+    the aggregate and the column of `memberships` of whom they hold.
+
+    A mean of a yes or no tells how many say either, too: it is a fraction of them.
+    """
+    questions = {}
+    for number, aggregate in enumerate(gathered.queries.query.aggregates):
+        if aggregate.kind not in _TELLING or not verdict.released[:, number].any():
+            continue
+        own, *others = gathered.populations[number]
+        questions[number, own] = population_condition(gathered.queries, number, rows)
+        if aggregate.kind == "binary" and isinstance(aggregate.function, exp.Avg):
+            for name in others:
+                questions[number, name] = base_condition(gathered.queries, number, rows)
+    return questions
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,12 +182,14 @@ class _HeldCells:
                 continue
             number, groups = int(self.gathered.sets[part.rows[0]]), dict[str, list[int]]()
             for one in part.aggregates:
-                if one in questions and self.gathered.populations[one][0] == part.name:
-                    present = row_keys.first_like(questions[one].presence_text)
-                    groups.setdefault(f"{questions[one].whole} {present}", []).append(one)
+                if (one, part.name) in questions:
+                    condition = questions[one, part.name]
+                    present = row_keys.first_like(condition.presence_text)
+                    groups.setdefault(f"{condition.whole} {present}", []).append(one)
             for key, aggregates in product(keys[number], groups.values()):
                 keyed = KeyedFigures(self.gathered, self.verdict, number, key, aggregates)
-                yield from self._of_key(row_keys, keyed, questions[aggregates[0]], part)
+                condition = questions[aggregates[0], part.name]
+                yield from self._of_key(row_keys, keyed, condition, part)
 
     def _of_key(
         self,

@@ -67,10 +67,22 @@ def population_condition(
 def base_condition(
     queries: EvidenceQueries, number: int, rows: UnfilteredRows
 ) -> PopulationCondition:
-    """Return the condition of the rows among whom an aggregate's own condition holds or not."""
+    """Return the condition of the rows among whom an aggregate's own condition holds or not: of a
+    yes or no, those that say either, how many of which a mean tells."""
     aggregate = queries.query.aggregates[number]
-    own = conjuncts(aggregate.condition if aggregate.kind == "binary" else None)
-    return PopulationCondition((*conjuncts(rows.condition), *map(rows.resolved, own)))
+    if aggregate.kind != "binary":
+        return PopulationCondition((*conjuncts(rows.condition),))
+    own = [*map(rows.resolved, conjuncts(aggregate.condition))]
+    values = known_parts(rows.resolved(aggregate.arguments[0]))
+    presence = tuple(one for one in values if is_presence(one))
+    parts = (*conjuncts(rows.condition), *own, *(one for one in values if one not in presence))
+    return PopulationCondition(parts, presence)
+
+
+def has_base(aggregate: CheckedAggregate) -> bool:
+    """Return whether an aggregate is about others, too, than those of whom its own condition
+    holds."""
+    return aggregate.kind == "binary" or (aggregate.condition is not None and aggregate.is_group)
 
 
 def _is_plain_count(aggregate: CheckedAggregate) -> bool:
@@ -93,6 +105,59 @@ def _says_yes(node: exp.Expr, low: str) -> exp.Expr:
             condition: exp.Expr = branches[0].this
             return condition.copy()
     return exp.NEQ(this=exp.paren(node.copy()), expression=exp.Literal.number(low))
+
+
+def known_parts(node: exp.Expr) -> list[exp.Expr]:
+    """Return the parts of the condition that the value of a yes or no is known on a row.
+
+    It is known whether columns have values. Of two conditions joined by AND or OR, one may decide
+    where the other is not known. Of what is computed in other ways, it is the condition itself.
+    """
+    node = node.unnest()
+    if not columns_of(node) or isinstance(node, exp.Is | exp.NullSafeEQ | exp.NullSafeNEQ):
+        return []
+    if isinstance(node, exp.Not):
+        return known_parts(node.this)
+    if isinstance(node, exp.And | exp.Or):
+        return _known_of_both(node)
+    if isinstance(node, exp.Case):
+        return _known_of_case(node)
+    if isinstance(node, _COMPARISONS) and all(
+        isinstance(one, _TOTAL) for one in node.find_all(exp.Condition) if one is not node
+    ):
+        return [_is_present(one) for one in dict.fromkeys(node.find_all(exp.Column))]
+    return [_is_present(node)]
+
+
+_COMPARISONS = (
+    *(exp.Column, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE),
+    *(exp.Between, exp.In, exp.Like, exp.ILike),
+)
+_TOTAL = (exp.Column, exp.Literal, exp.Boolean, exp.Paren, exp.Neg, exp.Floor, exp.Round)
+"""What has a value wherever its columns have."""
+
+
+def _known_of_both(node: exp.Connector) -> list[exp.Expr]:
+    sides = [node.left, node.right]
+    values = [one for side in sides for one in known_parts(side)]
+    if not values:
+        return []
+    is_and = isinstance(node, exp.And)
+    decided = [exp.Not(this=exp.paren(one.copy())) if is_and else one.copy() for one in sides]
+    return [exp.or_(exp.and_(*values), *decided)]
+
+
+def _known_of_case(node: exp.Case) -> list[exp.Expr]:
+    """Return the same of a CASE, whose value is missing where it says so."""
+    default, branches = node.args.get("default"), node.args["ifs"]
+    results = [one.args["true"].unnest() for one in branches]
+    if default is not None and all(isinstance(one, exp.Literal) for one in [*results, default]):
+        return []
+    test = branches[0].this.unnest()
+    is_known = isinstance(test, exp.Not) and isinstance(test.this.unnest(), exp.Is)
+    if default is None and len(branches) == 1 and node.this is None and is_known:
+        return [*known_parts(test.this.unnest().this), *known_parts(results[0])]
+    return [_is_present(node)]
 
 
 def key_columns(keys: Iterable[exp.Expr]) -> frozenset[str]:
@@ -144,6 +209,8 @@ def check_columns(query: CheckedQuery, rows: UnfilteredRows) -> None:
     settled = [key_columns(keys[number] for number in own) for own in query.sets]
     for number in range(len(query.aggregates)):
         parts = population_condition(queries, number, rows).parts
+        if has_base(query.aggregates[number]):
+            parts += base_condition(queries, number, rows).parts
         columns = frozenset[str]().union(*map(columns_of, parts))
         if any(len(columns - one) > MOST_COLUMNS for one in settled):
             message = f"A condition on more than {MOST_COLUMNS} columns is for a person to decide."

@@ -43,6 +43,8 @@ from policy_engine.decision.query.checking.owned_rows import OWNER, RowOwners
 from policy_engine.decision.query.checking.population_conditions import (
     MOST_COLUMNS,
     PopulationCondition,
+    base_condition,
+    has_base,
     key_columns,
     population_condition,
 )
@@ -88,10 +90,10 @@ def telling_cells(
     places: dict[str, list[int]] = {}
     conditions: dict[str, PopulationCondition] = {}
     for number, aggregate in enumerate(query.aggregates):
-        condition = population_condition(gathered.queries, number, rows)
-        if condition.parts and aggregate.kind != "extreme":
-            conditions[condition.text] = condition
-            places.setdefault(condition.text, []).append(number)
+        for condition in _conditions_of(gathered, number, rows):
+            if condition.parts and aggregate.kind != "extreme":
+                conditions[condition.text] = condition
+                places.setdefault(condition.text, []).append(number)
     if not conditions:
         return masks
     keys = [rows.resolved(one) for one in query.keys]
@@ -104,6 +106,17 @@ def telling_cells(
         for numbers, reasons in zip(places.values(), against, strict=True):
             masks[np.ix_(cells, np.array(numbers))] |= reasons[:, None]
     return masks
+
+
+def _conditions_of(
+    gathered: GatheredAnswer, number: int, rows: UnfilteredRows
+) -> tuple[PopulationCondition, ...]:
+    """Return the condition of an aggregate's own rows, and that of those it is compared with."""
+    own = population_condition(gathered.queries, number, rows)
+    if not has_base(gathered.queries.query.aggregates[number]):
+        return (own,)
+    base = base_condition(gathered.queries, number, rows)
+    return (own,) if base.text == own.text else (own, base)
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,23 +83,44 @@ def check_ranked(
             raise NotCheckableError("K018", message, "Count the rows of each value by GROUP BY.")
 
 
-def negative_totals(
+def unruled_figures(
     query: CheckedQuery, cells: int, rows: UnfilteredRows, tables: "Mapping[str, pa.Table]"
 ) -> "Masks":
-    """Return the reasons (bits) against cells of totals that somebody's negative value is among, in
-    the cell or elsewhere: (cells, aggregates). No rule judges them.
+    """Return the reasons (bits) against cells of figures of which no rule judges, for a value that
+    is somewhere in the column, in the cell or elsewhere: (cells, aggregates).
 
-    Raises NotCheckableError: K017 for an argument that cannot be read, K022 if the query fails.
+    Such are totals of a column with negative values, and figures of one with infinite ones, NaN or
+    such as have no square. Raises NotCheckableError: K017 for an argument that cannot be read, K022
+    if the query fails.
     """
     masks = np.zeros((cells, len(query.aggregates)), np.uint32)
-    totals = [number for number, one in enumerate(query.aggregates) if one.kind == "total"]
-    values = [tried(rows.resolved(query.aggregates[number].arguments[0])) for number in totals]
-    entries = [named(exp.Min(this=value), f"m{place}") for place, value in enumerate(values)]
-    smallest = _figures(rows, entries, tables).values()
-    for number, least in zip(totals, smallest, strict=True):
-        if least is not None and least < 0:
+    numbers = [
+        (number, rows.resolved(one))
+        for number, aggregate in enumerate(query.aggregates)
+        if aggregate.kind in _OF_NUMBERS
+        for one in aggregate.arguments
+        if isinstance(one.unnest(), exp.Column)
+    ]
+    entries = [
+        named(function(this=value.copy()), f"{name}{place}")
+        for place, (_, value) in enumerate(numbers)
+        for name, function in (("i", exp.Min), ("a", exp.Max))
+    ]
+    ends = _figures(rows, entries, tables)
+    for place, (number, _) in enumerate(numbers):
+        least, most = ends[f"i{place}"], ends[f"a{place}"]
+        if least is None:
+            continue
+        if query.aggregates[number].kind == "total" and least < 0:
             masks[:, number] |= np.uint32(Reason.NEGATIVE_VALUES.bit)
+        if not (-_LARGEST <= least <= most <= _LARGEST):
+            masks[:, number] |= np.uint32(Reason.EVIDENCE_MISSING.bit)
     return masks
+
+
+_OF_NUMBERS = ("total", "binary", "shape", "coefficient")
+_LARGEST = 1e60
+"""Squares of larger numbers overflow, and so may totals of them."""
 
 
 def whole_columns(

@@ -11,6 +11,7 @@ from policy_engine.decision.query.checking.population_conditions import (
     base_condition,
     check_keys,
     key_columns,
+    known_parts,
     population_condition,
     settled_keys,
 )
@@ -104,3 +105,34 @@ def test_a_key_of_several_columns_is_refused():
 def test_keys_whose_value_a_condition_names_are_settled(where, keys):
     queries, rows = taken_apart(f"SELECT ill, town, COUNT(*) FROM t WHERE {where} GROUP BY 1, 2")
     assert settled_keys(queries.query.keys, rows) == keys
+
+
+@pytest.mark.parametrize(
+    ("yes_or_no", "parts"),
+    [
+        ("ill", [PRESENT.replace("pay", "ill")]),
+        ("pay > 3", [PRESENT]),
+        ("FLOOR(pay) = id", ["NOT (id) IS NULL", "NOT (pay) IS NULL"]),
+        ("pay IS NULL", []),
+        ("CASE WHEN ill THEN 1 ELSE 0 END", []),
+        ("NULLIF(ill, id = 1) = ill", ["NOT (NULLIF(ill, id = 1) = ill) IS NULL"]),
+        ("ill AND town IS NULL", ["NOT (ill) IS NULL OR NOT (ill) OR NOT (town IS NULL)"]),
+        ("NOT ill OR pay = 1", ["(NOT (ill) IS NULL AND NOT (pay) IS NULL) OR NOT ill OR pay = 1"]),
+        (
+            "CASE WHEN NOT ((pay = 1) IS NULL) THEN CASE WHEN pay = 1 THEN 1 ELSE 0 END END",
+            [PRESENT],
+        ),
+        ("CASE WHEN ill THEN 1 END", ["NOT (CASE WHEN ill THEN 1 END) IS NULL"]),
+    ],
+)
+def test_it_is_a_condition_that_a_yes_or_no_is_known(yes_or_no, parts):
+    assert texts(known_parts(sqlglot.parse_one(yes_or_no, dialect="duckdb"))) == parts
+
+
+def test_the_base_of_a_mean_is_whoever_says_either():
+    queries, rows = taken_apart(
+        "SELECT AVG(ill AND pay > 3) FILTER (WHERE id > 1) FROM t WHERE town = 'x'"
+    )
+    base = base_condition(queries, 0, rows)
+    known = "(NOT (ill) IS NULL AND NOT (pay) IS NULL) OR NOT (ill) OR NOT (pay > 3)"
+    assert (texts(base.parts), base.presence) == (["town = 'x'", "id > 1", known], ())

@@ -124,5 +124,23 @@ def test_groups_without_negative_values_are_for_a_person_as_the_others_are(tmp_p
     assert suppressed_of(gains, sql, tmp_path) == [(0, "s", ("K007",)), (1, "s", ("K007",))]
 
 
+@pytest.mark.parametrize("far", [float("inf"), 1e200])
+@pytest.mark.parametrize("place", [7, 119])
+def test_who_has_a_value_without_bounds_does_not_decide_what_is_shown(tmp_path, place, far):
+    gains = [10.0 + n for n in range(120)]
+    gains[place] = far
+    table = pa.table({"id": range(120), "gain": gains})
+    sql = "SELECT SUM(gain) AS s, AVG(gain) AS m, STDDEV(gain) AS d, COUNT(*) AS n FROM T "
+    for number, condition in enumerate(("WHERE id < 40", "WHERE id >= 40")):
+        answer = query_data(
+            sql + condition,
+            [BY_DWB],
+            RESEARCHER,
+            {TABLE: table},
+            output_ledger=tmp_path / str(number),
+        )
+        assert [cell.column for cell in answer.checked.suppressed] == ["s", "m", "d"]
+
+
 def test_totals_of_what_is_never_negative_are_shown(tmp_path):
     assert suppressed_of([10.0 + n for n in range(120)], CHOSEN, tmp_path) == []
