@@ -18,7 +18,7 @@ CHOSEN = "id = 10 OR ill OR id >= 60"
 def people(is_ill):
     """Return 120 persons of whom two thirds are ill; of number 10, it `is_ill`."""
     ill = [n % 3 != 0 for n in range(120)]
-    ill[10] = is_ill
+    ill[10] = bool(is_ill)
     return pa.table({"id": range(120), "half": [n % 2 for n in range(120)], "ill": ill})
 
 
