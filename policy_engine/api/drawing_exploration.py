@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from policy_engine.api.exploration import Outcome, Run, SettingLoss, SettingRisk, attacked_runs
 from policy_engine.api.exploration_wording import (
@@ -87,6 +88,29 @@ def risk_utility_map(runs: Sequence[Run]) -> RiskUtilityMap:
         bounds=tuple(one for one in bounds if isinstance(one, DisclosureBound)),
         is_share=measure == "query_error",
     )
+
+
+def trade_off_json(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return what `trade_off_chart` draws, as JSON: `points` of what attacks reach by what is lost,
+    with an interval of each, where releases were attacked; else `lines` of the loss against k, each
+    a list of pairs. Settings of the same `line` are joined."""
+    drawn = risk_utility_map(runs)
+    lines = {} if drawn.points else trade_off_lines(runs)
+    return {
+        "axis": drawn.axis,
+        "points": [
+            {
+                "line": one.line,
+                "label": one.label,
+                "lost": {"value": one.lost, "low": one.least, "high": one.greatest},
+                "linked": one.linked.model_dump(mode="json"),
+                "is_cheapest": one.is_cheapest,
+            }
+            for one in drawn.points
+        ],
+        "lines": [{"line": name, "points": [*map(list, pairs)]} for name, pairs in lines.items()],
+        "bounds": [one.model_dump(mode="json") for one in drawn.bounds],
+    }
 
 
 def _axis(measure: str) -> str:

@@ -14,10 +14,12 @@ from policy_engine.service.metrics.service_figures import ServiceFigures
 from policy_engine.service.resources.access import Access
 from policy_engine.service.resources.answers import KeptAnswers
 from policy_engine.service.resources.budgets import Budgets
+from policy_engine.service.resources.comparisons import Comparisons
 from policy_engine.service.resources.dataset_columns import DatasetColumns
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.diagnostics import TextChecks
+from policy_engine.service.resources.lineage import AssetLineage
 from policy_engine.service.resources.ownership import OwnedAssets
 from policy_engine.service.resources.people import People
 from policy_engine.service.resources.plans import Plans
@@ -53,7 +55,9 @@ class Services:
     queries: Queries
     budgets: Budgets
     releases: Releases
+    lineage: AssetLineage
     runs: Runs
+    comparisons: Comparisons
     run_news: RunBroadcaster
     figures: ServiceFigures
     calls: RateLimit
@@ -75,6 +79,8 @@ class Services:
             settings, database, folders, run_news, CallMeter(), decisions.tally, time.monotonic()
         )
 
+        runs = Runs(database, folders, policies, datasets, settings.run_attempts, KINDS)
+
         def mentioned(sql: str) -> dict[str, Path]:
             return {**datasets.mentioned(sql), **releases.mentioned(sql)}
 
@@ -94,7 +100,9 @@ class Services:
             queries=Queries(decisions, settings.folder, mentioned),
             budgets=budgets,
             releases=releases,
-            runs=Runs(database, folders, policies, datasets, settings.run_attempts, KINDS),
+            lineage=AssetLineage(database, datasets, releases, decisions),
+            runs=runs,
+            comparisons=Comparisons(runs),
             run_news=run_news,
             figures=figures,
             calls=RateLimit(settings.calls_a_minute),

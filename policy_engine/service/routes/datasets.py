@@ -16,6 +16,7 @@ from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.dataset_columns import DatasetProfile, GeneralisationPreview
 from policy_engine.service.resources.datasets import DatasetView, UploadView
+from policy_engine.service.resources.lineage import LineageView
 
 router = APIRouter(tags=["datasets"], route_class=RepeatableRoute)
 
@@ -112,6 +113,12 @@ def create_dataset(
 def profile_dataset(services: ServicesOf, actor: CostlyReader, dataset_id: str) -> DatasetProfile:
     """Say how the columns of a dataset look without their values, and which roles they may have."""
     return services.columns.profile(actor, dataset_id)
+
+
+@router.get("/datasets/{dataset_id}/lineage")
+def read_dataset_lineage(services: ServicesOf, actor: CostlyReader, dataset_id: str) -> LineageView:
+    """Say what was made of a dataset, and who may read it by the policies in force."""
+    return services.lineage.of_dataset(actor, dataset_id)
 
 
 @router.post("/datasets/{dataset_id}:generalise")

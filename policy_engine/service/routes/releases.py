@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.lineage import LineageView
 from policy_engine.service.resources.releases import ReleasesView, ReleaseVerdict, ReleaseView
 
 router = APIRouter(tags=["releases"])
@@ -39,6 +40,13 @@ def read_release(services: ServicesOf, actor: Reader, release_id: str) -> Releas
 def read_certificate(services: ServicesOf, actor: Reader, release_id: str) -> dict[str, Any]:
     """Return the certificate of a release: what was measured on it, and by which policy."""
     return services.releases.certificate(actor, release_id).model_dump(mode="json")
+
+
+@router.get("/releases/{release_id}/lineage")
+def read_release_lineage(services: ServicesOf, actor: Verifier, release_id: str) -> LineageView:
+    """Say what a release was made from and by which run, what was made of it, and who may read it
+    by the policies in force."""
+    return services.lineage.of_release(actor, release_id)
 
 
 @router.post("/releases/{release_id}:verify")

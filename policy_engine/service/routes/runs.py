@@ -13,6 +13,7 @@ from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.calls.revisions import add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.comparisons import RunComparison
 from policy_engine.service.resources.runs import ArtefactView
 from policy_engine.service.runs.results import OCTETS
 from policy_engine.service.runs.states import RunState
@@ -21,6 +22,7 @@ from policy_engine.service.runs.views import RunView
 router = APIRouter(tags=["runs"], route_class=RepeatableRoute)
 
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_RUNS))]
+CostlyReader = Annotated[Actor, Depends(allowed(Verb.READ_RUNS, is_costly=True))]
 Starter = Annotated[Actor, Depends(allowed(Verb.START_RUNS))]
 CostlyStarter = Annotated[Actor, Depends(allowed(Verb.START_RUNS, is_costly=True))]
 Page = Annotated[Cursor, Query()]
@@ -82,6 +84,17 @@ def retry_run(
 def read_run(services: ServicesOf, actor: Reader, run_id: str, response: Response) -> RunView:
     """Return a run."""
     return _tagged(services.runs.read(actor, run_id), response)
+
+
+@router.get("/runs/{run_id}/comparison")
+def compare_runs(
+    services: ServicesOf,
+    actor: CostlyReader,
+    run_id: str,
+    other: Annotated[str, Query(alias="with", max_length=100)],
+) -> RunComparison:
+    """Return the figures of two runs of one kind side by side, each pair on a common scale."""
+    return services.comparisons.compare(actor, run_id, other)
 
 
 @router.get("/runs/{run_id}/log", response_class=PlainTextResponse)

@@ -14,7 +14,7 @@ from policy_engine.service.runs.kinds.settings import (
     known_owners,
 )
 
-_Values = Annotated[tuple[float, ...], Field(min_length=1, max_length=100)]
+_Values = Annotated[tuple[int | float, ...], Field(min_length=1, max_length=100)]
 
 
 class Exploring(OnPolicy):
@@ -27,6 +27,7 @@ class Exploring(OnPolicy):
 
     def carry_out(self, inputs: RunInputs) -> dict[str, Any]:
         """Return how many settings were tried; what each costs and risks is shown."""
+        from policy_engine.api.drawing_exploration import trade_off_json  # noqa: PLC0415
         from policy_engine.api.exploring import explore_policy  # noqa: PLC0415 (slow)
 
         runs = explore_policy(
@@ -41,8 +42,9 @@ class Exploring(OnPolicy):
             owners=known_owners(inputs),
             progress=inputs.progress,
         )
-        figures = [one.model_dump(mode="json") for one in runs]
         inputs.shown.mkdir()
-        path = inputs.shown / "exploration.json"
-        path.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        figures = [one.model_dump(mode="json") for one in runs]
+        for name, content in (("exploration", figures), ("trade-off", trade_off_json(runs))):
+            text = json.dumps(content, indent=1, ensure_ascii=False)
+            (inputs.shown / f"{name}.json").write_text(f"{text}\n", "utf-8")
         return {"settings": len(runs)}

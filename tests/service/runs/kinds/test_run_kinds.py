@@ -112,10 +112,13 @@ def test_exploring_compares_settings(inputs, people_file):
     given = inputs(people_policy(), data1=people_file)
     summary, shown = carry_out("explore", given, **about)
     assert summary == {"settings": 2}
+    [line] = json.loads(shown["trade-off.json"])["lines"]
+    assert [pair[0] for pair in line["points"]] == [2, 3]
     assert [one["setting"] for one in json.loads(shown["exploration.json"])] == [
         {"k": 2},
         {"k": 3},
     ]
+    assert all("reason" not in one["outcome"] for one in json.loads(shown["exploration.json"]))
 
 
 def test_an_attack_on_members_goes_on_from_what_was_kept(inputs, records):
