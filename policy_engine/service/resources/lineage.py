@@ -106,7 +106,7 @@ def _readers(decisions: Decisions, iri: str) -> Iterator[ReaderView]:
     """Yield the parties that rules about an asset name and that may read it, as it is decided."""
     decider = decisions.decider()
     permissions = [rule for policy in decider.policies for rule in policy.permissions]
-    about = [one for one in permissions if iri in {_asset(some) for some in _assets(one)}]
+    about = [one for one in permissions if iri in _assets(one)]
     names = {(party.iri, some) for one in about for party in one.assignees for some in _for(one)}
     for assignee, purpose in sorted(names)[:MOST]:
         request = Request(assignee=assignee, action=READ, targets=(iri,), purpose=purpose)
@@ -114,15 +114,10 @@ def _readers(decisions: Decisions, iri: str) -> Iterator[ReaderView]:
             yield ReaderView(assignee=assignee, purpose=purpose)
 
 
-def _assets(rule: Rule) -> Iterator[str]:
-    yield from (one.iri for one in rule.targets)
-    if rule.output:
-        yield rule.output
-
-
-def _asset(iri: str) -> str:
-    """Return the dataset of a column, and any other asset as it is."""
-    return terms.dataset_of(iri) or iri
+def _assets(rule: Rule) -> set[str]:
+    """Return the assets of a rule, the datasets of those that are columns, and its output."""
+    iris = {one.iri for one in rule.targets}
+    return {*iris, *map(terms.dataset_of, iris), rule.output}
 
 
 def _for(rule: Rule) -> Iterator[str]:
