@@ -64,6 +64,42 @@ NUMBERS = frozenset(
 )
 """Words that say how many, or yes and no."""
 
+NUMBER_WORDS = NUMBERS - {
+    *("none", "nobody", "null", "ein", "eine", "un", "une", "una", "uno", "inf", "infinity", "few"),
+    *("single", "couple", "pair", "true", "false", "yes", "no", "ja", "nein", "sei", "elf", "een"),
+}
+"""Words for a number that are hardly anything else."""
+
+COUNT_WORDS = frozenset(
+    {
+        *("n", "count", "counts", "freq", "frequency", "frequencies", "number", "persons", "total"),
+        *("people", "cases", "obs", "observations", "anzahl", "haufigkeit", "effectif", "nombre"),
+        *("size", "units", "aantal", "numero", "patients", "respondents", "individuals"),
+    }
+)
+"""What columns of counts are called."""
+
+KEY_WORDS = frozenset(
+    {
+        *("year", "age", "code", "id", "month", "week", "day", "quarter", "class", "grade", "band"),
+        *("decade", "group", "level", "category", "children", "wave", "cohort", "zip", "postcode"),
+        *("nace", "isic", "isco", "icd", "nuts", "district", "region", "area", "jahr", "alter"),
+        *("annee", "date", "period", "round", "score", "stage", "phase", "type", "key", "index"),
+        *("household", "plz", "kreis", "klasse", "stufe", "monat", "ano", "edad", "jaar", "rank"),
+        *("decile", "quintile", "quartile", "percentile", "sic", "naics", "site", "ward", "store"),
+    }
+)
+"""What columns of labels that are figures are called."""
+
+SHARE_WORDS = frozenset(
+    {
+        *("pct", "percent", "percents", "percentage", "percentages", "share", "shares", "pc"),
+        *("proportion", "proportions", "prozent", "anteil", "anteile", "rate", "rates", "ratio"),
+        *("pourcentage", "procent", "porcentaje", "quote", "quota", "percentuale", "perc", "prop"),
+    }
+)
+"""What columns of shares are called."""
+
 _COMMON = frozenset(
     {
         *("yes", "no", "true", "false", "ja", "nein", "oui", "non", "si", "y", "n", "none", "both"),

@@ -26,8 +26,9 @@ from policy_engine.audits.outputs.finished_files import (
     with_points,
     without_row_numbers,
 )
-from policy_engine.audits.outputs.label_words import has_number, is_total_word
+from policy_engine.audits.outputs.label_words import is_total_word
 from policy_engine.audits.outputs.model import TOTAL, Counts, Figures
+from policy_engine.audits.outputs.odd_labels import odd_columns, odd_labels
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.kernels.output_checks.table_system import TableLayout, lay_out
 
@@ -138,7 +139,10 @@ def read_finished(
     raw = _raw_cells(cells, plain, left, path)
     if kind == "counts":
         raw = replace(raw, slack=_count_slack(raw.values, raw.slack))
-    doubt = _odd_labels(cells, left)
+    doubt = odd_labels(cells, left)
+    if kind == "counts":
+        figures = raw.values.reshape(len(cells.rows), -1)
+        doubt += odd_columns(cells.head[left:], raw.labels[:left], figures)
     width = left if len(cells.head) == left + 1 else left + 1
     uppers, labels, codes, names = [], [], raw.codes[:, :width].copy(), []
     for key in range(width):
@@ -307,20 +311,6 @@ def _left_columns(cells: FileCells, path: Path) -> int:
             raise _mixed_error(cells.head[left], texts.index(odd[0]) + 1, odd[0], path)
         left += 1
     return left
-
-
-def _odd_labels(cells: FileCells, left: int) -> list[str]:
-    """Return what is odd of columns that are read as labels: those that say numbers although rows
-    are told apart without them may be figures, which no rule would judge."""
-    rows = [row[:left] for row in cells.rows]
-    doubt = []
-    for key in range(left):
-        texts = [row[key] for row in rows if row[key]]
-        others = {(*row[:key], *row[key + 1 :]) for row in rows}
-        is_key = left == 1 or len(others) < len(set(rows))
-        if not is_key and 2 * sum(map(has_number, texts)) > len(texts):
-            doubt.append(f"Column {cells.head[key]!r} may be of figures: it has {texts[0]!r:.40}.")
-    return doubt
 
 
 def _mixed_error(column: str, row: int, text: str, path: Path) -> PolicyEngineError:
