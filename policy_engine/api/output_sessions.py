@@ -28,7 +28,7 @@ from policy_engine.audits.outputs.fitted_models import (
     is_statsmodels,
 )
 from policy_engine.audits.outputs.microdata import Microdata, named_columns, with_floats
-from policy_engine.audits.outputs.model_rows import fitted_rows, result_units
+from policy_engine.audits.outputs.model_rows import fitted_rows, result_rows
 from policy_engine.audits.outputs.regression_results import regression_output
 from policy_engine.data.keys import Key
 from policy_engine.data.table_files import missing_file, unreadable_file
@@ -44,7 +44,7 @@ from policy_engine.release.output_folder.prepared import (
     judged_in_order,
 )
 from policy_engine.release.output_folder.protecting import protect_withheld
-from policy_engine.release.output_ledger import OutputLedger
+from policy_engine.release.output_ledger import OutputLedger, UnitOwners
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -310,12 +310,13 @@ class OutputSession:
         frame = rows.table.to_pandas() if isinstance(formula, str) else None
         result = fit(kind, formula, explanatory, frame)
         if isinstance(formula, str):
-            units = rows.units[list(result.model.data.row_labels)]
+            own = rows.owned(list(result.model.data.row_labels))
         else:
-            units = rows.choose([formula]).units
+            own = rows.owned(rows.located(formula))
             if named_columns(explanatory):
                 rows.located(explanatory)
-        model = regression_output(result, units, self._chosen.check.profile.min_units)
+        least = self._chosen.check.profile.min_units
+        model = regression_output(result, own.units, least, own.numbers)
         assert model is not None  # noqa: S101 (these kinds have coefficients)
         text = f"{kind} {formula}" if isinstance(formula, str) else f"{kind} of arrays"
         return self._keep_model(name or kind, text, model)
@@ -345,13 +346,14 @@ class OutputSession:
         """
         label = name or _label(output)
         model, text = None, type(output).__name__
+        least = self._chosen.check.profile.min_units
         if is_statsmodels(output):
-            units = result_units(output, self._data)
-            model = regression_output(output, units, self._chosen.check.profile.min_units)
+            own = result_rows(output, self._data)
+            model = regression_output(output, own and own.units, least, own and own.numbers)
             text = f"{type(output.model).__name__} of statsmodels"
         elif is_estimator(output) and features is not None:
-            fitted = fitted_rows(output, features, outcome, self._rows(data))
-            model = estimator_output(output, *fitted, self._chosen.check.profile.min_units)
+            matrix, column, own = fitted_rows(output, features, outcome, self._rows(data))
+            model = estimator_output(output, matrix, column, own.units, least, own.numbers)
             text = f"{type(output).__name__} of scikit-learn"
         if model is not None:
             return self._keep_model(label, text, model)
@@ -442,7 +444,8 @@ class OutputSession:
         data = self._data
         if data is None:
             return LinkedScope(self._chosen.dataset, "none", 0, self._scopes)
-        return LinkedScope(self._chosen.dataset, data.digest, data.unit_count, self._scopes)
+        owners = UnitOwners(data.owners) if data.has_repeats else None
+        return LinkedScope(self._chosen.dataset, data.row_digest, data.rows, self._scopes, owners)
 
     def _keep(self, name: str, kind: Kind, text: str, **parts: Any) -> SessionOutput:
         self._check_open()

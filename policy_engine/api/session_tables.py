@@ -164,6 +164,7 @@ def tabulated(request: TableRequest, rows: Microdata) -> Tabulation:
         },
         sets=_sets(request),
         fills=request.fills,
+        numbers=chosen.numbers,
     )
     return tabulate(table, request.aggregates)
 

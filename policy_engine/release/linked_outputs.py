@@ -1,37 +1,44 @@
 """Outputs as answers to an output ledger: tables that share persons are checked as one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.outputs.model import Figures, TableVerdict
+from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.audits.outputs.reasons import LEDGER_REASONS, CheckOutcome, Reason
 from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
 from policy_engine.release.output_ledger.answers import (
     COUNT,
+    LedgerOutcome,
     OutputAnswer,
     OutputCell,
     Protection,
 )
 from policy_engine.release.output_ledger.ledger import OutputLedger
 from policy_engine.release.output_ledger.populations import Populations
+from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
 _SHARE = 0.1
 """How closely, of its value, a suppressed total may be known where the profile has no p%."""
-_ROWS = "sum:(rows)"
 
 
 @dataclass(frozen=True)
 class LinkedScope:
-    """What outputs are about: the dataset, its digest, how many units it has, and the scopes under
-    which earlier outputs about it count."""
+    """What outputs are about: the dataset, its digest, how many rows it has, and the scopes under
+    which earlier outputs about it count. `owners` say whose each row is, None where each is
+    somebody else's."""
 
     dataset: str
     data: str
-    units: int
+    rows: int
     scopes: tuple[str, ...]
+    owners: UnitOwners | None = None
+
+    def least(self, units: int) -> int:
+        """Return how many rows are of so many units at least, whosever they are."""
+        return units if self.owners is None else self.owners.units_of(units)
 
 
 def link_output(
@@ -39,26 +46,88 @@ def link_output(
 ) -> TableVerdict:
     """Return the verdict on an output after all that are in a ledger, where it is recorded.
 
-    Cells that would reveal others, of this output or an earlier one, are withheld. Raises
+    Cells that would reveal others, of this output or an earlier one, are withheld, and so are those
+    that would with the number of all rows of a table: who reads it may know that. Raises
     LedgerError for a ledger that cannot be used (K030 to K036).
     """
     if not verdict.released.any():
         return verdict
-    cells = [*_cells(verdict, made)]
-    answer = OutputAnswer(
+    # What hides a zero only is not secret: it is the sum of cells that are somebody's.
+    covers = verdict.reasons == np.uint32(Reason.REVEALS_SUPPRESSED.bit)
+    if _has_counts(verdict, made):
+        verdict = _beside_total(verdict, made, scope, ledger, covers)
+        if not verdict.released.any():
+            return verdict
+    cells = [*_cells(verdict, made, scope, covers)]
+    answer = _answer(made, scope, [cell for _, cell in cells], name)
+    outcome = ledger.check_and_record(answer, partly=verdict.check.mitigation != "deny")
+    return _after(verdict, cells, outcome)
+
+
+_PlacedCell = tuple[tuple[int, int], OutputCell]
+"""A cell of an output for a ledger, by its row and measure."""
+
+
+def _answer(
+    made: Tabulation,
+    scope: LinkedScope,
+    cells: Sequence[OutputCell],
+    name: str,
+    more: Populations | None = None,
+) -> OutputAnswer:
+    own = _populations(made, scope.rows)
+    return OutputAnswer(
         dataset=scope.dataset,
         data=scope.data,
         scopes=scope.scopes,
-        populations=_populations(made, scope.units),
-        cells=tuple(cell for _, cell in cells),
+        populations=own if more is None else own.joined(more),
+        cells=tuple(cells),
         bounds=_bounds(made),
         name=name,
+        owners=scope.owners,
     )
-    outcome = ledger.check_and_record(answer, partly=verdict.check.mitigation != "deny")
+
+
+def _has_counts(verdict: TableVerdict, made: Tabulation) -> bool:
+    """Return whether counts of a table are to be protected by withholding others."""
+    is_table = any(one.function in COUNTS for one in made.aggregates) and made.counted is None
+    return is_table and verdict.check.secondary != "none" and verdict.check.mitigation != "deny"
+
+
+def _beside_total(
+    verdict: TableVerdict,
+    made: Tabulation,
+    scope: LinkedScope,
+    ledger: OutputLedger,
+    covers: NDArray[np.bool_],
+) -> TableVerdict:
+    """Return the verdict without cells that would reveal others with the number of all rows."""
+    cells = [*_cells(verdict, made, scope, covers)]
+    totals = []
+    for members in made.members:
+        is_in = np.zeros(scope.rows, np.bool_)
+        is_in[members.numbers] = True
+        totals.append(is_in)
+    place, least = len(made.aggregates) * len(made.table.codes), cells[0][1].threshold
+    more = [
+        OutputCell(place + number, COUNT, float(totals[number].sum()), least)
+        for number, one in enumerate(made.aggregates)
+        if one.function in COUNTS
+    ]
+    every = [*(cell for _, cell in cells), *more]
+    answer = _answer(made, scope, every, "", Populations.of_masks(np.array(totals)))
+    outcome = ledger.would_record(answer, partly=True)
+    return _after(verdict, cells, outcome) if outcome.may_leave else verdict
+
+
+def _after(
+    verdict: TableVerdict, cells: Sequence[_PlacedCell], outcome: LedgerOutcome
+) -> TableVerdict:
+    """Return the verdict with what a ledger has against cells: the first of those that it saw."""
     # What is withheld with cells at fault is so for their reason, unless the policy denies all.
     others = () if verdict.check.mitigation == "deny" else outcome.codes
     reasons = verdict.reasons.copy()
-    for (place, cell), after in zip(cells, outcome.cells, strict=True):
+    for (place, cell), after in zip(cells, outcome.cells, strict=False):
         if cell.is_released and (after.state != "released" or not outcome.may_leave):
             code = after.code or next(iter(others), "")
             reasons[place] |= LEDGER_REASONS.get(code, Reason.DENIED_WITH_OTHERS).bit
@@ -81,60 +150,38 @@ def with_review(verdict: TableVerdict, cells: None) -> TableVerdict:  # noqa: AR
     return replace(verdict, reasons=(verdict.reasons | bit).astype(np.uint32))
 
 
-def _cells(verdict: TableVerdict, made: Tabulation) -> Iterator[tuple[tuple[int, int], OutputCell]]:
-    """Yield the cells of an output by row and measure; suppressed ones have their protection."""
+def _cells(
+    verdict: TableVerdict, made: Tabulation, scope: LinkedScope, covers: NDArray[np.bool_]
+) -> Iterator[_PlacedCell]:
+    """Yield the cells of an output by row and measure; suppressed ones have their protection. Those
+    of a model are released together."""
     check, rows, released = verdict.check, len(made.table.codes), verdict.released
+    threshold = scope.least(check.profile.min_units)
     for number, aggregate in enumerate(made.aggregates):
         statistic = made.table.measures[number].statistics[0]
-        is_single = _is_single(made, number)
-        measure = _measure(made, number, is_single=is_single)
-        values = _values(made, number, is_single=is_single)
+        values = made.table.values[:, number]
         is_count = aggregate.function in COUNTS
         protection = _protection(verdict, is_count=is_count)
         for row in range(rows):
-            # What hides a zero only is not secret: it is the sum of cells that are somebody's.
-            is_cover = int(verdict.reasons[row, number]) == Reason.REVEALS_SUPPRESSED.bit
-            if not released[row, number] and (check.secondary == "none" or is_cover):
+            if not released[row, number] and (check.secondary == "none" or covers[row, number]):
                 continue
             value = float(values[row]) if np.isfinite(values[row]) else None
             yield (
                 (row, number),
                 OutputCell(
                     population=number * rows + row,
-                    measure=measure,
+                    measure=COUNT if is_count else aggregate.measure,
                     value=value,
-                    threshold=check.profile.min_units,
+                    threshold=threshold,
                     is_released=bool(released[row, number]),
                     protection=protection if statistic.evidence.units[row] else Protection(),
+                    figure=-1 if made.counted is None else 0,
                 ),
             )
-
-
-def _is_single(made: Tabulation, number: int) -> bool:
-    """Return whether no unit has several rows in a cell of a measure."""
-    evidence = made.table.measures[number].statistics[0].evidence
-    present = np.bincount(made.members[number].rows, minlength=len(made.table.codes))
-    return evidence.rows is None or bool((evidence.rows == present).all())
-
-
-def _measure(made: Tabulation, number: int, *, is_single: bool) -> str:
-    """Return what the ledger calls a measure. Where units have several rows, a count of rows is a
-    total of them, and a mean counts as that total, as if everybody knew the rows."""
-    one = made.aggregates[number]
-    if one.function in COUNTS:
-        return COUNT if is_single else f"{_ROWS}{one.column}"
-    if one.function == "mean" and not is_single:
-        return f"sum:{one.column}"
-    return one.measure
-
-
-def _values(made: Tabulation, number: int, *, is_single: bool) -> Figures:
-    values = made.table.values[:, number]
-    evidence = made.table.measures[number].statistics[0].evidence
-    if made.aggregates[number].function == "mean" and not is_single and evidence.rows is not None:
-        totals: Figures = values * evidence.rows
-        return totals
-    return values
+    if made.counted is not None and released[0, 0]:
+        count = float(len(made.counted.rows))
+        place = len(made.aggregates) * rows
+        yield (0, 0), OutputCell(place, COUNT, count, threshold, figure=0)
 
 
 def _protection(verdict: TableVerdict, *, is_count: bool) -> Protection:
@@ -145,15 +192,16 @@ def _protection(verdict: TableVerdict, *, is_count: bool) -> Protection:
     return Protection(share=verdict.check.profile.p_percent or _SHARE)
 
 
-def _populations(made: Tabulation, units: int) -> Populations:
-    """Return who is in each cell: measure by measure, in each the rows of the table."""
-    whole = Populations(units)
-    for members in made.members:
+def _populations(made: Tabulation, count: int) -> Populations:
+    """Return which of so many rows of the data are in each cell: measure by measure, in each the
+    rows of the table, and behind them what a model counts."""
+    whole = Populations(count)
+    for members in (*made.members, *filter(None, (made.counted,))):
         for number in range(int(made.sets.max(initial=0)) + 1):
             rows = np.flatnonzero(made.sets == number)
             is_in = _between(members.rows, rows)
-            own = (members.units[is_in], members.rows[is_in] - rows[0])
-            whole = whole.joined(Populations.of_pairs(*own, units, len(rows)))
+            own = (members.numbers[is_in], members.rows[is_in] - rows[0])
+            whole = whole.joined(Populations.of_pairs(*own, count, len(rows)))
     return whole
 
 
@@ -164,8 +212,8 @@ def _between(numbers: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.
 def _bounds(made: Tabulation) -> dict[str, tuple[float, float]]:
     """Return that totals have no negative contributions, of columns of which that is true."""
     bounds = {}
-    for measure, one in zip(made.table.measures, made.aggregates, strict=True):
-        negatives = measure.statistics[0].evidence.negatives
-        if one.function in ("sum", "mean") and negatives is not None and not negatives.any():
+    for members, one in zip(made.members, made.aggregates, strict=True):
+        values = members.values
+        if one.function in ("sum", "mean") and values is not None and values.min(initial=0) >= 0:
             bounds[one.column] = (0.0, float("inf"))
     return bounds

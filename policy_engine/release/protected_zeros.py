@@ -37,9 +37,9 @@ class JudgedTable:
     made: Tabulation
 
 
-def protect_zeros(own: JudgedTable, earlier: Sequence[JudgedTable], units: int) -> TableVerdict:
+def protect_zeros(own: JudgedTable, earlier: Sequence[JudgedTable], rows: int) -> TableVerdict:
     """Return the verdict on a table without cells that would tell, with what it and earlier tables
-    about some of so many `units` show, that a withheld cell is one of nobody (K044).
+    about some of so many `rows` show, that a withheld cell is one of nobody (K044).
 
     Where that cannot be computed, all of the table is for a person (K046).
     """
@@ -56,7 +56,7 @@ def protect_zeros(own: JudgedTable, earlier: Sequence[JudgedTable], units: int) 
             continue
         for number in _numbers(own, system):
             place = next(n for n, one in enumerate(parts) if one.is_of(own.made, number))
-            kept = _kept(parts, place, units)
+            kept = _kept(parts, place, rows)
             if kept is None:
                 return replace(verdict, reasons=reasons | np.uint32(Reason.BEYOND_LEDGER.bit))
             hidden = parts[place].released & ~kept
@@ -121,14 +121,14 @@ class _Part:
         return np.asarray((self.figures == 0) & is_primary & ~self.released, np.bool_)
 
     @property
-    def units(self) -> Counts:
-        numbers: Counts = self.made.members[self.number].units
+    def numbers(self) -> Counts:
+        numbers: Counts = self.made.members[self.number].numbers
         return numbers
 
 
-def _kept(parts: Sequence[_Part], place: int, units: int) -> Cells | None:
+def _kept(parts: Sequence[_Part], place: int, rows: int) -> Cells | None:
     """Return which cells of one part may be shown beside the others; None if nobody knows."""
-    grid = _grid(parts, units)
+    grid = _grid(parts, rows)
     if grid is None or not can_solve():
         return None
     kept = parts[place].released.copy()
@@ -181,14 +181,14 @@ class _Grid:
         return len(self.is_possible)
 
 
-def _grid(parts: Sequence[_Part], units: int) -> _Grid | None:
+def _grid(parts: Sequence[_Part], rows: int) -> _Grid | None:
     labels: dict[str, dict[object, int]] = {}
     for part in parts:
         for key, own in zip(part.made.table.keys, part.made.table.labels, strict=True):
             some = labels.setdefault(key, {})
             for label in own:
                 some.setdefault(label, len(some))
-    patterns = _patterns(parts, units)
+    patterns = _patterns(parts, rows)
     sizes = [len(patterns), *map(len, labels.values())]
     if math.prod(sizes) > MOST_COMBINATIONS:
         return None
@@ -198,14 +198,14 @@ def _grid(parts: Sequence[_Part], units: int) -> _Grid | None:
     for number, part in enumerate(parts):
         is_in = patterns[places[0], number]
         columns.append(np.where(is_in, _rows_of(part, codes, labels, places.shape[1]), -1))
-    return _Grid(tuple(columns), _possible(parts, codes, labels, units, places.shape[1]))
+    return _Grid(tuple(columns), _possible(parts, codes, labels, rows, places.shape[1]))
 
 
-def _patterns(parts: Sequence[_Part], units: int) -> Cells:
-    """Return of which parts units are together, (patterns, parts): each that occurs, once."""
-    is_in = np.zeros((units, len(parts)), np.bool_)
+def _patterns(parts: Sequence[_Part], rows: int) -> Cells:
+    """Return of which parts rows are together, (patterns, parts): each that occurs, once."""
+    is_in = np.zeros((rows, len(parts)), np.bool_)
     for number, part in enumerate(parts):
-        is_in[part.units, number] = True
+        is_in[part.numbers, number] = True
     return np.asarray(np.unique(is_in, axis=0), np.bool_)
 
 
@@ -235,23 +235,23 @@ def _possible(
     parts: Sequence[_Part],
     codes: dict[str, Counts],
     labels: dict[str, dict[object, int]],
-    units: int,
+    rows: int,
     count: int,
 ) -> Cells:
     """Return the combinations that hierarchies do not exclude, such as a district of another
     region: a reader knows them."""
-    unit_codes = {key: np.full(units, -1) for key in labels}
+    row_codes = {key: np.full(rows, -1) for key in labels}
     for part in parts:
         table, members = part.made.table, part.made.members[part.number]
         for place, key in enumerate(table.keys):
             own = table.codes[members.rows, place]
             is_known = own != TOTAL
             whole = np.array([*(labels[key][one] for one in table.labels[place]), -1])
-            unit_codes[key][members.units[is_known]] = whole[own[is_known]]
+            row_codes[key][members.numbers[is_known]] = whole[own[is_known]]
     result = np.ones(count, np.bool_)
     for lower, upper in permutations(labels, 2):
-        is_both = (unit_codes[lower] >= 0) & (unit_codes[upper] >= 0)
-        pairs = np.unique(np.column_stack([unit_codes[lower], unit_codes[upper]])[is_both], axis=0)
+        is_both = (row_codes[lower] >= 0) & (row_codes[upper] >= 0)
+        pairs = np.unique(np.column_stack([row_codes[lower], row_codes[upper]])[is_both], axis=0)
         if len(np.unique(pairs[:, 0])) == len(pairs) > len(np.unique(pairs[:, 1])) > 1:
             parent = np.full(len(labels[lower]), -1)
             parent[pairs[:, 0]] = pairs[:, 1]
@@ -300,7 +300,7 @@ def _exact(
     bounds = [*intervals(sums, lines[len(cells) :], _SECONDS)]
     if len(bounds) < len(zeros):
         return None
-    return [zero for zero, (_, most) in zip(zeros, bounds, strict=True) if most * scale < _ABOVE]
+    return [zero for zero, one in zip(zeros, bounds, strict=True) if one.high * scale < _ABOVE]
 
 
 def _equations(grid: _Grid, cells: Sequence[Cell], is_used: Cells) -> NDArray[np.float64] | None:

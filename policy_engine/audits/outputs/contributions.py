@@ -44,11 +44,6 @@ class Contributions:
         keys, pairs = np.unique(self.groups * max(width, 1) + self.units, return_inverse=True)
         return keys // max(width, 1), keys % max(width, 1), pairs
 
-    @property
-    def members(self) -> tuple[Counts, Counts]:
-        """The group and the unit of each pair of them that has a row."""
-        return self._pairs[:2]
-
     def count(self, is_counted: NDArray[np.bool_] | None = None) -> Counts:
         """Return how many pairs each group has, (groups,), or those of them that are counted."""
         groups = self._pairs[0]

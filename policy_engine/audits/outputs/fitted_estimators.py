@@ -5,9 +5,11 @@ not what the features and the outcome give, each row with the same weight, is fo
 """
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.fitted_models import (
     ModelOutput,
@@ -15,7 +17,7 @@ from policy_engine.audits.outputs.fitted_models import (
     one_row,
     regression_tabulation,
 )
-from policy_engine.audits.outputs.microdata import CodedColumn
+from policy_engine.audits.outputs.microdata import CodedColumn, OwnedRows
 from policy_engine.audits.outputs.model import CellEvidence, Counts, Figures, ShownStatistic
 from policy_engine.audits.outputs.regression_designs import Figure, RegressionDesign
 from policy_engine.audits.outputs.tabulating import (
@@ -36,22 +38,28 @@ _WHOLE = 1e-9
 
 
 def estimator_output(
-    estimator: Any, features: Figures, outcome: CodedColumn | None, units: Counts, least: int
+    estimator: Any,
+    features: Figures,
+    outcome: CodedColumn | None,
+    units: Counts,
+    least: int,
+    numbers: Counts | None = None,
 ) -> ModelOutput | None:
     """Return an estimator of scikit-learn as an output, None for one that no rule judges.
 
     Linear models are judged as regressions, and the leaves of a decision tree as cells of a table.
-    `outcome` is None where it is not known.
+    `outcome` is None where it is not known, and `numbers`, those of the rows in the data, where
+    each unit has one row.
 
     Raises RequestError (K025) for other features than it was fitted to.
     """
-    kind = type(estimator).__name__
+    kind, rows = type(estimator).__name__, OwnedRows(units, numbers)
     if kind in _LINEAR and hasattr(estimator, "coef_"):
         check_features(estimator, features)
-        return _linear_output(estimator, features, outcome, units, least)
+        return _linear_output(estimator, features, outcome, rows, least)
     if kind in _TREES and hasattr(estimator, "tree_"):
         check_features(estimator, features)
-        return _tree_output(estimator, features, outcome, units)
+        return _tree_output(estimator, features, outcome, rows)
     return None
 
 
@@ -76,7 +84,7 @@ def _labels(outcome: CodedColumn) -> Any:
 
 
 def _linear_output(
-    estimator: Any, features: Figures, outcome: CodedColumn | None, units: Counts, least: int
+    estimator: Any, features: Figures, outcome: CodedColumn | None, rows: OwnedRows, least: int
 ) -> ModelOutput:
     constant = np.ones((len(features), 1))
     has_constant = bool(getattr(estimator, "fit_intercept", True))
@@ -86,12 +94,13 @@ def _linear_output(
     is_repeated = outcome is not None and _is_repeated(estimator, features, _labels(outcome))
     design = RegressionDesign(
         variables,
-        units,
+        rows.units,
         float(len(features) - variables.shape[1]),
         response,
         least=least,
         is_classes=is_classes,
         is_perfect=is_repeated and not is_classes and _is_perfect(estimator, features, response),
+        numbers=rows.numbers,
     )
     more = () if is_repeated else (for_a_person(design.unit_count),)
     made = regression_tabulation(design, ("coefficients",), more)
@@ -150,29 +159,34 @@ def _coefficients(estimator: Any) -> tuple[tuple[str, ...], tuple[tuple[Figure, 
 
 
 def _tree_output(
-    estimator: Any, features: Figures, outcome: CodedColumn | None, units: Counts
+    estimator: Any, features: Figures, outcome: CodedColumn | None, rows: OwnedRows
 ) -> ModelOutput:
     """Return a tree: each leaf is a cell, of a count of each class or of a mean."""
     leaves, ends = np.unique(np.asarray(estimator.apply(features)), return_inverse=True)
     ends = ends.ravel()
-    table = None if outcome is None else _leaf_table(estimator, ends, leaves, outcome, units)
-    members = [np.unique(units[ends == place]) for place in range(len(leaves))]
+    table = None if outcome is None else _leaf_table(estimator, ends, leaves, outcome, rows.units)
+    members = [_leaf_members(ends == place, rows) for place in range(len(leaves))]
+    sizes = [len(np.unique(one.units)) for one in members]
     statistics: dict[str, tuple[ShownStatistic, ...]] = {}
     for place, leaf in enumerate(leaves.tolist()):
         cells = () if table is None else _cells(table, place)
-        statistics[f"leaf {leaf}"] = cells or (for_a_person(len(members[place])),)
-    made = one_row(statistics, np.unique(units))
-    own = tuple(CellMembers(np.zeros(len(one), np.int64), one) for one in members)
+        statistics[f"leaf {leaf}"] = cells or (for_a_person(sizes[place]),)
+    made = one_row(statistics, rows.units, rows.row_numbers)
     facts: dict[str, Figure] = {
         "leaves": len(leaves),
-        "units in the smallest leaf": min(map(len, members), default=0),
-        "units": len(np.unique(units)),
+        "units in the smallest leaf": min(sizes, default=0),
+        "units": len(np.unique(rows.units)),
     }
     return ModelOutput(
         {"tree": _nodes(estimator.tree_)},
-        Tabulation(made.table, made.sets, made.units, own, made.aggregates),
+        replace(made, members=tuple(members)),
         facts,
     )
+
+
+def _leaf_members(is_in: NDArray[np.bool_], rows: OwnedRows) -> CellMembers:
+    places = np.zeros(int(is_in.sum()), np.int64)
+    return CellMembers(places, rows.units[is_in], rows.row_numbers[is_in])
 
 
 def _leaf_table(

@@ -97,7 +97,7 @@ def regression_tabulation(
         "fit": (ShownStatistic(Statbarn.STATISTICAL_HYPOTHESIS_TESTS, evidence), *sums, *more),
     }
     own_parts = {name: some for name, some in statistics.items() if name in parts}
-    return one_row(own_parts, np.unique(design.units))
+    return one_row(own_parts, design.units, design.row_numbers)
 
 
 def _worst(contributions: list[Figures]) -> list[Figures]:
@@ -131,8 +131,11 @@ def _contributed(sizes: Figures, degrees: Figures) -> ShownStatistic:
     return ShownStatistic(Statbarn.SHAPE, evidence)
 
 
-def one_row(statistics: Mapping[str, tuple[ShownStatistic, ...]], units: Counts) -> Tabulation:
-    """Return a table of one row that has a measure for each part, about the same units."""
+def one_row(
+    statistics: Mapping[str, tuple[ShownStatistic, ...]], units: Counts, numbers: Counts
+) -> Tabulation:
+    """Return a table of one row that has a measure for each part, about the same rows of the data,
+    by their units and their numbers."""
     table = ResultTable(
         keys=(),
         labels=(),
@@ -140,10 +143,15 @@ def one_row(statistics: Mapping[str, tuple[ShownStatistic, ...]], units: Counts)
         measures=tuple(Measure(name, some) for name, some in statistics.items()),
         values=np.full((1, len(statistics)), np.nan),
     )
-    members = CellMembers(np.zeros(len(units), np.int64), units)
+    members = CellMembers(np.zeros(len(units), np.int64), units, numbers)
     names = tuple(ShownAggregate(name, "sum", f"(model {name})") for name in statistics)
     return Tabulation(
-        table, np.zeros(1, np.int64), np.array([len(units)]), (members,) * len(statistics), names
+        table,
+        np.zeros(1, np.int64),
+        np.array([len(np.unique(units))]),
+        (members,) * len(statistics),
+        names,
+        members,
     )
 
 

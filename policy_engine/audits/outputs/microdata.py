@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from policy_engine.audits.outputs.chosen_rows import chosen_rows
 from policy_engine.audits.outputs.model import Counts, Figures
 from policy_engine.audits.outputs.row_contents import check_contents, check_labels
 from policy_engine.errors import (
@@ -31,11 +32,24 @@ class CodedColumn:
     labels: tuple[Any, ...]
 
 
+class OwnedRows(NamedTuple):
+    """Rows of the data: the number of each one's unit, (rows,), and its own in the whole data, None
+    where each unit has one row."""
+
+    units: Counts
+    numbers: Counts | None = None
+
+    @property
+    def row_numbers(self) -> Counts:
+        """The number of each row, (rows,)."""
+        return self.units if self.numbers is None else self.numbers
+
+
 @dataclass(frozen=True, eq=False)
 class Microdata:
     """A table of rows; `unit` is the column that says whom each is of, empty where each row is of
     another. `index` has the labels of the rows if they came with some (a pandas index). Rows chosen
-    from a `whole` table keep the numbers that units have there."""
+    from a `whole` table keep the numbers that they, and their units, have there."""
 
     table: pa.Table
     unit: str = ""
@@ -77,6 +91,18 @@ class Microdata:
         return self._coded_unit.codes
 
     @cached_property
+    def numbers(self) -> Counts:
+        """The number of each row in the whole table, (rows,), -1 where it says of no unit that it
+        is of it."""
+        if self.whole is None:
+            return np.arange(self.rows)
+        places = chosen_rows(self, self.whole)
+        if len(np.unique(places[places >= 0])) < int((places >= 0).sum()):
+            message = "Some rows of the session's data are there more than once."
+            raise RequestError.of("K025", message, "Give each row once, without merging others.")
+        return places
+
+    @cached_property
     def _coded_unit(self) -> CodedColumn:
         return coded(self.unit, self.column(self.unit))
 
@@ -99,6 +125,21 @@ class Microdata:
         return np.array([*own, -1], np.int64)[self._coded_unit.codes]
 
     @cached_property
+    def owners(self) -> Counts:
+        """Whose each row of the whole table is, (rows of the whole,): a row that does not say has
+        an owner of its own."""
+        if self.whole is not None:
+            return self.whole.owners
+        is_nobody, owners = self.units < 0, self.units.copy()
+        owners[is_nobody] = self.unit_count + np.arange(int(is_nobody.sum()))
+        return owners
+
+    @cached_property
+    def has_repeats(self) -> bool:
+        """Whether some unit of the whole table has several rows."""
+        return bool(np.bincount(self.owners, minlength=1).max() > 1)
+
+    @cached_property
     def unit_count(self) -> int:
         """How many units the whole table has."""
         if self.whole is not None:
@@ -112,6 +153,11 @@ class Microdata:
         with pa.ipc.new_stream(stream, self.table.schema.remove_metadata()) as writer:
             writer.write_table(self.table.replace_schema_metadata(None).combine_chunks())
         return hashlib.sha256(stream.getvalue()).hexdigest()
+
+    @property
+    def row_digest(self) -> str:
+        """The SHA-256 of the data as what rows are counted of, where others counted units."""
+        return hashlib.sha256(f"rows of {self.digest}".encode()).hexdigest()
 
     def positions(self, source: Any) -> Counts | None:
         """Return which rows the values of a series or an array are of, None if nothing says so.
@@ -155,6 +201,11 @@ class Microdata:
             check_labels(self.table, places, arrays)
         return places
 
+    def owned(self, places: ArrayLike) -> OwnedRows:
+        """Return some rows by their numbers, and those of their units."""
+        chosen = np.asarray(places, np.int64)
+        return OwnedRows(self.units[chosen], self.numbers[chosen])
+
     def part(self, frame: Any) -> "Microdata":
         """Return rows of this data that somebody chose, or with columns that were made of it.
 
@@ -162,7 +213,7 @@ class Microdata:
         """
         chosen = Microdata.of(frame, self.unit)
         part = replace(chosen, whole=self.whole or self)
-        part.units  # noqa: B018 (raises)
+        part.units, part.numbers  # noqa: B018 (both raise)
         return part
 
     def choose(self, sources: Sequence[Any]) -> "ChosenColumns":
@@ -186,14 +237,16 @@ class Microdata:
             if not np.array_equal(self.located(source), chosen):
                 raise _unplaced_error(len(source), len(chosen))
             columns.append((_name_of(source, number), arrow_column(source)))
-        return ChosenColumns(tuple(columns), self.units[chosen])
+        return ChosenColumns(tuple(columns), self.units[chosen], self.numbers[chosen])
 
 
 class ChosenColumns(NamedTuple):
-    """Columns of the same rows by their names, and the number of each row's unit."""
+    """Columns of the same rows by their names, and the numbers of each row's unit and of the row
+    in the whole data."""
 
     columns: tuple[tuple[str, pa.ChunkedArray], ...]
     units: Counts
+    numbers: Counts
 
 
 def _name_of(source: Any, number: int) -> str:

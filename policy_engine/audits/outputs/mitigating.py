@@ -155,5 +155,5 @@ def _all_open(grid: TotalGrid, least: Figures, most: Figures, targets: NDArray[n
     sums = KnownSums(rows[:, unknown], -constants, least[unknown], most[unknown])
     goals = np.eye(len(unknown))[np.searchsorted(unknown, targets)]
     ends = [*intervals(sums, goals, _SECONDS)]
-    widths = [np.floor(high + _NEAR) - np.ceil(low - _NEAR) for low, high in ends]
+    widths = [np.floor(one.high + _NEAR) - np.ceil(one.low - _NEAR) for one in ends]
     return len(ends) == len(targets) and all(width >= 1 for width in widths)

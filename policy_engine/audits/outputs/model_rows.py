@@ -8,15 +8,16 @@ from policy_engine.audits.outputs.fitted_estimators import check_features
 from policy_engine.audits.outputs.microdata import (
     CodedColumn,
     Microdata,
+    OwnedRows,
     coded,
     feature_matrix,
 )
-from policy_engine.audits.outputs.model import Counts, Figures
+from policy_engine.audits.outputs.model import Figures
 from policy_engine.errors import DataError
 
 
-def result_units(result: Any, data: Microdata | None) -> Counts | None:
-    """Return whose the rows of a result of statsmodels are, None where nothing says so.
+def result_rows(result: Any, data: Microdata | None) -> OwnedRows | None:
+    """Return the rows of the data that a result of statsmodels is of, None where nothing says so.
 
     Raises RequestError (K025) where its columns have the values of other rows.
     """
@@ -26,7 +27,7 @@ def result_units(result: Any, data: Microdata | None) -> Counts | None:
         return None
     labels = getattr(getattr(model, "data", None), "row_labels", None)
     places = data.places(labels, len(variables), _result_columns(model, variables))
-    return None if places is None else data.units[places]
+    return None if places is None else data.owned(places)
 
 
 def _result_columns(model: Any, variables: Any) -> dict[str, Any]:
@@ -42,8 +43,9 @@ def _result_columns(model: Any, variables: Any) -> dict[str, Any]:
 
 def fitted_rows(
     estimator: Any, features: Any, outcome: Any, rows: Microdata
-) -> tuple[Figures, CodedColumn | None, Counts]:
-    """Return the features and the outcome that an estimator was fitted to, and whose they are.
+) -> tuple[Figures, CodedColumn | None, OwnedRows]:
+    """Return the features and the outcome that an estimator was fitted to, and of which rows they
+    are.
 
     Raises RequestError (K025) for other features than it has, or rows that are not the data's, and
     DataError (C009) for features that are not numbers or have missing values.
@@ -53,7 +55,7 @@ def fitted_rows(
     check_features(estimator, matrix, names)
     places = rows.located(features)
     if outcome is None:
-        return matrix, None, rows.units[places]
+        return matrix, None, rows.owned(places)
     own = rows.choose([outcome])
     column = coded(*own.columns[0])
     if isinstance(outcome, str):
@@ -62,4 +64,4 @@ def fitted_rows(
         raise DataError.of("C009", "The features and the outcome are not of the same rows.")
     if (column.codes < 0).any():
         raise DataError.of("C009", "The outcome has missing values.")
-    return matrix, column, rows.units[places]
+    return matrix, column, rows.owned(places)

@@ -36,7 +36,8 @@ class RegressionDesign:
 
     `weights` are those of the rows in the fit, and `response` what a coefficient changes by with
     the outcome of a row, before the other variables are taken into account; both are 1 for least
-    squares. `least` is how many units a figure must be about.
+    squares. `least` is how many units a figure must be about. `numbers` are those of the rows in
+    the data, None where each unit has one row.
     """
 
     variables: Figures
@@ -48,6 +49,12 @@ class RegressionDesign:
     least: int = 1
     is_classes: bool = False
     is_perfect: bool = False
+    numbers: Counts | None = None
+
+    @property
+    def row_numbers(self) -> Counts:
+        """The numbers of the rows in the data, (rows,)."""
+        return self.units if self.numbers is None else self.numbers
 
     @property
     def rank(self) -> int:

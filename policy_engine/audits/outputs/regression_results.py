@@ -40,12 +40,15 @@ _ON_LINE = 1e-5
 """Nearer to a quantile's line, in deviations of the outcome, a unit is on it."""
 
 
-def regression_output(result: Any, units: Counts | None, least: int) -> ModelOutput | None:
+def regression_output(
+    result: Any, units: Counts | None, least: int, numbers: Counts | None = None
+) -> ModelOutput | None:
     """Return a result of statsmodels as an output: coefficients, and figures of the fit. None where
     it has no variables or no coefficients of them: no rule judges it.
 
     `units` are the numbers of the units of the rows that it was fitted to, None if that is not
-    known; `least` is how many units any figure must be about.
+    known; `least` is how many units any figure must be about. `numbers` are those of the rows in
+    the data, None where each unit has one row.
     """
     variables, parts = _variables(result), dict(_parts(result))
     parameters = _figures(result, "params")
@@ -53,9 +56,9 @@ def regression_output(result: Any, units: Counts | None, least: int) -> ModelOut
         return None
     if parameters.ndim > 1 and len(parameters) != variables.shape[1]:
         return None
-    numbers = np.arange(len(variables)) if units is None else units
-    design = _design(result, variables, numbers, least)
-    is_counted = counted_units(numbers, _population_weights(result, design))
+    owners = np.arange(len(variables)) if units is None else units
+    design = replace(_design(result, variables, owners, least), numbers=numbers)
+    is_counted = counted_units(owners, _population_weights(result, design))
     own = _chosen(design, is_counted)
     more = _quantile(result, own)
     is_judged = units is not None and _is_solved(result, design)
@@ -111,6 +114,7 @@ def _chosen(design: RegressionDesign, rows: NDArray[np.bool_]) -> RegressionDesi
         design,
         variables=design.variables[rows],
         units=design.units[rows],
+        numbers=design.row_numbers[rows],
         outcome=outcome,
         weights=weights,
         response=response,

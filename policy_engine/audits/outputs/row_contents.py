@@ -19,10 +19,37 @@ def check_contents(whole: pa.Table, places: Counts, columns: Mapping[str, pa.Chu
 
     Raises RequestError (K025) if one of them differs, or if there is none that both have.
     """
-    shared = [name for name in columns if name in whole.column_names]
-    others = [name for name in shared if not _is_same(columns[name], _taken(whole, name, places))]
+    shared, others = _differing(whole, places, columns)
     if others or not shared:
         raise _other_rows_error(others)
+
+
+def are_same_rows(whole: pa.Table, places: Counts, columns: Mapping[str, pa.ChunkedArray]) -> bool:
+    """Tell whether all columns of a frame that the data has, too, are those of some rows of it."""
+    shared, others = _differing(whole, places, columns)
+    return bool(shared) and not others
+
+
+def _differing(
+    whole: pa.Table, places: Counts, columns: Mapping[str, pa.ChunkedArray]
+) -> tuple[list[str], list[str]]:
+    """Return the columns that both have, and those of them with other values."""
+    shared = [name for name in columns if name in whole.column_names]
+    is_same = (_is_same(columns[name], _taken(whole, name, places)) for name in shared)
+    return shared, [name for name, same in zip(shared, is_same, strict=True) if not same]
+
+
+def comparable(own: pa.ChunkedArray, other: pa.ChunkedArray) -> tuple[Counts, Counts]:
+    """Return two columns as numbers that are equal where their values are, missing ones too."""
+    first, second = _plain(own), _plain(other)
+    try:
+        second = second if second.type == first.type else second.cast(first.type)
+        codes = pa.chunked_array([first, second]).dictionary_encode("encode").combine_chunks()
+        numbers = np.asarray(codes.indices, np.int64)
+    except pa.ArrowException:
+        texts = [str(one) for one in (*first.to_pylist(), *second.to_pylist())]
+        numbers = np.unique(texts, return_inverse=True)[1].reshape(-1)
+    return numbers[: len(first)], numbers[len(first) :]
 
 
 def check_labels(whole: pa.Table, places: Counts, columns: Mapping[str, pa.ChunkedArray]) -> None:

@@ -82,6 +82,7 @@ class TableRows:
     `keys` say by what they are grouped, `units` whom each is of, and `values` hold the numbers of
     columns. `sets` are the keys, by their numbers, of each part of the table: its cells, and the
     totals over the others. With `fills`, every combination of the keys is a row of the table.
+    `numbers` are those of the rows in the whole data, None where each unit has one row.
     """
 
     keys: tuple[CodedColumn, ...]
@@ -89,26 +90,33 @@ class TableRows:
     values: Mapping[str, Figures]
     sets: tuple[tuple[int, ...], ...]
     fills: bool = False
+    numbers: Counts | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class CellMembers:
-    """Who is in the cells of a measure: rows of the table and the unit's number, pair by pair."""
+    """What is in the cells of a measure, each row of the data by itself: the row of the table, the
+    number of the unit that it is of, its own number in the whole data, and its value, (members,)
+    each. There are no values where rows are counted, whatever they are."""
 
     rows: Counts
     units: Counts
+    numbers: Counts
+    values: Figures | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Tabulation:
-    """A table, the part that each row is in and how many units it has, both (rows,), and who is in
-    the cells of each of its measures."""
+    """A table, the part that each row is in and how many units it has, both (rows,), and what is in
+    the cells of each of its measures. A model, all of which is shown or nothing, says how many rows
+    it is of: those that are `counted`."""
 
     table: ResultTable
     sets: Counts
     units: Counts
     members: tuple[CellMembers, ...]
     aggregates: tuple[ShownAggregate, ...] = ()
+    counted: CellMembers | None = None
 
 
 def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulation:
@@ -128,21 +136,24 @@ def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulatio
         [numbers + start for (_, numbers), start in zip(parts, starts[:-1], strict=True)]
     )
     units = np.tile(rows.units[is_used], len(parts))
+    own_numbers = rows.units if rows.numbers is None else rows.numbers
+    numbers = np.tile(own_numbers[is_used], len(parts))
     whole = Contributions(groups, units, len(all_codes))
     measures, values, members = [], [], []
     for one in aggregates:
-        column = rows.values[one.column][is_used] if one.function != "size" else None
-        present = (
-            whole
-            if column is None
-            else Contributions(groups, units, len(all_codes), np.tile(column, len(parts))).present
-        )
+        present, is_present = whole, np.ones(len(groups), np.bool_)
+        if one.function != "size":
+            column = np.tile(rows.values[one.column][is_used], len(parts))
+            present = Contributions(groups, units, len(all_codes), column).present
+            is_present = ~np.isnan(column)
         statistic, figures = _EVIDENCE[FUNCTIONS[one.function]](
             one, CellRows(present, whole, all_codes)
         )
         measures.append(Measure(one.name, (statistic,)))
         values.append(figures)
-        members.append(CellMembers(*present.members))
+        members.append(
+            CellMembers(present.groups, present.units, numbers[is_present], present.values)
+        )
     table = ResultTable(
         keys=tuple(key.name for key in rows.keys),
         labels=tuple(key.labels for key in rows.keys),

@@ -21,13 +21,23 @@ _AT_ONCE = 500
 class KnownSums(NamedTuple):
     """Equations that an intruder knows of atoms, and between what each atom lies.
 
-    `rows` are (equations, atoms), `values` (equations,), `least` and `most` (atoms,).
+    `rows` are (equations, atoms), `values` (equations,), `least` and `most` (atoms,); the last
+    three are in shares of the `scale`.
     """
 
     rows: Floats
     values: Floats
     least: Floats
     most: Floats
+    scale: float = 1.0
+
+
+class KnownInterval(NamedTuple):
+    """Between what a target is known to lie, and which equations tell it, (equations,)."""
+
+    low: float
+    high: float
+    equations: NDArray[np.bool_]
 
 
 def can_solve() -> bool:
@@ -35,7 +45,7 @@ def can_solve() -> bool:
     return find_spec("highspy") is not None
 
 
-def intervals(sums: KnownSums, targets: Floats, seconds: float) -> Iterator[tuple[float, float]]:
+def intervals(sums: KnownSums, targets: Floats, seconds: float) -> Iterator[KnownInterval]:
     """Yield between what each target, (atoms,), is known to lie.
 
     It ends early where time does, or where nothing satisfies the equations.
@@ -43,14 +53,16 @@ def intervals(sums: KnownSums, targets: Floats, seconds: float) -> Iterator[tupl
     deadline, solver = time.monotonic() + seconds, _solver(sums)
     columns = np.arange(sums.rows.shape[1], dtype=np.int32)
     for target in targets:
-        ends = []
+        ends, used = [], np.zeros(len(sums.rows), np.bool_)
         for sign in (1.0, -1.0):
             solver.changeColsCost(len(columns), columns, sign * target)
             end = _least(solver, deadline)
             if end is None:
                 return
-            ends.append(sign * end)
-        yield ends[0], ends[1]
+            ends.append(sign * end * sums.scale)
+            if np.isfinite(end):
+                used |= np.abs(np.array(solver.getSolution().row_dual)) > _MULTIPLIER
+        yield KnownInterval(ends[0], ends[1], used)
 
 
 def _least(solver: Any, deadline: float) -> float | None:

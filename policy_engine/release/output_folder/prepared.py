@@ -83,7 +83,7 @@ class PreparedOutput:
             return replace(self, verdict=verdict)
         if self.model is None:
             others = [one.judged_table for one in earlier if one.judged_table is not None]
-            verdict = protect_zeros(JudgedTable(verdict, self.made), others, scope.units)
+            verdict = protect_zeros(JudgedTable(verdict, self.made), others, scope.rows)
         return replace(self, verdict=link_output(verdict, self.made, scope, ledger, self.name))
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from policy_engine.kernels.output_checks.released_bounds import (
+    KnownInterval,
     KnownSums,
     can_solve,
     has_interior,
@@ -19,7 +20,7 @@ from policy_engine.kernels.output_checks.released_span import (
     random_prime,
     within,
 )
-from policy_engine.release.output_ledger.answers import COUNT, PERSONS, column_of, systems_of
+from policy_engine.release.output_ledger.answers import COUNT, PERSONS, column_of
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.knowledge import Suppressed
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, target_systems
@@ -79,8 +80,15 @@ def _goals(trial: Trial, system: LinearSystem) -> list[tuple[int, Suppressed]]:
         for (measure, other), cell in trial.after.suppressed.items():
             is_meant = other == number and system.name in target_systems(measure)
             if is_meant and cell.protection.is_interval:
-                goals.append((place, cell))
+                goals.append((place, _as_total(trial, measure, number, cell)))
     return goals
+
+
+def _as_total(trial: Trial, measure: str, number: int, cell: Suppressed) -> Suppressed:
+    """Return a suppressed cell as it is one of its system: a mean as the total that it tells."""
+    if cell.value is None or not measure.startswith("mean:"):
+        return cell
+    return cell._replace(value=cell.value * trial.after.sizes[number])
 
 
 def _interval_faults(
@@ -99,11 +107,13 @@ def _interval_faults(
         yield Fault(TOO_NARROW, places)
         return
     targets = system.targets[[place for place, _ in goals]]
-    ends = [*intervals(sums, targets, SECONDS)]
-    if len(ends) < len(goals):
+    all_ends = [*intervals(sums, targets, SECONDS)]
+    if len(all_ends) < len(goals):
         yield Fault(UNDECIDED, places)
-    if any(_is_narrow(system, goal, pair) for goal, pair in zip(goals, ends, strict=False)):
-        yield Fault(TOO_NARROW, places)
+    for goal, ends in zip(goals, all_ends, strict=False):
+        if _is_narrow(system, goal, ends):
+            numbers = system.numbers[system.is_own][ends.equations & system.is_fresh[system.is_own]]
+            yield Fault(TOO_NARROW, cells_of(trial, system, numbers.tolist()))
 
 
 def _value(system: LinearSystem, place: int, cell: Suppressed) -> float | None:
@@ -113,11 +123,9 @@ def _value(system: LinearSystem, place: int, cell: Suppressed) -> float | None:
     return cell.value
 
 
-def _is_narrow(
-    system: LinearSystem, goal: tuple[int, Suppressed], ends: tuple[float, float]
-) -> bool:
+def _is_narrow(system: LinearSystem, goal: tuple[int, Suppressed], ends: KnownInterval) -> bool:
     """Return whether an interval does not reach as far from a value as it has to."""
-    low, high = ends
+    low, high = ends.low, ends.high
     if system.name == COUNT:
         low = math.ceil(low - _TINY) if math.isfinite(low) else low
         high = math.floor(high + _TINY) if math.isfinite(high) else high
@@ -128,7 +136,9 @@ def _is_narrow(
 
 
 def _sums(trial: Trial, system: LinearSystem) -> KnownSums | None:
-    """Return what is known of the atoms of a system; None where a released value is not."""
+    """Return what is known of the atoms of a system, in shares of the largest value; None where a
+    released value is not known. Measures that are no totals, such as a median, tell none of them.
+    """
     weights = system.weights.astype(np.float64)
     own = system.rows[system.is_own]
     if system.name == COUNT:
@@ -136,13 +146,18 @@ def _sums(trial: Trial, system: LinearSystem) -> KnownSums | None:
         return KnownSums(own, own @ weights, *ends)
     least, most = trial.after.bounds[column_of(system.name)]
     values = [_released(trial, system.name, one) for one in system.numbers[system.is_own].tolist()]
-    if any(value is None for value in values) or not system.is_own.all():
+    if any(value is None for value in values):
         return None
-    return KnownSums(own, np.array(values, np.float64), weights * least, weights * most)
+    sums = np.array(values, np.float64)
+    scale = max(float(np.abs(sums).max(initial=0.0)), 1.0)
+    return KnownSums(own, sums / scale, weights * least / scale, weights * most / scale, scale)
 
 
 def _released(trial: Trial, name: str, number: int) -> float | None:
-    """Return the sum of a population that was released; that of a mean is not known exactly."""
-    measures = [one for one in trial.after.released if name in systems_of(one)]
-    values = [trial.after.values.get((one, number)) for one in measures if one == name]
-    return next((value for value in values if value is not None), None)
+    """Return the sum of a population that was released, as such or as a mean: who knows that may
+    know of how many units it is."""
+    for measure in (name, f"mean:{column_of(name)}"):
+        value = trial.after.values.get((measure, number))
+        if value is not None and number in trial.after.released.get(measure, ()):
+            return value if measure == name else value * trial.after.sizes[number]
+    return None

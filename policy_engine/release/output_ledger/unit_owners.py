@@ -35,6 +35,11 @@ class UnitOwners:
             return 1
         return int(np.searchsorted(self._largest, threshold - 1)) + 2
 
+    def units_of(self, owners: int) -> int:
+        """Return how many units are of so many owners at least, whosever they are."""
+        most = self._largest[min(owners - 1, len(self._largest)) - 1] if owners > 1 else 0
+        return int(most) + max(owners - len(self._largest), 1)
+
     def are_enough(self, members: Masks, threshold: int) -> bool:
         """Return whether some units are of enough owners."""
         return len(np.unique(self.numbers[members])) >= self.least(threshold)
