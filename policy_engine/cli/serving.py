@@ -1,11 +1,19 @@
 """The command that starts the service."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from policy_engine.errors import DataError
+
+
+class OidcClaim(StrEnum):
+    """What identifies somebody at a provider of identities."""
+
+    SUB = "sub"
+    EMAIL = "email"
 
 
 def serve(
@@ -29,6 +37,20 @@ def serve(
             help="A PostgreSQL database, postgresql://USER@HOST/NAME, in place of a file.",
         ),
     ] = "",
+    oidc_issuer: Annotated[
+        str,
+        typer.Option(metavar="URL", help="Who vouches for people: a provider of OpenID Connect."),
+    ] = "",
+    oidc_client: Annotated[
+        str, typer.Option(metavar="NAME", help="What the provider knows this service as.")
+    ] = "",
+    oidc_secret: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What the service proves that by, if by anything."),
+    ] = None,
+    oidc_claim: Annotated[
+        OidcClaim, typer.Option(help="What of a person the provider is asked for.")
+    ] = OidcClaim.SUB,
     two_persons: Annotated[
         bool,
         typer.Option(
@@ -63,6 +85,10 @@ def serve(
         port=port,
         public_url=public_url,
         database=database,
+        oidc_issuer=oidc_issuer,
+        oidc_client=oidc_client,
+        oidc_secret=oidc_secret.absolute() if oidc_secret else None,
+        oidc_claim=oidc_claim.value,
         two_persons=two_persons,
         runs_at_once=runs,
         run_memory=int(run_memory * 2**30),

@@ -20,6 +20,7 @@ from policy_engine.service.routes import (
     people,
     plans,
     policies,
+    providers,
     releases,
     runs,
 )
@@ -29,6 +30,7 @@ from policy_engine.service.settings import LOOPBACK, ServiceSettings
 PREFIX = "/api/v1"
 _RESOURCES = (
     people.router,
+    providers.router,
     policies.router,
     datasets.router,
     plans.router,
@@ -68,6 +70,7 @@ def make_app(services: Services) -> FastAPI:
         app.include_router(router, prefix=PREFIX, responses=REFUSALS)
     app.include_router(health.router)
     app.include_router(people.sign_in_router)
+    app.include_router(providers.provider_router)
     app.include_router(pages.router)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=_hosts(services.settings))
     app.add_middleware(BodyLimit, largest=services.settings.largest_body)

@@ -8,6 +8,7 @@ from fastapi import Request
 
 from policy_engine.service.calls.rates import RateLimit
 from policy_engine.service.files.folder import FileFolder
+from policy_engine.service.identity.providers import IdentityProvider
 from policy_engine.service.identity.signing_in import Identities
 from policy_engine.service.metrics.call_meter import CallMeter
 from policy_engine.service.metrics.service_figures import ServiceFigures
@@ -43,6 +44,8 @@ class Services:
     settings: ServiceSettings
     database: Database
     identities: Identities
+    provider: IdentityProvider | None
+    """Who vouches for people, if anybody does."""
     people: People
     policies: Policies
     checks: TextChecks
@@ -88,7 +91,8 @@ class Services:
             settings=settings,
             database=database,
             identities=identities,
-            people=People(identities, settings.address),
+            provider=settings.provider(),
+            people=People(identities, settings.address, settings.oidc_issuer),
             policies=policies,
             checks=TextChecks(),
             datasets=datasets,

@@ -1,11 +1,12 @@
 """The settings of a service."""
 
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from policy_engine.errors import ServiceError
+from policy_engine.service.identity.providers import CALLBACK, IdentityProvider, is_safe_address
 
 PORT = 8642
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -43,6 +44,13 @@ class ServiceSettings(BaseModel):
     calls_a_minute: Annotated[int, Field(gt=0)] = 60_000
     """Calls of one caller that are answered; of costly ones a hundredth."""
 
+    oidc_issuer: str = ""
+    """Who vouches for people, by OpenID Connect; `oidc_client` is what it knows the service as."""
+    oidc_client: str = ""
+    oidc_secret: Path | None = None
+    """The file of what the service proves that by; none where the provider asks for none."""
+    oidc_claim: Literal["sub", "email"] = "sub"
+
     @model_validator(mode="after")
     def _has_safe_address(self) -> Self:
         if self.public_url and not self.public_url.startswith(("https://", "http://")):
@@ -51,6 +59,30 @@ class ServiceSettings(BaseModel):
             )
             raise ServiceError.of("N012", message)
         return self
+
+    @model_validator(mode="after")
+    def _has_safe_provider(self) -> Self:
+        if self.oidc_issuer and not (is_safe_address(self.oidc_issuer) and self.oidc_client):
+            message = (
+                "A provider of identities has an address that begins with https://, and a name "
+                f"for this service. Given: {self.oidc_issuer!r} and {self.oidc_client!r}."
+            )
+            raise ServiceError.of("N012", message)
+        return self
+
+    def provider(self) -> IdentityProvider | None:
+        """Return who vouches for people, if anybody does. Raises ServiceError (N012) where the file
+        of the secret cannot be read."""
+        if not self.oidc_issuer:
+            return None
+        try:
+            secret = self.oidc_secret.read_text("utf-8").strip() if self.oidc_secret else ""
+        except (OSError, UnicodeDecodeError):
+            message = f"The file {str(self.oidc_secret)!r} of the secret cannot be read."
+            raise ServiceError.of("N012", message) from None
+        redirect = f"{self.address}{CALLBACK}"
+        names = self.oidc_issuer, self.oidc_client
+        return IdentityProvider(*names, secret, redirect, self.oidc_claim)
 
     @property
     def database_url(self) -> str:

@@ -37,3 +37,31 @@ def test_the_address_is_where_people_reach_it(tmp_path, given, address, is_secur
 def test_a_public_address_is_one_of_the_web(tmp_path):
     with pytest.raises(ServiceError, match="N012"):
         ServiceSettings(folder=tmp_path, public_url="data.example")
+
+
+ISSUER = "https://people.example"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"oidc_issuer": "http://people.example", "oidc_client": "us"},
+        {"oidc_issuer": "ftp://people.example", "oidc_client": "us"},
+        {"oidc_issuer": ISSUER},
+    ],
+)
+def test_a_provider_is_reached_by_https_and_knows_the_service(tmp_path, given):
+    with pytest.raises(ServiceError, match="N012"):
+        ServiceSettings(folder=tmp_path, **given)
+
+
+def test_the_secret_for_a_provider_is_in_a_file_and_never_shown(tmp_path):
+    named = {"oidc_issuer": ISSUER, "oidc_client": "us", "oidc_secret": tmp_path / "secret"}
+    settings = ServiceSettings(folder=tmp_path, **named)
+    with pytest.raises(ServiceError, match="N012"):
+        settings.provider()
+    (tmp_path / "secret").write_text("hush\n")
+    provider = settings.provider()
+    assert provider.client_secret == "hush"
+    assert "hush" not in f"{provider}{settings.model_dump_json()}"
+    assert ServiceSettings(folder=tmp_path).provider() is None

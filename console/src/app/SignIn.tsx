@@ -1,13 +1,26 @@
+import { useEffect, useState } from "react";
+import { get } from "../api/client";
 import { ErrorText } from "../parts/states";
 import { Mark } from "./Mark";
 
 export function SignIn() {
-  const wasTried = new URLSearchParams(window.location.search).get("link") === "over";
+  const query = new URLSearchParams(window.location.search);
+  const wasTried = query.get("link") === "over";
+  const wasRefused = query.get("provider") === "refused";
+  const provider = useProvider();
   return (
     <section className="sign-in">
       <Mark />
       <h1>Sign in</h1>
       {wasTried && <ErrorText>That link was used before, or is older than 15 minutes.</ErrorText>}
+      {wasRefused && (
+        <ErrorText>Nobody was signed in: an administrator has to let in who you are there.</ErrorText>
+      )}
+      {provider !== "" && (
+        <p>
+          <a className="button primary" href="/sign-in/provider">Sign in at {provider}</a>
+        </p>
+      )}
       <p>
         The service prints a link that signs you in once. Look where it was started, or ask whoever
         started it, for a line like this:
@@ -25,4 +38,17 @@ export function SignIn() {
       </p>
     </section>
   );
+}
+
+/** Where else people sign in; empty as long as that is not known, or where it is nowhere. */
+function useProvider(): string {
+  const [provider, setProvider] = useState("");
+  useEffect(() => {
+    const controller = new AbortController();
+    get<{ provider: string }>("/sign-in", controller.signal)
+      .then((ways) => setProvider(ways.provider))
+      .catch(() => undefined);
+    return () => controller.abort();
+  }, []);
+  return provider;
 }

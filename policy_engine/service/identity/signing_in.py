@@ -75,6 +75,19 @@ class Identities:
                 raise _stale_link()
             return _sign_in(session, person_id)
 
+    def recognise(self, issuer: str, subject: str) -> str:
+        """Return the cookie of who signs in by a provider, as an administrator has made them known.
+
+        Raises ServiceError (N010) for somebody who is not known, or no longer active.
+        """
+        with self.database.writing() as session:
+            chosen = select(Person.id).where(Person.issuer == issuer, Person.subject == subject)
+            person_id = session.scalar(chosen.where(Person.is_active))
+            if person_id is None:
+                message = "The provider knows who you are, but nobody has let you in here."
+                raise ServiceError.of("N010", message, "Ask an administrator.")
+            return _sign_in(session, person_id)
+
     def sign_out(self, cookie: str) -> None:
         """End the sign-in of a cookie."""
         with self.database.writing() as session:

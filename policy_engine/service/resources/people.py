@@ -25,12 +25,14 @@ _MOST_KEYS = 50
 
 
 class PersonView(BaseModel):
-    """A person; `party` is the IRI that policies call them by."""
+    """A person; `party` is the IRI that policies call them by, `subject` what the provider of
+    identities knows them as, by whom they sign in."""
 
     id: str
     name: str
     roles: list[Role]
     party: str
+    subject: str = ""
     is_active: bool
     created: datetime
     revision: int
@@ -67,6 +69,8 @@ class People:
 
     identities: Identities
     address: str
+    issuer: str = ""
+    """Who vouches for people, if anybody does."""
 
     def page(self, actor: Actor, cursor: Cursor) -> PageOf[PersonView]:
         """Return a page of the people."""
@@ -75,12 +79,18 @@ class People:
             order = Person.created, Person.id
             return cursor.page(session, select(Person), order, _person_view)
 
-    def create(self, actor: Actor, name: str, roles: list[Role], party: str) -> PersonView:
-        """Return a new person, who signs in by a link. Raises RequestError (D001) as `change`."""
+    def create(
+        self, actor: Actor, name: str, roles: list[Role], party: str, subject: str = ""
+    ) -> PersonView:
+        """Return a new person, who signs in by a link, or as a subject of the provider.
+
+        Raises as `change`.
+        """
         authorise(actor, Verb.MANAGE_PEOPLE)
         with self.identities.database.writing() as session:
             party = _free_party(session, party)
             row = Person(name=name, roles=_written(roles), party=party)
+            self._note_subject(session, row, subject)
             session.add(row)
             session.flush()
             return _person_view(row)
@@ -94,10 +104,12 @@ class People:
         roles: list[Role] | None = None,
         party: str | None = None,
         is_active: bool | None = None,
+        subject: str | None = None,
     ) -> PersonView:
         """Return a person after a change, of what is given.
 
-        Raises ServiceError: N003, N005, and N004 where nobody would be left who manages people;
+        Raises ServiceError: N003, N005, and N004 where nobody would be left who manages people, or
+        a subject is somebody else's, or of no provider;
         RequestError (D001) for a party that is not an IRI.
         """
         authorise(actor, Verb.MANAGE_PEOPLE)
@@ -107,6 +119,8 @@ class People:
             row.roles = row.roles if roles is None else _written(roles)
             row.party = row.party if party is None else _free_party(session, party, row.id)
             row.is_active = row.is_active if is_active is None else is_active
+            if subject is not None:
+                self._note_subject(session, row, subject)
             row.revision += 1
             if not row.is_active:
                 _end_all(session, row.id)
@@ -123,6 +137,16 @@ class People:
         secret = self.identities.new_link(person_id)
         url = f"{self.address}/sign-in?token={secret}"
         return LinkView(url=url, expires=now() + LINK_LIFE)
+
+    def _note_subject(self, session: Session, row: Person, subject: str) -> None:
+        """Let a person sign in as a subject of the provider from now on; empty for no more."""
+        if subject and not self.issuer:
+            message = "No provider of identities vouches for people here."
+            raise ServiceError.of("N004", message, "Start the service with one, or leave it out.")
+        rows = select(Person.id).where(Person.issuer == self.issuer, Person.subject == subject)
+        if subject and session.scalar(rows) not in (None, row.id):
+            raise ServiceError.of("N004", "Somebody else signs in as this subject.")
+        row.issuer, row.subject = (self.issuer, subject) if subject else (None, None)
 
     def keys(self, actor: Actor) -> list[KeyView]:
         """Return the keys that call for somebody, the newest first."""
@@ -215,6 +239,7 @@ def _person_view(row: Person) -> PersonView:
         name=row.name,
         roles=[Role(one) for one in row.roles],
         party=row.party,
+        subject=row.subject or "",
         is_active=row.is_active,
         created=row.created,
         revision=row.revision,

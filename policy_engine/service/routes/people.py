@@ -21,21 +21,25 @@ from policy_engine.service.resources.people import (
     NewKeyView,
     PersonView,
 )
+from policy_engine.service.services import Services
 
 router = APIRouter(tags=["people"], route_class=RepeatableRoute)
 sign_in_router = APIRouter(include_in_schema=False)
 
 Self = Annotated[Actor, Depends(allowed(Verb.SEE_ONESELF))]
 Manager = Annotated[Actor, Depends(allowed(Verb.MANAGE_PEOPLE))]
+Subject = Annotated[str, Field(max_length=255)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class NewPerson(BaseModel):
-    """Somebody who is not known yet; `party` is the IRI that policies call them by."""
+    """Somebody who is not known yet; `party` is the IRI that policies call them by, `subject` what
+    the provider of identities knows them as."""
 
     name: Name
     roles: list[Role] = []
     party: str = ""
+    subject: Subject = ""
 
 
 class PersonChange(BaseModel):
@@ -43,6 +47,7 @@ class PersonChange(BaseModel):
 
     roles: list[Role] | None = None
     party: str | None = None
+    subject: Subject | None = None
     is_active: bool | None = None
 
 
@@ -83,7 +88,7 @@ def add_person(
     services: ServicesOf, actor: Manager, person: NewPerson, response: Response
 ) -> PersonView:
     """Make a person known, who signs in by a link."""
-    view = services.people.create(actor, person.name, person.roles, person.party)
+    view = services.people.create(actor, person.name, person.roles, person.party, person.subject)
     add_tag(response, view.revision)
     return view
 
@@ -136,6 +141,11 @@ def follow_link(services: ServicesOf, call: Request, token: str = "") -> Respons
         if "text/html" in call.headers.get("accept", ""):
             return RedirectResponse("/?link=over", 303)
         raise
+    return welcome(services, cookie)
+
+
+def welcome(services: Services, cookie: str) -> Response:
+    """Return the way to the pages for a browser that has signed in, with its cookie."""
     response = RedirectResponse("/", 303)
     response.set_cookie(
         cookie_name(is_secure=services.settings.is_secure),
