@@ -67,6 +67,10 @@ def serve(
     run_hours: Annotated[
         float, typer.Option(metavar="HOURS", min=0.01, help="The time that a run may take.")
     ] = 6.0,
+    backup: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what the folder keeps to a tar file, and end."),
+    ] = None,
 ) -> None:
     """Start the service and its console; print the address and a link to sign in once.
 
@@ -79,6 +83,11 @@ def serve(
         raise DataError.of("C011", message, "pip install 'policy-engine[service]'") from None
     from policy_engine.service.settings import ServiceSettings  # noqa: PLC0415
 
+    if backup is not None:
+        from policy_engine.service.backing_up import back_up  # noqa: PLC0415
+
+        back_up(folder.absolute(), backup.absolute())
+        return
     settings = ServiceSettings(
         folder=folder.absolute(),
         host=host,
