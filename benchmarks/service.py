@@ -168,6 +168,7 @@ def _large():
 
 
 def publish(served):
+    served.call("POST", "/datasets", {"name": "customers", "iri": "http://example.com/Customer"})
     policy = served.call("POST", "/policies", {"name": "customers", "text": TEXT})
     tag = {"If-Match": f'"{policy["revision"]}"'}
     served.call("POST", f"/policies/{policy['id']}:publish", {}, **tag)
