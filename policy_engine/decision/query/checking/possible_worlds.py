@@ -13,8 +13,8 @@ assumed to be: otherwise it would be told that nobody is the only one. Such answ
 fewer rows than are enough, can only withhold: there must be enough rows without them, too.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -40,6 +40,7 @@ from policy_engine.decision.query.checking.evidence_query import CELLS
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.owned_rows import OWNER, RowOwners
+from policy_engine.decision.query.checking.persons_told import PersonProfiles
 from policy_engine.decision.query.checking.population_conditions import (
     MOST_COLUMNS,
     PopulationCondition,
@@ -49,6 +50,7 @@ from policy_engine.decision.query.checking.population_conditions import (
     population_condition,
 )
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
+from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
 
 if TYPE_CHECKING:
@@ -99,6 +101,8 @@ def telling_cells(
     keys = [rows.resolved(one) for one in query.keys]
     parts = rows.source, keys, [*conditions.values()], tables
     worlds = PossibleWorlds.of(*parts, least(), owners)
+    if owners is not None:
+        worlds = replace(worlds, of_persons=_numbers_of_persons(gathered, places.values()))
     for number, own in enumerate(query.sets):
         cells = np.flatnonzero(gathered.sets == number)
         codes = gathered.table.codes[cells]
@@ -106,6 +110,19 @@ def telling_cells(
         for numbers, reasons in zip(places.values(), against, strict=True):
             masks[np.ix_(cells, np.array(numbers))] |= reasons[:, None]
     return masks
+
+
+def _numbers_of_persons(
+    gathered: GatheredAnswer, places: Iterable[Sequence[int]]
+) -> frozenset[int]:
+    """Return the conditions, by their number, under which units are counted."""
+    unit, aggregates = gathered.queries.unit, gathered.queries.query.aggregates
+    units = {
+        number
+        for number, one in enumerate(aggregates)
+        if one.kind == "units" and unit is not None and is_unit(one.arguments[0], unit)
+    }
+    return frozenset(place for place, own in enumerate(places) if not units.isdisjoint(own))
 
 
 def _conditions_of(
@@ -127,7 +144,8 @@ class PossibleWorlds:
     leaf reads. Column "c<i>" of the rows says whether condition i holds, "q<i>" whether it is asked
     of the row at all. `absent` are the answers that no row gives to an atom, and `common` the one
     to an atom to which fewer than the `least` rows give the other. `owned` returns how many units
-    are enough, and the rows with the unit of each, where one may have several.
+    are enough, and the rows with the unit of each, where one may have several. `of_persons` are the
+    conditions under which units are counted, each once.
     """
 
     rows: AlikeRows
@@ -139,6 +157,7 @@ class PossibleWorlds:
     common: Mapping[str, bool]
     least: int
     owned: OwnedTable | None = None
+    of_persons: frozenset[int] = frozenset()
 
     @classmethod
     def of(
@@ -249,7 +268,9 @@ class PossibleWorlds:
             )
             for place, split in enumerate(few)
         }
-        doubtful = [split for split, mask in judged.items() if mask.any()]
+        doubtful = [
+            split for split, mask in judged.items() if mask.any() or split.number in self.of_persons
+        ]
         if doubtful and self.owned is not None:
             judged |= self._judged_by_owner(keys, cells, doubtful)
         for split, mask in judged.items():
@@ -263,15 +284,15 @@ class PossibleWorlds:
         assert self.owned is not None  # noqa: S101 (its caller checks)
         least, owned = self.owned()
         texts = {
-            f"{name}{place}": to_sql(select, "duckdb")
+            f"{name}{place}": text
             for place, one in enumerate(splits)
-            for name, select in one.counts_by_name(of_units=True).items()
+            for name, text in one.texts_of_units().items()
         }
         part = self._part(keys, cells, owned)
         results = run_checked(texts, {ALIKE: self.rows.table, PART: part})
         return {
             split: self._judged(
-                [results[f"{name}{place}"] for name in split.counts_by_name()],
+                [results[f"{name}{place}"] for name in split.texts_of_units()],
                 cells.num_rows,
                 least,
             )
@@ -281,7 +302,7 @@ class PossibleWorlds:
     @staticmethod
     def _judged(counts: "Sequence[pa.Table]", cells: int, least: int) -> "Masks":
         """Return the reasons (bits) against cells of which fewer than the `least` tell something,
-        by any count: (cells,)."""
+        by any count, of all cells that the first one has: (cells,)."""
         telling, own = counts[0]["cell"].to_numpy(), np.zeros(cells, np.uint32)
         for count in counts:
             passed = telling[own[telling] == 0]
@@ -398,15 +419,52 @@ class _Split:
     def counts_by_name(self, *, of_units: bool = False) -> dict[str, exp.Select]:
         """Return the queries of how many rows, or units, tell something: of all answers to the
         atoms, and of common ones alone, where there are others."""
-        queries = {"a": self._counts(self.secret_parts(), of_units=of_units)}
+        return {
+            name: self._counts(secrets, of_units=of_units)
+            for name, secrets in self._secrets_by_name().items()
+        }
+
+    def texts_of_units(self) -> dict[str, str]:
+        """Return the queries of how many units tell something, by rows and, where they are counted
+        once each, as persons."""
+        texts = {
+            name: to_sql(one, "duckdb") for name, one in self.counts_by_name(of_units=True).items()
+        }
+        if self.number in self.worlds.of_persons:
+            for name, secrets in self._secrets_by_name().items():
+                texts[f"p{name}"] = self._persons(secrets).query()
+        return texts
+
+    def _persons(self, secrets: exp.Query) -> PersonProfiles:
+        return PersonProfiles(
+            known=self.known_parts(),
+            names=self.known_names,
+            secrets=secrets,
+            holds=does_hold(self.condition, self.worlds.rows),
+            fit=exp.and_(exp.true(), *self._fitting_keys()),
+            part=PART,
+            inside=f"c{self.number}",
+            asked=f"q{self.number}",
+        )
+
+    def _secrets_by_name(self) -> dict[str, exp.Query]:
+        """Return the queries of secrets with all answers to the atoms, and, where there are others,
+        with the common ones alone."""
+        queries: dict[str, exp.Query] = {"a": self.secret_parts()}
         common = {
             atom.name: self.worlds.common[atom.name]
             for atom in self.condition.atoms
             if atom.columns & self.secret and atom.name in self.worlds.common
         }
         if common:
-            queries["b"] = self._counts(self._secrets(common), of_units=of_units)
+            queries["b"] = self._secrets(common)
         return queries
+
+    def _fitting_keys(self) -> Iterator[exp.Expr]:
+        """Yield the conditions that keys of a secret are what they are known to be."""
+        for number in self.bound_keys:
+            key = exp.Try(this=self.worlds.keys[number].expression.copy())
+            yield exp.NullSafeEQ(this=key, expression=_column(f"k{number}"))
 
     def _counts(self, secrets: exp.Query, *, of_units: bool) -> exp.Select:
         """Return the query of how many rows of each "cell" tell something: "inside" those that the
@@ -436,9 +494,7 @@ class _Split:
         select = exp.select(*(names or [exp.alias_(exp.true(), "z")]))
         select = select.from_(self.known_parts().subquery("known"))
         select = select.join(secrets.subquery("secret"), join_type="cross")
-        for number in self.bound_keys:
-            key = exp.Try(this=self.worlds.keys[number].expression.copy())
-            select = select.where(exp.NullSafeEQ(this=key, expression=_column(f"k{number}")))
+        select = select.where(*self._fitting_keys())
         holds = does_hold(self.condition, self.worlds.rows)
         varies = exp.NEQ(
             this=exp.LogicalOr(this=holds.copy()), expression=exp.LogicalAnd(this=holds.copy())

@@ -1,0 +1,82 @@
+"""Numbers of persons, some rows of whom are known: who counts anyway is told nothing of."""
+
+from random import Random
+
+import pyarrow as pa
+import pytest
+from output_checked import RESEARCHER, TABLE, policy_with
+
+from policy_engine.api.deciding import query_data
+
+UNIT = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/id"})
+PERSONS = "SELECT COUNT(DISTINCT id) AS n FROM T WHERE"
+KNOWN = "(id < 50 AND day = 0)"
+
+
+def visits(has_one):
+    """Return two to four visits each of 80 persons; if number 70 `has_one`, it is for "x"."""
+    draw = Random(3)
+    rows = [
+        (number, day, draw.choice("wxyz"), number % 2)
+        for number in range(80)
+        for day in range(2 + number % 3)
+    ]
+    rows = [(n, day, "y", half) if n == 70 else (n, day, d, half) for n, day, d, half in rows]
+    if has_one:
+        rows = [(n, day, "x" if (n, day) == (70, 1) else d, half) for n, day, d, half in rows]
+    return pa.table(dict(zip(("id", "day", "diag", "half"), zip(*rows, strict=True), strict=True)))
+
+
+@pytest.fixture
+def ask(tmp_path):
+    """Return a function that gives the figures of the answers to queries, with one ledger."""
+
+    def answers(name, table, *queries, profile="sacro"):
+        policy = policy_with(("pe:outputCheck", "eq", profile), UNIT)
+        given = [
+            query_data(sql, [policy], RESEARCHER, {TABLE: table}, output_ledger=tmp_path / name)
+            for sql in queries
+        ]
+        return [[list(row.values()) for row in one.table.to_pylist()] for one in given]
+
+    return answers
+
+
+ALONE = (
+    f"{PERSONS} {KNOWN} OR (diag = 'x' AND (id < 50 OR id = 70))",
+    f"{PERSONS} {KNOWN} OR (diag = 'x' AND day > 0 AND (id < 50 OR id = 70))",
+    f"{PERSONS} {KNOWN} OR (diag = 'x' AND day = 1 AND (id < 50 OR id = 70))",
+    f"{PERSONS} (day = 0 AND id <> 70) OR diag = 'x'",
+    "SELECT COUNT(DISTINCT id) FILTER (WHERE (day = 0 AND id <> 70) OR diag = 'x') AS n FROM T",
+)
+
+
+@pytest.mark.parametrize("profile", ["sacro", "fsrdc"])
+@pytest.mark.parametrize("sql", ALONE)
+def test_who_counts_by_a_known_row_does_not_hide_one_who_does_not(ask, sql, profile):
+    worlds = [ask(str(one), visits(one), sql, profile=profile) for one in (True, False)]
+    assert worlds == [[[[None]]], [[[None]]]]
+
+
+def test_one_secret_of_all_rows_of_persons_who_count_anyway_hides_nobody(ask):
+    """Whoever is told by half is in it by one day or the other."""
+    both = "(half = 1 AND day = 0) OR (half = 0 AND day = 1)"
+    sql = f"{PERSONS} (id < 50 AND ({both})) OR (id BETWEEN 70 AND 72 AND half = 0 AND day = 0)"
+    assert ask("l", visits(has_one=True), sql) == [[[None]]]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"{PERSONS} diag = 'x'",
+        f"{PERSONS} diag = 'x' AND id < 60",
+        f"{PERSONS} diag IN ('x', 'y') AND day = 0",
+        "SELECT half, COUNT(DISTINCT id) AS n FROM T GROUP BY half",
+        "SELECT half, COUNT(DISTINCT id) AS n, COUNT(*) AS m FROM T WHERE diag = 'x' GROUP BY half",
+        "SELECT COUNT(DISTINCT id) FILTER (WHERE diag = 'x') AS n, COUNT(DISTINCT id) AS m FROM T",
+        f"{PERSONS} diag = 'x' AND half = 1",
+    ],
+)
+def test_ordinary_numbers_of_persons_are_shown(ask, sql):
+    [rows] = ask("l", visits(has_one=True), sql)
+    assert all(one is not None for row in rows for one in row)
