@@ -6,6 +6,7 @@ wherever all of them are shown; what it is called is a hint only.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 from policy_engine.audits.outputs.model import Figures
 
 NOBODY = -1
-MOST_TERMS = 50_000
+MOST_TERMS = 10_000
 """Tables with more cells than these, absent ones included, are for a person anyway."""
+_MOST_HEAVY = 10
 _MOST_NESTED = 300
 _LEAST_PARTS = 2
 _WELL_SHOWN = 2
@@ -62,7 +64,7 @@ def find_totals(lines: Lines) -> FoundTotals:
     tops = [
         one
         for one in roots
-        if len(roots) > (1 if one in named else _LEAST_PARTS)
+        if _MOST_NESTED >= len(roots) > (1 if one in named else _LEAST_PARTS)
         and _is_sum(lines, one, _others(roots, one))
     ]
     tops = tops or (roots if len(roots) == 1 and lines.count > _LEAST_PARTS else [])
@@ -99,9 +101,12 @@ def _flat(parents: Sequence[int], top: int) -> tuple[int, ...]:
 def _flat_total(lines: Lines, named: Sequence[int]) -> FoundTotals | None:
     """Return the totals where one line is the sum of all others, or of all but one like itself."""
     sizes = np.nan_to_num(lines.figures).sum(axis=1)
-    for line in sorted(_heavy(lines), key=lambda one: (one not in named, -sizes[one])):
+    heavy = sorted(_heavy(lines), key=lambda one: (one not in named, -sizes[one]))
+    # Where figures are roughly rounded, nearly any line may be half of all.
+    for line in heavy[:_MOST_HEAVY]:
         others = [one for one in range(lines.count) if one != line]
-        for twin in [NOBODY, *(one for one in others if _is_sum(lines, line, [one]))][:2]:
+        twins = (one for one in _alike(lines, line)[:_MOST_HEAVY] if _is_sum(lines, line, [one]))
+        for twin in (NOBODY, *islice(twins, 1)):
             parts = [one for one in others if one != twin]
             is_enough = len(parts) >= _LEAST_PARTS or (line in named and bool(parts))
             if is_enough and _is_sum(lines, line, parts):
@@ -121,6 +126,14 @@ def _heavy(lines: Lines) -> list[int]:
     reach = slack * 3 + 2 * _NEAR * np.abs(whole)
     is_half, is_third = ((np.abs(whole - times * figures) <= reach).all(axis=1) for times in (2, 3))
     return np.flatnonzero((is_half | is_third) & bool(is_full.any())).tolist()
+
+
+def _alike(lines: Lines, line: int) -> list[int]:
+    """Return the other lines that are as a line is where both are shown, up to rounding."""
+    with np.errstate(invalid="ignore"):
+        gaps = np.abs(lines.figures - lines.figures[line])
+        is_off = gaps > lines.slack + lines.slack[line] + _NEAR * np.abs(lines.figures)
+    return [one for one in np.flatnonzero(~is_off.any(axis=1)).tolist() if one != line]
 
 
 def _is_sum(lines: Lines, total: int, parts: Sequence[int]) -> bool:

@@ -29,6 +29,8 @@ _RANGE = re.compile(
     r"(\d\s*[-\u2013]|[<>\u2264\u2265=]|\b(to|than|over|under|from|bis|ab|\u00e0|a))\s*$"
 )
 _NAMES = re.compile(r"covid[\s-]*19$", re.IGNORECASE)
+_BESIDE = 12
+"""How many columns a share is from what it is of, at most."""
 _FEW, _WHOLE, _ROUNDED = 2, 100.0, 0.5
 
 
@@ -121,11 +123,11 @@ def _shares(figures: NDArray[np.float64]) -> Iterator[int]:
     that add up to 100 beside each other in each of several rows."""
     count = figures.shape[1]
     for first in range(count):
-        others = np.delete(figures, first, axis=1)
-        if any(_are_of(figures[:, first], one) for one in others.T):
+        near = [one for one in range(first - _BESIDE, first + _BESIDE + 1) if 0 <= one < count]
+        if any(one != first and _are_of(figures[:, first], figures[:, one]) for one in near):
             yield first
     for first in range(count):
-        for last in range(first + _FEW, count + 1):
+        for last in range(first + _FEW, min(first + _BESIDE, count) + 1):
             sums = figures[:, first:last].sum(axis=1)
             sums = sums[~np.isnan(sums)]
             reach = _ROUNDED * (last - first)

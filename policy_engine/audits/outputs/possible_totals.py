@@ -5,6 +5,7 @@ it is called knows it. So every line is looked at that could be, by what is show
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -18,7 +19,8 @@ from policy_engine.audits.outputs.reading_tables import ALONE, FinishedTable
 Parents = tuple[int, ...]
 Masks = NDArray[np.bool_]
 _LEAST_PARTS = 2
-_ALL_SETS, _TRIPLES, _PAIRS = 12, 30, 150
+_ALL_SETS, _TRIPLES, _PAIRS = 12, 30, 80
+_MOST_LINES = 150
 _MOST_PER_KEY = 8
 _BY_CHANCE = 0.3
 _NEAR = 1e-9
@@ -39,7 +41,7 @@ def possible_parents(table: FinishedTable, key: int) -> list[Parents]:
     for parent in sorted(set(parents)):
         family = [line for line, one in enumerate(parents) if one == parent]
         inner = _leaves(parents) if parent == NOBODY else []
-        for total in [*family, *inner]:
+        for total in [*_large(figures, slack, family), *inner]:
             upper = _upper(parents, total)
             others = [line for line in family if line not in upper]
             if len(others) >= _LEAST_PARTS:
@@ -81,6 +83,16 @@ def _lines(table: FinishedTable, key: int) -> tuple[Figures, Figures]:
     return figures, slack
 
 
+def _large(figures: Figures, slack: Figures, family: Sequence[int]) -> list[int]:
+    """Return the lines that could be totals: of many, those at least as large as all others."""
+    if len(family) <= _MOST_LINES:
+        return [*family]
+    own, reach = figures[family], slack[family].sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        is_less = 2 * own + reach < np.nan_to_num(own).sum(axis=0) * (1 - _NEAR)
+    return [family[one] for one in np.flatnonzero(~is_less.any(axis=1)).tolist()]
+
+
 def _leaves(parents: Parents) -> list[int]:
     """Return the lines that are parts of others, and totals of none."""
     return [n for n, one in enumerate(parents) if one != NOBODY and n not in parents]
@@ -110,9 +122,11 @@ def _fits(
 
 
 def _sets(count: int, place: int) -> Iterator[tuple[Masks, float]]:
-    """Yield sets of some lines, (sets, lines), and how many of the kind there are: all, all but
-    one, those beside a place, any."""
+    """Yield sets of some lines, (sets, lines), and how many of the kind there are: all, and where
+    they are not many, all but one, those beside a place, any."""
     yield np.ones((1, count), np.bool_), 0.0
+    if count > _MOST_LINES:
+        return
     if count > _LEAST_PARTS:
         yield ~np.eye(count, dtype=np.bool_), float(count)
     numbers = np.arange(count)
@@ -125,6 +139,7 @@ def _sets(count: int, place: int) -> Iterator[tuple[Masks, float]]:
     yield masks, float(len(masks))
 
 
+@cache
 def _any_sets(count: int) -> Masks:
     """Return all sets of two lines or more, or pairs and triples where these are too many."""
     if count <= _ALL_SETS:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import floor, isnan, log10
 from pathlib import Path
 from typing import Literal
 
@@ -37,6 +38,7 @@ ACROSS = "column"
 """The key on top of a table, which has no name."""
 ALONE = -2
 """The parent of a label that is not even part of the total of all."""
+_MOST_CELLS = 100_000
 _MOST_DECIMALS = 300
 _LEAST_BASE, _LEAST_ROUNDED = 3, 8
 
@@ -128,7 +130,7 @@ def read_finished(
     Raises DataError as `read_cells` does, and (C010) for a cell that is neither a figure nor blank,
     a column of which it is not clear whether it is of labels, or labels that are there twice.
     """
-    cells, keys = without_row_numbers(read_cells(path), keys)
+    cells, keys = without_row_numbers(_checked(read_cells(path), path), keys)
     plain = with_points(cells, path)
     left = keys or _left_columns(plain, path)
     if not 0 < left < len(cells.head):
@@ -157,7 +159,8 @@ def read_finished(
             place = cells.head[key] if key < left else ACROSS
             doubt.append(f"A line of {place!r} may be the total of others.")
         kept = [number for number in range(len(own)) if number != one.top]
-        new = np.array([kept.index(n) if n in kept else TOTAL for n in range(len(own))] + [TOTAL])
+        new = np.full(len(own) + 1, TOTAL)
+        new[kept] = np.arange(len(kept))
         codes[:, key] = new[codes[:, key]]
         labels.append(tuple(own[number] for number in kept))
         parents = [new[parent] if parent != NOBODY else NOBODY for parent in one.parents]
@@ -177,6 +180,14 @@ def read_finished(
         head=cells.head[left] if width == left else "",
         doubt=tuple(doubt),
     )
+
+
+def _checked(cells: FileCells, path: Path) -> FileCells:
+    count = len(cells.rows) * len(cells.head)
+    if count > _MOST_CELLS:
+        message = f"A table of results has at most {_MOST_CELLS:,} cells. It has {count:,}."
+        raise DataError.of("C010", message, "Give a coarser table, or parts of it.", str(path))
+    return cells
 
 
 def _is_total(text: str, total: str) -> bool:
@@ -272,12 +283,12 @@ def _filled_down(rows: Sequence[Sequence[str]]) -> list[list[str | None]]:
 
 
 def _decimals(text: str, figure: float) -> int:
-    if np.isnan(figure):
+    if isnan(figure):
         return 0
     decimals = decimals_of(text)
     # Nothing is written with fewer digits than are before its point.
-    least = 0 if figure == 0 else -int(np.floor(np.log10(abs(figure))))
-    return int(np.clip(decimals, max(least, -_MOST_DECIMALS), _MOST_DECIMALS))
+    least = 0 if figure == 0 else -floor(log10(abs(figure)))
+    return min(max(decimals, least, -_MOST_DECIMALS), _MOST_DECIMALS)
 
 
 def _count_slack(values: Figures, slack: Figures) -> Figures:
