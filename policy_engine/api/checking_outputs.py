@@ -17,6 +17,7 @@ from policy_engine.audits.outputs.layout import GridLayout
 from policy_engine.audits.outputs.linked_tables import LinkedTables, are_small
 from policy_engine.audits.outputs.reading_tables import FinishedTable, TableKind, read_finished
 from policy_engine.audits.outputs.undecided_totals import SmallCounts, may_tell_small
+from policy_engine.audits.outputs.written_tables import WrittenTable
 from policy_engine.data.keys import Key
 from policy_engine.errors import RequestError
 from policy_engine.policy import ReadingOptions, Source
@@ -210,6 +211,7 @@ def _judged_by_recipe(
                 total=table.total,
             )
             made = tabulated(request, rows)
+            written = WrittenTable.of(table, made)
             output = PreparedOutput(
                 name,
                 "finished table",
@@ -217,7 +219,8 @@ def _judged_by_recipe(
                 chosen.check,
                 made=made,
                 layout=request.layout,
-                withheld=withheld_cells(table, made),
+                withheld=withheld_cells(table, written.matches, made),
+                written=written,
             )
             outputs.append(output.judged(ledger, scope, outputs))
     return protect_withheld(outputs), rows.digest

@@ -1,8 +1,9 @@
-"""Which tables may be given to be checked."""
+"""Which tables may be given to be checked, and what leaves of them."""
 
 import pytest
+from output_checked import TABLE, policy_with
 
-from policy_engine.api.checking_outputs import check_tables
+from policy_engine.api.checking_outputs import TableRecipe, check_tables
 from policy_engine.errors import PolicyEngineError
 
 
@@ -25,3 +26,81 @@ def test_a_table_that_may_have_totals_by_which_blanks_follow_is_for_a_person(tmp
     path.write_text("region,men,women,old\nnorth,.,40,16\nsouth,30,.,37\nwest,20,.,28\n")
     [output] = check_tables(path, profile="dwb-2015", kind="counts").outputs
     assert output.status == "released"
+
+
+ROWS = [
+    *(("north", "farm", 20 + n / 3) for n in range(30)),
+    *(("north", "shop", 30 + n / 7) for n in range(40)),
+    *(("south", "farm", 40 + n / 9) for n in range(6)),
+    *(("south", "shop", 50 + n / 11) for n in range(38)),
+]
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "people.csv"
+    lines = [f"{n},{region},{sector},{pay}" for n, (region, sector, pay) in enumerate(ROWS)]
+    path.write_text("\n".join(["person,region,sector,pay", *lines]))
+    return path
+
+
+def checked(path, data, recipe, profile="sacro"):
+    """Return the text of the file that may leave of a table that is handed in, and its status."""
+    result = check_tables(
+        path, profile=profile, unit="person", data=data, recipe=recipe, out=path.parent / "folder"
+    )
+    [output] = result.outputs
+    written = path.parent / "folder" / "outputs" / path.name
+    return written.read_text() if written.exists() else "", output
+
+
+def test_what_leaves_is_the_table_that_was_handed_in(tmp_path, data):
+    """With its headers, its digits and the order of its rows."""
+    path = tmp_path / "means.csv"
+    recipe = TableRecipe(("sector",), ("count", "mean:pay"))
+    by_sector = {
+        name: [pay for _, sector, pay in ROWS if sector == name] for name in ("shop", "farm")
+    }
+    means = {name: sum(some) / len(some) for name, some in by_sector.items()}
+    text = f"Sector,Number of persons,Mean pay\nshop,78,{means['shop']:.3f}\n"
+    path.write_text(f"{text}farm,36,{means['farm']:.1f}\n")
+    left, output = checked(path, data, recipe)
+    assert left == path.read_text()
+    assert output.table["Mean pay"].to_pylist() == pytest.approx(
+        [round(means["shop"], 3), round(means["farm"], 1)]
+    )
+
+
+def test_cells_are_blank_where_they_are_withheld(tmp_path, data):
+    path = tmp_path / "counts.csv"
+    path.write_text("Region,farm,shop\nsouth,6,38\nnorth,30,40\n")
+    left, output = checked(path, data, TableRecipe(("region",), across="sector"))
+    assert left == "Region,farm,shop\nsouth,,38\nnorth,30,40\n"
+    assert output.reasons.keys() == {"K049"}
+
+
+def test_figures_have_the_digits_of_the_profile(tmp_path, data):
+    path = tmp_path / "means.csv"
+    north = [pay for region, _, pay in ROWS if region == "north"]
+    south = [pay for region, _, pay in ROWS if region == "south"]
+    figures = [f"{sum(some) / len(some):.5f}" for some in (north, south)]
+    path.write_text("region,pay\nnorth,{}\nsouth,{}\n".format(*figures))
+    policy = policy_with(
+        ("pe:outputCheck", "eq", "sacro"),
+        ("pe:significantDigits", "eq", 3),
+        ("pe:privacyUnit", "eq", f"{TABLE}/person"),
+    )
+    result = check_tables(
+        path, policy=policy, data={TABLE: data}, recipe=TableRecipe(("region",), ("mean:pay",))
+    )
+    expected = [float(f"{float(one):.3g}") for one in figures]
+    assert result.outputs[0].table["pay"].to_pylist() == expected
+
+
+def test_another_figure_is_refused_as_it_was(tmp_path, data):
+    path = tmp_path / "counts.csv"
+    path.write_text("region,n\nnorth,71\nsouth,44\n")
+    with pytest.raises(PolicyEngineError, match="K029"):
+        check_tables(
+            path, profile="sacro", unit="person", data=data, recipe=TableRecipe(("region",))
+        )

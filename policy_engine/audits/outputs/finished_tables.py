@@ -157,11 +157,11 @@ def _whole(counts: FinishedTable, table: FinishedTable) -> Counts:
 # -- with microdata ----------------------------------------------------------------------------
 
 
-def withheld_cells(table: FinishedTable, made: Tabulation) -> NDArray[np.bool_]:
-    """Return which cells that a recipe makes of microdata are withheld in a finished table.
+def matched_cells(table: FinishedTable, made: Tabulation) -> Counts:
+    """Return for each cell of a finished table which row and measure of those that a recipe makes
+    of microdata it is, (cells, 2): -1 for a blank cell that the recipe does not give.
 
-    Both are (rows, measures). Raises DataError (K029) where the table shows what the recipe does
-    not give.
+    Raises DataError (K029) where the table shows what the recipe does not give.
     """
     result = made.table
     is_across = len(result.keys) == len(table.keys)
@@ -170,22 +170,35 @@ def withheld_cells(table: FinishedTable, made: Tabulation) -> NDArray[np.bool_]:
         raise _unlike_error(table, "The recipe gives other columns.")
     rows = {tuple(result.key_values(row).items()): row for row in range(len(result.codes))}
     texts = {tuple((key, str(label)) for key, label in one): row for one, row in rows.items()}
-    is_shown = np.zeros(result.values.shape, np.bool_)
+    matches = np.full((len(table.values), 2), -1, np.int64)
     for cell, codes in enumerate(table.codes.tolist()):
-        if np.isnan(table.values[cell]):
-            continue
         keys = result.keys if is_across else result.keys[: len(codes) - 1]
         parts = zip(keys, table.labels, codes, strict=False)
         key = tuple((name, labels[code]) for name, labels, code in parts if code != TOTAL)
         row, number = texts.get(key), 0 if is_across else codes[-1]
-        if row is None or number == TOTAL:
-            raise _unlike_error(table, "It has a cell that the recipe does not give.")
-        slack = table.slack[cell] * (1 + _ROUNDING) + _NEAR
-        figure = result.values[row, number]
-        if not abs(figure - table.values[cell]) <= slack + 1e-9 * abs(figure):
-            raise _unlike_error(table, "A figure is not what the recipe makes of the data.")
-        is_shown[row, number] = True
-    return ~is_shown
+        if row is not None and number != TOTAL:
+            matches[cell] = row, number
+    _check_figures(table, result.values, matches)
+    return matches
+
+
+def _check_figures(table: FinishedTable, figures: Figures, matches: Counts) -> None:
+    """Raise DataError (K029) for a cell that is shown and not among the figures, or another one."""
+    is_shown = ~table.is_blank
+    if (matches[is_shown] < 0).any():
+        raise _unlike_error(table, "It has a cell that the recipe does not give.")
+    own = figures[tuple(matches[is_shown].T)]
+    slack = table.slack[is_shown] * (1 + _ROUNDING) + _NEAR + 1e-9 * np.abs(own)
+    if not (np.abs(own - table.values[is_shown]) <= slack).all():
+        raise _unlike_error(table, "A figure is not what the recipe makes of the data.")
+
+
+def withheld_cells(table: FinishedTable, matches: Counts, made: Tabulation) -> NDArray[np.bool_]:
+    """Return which cells that a recipe makes of microdata are withheld in a finished table whose
+    cells they match: (rows, measures)."""
+    is_withheld = np.ones(made.table.values.shape, np.bool_)
+    is_withheld[tuple(matches[~table.is_blank].T)] = False
+    return is_withheld
 
 
 def _unlike_error(table: FinishedTable, message: str) -> PolicyEngineError:

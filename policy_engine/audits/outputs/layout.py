@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from policy_engine.audits.outputs.finished_files import number_of
 from policy_engine.audits.outputs.model import TOTAL, TableVerdict
 from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
 
@@ -50,9 +51,10 @@ class ShownTable:
     left: int
 
     def to_arrow(self) -> pa.Table:
-        """Return it as an Arrow table."""
+        """Return it as an Arrow table; figures that are texts are numbers there, if all are."""
         columns = list(zip(*self.rows, strict=True)) or [()] * len(self.head)
-        arrays = [_array(column) for column in columns]
+        figures = [_numbers(column) for column in columns[self.left :]]
+        arrays = [_array(column) for column in (*columns[: self.left], *figures)]
         return pa.table(arrays, names=_distinct(self.head))
 
 
@@ -158,6 +160,19 @@ def _cell(figure: float, *, is_count: bool) -> Cell:
     if np.isnan(figure):
         return None
     return int(figure) if is_count else figure
+
+
+def _numbers(column: Sequence[Any]) -> Sequence[Any]:
+    """Return the numbers that figures are written as, whole ones without a point; figures as they
+    are if some are none."""
+    texts = [one for one in column if one is not None]
+    if not texts or not all(isinstance(one, str) for one in texts):
+        return column
+    numbers = [None if one is None else number_of(one) for one in column]
+    if any(number is None for number, one in zip(numbers, column, strict=True) if one is not None):
+        return column
+    is_whole = not any("." in one or "e" in one.lower() for one in texts)
+    return [None if one is None else int(one) if is_whole else one for one in numbers]
 
 
 def _array(column: Sequence[Any]) -> pa.Array:

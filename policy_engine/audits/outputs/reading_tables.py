@@ -52,8 +52,8 @@ class FinishedTable:
     which one it is a part of, `NOBODY` for those that only the total has, `ALONE` for others.
     `values` (cells,) are NaN where a figure is withheld; they are rounded by `slack` (cells,) at
     most. `totals` are what the total of each key is called, and `words` the labels of each cell as
-    they are. `head` is what the only column of figures is called. What is in `doubt` a person has
-    to look at.
+    they are. The cells are those of the figures of what was `written`, row by row; `head` is what
+    the only column of figures is called. What is in `doubt` a person has to look at.
     """
 
     name: str
@@ -65,6 +65,7 @@ class FinishedTable:
     slack: Figures
     totals: tuple[str, ...]
     words: tuple[tuple[str, ...], ...]
+    written: FileCells
     head: str = ""
     doubt: tuple[str, ...] = ()
 
@@ -178,6 +179,7 @@ def read_finished(
         totals=tuple(names),
         words=tuple(one[:width] for one in raw.words),
         head=cells.head[left] if width == left else "",
+        written=cells,
         doubt=tuple(doubt),
     )
 

@@ -19,6 +19,7 @@ from policy_engine.audits.outputs.reasons import SENTENCES, CheckOutcome, Reason
 from policy_engine.audits.outputs.significant import rounded_figure
 from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.audits.outputs.tabulating import Tabulation
+from policy_engine.audits.outputs.written_tables import WrittenTable
 from policy_engine.methods.output_checks.parameters import OutputCheck
 from policy_engine.release.linked_outputs import LinkedScope, link_output
 from policy_engine.release.output_folder.folder import stored_file
@@ -42,7 +43,8 @@ class PreparedOutput:
     """An output: a table or a model with its evidence, or a file that only a person can judge.
 
     `verdict` is None for a file. `content` is the file: its ending and its bytes. Cells that are
-    `withheld` already, (rows, measures), are not released whatever the rules say of them.
+    `withheld` already, (rows, measures), are not released whatever the rules say of them. What was
+    `written` elsewhere leaves as it is, without what is not released.
     """
 
     name: str
@@ -54,6 +56,7 @@ class PreparedOutput:
     model: ModelOutput | None = field(default=None, repr=False)
     content: tuple[str, bytes] | None = field(default=None, repr=False)
     withheld: NDArray[np.bool_] | None = field(default=None, repr=False)
+    written: WrittenTable | None = field(default=None, repr=False)
     verdict: TableVerdict | None = field(default=None, repr=False)
     comments: tuple[str, ...] = ()
     exception: str = ""
@@ -151,7 +154,16 @@ class PreparedOutput:
             return
         if self.layout is not None and self.verdict.released.any():
             is_listed = listed_rows(self.verdict, self.made.sets, self.made.units)
-            yield "", lay_out(self.verdict, self.made, self.layout, is_listed=is_listed)
+            yield "", self._laid_out(self.verdict.released, is_listed)
+
+    def _laid_out(
+        self, is_shown: NDArray[np.bool_], is_listed: NDArray[np.bool_] | None = None
+    ) -> ShownTable:
+        assert self.made is not None and self.verdict is not None and self.layout is not None  # noqa: S101, PT018
+        if self.written is not None:
+            digits = self.check.profile.significant_digits
+            return self.written.shown(is_shown, is_listed, digits)
+        return lay_out(self.verdict, self.made, self.layout, is_shown, is_listed)
 
     def held(self) -> Iterator[tuple[str, ShownTable]]:
         """Yield what may leave only if a checker lets it, where that is more."""
@@ -166,7 +178,7 @@ class PreparedOutput:
         if self.model is not None:
             yield from _parts(self.model)
         elif self.layout is not None:
-            yield "", lay_out(self.verdict, self.made, self.layout, is_shown)
+            yield "", self._laid_out(is_shown)
 
     def _is_held(self) -> Any:
         """Return which cells a checker may let out, (rows, measures)."""
