@@ -285,7 +285,7 @@ CODES = {
     "K047": "an answer about other data than earlier ones of its dataset",
     "K048": "an answer with bounds that cannot be computed",
     "K049": "a figure that is withheld, for itself or for what it would tell of others",
-    "K050": "another statistic of two columns of which one was released",
+    "K050": "another statistic of columns of which one was released that it would make tell more",
     "K051": "data that changed while an answer about it was computed",
     "N001": "a call by nobody who is signed in",
     "N002": "a call that the roles of the caller do not allow",

@@ -87,7 +87,7 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         "person has to decide.",
         Reason.NEEDS_CHECKER: "No rule judges statistics of this kind; a person has to decide.",
         Reason.WITHHELD: "The cell is withheld, for itself or for what it would tell of others.",
-        Reason.OTHER_OF_PAIR: "Another statistic of the same two columns was released before.",
+        Reason.OTHER_OF_PAIR: "Another statistic of the same columns is released.",
     }
 )
 """What each reason says to those who may not see the figures."""

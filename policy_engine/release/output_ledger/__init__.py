@@ -13,6 +13,7 @@ from policy_engine.release.output_ledger.answers import (
     held_measure,
     pair_measure,
     shape_measure,
+    values_measure,
 )
 from policy_engine.release.output_ledger.entries import OutputEntry
 from policy_engine.release.output_ledger.ledger import OutputLedger
@@ -41,4 +42,5 @@ __all__ = [
     "held_measure",
     "pair_measure",
     "shape_measure",
+    "values_measure",
 ]

@@ -17,6 +17,7 @@ from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
 COUNT, PERSONS, PERSONS_AND_ROWS = "count", "persons", "persons and rows"
 _SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
+_VALUES = "values:"
 
 Bounds = Mapping[str, tuple[float, float]]
 MayTell = Callable[[str, NDArray[np.bool_]], bool]
@@ -56,13 +57,14 @@ class OutputCell:
     `measure` is `count` (of distinct units), `sum:COLUMN` for a column of the data as it is, never
     for an expression, `mean:COLUMN` (its sum and its count are known to who knows the others),
     `persons`, the number of owners, where enough of them have several units, and otherwise
-    `persons and rows` (the count is then known, too), a `held_measure`, a `shape_measure`, a
-    `pair_measure`, or any other key: of a measure that is none of these nothing is known but its
-    population, so that it is compared with all measures. `value` is the exact value before any
-    rounding, None where it is not a number or not known. A suppressed cell is one that is not
-    released. No combination of what is released may tell of fewer than `threshold` units.
-    `condition` is what the units of the population satisfy, empty where that is not known. Cells of
-    one `figure`, a number of at least 0, are released together or not at all.
+    `persons and rows` (the count is then known, too), a `held_measure`, a `values_measure`, a
+    `shape_measure`, a `pair_measure`, or any other key: of a measure that is none of these
+    nothing is known but its population, so that it is compared with all measures. `value` is
+    the exact value before any rounding, None where it is not a number or not known. A
+    suppressed cell is one that is not released. No combination of what is released may tell of
+    fewer than `threshold` units. `condition` is what the units of the population satisfy, empty
+    where that is not known. Cells of one `figure`, a number of at least 0, are released
+    together or not at all.
     """
 
     population: int
@@ -172,7 +174,7 @@ class LedgerOutcome:
 
 def systems_of(measure: str) -> tuple[str, ...]:
     """Return the linear systems that the value of a measure is known in; none for all of them."""
-    if measure in (COUNT, PERSONS) or measure.startswith((_SUM, _HELD)):
+    if measure in (COUNT, PERSONS) or measure.startswith((_SUM, _HELD, _VALUES)):
         return (measure,)
     if measure == PERSONS_AND_ROWS:
         return (COUNT, PERSONS)
@@ -213,6 +215,22 @@ def held_measure(holders: NDArray[np.bool_]) -> str:
     """
     digest = hashlib.sha256(np.packbits(holders ^ holders[:1]).tobytes()).hexdigest()
     return f"{_HELD}{digest[:32]}"
+
+
+def values_measure(column: str) -> str:
+    """Return the measure that marks a count of the units that have one value of a column."""
+    return f"{_VALUES}{column}"
+
+
+def valued_column(measure: str) -> str:
+    """Return the column of a `values_measure`; empty for other measures."""
+    return measure.removeprefix(_VALUES) if measure.startswith(_VALUES) else ""
+
+
+def is_of_its_own(measure: str) -> bool:
+    """Return whether a measure, or its linear system, says nothing by its population: how many
+    units are some holders, or that a count is of one value."""
+    return measure.startswith((_HELD, _VALUES))
 
 
 def is_held(measure: str) -> bool:

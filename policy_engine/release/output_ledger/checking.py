@@ -22,6 +22,7 @@ from policy_engine.release.output_ledger.differences import (
     pair_faults,
     size_faults,
     told_faults,
+    value_faults,
 )
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.linear_systems import linear_systems
@@ -129,6 +130,7 @@ def _first_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
 def _near_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     yield from size_faults(trial)
     yield from pair_faults(trial)
+    yield from value_faults(trial)
     if table is not None:
         yield from load_faults(trial, table)
     if table is not None or is_comparable(trial):

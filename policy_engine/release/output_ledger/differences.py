@@ -16,9 +16,12 @@ from policy_engine.release.output_ledger.answers import (
     IsSameCondition,
     MayTell,
     OutputCell,
-    is_held,
+    column_of,
+    is_of_its_own,
     pair_of,
+    statistic_columns,
     systems_of,
+    valued_column,
 )
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.populations import BitBlock, LabelBlock
@@ -64,7 +67,7 @@ class Trial:
         holders: of these, all that matters is whom they tell of together."""
         places: dict[int, list[int]] = {}
         for place in self.fresh:
-            if is_held(self.cells[place].measure):
+            if is_of_its_own(self.cells[place].measure):
                 continue
             places.setdefault(self.numbers[place], []).append(place)
         return places
@@ -87,7 +90,7 @@ def is_comparable(trial: Trial) -> bool:
 
 def are_compatible(one: str, other: str) -> bool:
     """Return whether the values of two measures can be subtracted from one another."""
-    if is_held(one) or is_held(other):
+    if is_of_its_own(one) or is_of_its_own(other):
         return False  # Of holders, all that matters is whom they tell of together.
     systems, others = systems_of(one), systems_of(other)
     return not systems or not others or not set(systems).isdisjoint(others)
@@ -97,7 +100,7 @@ def size_faults(trial: Trial) -> Iterator[Fault]:
     """Yield the fresh cells whose own populations are of fewer owners than allowed."""
     is_few = cache(lambda number: not trial.are_enough(_members(trial.after, number)))
     for place in trial.fresh:
-        if is_held(trial.cells[place].measure):
+        if is_of_its_own(trial.cells[place].measure):
             continue
         number = trial.numbers[place]
         if 0 < trial.after.sizes[number] < trial.after.threshold and is_few(number):
@@ -118,6 +121,33 @@ def pair_faults(trial: Trial) -> Iterator[Fault]:
         measure = trial.cells[place].measure
         if pair_of(measure) and released.get(pair_of(measure), {measure}) - {measure}:
             yield Fault(OTHER_OF_PAIR, (place,))
+
+
+def value_faults(trial: Trial) -> Iterator[Fault]:
+    """Yield the fresh cells by which both counts of a column's values, some of which are withheld,
+    and other statistics of the column would be released: these are equations in those counts.
+
+    Of one answer, the counts are kept. Whom they are about is not compared, as for pairs.
+    """
+    withheld = {valued_column(measure) for measure, _ in trial.after.suppressed} - {""}
+    released = (one for one, numbers in trial.after.released.items() if numbers)
+    columns = {valued_column(one) for one in released} & withheld
+    earlier = set[str]().union(
+        *(_columns(one) for one, own in trial.before.released.items() if own)
+    )
+    for place in trial.fresh if columns else ():
+        measure = trial.cells[place].measure
+        if _columns(measure) & columns or valued_column(measure) in earlier & columns:
+            yield Fault(OTHER_OF_PAIR, (place,))
+
+
+def _columns(measure: str) -> frozenset[str]:
+    """Return the columns of which a measure is a total, a mean or another statistic: of one column,
+    as one of two reads values of the other that nobody counts."""
+    if pair_of(measure):
+        return frozenset()
+    totals = {column_of(one) for one in systems_of(measure)} - {""}
+    return statistic_columns(measure) | totals
 
 
 def difference_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:

@@ -53,6 +53,8 @@ class OutputLedger:
     - the difference of two overlapping totals must be one that the answer `may_tell` (K041, K042);
     - of two columns, one statistic such as a correlation may be released, whomever it is about
       (K050);
+    - of a column, there are either counts of its values, if some of them are withheld, or totals,
+      means and other statistics (K050);
     - of a column, there is at most one statistic other than totals for as many units as the
       threshold, and several of them tell together of that many times as many units (K043);
     - no linear combination of released cells may tell of fewer units than the threshold (K043), or

@@ -13,8 +13,10 @@ from policy_engine.kernels.output_checks.released_span import Residues
 from policy_engine.release.output_ledger.answers import (
     COUNT,
     is_held,
+    is_of_its_own,
     statistic_columns,
     systems_of,
+    valued_column,
 )
 from policy_engine.release.output_ledger.differences import Trial
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
@@ -89,14 +91,16 @@ def _statistic_count(knowledge: Knowledge, name: str, numbers: set[int] | None =
 def _names(trial: Trial) -> list[str]:
     """Return the measures of which something new is known, in an order of their own."""
     fresh = {trial.cells[place].measure for place in trial.fresh}
+    fresh = {one for one in fresh if not valued_column(one)}
     measures = {*trial.after.released, *(measure for measure, _ in trial.after.suppressed)}
-    linear = {name for one in measures if not is_held(one) for name in systems_of(one)}
+    linear = {name for one in measures if not is_of_its_own(one) for name in systems_of(one)}
     opaque = {one for one in measures if not systems_of(one)}
     touched = {name for one in fresh for name in systems_of(one)}
     has_opaque = any(not systems_of(one) for one in fresh)
     new_suppressed = {
         name
         for measure, number in trial.after.suppressed.keys() - trial.before.suppressed.keys()
+        if not valued_column(measure)
         for name in target_systems(measure)
     }
     names = touched | linear | opaque | {OPAQUE} if has_opaque else touched
@@ -118,7 +122,7 @@ def is_row(name: str, measure: str) -> bool:
         return name.removeprefix(STATISTICS) in statistic_columns(measure)
     systems = systems_of(measure)
     if not systems:
-        return name in (OPAQUE, measure) or (bool(systems_of(name)) and not is_held(name))
+        return name in (OPAQUE, measure) or (bool(systems_of(name)) and not is_of_its_own(name))
     return name in systems
 
 

@@ -16,6 +16,7 @@ from policy_engine.decision.query.checking.answer_populations import (
 )
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.held_cells import with_held_cells
+from policy_engine.decision.query.checking.value_marks import with_value_marks
 from policy_engine.methods.output_checks.parameters import LedgerScope
 from policy_engine.policy import Hierarchy
 from policy_engine.release.output_ledger import LedgerOutcome, OutputLedger
@@ -67,6 +68,7 @@ class AnswerLedger:
             return verdict, RecordedAnswer(self.scope)
         members = [*cell_members(gathered, rows(), tables)]
         answer = ledger_answer(gathered, verdict, rows(), members, self.scope)
+        answer = with_value_marks(answer, gathered, verdict, rows(), members)
         answer = with_held_cells(answer, gathered, verdict, rows(), tables, members)
         self.verify_data()
         partly = not verdict.check.is_all_or_nothing

@@ -9,6 +9,7 @@ CHECK = (
     ("pe:outputCheck", "eq", "bundesbank"),
     ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"}),
     ("pe:minUnits", "eq", 2),
+    ("pe:minDegreesOfFreedom", "eq", 2),
 )
 PEOPLE = pa.table(
     {

@@ -1,0 +1,111 @@
+"""Which counts are of the values of a column, for the ledger: a total would tell the others.
+
+A table of counts by the values of a column, of which a few are withheld, tells all of its total but
+the counts of those few, times their values. A total, a mean or another statistic of the column is
+then one equation in few whole numbers, so the ledger gives either that table or those.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from policy_engine.audits.outputs.model import TableVerdict
+from policy_engine.decision.query.checking.answer_populations import DatasetRows, PopulationRows
+from policy_engine.decision.query.checking.condition_leaves import columns_of
+from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
+from policy_engine.decision.query.checking.plain_arguments import measured_column
+from policy_engine.release.output_ledger import OutputAnswer, OutputCell, values_measure
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_COUNTS = ("count", "units", "binary")
+MOST_WITHHELD = 10
+"""How many whole counts, each below a threshold, may be solved for by a total of their values."""
+
+
+def with_value_marks(
+    answer: OutputAnswer,
+    gathered: GatheredAnswer,
+    verdict: TableVerdict,
+    dataset_rows: DatasetRows,
+    members: Sequence[PopulationRows],
+) -> OutputAnswer:
+    """Return an answer of which the counts by the values of a column are marked.
+
+    `members` are the rows in its cells, in the order of its populations. Marked are the cells of
+    lines of which at most `MOST_WITHHELD` are withheld: more unknown counts are not told by one
+    equation.
+    """
+    marks, first = list[OutputCell](), 0
+    for part in members:
+        sets = gathered.sets[part.rows[:1]].tolist()
+        for key in (one for own in sets for one in gathered.queries.query.sets[own]):
+            column = _valued(gathered, dataset_rows, key, part)
+            if column:
+                marks += _marks(gathered, verdict, part, key, column, first)
+        first += len(part.rows)
+    return replace(answer, cells=(*answer.cells, *marks)) if marks else answer
+
+
+def _valued(
+    gathered: GatheredAnswer, dataset_rows: DatasetRows, key: int, part: PopulationRows
+) -> str:
+    """Return the column of numbers of which each value of a key is one value; empty if none."""
+    if dataset_rows.unfiltered is None or dataset_rows.values is None or not len(part.numbers):
+        return ""
+    node = dataset_rows.unfiltered.resolved(gathered.queries.query.keys[key])
+    if len(columns_of(node)) != 1:
+        return ""
+    column = measured_column(node)
+    values = dataset_rows.values(column)
+    return column if values is not None and _is_one_each(values[part.numbers], part.places) else ""
+
+
+def _is_one_each(values: "NDArray[np.float64]", places: "NDArray[np.int64]") -> bool:
+    """Return whether the values at each place are the same; missing ones are of no place."""
+    is_there = ~np.isnan(values)
+    own, at = values[is_there], places[is_there]
+    least, most = np.full(places.max() + 1, np.inf), np.full(places.max() + 1, -np.inf)
+    np.minimum.at(least, at, own)
+    np.maximum.at(most, at, own)
+    return bool(len(own)) and bool((least[at] == most[at]).all())
+
+
+def _marks(
+    gathered: GatheredAnswer,
+    verdict: TableVerdict,
+    part: PopulationRows,
+    key: int,
+    column: str,
+    first: int,
+) -> Iterator[OutputCell]:
+    """Yield a cell for each count of some rows in the lines along a key."""
+    query, least = gathered.queries.query, verdict.check.profile.min_units
+    lines = _line_numbers(np.delete(gathered.table.codes[part.rows], key, axis=1))
+    for number in part.aggregates:
+        is_own = part.name == gathered.populations[number][0]
+        if query.aggregates[number].kind not in _COUNTS or not is_own:
+            continue
+        released = verdict.released[part.rows, number]
+        withheld = np.bincount(lines, ~released)
+        for place in np.flatnonzero(withheld[lines] <= MOST_WITHHELD).tolist():
+            figure = int(part.rows[place]) * len(query.aggregates) + number
+            yield OutputCell(
+                first + place,
+                values_measure(column),
+                None,
+                least,
+                is_released=bool(released[place]),
+                figure=figure,
+            )
+
+
+def _line_numbers(others: "NDArray[np.int64]") -> "NDArray[np.int64]":
+    if not others.shape[1]:
+        return np.zeros(len(others), np.int64)
+    numbers: NDArray[np.int64] = np.unique(others, axis=0, return_inverse=True)[1].reshape(-1)
+    return numbers
