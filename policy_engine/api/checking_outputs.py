@@ -10,14 +10,15 @@ from typing import Any, Unpack
 from policy_engine.api.arguments import check_arguments
 from policy_engine.api.chosen_checks import ChosenCheck, choose_check
 from policy_engine.api.folder_pages import write_pages
-from policy_engine.api.output_sessions import SessionOutput, load_microdata
+from policy_engine.api.session_data import load_microdata
+from policy_engine.api.session_outputs import SessionOutput
 from policy_engine.api.session_tables import recipe_request, tabulated
 from policy_engine.audits.outputs.finished_tables import judged_alone, withheld_cells
 from policy_engine.audits.outputs.layout import GridLayout
 from policy_engine.audits.outputs.linked_tables import LinkedTables, are_small
 from policy_engine.audits.outputs.reading_tables import FinishedTable, TableKind, read_finished
 from policy_engine.audits.outputs.undecided_totals import SmallCounts, may_tell_small
-from policy_engine.audits.outputs.written_tables import WrittenTable
+from policy_engine.audits.outputs.written_tables import HandedInTable
 from policy_engine.data.keys import Key
 from policy_engine.errors import RequestError
 from policy_engine.policy import ReadingOptions, Source
@@ -211,7 +212,7 @@ def _judged_by_recipe(
                 total=table.total,
             )
             made = tabulated(request, rows)
-            written = WrittenTable.of(table, made)
+            written = HandedInTable.of(table, made)
             output = PreparedOutput(
                 name,
                 "finished table",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -13,9 +13,12 @@ from policy_engine.api.arguments import check_arguments
 from policy_engine.api.chosen_checks import ChosenCheck, choose_check
 from policy_engine.api.folder_pages import write_pages
 from policy_engine.api.output_ledgers import open_output_ledger
+from policy_engine.api.session_data import load_microdata
+from policy_engine.api.session_files import file_content, output_label
+from policy_engine.api.session_groups import SessionGroups, not_offered
+from policy_engine.api.session_outputs import SessionOutput
 from policy_engine.api.session_tables import (
     TableRequest,
-    aggregates_of,
     crosstab_request,
     pivot_request,
     tabulated,
@@ -27,13 +30,11 @@ from policy_engine.audits.outputs.fitted_models import (
     is_estimator,
     is_statsmodels,
 )
-from policy_engine.audits.outputs.microdata import Microdata, named_columns, with_floats
+from policy_engine.audits.outputs.microdata import Microdata, named_columns
 from policy_engine.audits.outputs.model_rows import fitted_rows, result_rows
 from policy_engine.audits.outputs.regression_results import regression_output
 from policy_engine.data.keys import Key
-from policy_engine.data.table_files import missing_file, unreadable_file
-from policy_engine.engines.tables import infer_types, read_table
-from policy_engine.errors import DataError, RequestError, did_you_mean, join_names
+from policy_engine.errors import RequestError, did_you_mean, join_names
 from policy_engine.policy import ReadingOptions, Source
 from policy_engine.release.linked_outputs import LinkedScope
 from policy_engine.release.output_folder.folder import check_vacant, try_folder, write_folder
@@ -47,8 +48,7 @@ from policy_engine.release.output_folder.protecting import protect_withheld
 from policy_engine.release.output_ledger import OutputLedger, UnitOwners
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
+    pass
 
 Shares = bool | Literal["all", "index", "columns", 0, 1]
 
@@ -90,91 +90,6 @@ def output_session(
     return OutputSession(chosen, load_microdata(chosen), Path(folder), scope, by, shared, key)
 
 
-def load_microdata(chosen: ChosenCheck) -> Microdata | None:
-    """Return the rows that outputs are made of, None where there are none. Raises DataError."""
-    data = chosen.data
-    if data is None:
-        return None
-    is_file = isinstance(data, str | Path)
-    frame = with_floats(infer_types(read_table(Path(data)))) if is_file else data
-    return Microdata.of(frame, chosen.unit)
-
-
-@dataclass(frozen=True)
-class SessionOutput:
-    """An output as a session shows it: what may leave, and what is said of the rest."""
-
-    _output: PreparedOutput
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self._output.name
-
-    @property
-    def status(self) -> str:
-        """What the rules say: `released` (in part, if cells are blank), `suppressed`, `refused`, or
-        `review` for what a person has to decide."""
-        return self._output.status.value
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all of it may leave by the rules."""
-        return self._output.is_whole
-
-    @property
-    def reasons(self) -> dict[str, str]:
-        """Why cells are not released, a sentence for each code."""
-        return dict(self._output.public()["reasons"])
-
-    @property
-    def suppressed(self) -> list[dict[str, Any]]:
-        """The cells that are not released, with their codes and without any figure."""
-        return list(self._output.public().get("suppressed", []))
-
-    @property
-    def table(self) -> "pa.Table":
-        """What may leave as an Arrow table: missing cells are not released.
-
-        Raises RequestError (K025) if nothing of it may.
-        """
-        for _, page in self._output.shown():
-            return page.to_arrow()
-        message = f"Nothing of the output {self.name!r} may leave by the rules: {self.status}."
-        raise RequestError.of("K025", message, " ".join(self.reasons.values()))
-
-    def to_pandas(self) -> "pd.DataFrame":
-        """Return what may leave as a pandas frame, with its keys as the index."""
-        from policy_engine.api.verified_release import require_package  # noqa: PLC0415
-
-        require_package("pandas")
-        left = next((page.left for _, page in self._output.shown()), 0)
-        frame: pd.DataFrame = self.table.to_pandas()
-        return frame.set_index(list(frame.columns[:left])) if left else frame
-
-    def __repr__(self) -> str:
-        lines = [f"{self.name}: {self.status}"]
-        for more, page in self._output.shown():
-            lines += [more.strip()] * bool(more)
-            lines += _text_lines(page.head, page.rows)
-        lines += [f"{code} {sentence}" for code, sentence in self.reasons.items()]
-        return "\n".join(lines)
-
-
-def _text_lines(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
-    """Yield the lines of a table as text."""
-    cells = [[str(one) for one in head], *([_text(one) for one in row] for row in rows)]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(head))]
-    for row in cells:
-        yield "  ".join(f"{one:>{width}}" for one, width in zip(row, widths, strict=True)).rstrip()
-
-
-def _text(cell: Any) -> str:
-    if cell is None:
-        return "."
-    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
-
-
 class OutputSession:
     """A session of analyses. Where it is a context, the folder is written at its end."""
 
@@ -199,7 +114,7 @@ class OutputSession:
 
     def __getattr__(self, name: str) -> NoReturn:
         """Refuse what pandas has and a session does not. Raises RequestError (K025)."""
-        raise _not_offered("methods of a session", name, type(self))
+        raise not_offered("methods of a session", name, type(self))
 
     def __enter__(self) -> Self:
         return self
@@ -266,7 +181,7 @@ class OutputSession:
         )
         return self._add_table(name or "pivot table", request, data)
 
-    def groupby(self, by: Any, *, data: Any = None, name: str = "") -> "SessionGroups":
+    def groupby(self, by: Any, *, data: Any = None, name: str = "") -> SessionGroups:
         """Return the data in groups, to be aggregated by `agg`, as `DataFrame.groupby`."""
         return SessionGroups(self, by, data, name)
 
@@ -344,7 +259,7 @@ class OutputSession:
 
         Raises RequestError (K025) for features of another model, or rows that are not the data's.
         """
-        label = name or _label(output)
+        label = name or output_label(output)
         model, text = None, type(output).__name__
         least = self._chosen.check.profile.min_units
         if is_statsmodels(output):
@@ -357,7 +272,7 @@ class OutputSession:
             text = f"{type(output).__name__} of scikit-learn"
         if model is not None:
             return self._keep_model(label, text, model)
-        return self._keep(label, "file", text, content=_content(output))
+        return self._keep(label, "file", text, content=file_content(output))
 
     # -- all outputs ---------------------------------------------------------------------------
 
@@ -492,121 +407,9 @@ class OutputSession:
         self._outputs[name] = change(self._outputs[name])
 
 
-@dataclass(frozen=True)
-class SessionGroups:
-    """The data of a session in groups."""
-
-    _session: OutputSession
-    _by: Any
-    _data: Any
-    _name: str
-    _column: Any = None
-
-    def __getitem__(self, column: str | list[str]) -> "SessionGroups":
-        """Return the groups of one column, or of several."""
-        return replace(self, _column=column)
-
-    def agg(self, functions: Any = None, **named: tuple[str, str]) -> SessionOutput:
-        """Return a table of aggregates: `"mean"`, `["mean", "sum"]`, `{"income": "mean"}`, or
-        `mean_income=("income", "mean")`."""
-        request = aggregates_of(self._by, functions, named, self._column)
-        return self._session._add_table(self._name or "groupby", request, self._data)  # noqa: SLF001
-
-    def size(self) -> SessionOutput:
-        """Return how many rows each group has."""
-        return self.agg("size")
-
-    def count(self) -> SessionOutput:
-        """Return how many rows of each group have a value of the column."""
-        return self.agg("count")
-
-    def sum(self) -> SessionOutput:
-        """Return the total of each group."""
-        return self.agg("sum")
-
-    def mean(self) -> SessionOutput:
-        """Return the mean of each group."""
-        return self.agg("mean")
-
-    def median(self) -> SessionOutput:
-        """Return the median of each group."""
-        return self.agg("median")
-
-    def std(self) -> SessionOutput:
-        """Return the standard deviation of each group."""
-        return self.agg("std")
-
-    def var(self) -> SessionOutput:
-        """Return the variance of each group."""
-        return self.agg("var")
-
-    def sem(self) -> SessionOutput:
-        """Return the standard error of the mean of each group."""
-        return self.agg("sem")
-
-    def skew(self) -> SessionOutput:
-        """Return the skewness of each group."""
-        return self.agg("skew")
-
-    def min(self) -> SessionOutput:
-        """Return the smallest value of each group, which is never released."""
-        return self.agg("min")
-
-    def max(self) -> SessionOutput:
-        """Return the largest value of each group, which is never released."""
-        return self.agg("max")
-
-    def __getattr__(self, name: str) -> NoReturn:
-        """Refuse what pandas has and groups of a session do not. Raises RequestError (K025)."""
-        raise _not_offered("groups of a session", name, type(self))
-
-
-def _not_offered(what: str, name: str, kind: type) -> Exception:
-    """Return the error of a method that is not offered; Python asks for names of its own."""
-    if name.startswith("_"):
-        return AttributeError(name)
-    offered = [one for one in vars(kind) if not one.startswith("_") and callable(vars(kind)[one])]
-    message = f"The {what} have no {name!r}. There is {join_names(offered)}."
-    return RequestError.of("K025", message, did_you_mean(name, offered))
-
-
 def _stems(name: str, model: ModelOutput | None) -> set[str]:
     """Return a name and the names of its files without their endings, in lower case."""
     return {name.lower(), *(f"{name} {part}".lower() for part in (model.parts if model else ()))}
-
-
-def _label(output: Any) -> str:
-    if isinstance(output, str | Path):
-        return Path(output).stem if len(str(output)) < _PATH else "text"
-    return type(output).__name__.removesuffix("Wrapper")
-
-
-_PATH = 1_000
-"""A longer text is not a path."""
-_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]*$")
-"""What ends a text that is the name of a file, whether there is one or not."""
-
-
-def _content(output: Any) -> tuple[str, bytes]:
-    """Return a file, a figure of matplotlib, or a text, as its ending and its bytes."""
-    if isinstance(output, str | Path) and len(str(output)) < _PATH:
-        path = Path(output)
-        if isinstance(output, Path) or _ENDING.search(output) or path.is_file():
-            if path.is_dir():
-                raise DataError.of("C002", f"{str(path)!r} is a folder, not a file.")
-            if not path.is_file():
-                raise missing_file(path)
-            try:
-                return path.suffix, path.read_bytes()
-            except OSError as error:
-                raise unreadable_file(path, error) from None
-    if hasattr(output, "savefig"):
-        from io import BytesIO  # noqa: PLC0415
-
-        picture = BytesIO()
-        output.savefig(picture, format="png")
-        return ".png", picture.getvalue()
-    return ".txt", str(output).encode()
 
 
 def _words(text: str, what: str) -> str:
