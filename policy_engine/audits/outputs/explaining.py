@@ -15,6 +15,12 @@ def explain_cell(verdict: CellVerdict) -> str:
     return f"{verdict.public_reason} {SENTENCES[verdict.public_reason]}"
 
 
+CONDITIONAL = (
+    "Of those whom a condition decides about, enough persons must satisfy it, and enough must not. "
+    "Leave out what nearly everybody or nearly nobody satisfies, or ask for more values of it; "
+    "else coarser groups help."
+)
+"""What passes of cells under a condition: it follows from the query, whatever withholds a cell."""
 SHORTENED = "rows of which nothing is released are not listed, if there are any"
 """What is said of an answer whose keys could tell of somebody, whatever is in it."""
 

@@ -14,7 +14,7 @@ from policy_engine.audits.outputs.tabulating import Tabulation
 
 
 @dataclass(frozen=True, eq=False)
-class WrittenTable:
+class HandedInTable:
     """A table that was handed in, and the row and the measure of each of its cells among those of
     the evidence, (cells, 2), -1 for none."""
 
@@ -22,7 +22,7 @@ class WrittenTable:
     matches: Counts
 
     @classmethod
-    def of(cls, table: FinishedTable, made: Tabulation) -> "WrittenTable":
+    def of(cls, table: FinishedTable, made: Tabulation) -> "HandedInTable":
         """Return a table and what a recipe makes of it. Raises DataError (K029) where it shows what
         the recipe does not give."""
         return cls(table, matched_cells(table, made))

@@ -65,3 +65,5 @@ def checked_lines(checked: "CheckedAnswer") -> Iterator[str]:
         yield f"  {SHORTENED}"
     for code in checked.codes:
         yield f"  {code} {sentence_of(code)}"
+    if checked.advice:
+        yield f"  {checked.advice}"

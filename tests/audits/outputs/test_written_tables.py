@@ -3,7 +3,7 @@
 import numpy as np
 
 from policy_engine.audits.outputs.reading_tables import read_finished
-from policy_engine.audits.outputs.written_tables import WrittenTable
+from policy_engine.audits.outputs.written_tables import HandedInTable
 
 
 def handed_in(tmp_path, text):
@@ -11,7 +11,7 @@ def handed_in(tmp_path, text):
     path.write_text(text)
     table = read_finished(path, kind="means")
     cells = np.arange(len(table.values))
-    return WrittenTable(table, np.column_stack([cells, np.zeros_like(cells)]))
+    return HandedInTable(table, np.column_stack([cells, np.zeros_like(cells)]))
 
 
 def test_figures_stay_as_they_are_written(tmp_path):

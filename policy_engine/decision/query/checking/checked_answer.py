@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from policy_engine.audits.outputs.explaining import CONDITIONAL
 from policy_engine.audits.outputs.judging import judge
 from policy_engine.audits.outputs.model import TOTAL, TableVerdict
 from policy_engine.audits.outputs.reasons import CheckOutcome, Reason
@@ -81,12 +82,13 @@ ReadViews = Callable[[Mapping[str, TableView]], "Mapping[str, pa.Table]"]
 class CheckedAnswer:
     """What a checked answer shows: its rows, and why some cells are missing in them.
 
-    `verdict` has the figures, for owners and auditors alone; it is about the aggregates that the
-    answer is computed from, each of which is a measure. It `is_released` if any figure is shown, or
-    any row of an answer of keys alone. An answer `is_shortened` where rows of which nothing is
-    released cannot be listed, whether there are any or not. `protection` says what was done to the
-    figures that are shown, and `judged` is the verdict on the exact ones; `recorded` is the entry
-    of the ledger, and `aggregates` are the texts of the measures.
+    `verdict` has the figures, for owners and auditors alone; it is about the aggregates that
+    the answer is computed from, each of which is a measure. It `is_released` if any figure is
+    shown, or any row of an answer of keys alone. An answer `is_shortened` where rows of which
+    nothing is released cannot be listed, whether there are any or not. `protection` says what
+    was done to the figures that are shown, and `judged` is the verdict on the exact ones;
+    `has_condition` whether the query asks of anybody whether a condition holds. `recorded` is
+    the entry of the ledger, and `aggregates` are the texts of the measures.
     """
 
     table: "pa.Table"
@@ -97,6 +99,7 @@ class CheckedAnswer:
     aggregates: tuple[str, ...]
     is_shortened: bool = False
     protection: str = ""
+    has_condition: bool = False
     judged: TableVerdict | None = field(default=None, repr=False)
 
     @property
@@ -116,6 +119,13 @@ class CheckedAnswer:
         if self.is_shortened and not self.table.num_rows:
             codes.add(Reason.WITHHELD.value)
         return tuple(sorted(codes))
+
+    @property
+    def advice(self) -> str:
+        """What would pass of an answer that has conditions, where cells of it are withheld; empty
+        otherwise. It follows from the query: that a condition is what withholds a cell is not told,
+        for it would tell of those few who do not satisfy it."""
+        return CONDITIONAL if self.has_condition and Reason.WITHHELD.value in self.codes else ""
 
     @property
     def profile(self) -> str:
@@ -359,8 +369,15 @@ def answer_checked(
         tuple(one.text for one in checkable.query.aggregates),
         is_shortened=not gathered.are_all_listed,
         protection=protected.protection,
+        has_condition=_has_condition(checkable),
         judged=verdict,
     )
+
+
+def _has_condition(checkable: CheckableQuery) -> bool:
+    """Return whether a query has a condition: in WHERE, a subquery, or an aggregate of its own."""
+    own = (one.kind == "binary" or one.is_group for one in checkable.query.aggregates)
+    return checkable.unfiltered.condition is not None or any(own)
 
 
 def gather(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> GatheredAnswer:

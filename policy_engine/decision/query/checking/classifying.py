@@ -140,6 +140,7 @@ def _both(one: exp.Expr | None, other: exp.Expr | None) -> exp.Expr | None:
 
 def _total(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
     [argument] = _arguments(node)
+    argument = _with_whole_codes(argument)
     function = type(node)(this=_column(0))
     if isinstance(argument, exp.Literal):
         if not isinstance(node, exp.Sum) or argument.sql() != "1":
@@ -165,6 +166,17 @@ def _total(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
 
 
 _TWO = 2
+
+
+def _with_whole_codes(argument: exp.Expr) -> exp.Expr:
+    """Return an argument with the codes 0 and 1 of a CASE as whole numbers, as in THEN 1.0."""
+    node = argument.copy()
+    case = node.unnest()
+    for result in _results(case) if isinstance(case, exp.Case) else ():
+        is_number = isinstance(result, exp.Literal) and not result.is_string
+        if is_number and float(result.this) in (0, 1):
+            result.replace(exp.Literal.number(int(float(result.this))))
+    return node
 
 
 def _check_codes(node: exp.Case, function: exp.Expr) -> None:

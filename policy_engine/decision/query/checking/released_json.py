@@ -14,6 +14,7 @@ def checked_json(checked: "CheckedAnswer", *, with_rows: bool) -> dict[str, Any]
     """Return a checked answer: its rows, and what is told of cells that are not shown."""
     rows = {"rows": as_json(checked.table)} if with_rows else {}
     more = {"note": SHORTENED} if checked.is_shortened else {}
+    more |= {"advice": checked.advice} if checked.advice else {}
     return {
         **rows,
         **more,

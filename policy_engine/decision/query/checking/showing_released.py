@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from policy_engine.audits.outputs.model import TOTAL, TableVerdict
 from policy_engine.audits.outputs.reasons import CheckOutcome, public_reason
-from policy_engine.audits.outputs.significant import round_digits
+from policy_engine.audits.outputs.significant import round_digits, without_dust
 from policy_engine.decision.query import running
 from policy_engine.decision.query.checking.checked_query import (
     CheckedQuery,
@@ -24,6 +24,7 @@ from policy_engine.decision.query.checking.checked_query import (
 )
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.grammar import to_sql
+from policy_engine.decision.query.query_limits import LIMIT_CODES
 from policy_engine.errors import QueryError
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ def show_released(
     cells = _released_cells(query, gathered, verdict).filter(pa.array(is_listed))
     try:
         result = running.run({"": to_sql(_select(query), "duckdb")}, {_CELLS: cells})[""]
-    except QueryError:
+    except QueryError as error:
+        if error.code in LIMIT_CODES:
+            raise
         message = "What the query computes from aggregates fails on those that are released."
         raise NotCheckableError("K022", message) from None
     rows = result[_ROW].to_numpy()
@@ -85,13 +88,13 @@ def show_released(
 
 
 def _in_digits(query: CheckedQuery, result: "pa.Table", digits: int | None) -> "pa.Table":
-    """Return rows whose figures have so many significant digits, if any are asked for."""
-    if digits is None:
-        return result
+    """Return rows whose figures have so many significant digits, if any are asked for; of floats,
+    the last digits are those of the order in which rows were added up, and are left out."""
     for number, column in enumerate(query.columns):
         if column.aggregates:
             place = result.column_names.index(f"c{number}")
-            figures = round_digits(result[f"c{number}"], digits)
+            plain = result[f"c{number}"]
+            figures = without_dust(plain) if digits is None else round_digits(plain, digits)
             result = result.set_column(place, f"c{number}", figures)
     return result
 

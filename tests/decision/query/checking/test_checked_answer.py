@@ -250,6 +250,8 @@ def test_class_of_an_aggregate_decides_by_which_rules_it_is_judged(ask, aggregat
 SPELLINGS = {
     "a mean of a condition": "AVG(sector = 'a') AS n FROM T GROUP BY region",
     "a mean of a CASE": "AVG(CASE WHEN sector = 'a' THEN 1 ELSE 0 END) AS n FROM T GROUP BY region",
+    "a mean of decimals": "AVG(CASE WHEN sector = 'a' THEN 1.0 ELSE 0.00 END) AS n FROM T "
+    "GROUP BY region",
     "a total": "SUM(CASE WHEN sector = 'a' THEN 1 ELSE 0 END) AS n FROM T GROUP BY region",
     "a total of a column": "SUM(code) AS n FROM T GROUP BY region",
     "FILTER": "COUNT(*) FILTER (WHERE sector = 'a') AS n FROM T GROUP BY region",
@@ -303,6 +305,21 @@ def test_total_of_a_column_of_two_values_is_judged_as_a_count(ask):
     table = people().append_column("code", pa.array([2] * 2 + [1] * 116))
     result = ask("SELECT SUM(code) AS s, AVG(code) AS a FROM T", table=table)
     assert suppressed(result) == {(0, "s"): WITHHELD, (0, "a"): WITHHELD}
+
+
+@pytest.mark.parametrize("code", ["1", "1.0", "1.", "1e0"])
+def test_codes_of_a_case_are_the_same_however_they_are_written(ask, code):
+    case = f"CASE WHEN ill THEN {code} ELSE 0.0 END"
+    result = ask(f"SELECT AVG({case}) AS a, SUM({case}) AS s FROM T")
+    assert rows(result) == [{"a": pytest.approx(40 / 118), "s": 40}]
+
+
+def test_figures_have_the_digits_that_are_certain(ask):
+    table = people().set_column(3, "pay", pa.array([0.1] * 59 + [0.5] * 59))
+    [row] = rows(
+        ask("SELECT SUM(shift) / 10.0 * 3 AS s, AVG(grade) * 0.1 AS a FROM T", table=table)
+    )
+    assert [f"{one:.15g}" == str(one) for one in row.values()] == [True, True]
 
 
 def test_having_and_order_see_nothing_of_suppressed_cells(ask):

@@ -293,6 +293,21 @@ def test_condition_that_holds_of_everybody_is_withheld_with_a_reason_for_the_own
         assert [reason.value for reason in cell.reasons] == ["K003"]
 
 
+def test_what_would_pass_is_told_of_conditions_whatever_withholds_a_cell(ask):
+    """Too few who do not satisfy a condition, too few who do, or few of a secret."""
+    for condition in ("age < 200", "id < 3", "ill AND id < 20"):
+        [result] = ask(patients(), f"SELECT COUNT(*) AS n FROM T WHERE {condition}")
+        assert "nearly everybody or nearly nobody" in result.checked.advice
+    few = patients(lambda number: number < 3)
+    [filtered] = ask(few, "SELECT COUNT(*) FILTER (WHERE ill) AS n FROM T")
+    assert filtered.checked.advice
+    plain, shown = ask(
+        few, "SELECT ill, COUNT(*) AS n FROM T GROUP BY ill", "SELECT AVG(pay) AS n FROM T"
+    )
+    assert (plain.checked.advice, shown.checked.advice) == ("", "")
+    assert "K049" in plain.checked.codes
+
+
 def visits(ill):
     """Return two rows of each of 120 persons, of which some are ill."""
     return pa.table({"id": [n // 2 for n in range(240)], "ill": [ill(n) for n in range(240)]})
