@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from policy_engine.decision import Decider, Decision, Request, World, read_request, read_world
     from policy_engine.decision.compliance import compliance_report
     from policy_engine.decision.log import DecisionLog, verify_log
+    from policy_engine.decision.query.query_limits import QueryStop, query_limits
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.errors import PolicyEngineError
     from policy_engine.methods.audits.classifier import CentralPrivacy, Estimator, Layer, Network
@@ -90,6 +91,7 @@ _HOMES = {
         "decision": ("Decider", "Decision", "Request", "World", "read_request", "read_world"),
         "decision.compliance": ("compliance_report",),
         "decision.log": ("DecisionLog", "verify_log"),
+        "decision.query.query_limits": ("QueryStop", "query_limits"),
         "engines.spark.engine": ("SparkEngine",),
         "errors": ("PolicyEngineError",),
         "methods.audits.classifier": ("CentralPrivacy", "Estimator", "Layer", "Network"),
@@ -111,6 +113,7 @@ __all__ = [
     "Limits",
     "Network",
     "PolicyEngineError",
+    "QueryStop",
     "Request",
     "SparkEngine",
     "VerifiedRelease",
@@ -148,6 +151,7 @@ __all__ = [
     "plan_policy",
     "policy_schema",
     "query_data",
+    "query_limits",
     "read_request",
     "read_world",
     "run_policy_tests",

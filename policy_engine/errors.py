@@ -190,6 +190,8 @@ CODES = {
     "Q008": "a query that fails on the data",
     "Q009": "rows that a rule lets be read and a query of several tables leaves out",
     "Q010": "a query that is not answered under differential privacy",
+    "Q011": "a query that takes more memory or time than it may, or a limit that is not one",
+    "Q012": "a query that was ended before it was answered",
     "A001": "a class with too few records for shadow models",
     "A002": "labels that are constant, or that cannot be classes",
     "A003": "features that are missing or not numbers",

@@ -157,6 +157,17 @@ def query(
         ),
     ] = None,
     overwrite: OverwriteOption = False,
+    memory: Annotated[
+        str,
+        typer.Option(
+            metavar="SIZE",
+            help="The memory that it may use, such as 2GB; by default half of what there is.",
+        ),
+    ] = "",
+    seconds: Annotated[
+        float | None,
+        typer.Option(metavar="N", min=0.1, help="The time that the query may take."),
+    ] = None,
     *,
     reading: "Reading",
 ) -> None:
@@ -168,10 +179,11 @@ def query(
     """
     from policy_engine.api.deciding import load_time, load_world, query_data  # noqa: PLC0415
     from policy_engine.data.table_files import file_format  # noqa: PLC0415
+    from policy_engine.decision.query.query_limits import query_limits  # noqa: PLC0415
 
     check_keys(log, log_key)
     paths = parse_paths(data)
-    with exit_with_two(PolicyEngineError):
+    with exit_with_two(PolicyEngineError), query_limits(memory, seconds):
         if output is not None and alternatives:
             message = "--alternatives prints its table. It cannot be written to a file by --output."
             raise RequestError.of("D003", message)

@@ -71,6 +71,17 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="Write what the folder keeps to a tar file, and end."),
     ] = None,
+    query_memory: Annotated[
+        float | None,
+        typer.Option(
+            metavar="GIB",
+            min=0.0625,
+            help="The memory that all queries at once may use; half of what there is by default.",
+        ),
+    ] = None,
+    query_seconds: Annotated[
+        float, typer.Option(metavar="N", min=0.1, help="The time that a query may take.")
+    ] = 60.0,
 ) -> None:
     """Start the service and its console; print the address and a link to sign in once.
 
@@ -102,6 +113,8 @@ def serve(
         runs_at_once=runs,
         run_memory=int(run_memory * 2**30),
         run_seconds=run_hours * 3600,
+        query_memory=int((query_memory or 0) * 2**30),
+        query_seconds=query_seconds,
     )
     answer(settings, _announce)
 

@@ -38,6 +38,9 @@ class ServiceSettings(BaseModel):
     run_file: Annotated[int, Field(gt=0)] = 20 * 2**30
     """Bytes of the largest file of a run."""
     run_seconds: Annotated[float, Field(gt=0)] = 6 * 3600.0
+    query_memory: Annotated[int, Field(ge=0)] = 0
+    """Bytes that all queries at once use; 0 for half of what there is when the first is asked."""
+    query_seconds: Annotated[float, Field(gt=0)] = 60.0
     largest_body: Annotated[int, Field(gt=0)] = 2 * 2**20
     """Bytes of a call that is not an upload."""
     largest_upload: Annotated[int, Field(gt=0)] = 20 * 2**30

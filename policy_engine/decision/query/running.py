@@ -1,14 +1,24 @@
 """Runs a query on the readable rows and columns, and on nothing else."""
 
+import atexit
 import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cache
+from shutil import rmtree
+from tempfile import mkdtemp
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.audits.membership.memory import available_memory
+from policy_engine.decision.query.query_limits import (
+    current_limits,
+    memory_error,
+    stop_error,
+    time_error,
+)
 from policy_engine.errors import InternalError, PolicyEngineError, QueryError
 
 if TYPE_CHECKING:
@@ -21,14 +31,14 @@ _CLOSED = {
     "allow_community_extensions": "false",
     "allow_persistent_secrets": "false",
     "python_enable_replacements": "false",
-    "temp_directory": "",  # large data would be written to the working folder
 }
 _SETTINGS = (
     "GLOBAL TimeZone = 'UTC'",
     "enable_external_access = false",
     "lock_configuration = true",
 )
-_LONGEST = 600.0  # seconds
+_SPARED = 0.5
+"""The share of the memory there is that queries may use, where nothing else is said."""
 _READS_ELSEWHERE = {"TABLE_FUNCTION", "SHOW_REF", "PIVOT", "COLUMN_DATA", "DELIM_GET"}
 
 
@@ -36,18 +46,26 @@ def run(texts: "Mapping[str, str]", tables: "Mapping[str, pa.Table]") -> "dict[s
     """Return the rows of queries in DuckDB's SQL, by name, over tables by name.
 
     The database is in memory, without files, network or extensions, and its settings are locked;
-    its time zone is UTC. Each call has a connection of its own, which alone sees its tables. It
-    writes nothing anywhere, and takes at most ten minutes, unless a single function call on a
-    single value takes longer. DuckDB's own parser must see no other tables in the queries.
+    its time zone is UTC. Each call has a connection of its own, which alone sees its tables. What
+    does not fit in memory is written to a private folder for temporary files, which is removed at
+    the end of the process. A call takes at most ten minutes, or what `query_limits` says, unless a
+    single function call on a single value takes longer; the memory is shared by all queries of the
+    process, without their results. DuckDB's own parser must see no other tables in the queries.
 
-    Raises QueryError (Q005, Q008) for a query that DuckDB does not understand, or that fails on
-    the data.
+    Raises QueryError: Q005 and Q008 for a query that DuckDB does not understand, or that fails on
+    the data; Q011 and Q012 for one that needs more memory or time than it may, or is ended.
     """
     if not texts:
         return {}
     import duckdb  # noqa: PLC0415 (slow to import)
 
-    with closing(_database(os.getpid()).cursor()) as connection, _time_limit(connection):
+    limits = current_limits()
+    database = _database(os.getpid(), limits.memory)
+    with (
+        closing(database.cursor()) as connection,
+        limits.stop.watched(connection),
+        _time_limit(connection, limits.seconds()),
+    ):
         try:
             for name, table in tables.items():
                 connection.register(name, table)
@@ -55,21 +73,32 @@ def run(texts: "Mapping[str, str]", tables: "Mapping[str, pa.Table]") -> "dict[s
         except duckdb.Error as error:
             if isinstance(error, duckdb.FatalException | duckdb.InternalException):
                 _database.cache_clear()  # DuckDB answers no more queries after such an error
-            raise _query_error(error) from None
+            raise _query_error(error, is_ended=limits.stop.is_set) from None
 
 
 @cache
-def _database(process: int) -> "duckdb.DuckDBPyConnection":  # noqa: ARG001
-    """Return the empty database of a process, of which a forked one has not the threads.
+def _database(process: int, memory: int) -> "duckdb.DuckDBPyConnection":
+    """Return the empty database of a process, of which a forked one has not the threads, for
+    queries that have so many bytes of memory, 0 for a share of what there is.
 
     It takes longer to open than most queries to run.
     """
     import duckdb  # noqa: PLC0415 (slow to import)
 
-    database = duckdb.connect(":memory:", config=dict(_CLOSED))
+    size = memory or int(available_memory() * _SPARED)
+    folder = mkdtemp(prefix="policy-engine-query-")
+    atexit.register(_remove, folder, process)
+    own = {"memory_limit": f"{size}B", "temp_directory": folder}
+    database = duckdb.connect(":memory:", config={**_CLOSED, **own})
     for setting in _SETTINGS:
         database.execute(f"SET {setting}")
     return database
+
+
+def _remove(folder: str, process: int) -> None:
+    """Remove the folder of a process, which a forked one leaves alone."""
+    if os.getpid() == process:
+        rmtree(folder, ignore_errors=True)
 
 
 def _run_one(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]) -> "pa.Table":
@@ -130,9 +159,9 @@ def _nodes(value: Any) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _time_limit(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
-    """Interrupt a connection that takes too long."""
-    timer = Timer(_LONGEST, connection.interrupt)
+def _time_limit(connection: "duckdb.DuckDBPyConnection", seconds: float) -> Iterator[None]:
+    """Interrupt a connection that takes longer."""
+    timer = Timer(seconds, connection.interrupt)
     timer.daemon = True
     timer.start()
     try:
@@ -141,13 +170,14 @@ def _time_limit(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
         timer.cancel()
 
 
-def _query_error(error: Exception) -> PolicyEngineError:
+def _query_error(error: Exception, *, is_ended: bool) -> PolicyEngineError:
     """Return the error of a failed query, without the values that DuckDB's message quotes."""
     import duckdb  # noqa: PLC0415 (slow to import)
 
     if isinstance(error, duckdb.InterruptException):
-        message = f"The query takes more than {_LONGEST:g} seconds."
-        return QueryError.of("Q008", message, "Read fewer rows, or join them on equal values.")
+        return stop_error() if is_ended else time_error()
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return memory_error()
     if isinstance(error, duckdb.DataError | duckdb.InvalidInputException):
         kind = str(error).partition(":")[0].removesuffix(" Error").lower()
         message = f"The query fails on a value: {kind}."

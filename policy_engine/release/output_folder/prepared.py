@@ -19,7 +19,7 @@ from policy_engine.audits.outputs.reasons import SENTENCES, CheckOutcome, Reason
 from policy_engine.audits.outputs.significant import rounded_figure
 from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.audits.outputs.tabulating import Tabulation
-from policy_engine.audits.outputs.written_tables import WrittenTable
+from policy_engine.audits.outputs.written_tables import HandedInTable
 from policy_engine.methods.output_checks.parameters import OutputCheck
 from policy_engine.release.linked_outputs import LinkedScope, link_output
 from policy_engine.release.output_folder.folder import stored_file
@@ -56,7 +56,7 @@ class PreparedOutput:
     model: ModelOutput | None = field(default=None, repr=False)
     content: tuple[str, bytes] | None = field(default=None, repr=False)
     withheld: NDArray[np.bool_] | None = field(default=None, repr=False)
-    written: WrittenTable | None = field(default=None, repr=False)
+    written: HandedInTable | None = field(default=None, repr=False)
     verdict: TableVerdict | None = field(default=None, repr=False)
     comments: tuple[str, ...] = ()
     exception: str = ""

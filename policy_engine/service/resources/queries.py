@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from policy_engine.api.deciding import query_data
+from policy_engine.decision.query.query_limits import QueryStop, query_limits
 from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
@@ -53,6 +54,7 @@ class QueryAnswer(BaseModel):
     is_cut: bool = False
     suppressed: list[SuppressedCellView] = []
     meanings: dict[str, str] = {}
+    advice: str = ""
     reasons: list[ProblemView] = []
     suggestion: str = ""
     decision: dict[str, Any] | None = None
@@ -69,13 +71,23 @@ class Queries:
     folder: Path
     data: Callable[[str], Mapping[str, Path]]
     """The data that a query may mean, by IRI, of all that there is."""
+    memory: int = 0
+    """Bytes that all queries at once may use; 0 for half of what there is."""
+    seconds: float = 60.0
 
-    def answer(self, actor: Actor, question: SqlQuestion) -> QueryAnswer:
+    def answer(
+        self, actor: Actor, question: SqlQuestion, stop: QueryStop | None = None
+    ) -> QueryAnswer:
         """Return the answer to a query; the decision on it is logged, unless it is a dry one.
 
-        Raises QueryError for what cannot be understood, ServiceError (N004) for a caller whom
-        policies do not know.
+        Another thread may `stop` it. Raises QueryError for what cannot be understood, for a query
+        that needs more time or memory than it may (Q011), or is ended (Q012), ServiceError (N004)
+        for a caller whom policies do not know.
         """
+        with query_limits(self.memory, self.seconds, stop):
+            return self._answer(actor, question)
+
+    def _answer(self, actor: Actor, question: SqlQuestion) -> QueryAnswer:
         assignee = self.decisions.assignee_of(actor, "", Verb.QUERY)
         decider = self.decisions.decider()
         is_run = not question.dry_run
@@ -117,6 +129,7 @@ def _answer(result: "QueryResult") -> QueryAnswer:
         checked = checked_json(result.checked, with_rows=False)
         answer.suppressed = [SuppressedCellView(**one) for one in checked["suppressed"]]
         answer.meanings = checked["reasons"]
+        answer.advice = result.checked.advice
     table = result.checked.table if result.checked else result.table
     if table is not None:
         answer.columns = list(table.column_names)

@@ -1,11 +1,14 @@
 """The routes of decisions and their log, and of queries."""
 
+from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 
 from policy_engine.decision import Decision
+from policy_engine.decision.query.query_limits import QueryStop
 from policy_engine.service.calls.callers import ServicesOf, allowed
+from policy_engine.service.calls.leaving import answer_while_there
 from policy_engine.service.calls.pages import MOST
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.identity.actors import Actor
@@ -53,6 +56,10 @@ def verify_decisions(services: ServicesOf, actor: Reader) -> LogIntegrity:
 
 
 @router.post("/queries", dependencies=[ONCE])
-def query(services: ServicesOf, actor: Querier, question: SqlQuestion) -> QueryAnswer:
-    """Answer a query, as far as policies let you read what it is about."""
-    return services.queries.answer(actor, question)
+async def query(
+    call: Request, services: ServicesOf, actor: Querier, question: SqlQuestion
+) -> QueryAnswer:
+    """Answer a query, as far as policies let you read what it is about; it ends when you leave."""
+    stop = QueryStop()
+    answer = partial(services.queries.answer, actor, question, stop)
+    return await answer_while_there(call, answer, stop.stop)

@@ -1,12 +1,19 @@
 """What is run on the rows that may be read: nothing but these, and what fails says so."""
 
 import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from threading import Timer
 
 import duckdb
 import pyarrow as pa
 import pytest
 
 from policy_engine.decision.query import running
+from policy_engine.decision.query.query_limits import QueryStop, query_limits
 from policy_engine.decision.query.running import run
 from policy_engine.errors import InternalError, QueryError
 
@@ -127,13 +134,59 @@ def test_query_that_fails_says_so_without_a_value(sql, code, message, hint):
     assert (problem.code, problem.message, problem.hint) == (code, message, hint)
 
 
-def test_query_that_takes_too_long_says_so(monkeypatch):
-    monkeypatch.setattr(running, "_LONGEST", 0.2)
-    with pytest.raises(QueryError) as caught:
-        ran("SELECT count(*) FROM t, t a, t b" + "".join(f", t t{n}" for n in range(60)))
+ENDLESS = "SELECT count(*) FROM t, t a, t b" + "".join(f", t t{n}" for n in range(60))
+
+
+def problem_of(sql, **limits):
+    with query_limits(**limits), pytest.raises(QueryError) as caught:
+        ran(sql)
     [problem] = caught.value.problems
-    assert (problem.code, problem.message) == ("Q008", "The query takes more than 0.2 seconds.")
-    assert problem.hint == "Read fewer rows, or join them on equal values."
+    return problem.code, problem.message
+
+
+def test_query_that_takes_too_long_says_so():
+    expected = ("Q011", "The query takes more time than it may.")
+    assert problem_of(ENDLESS, seconds=0.2) == expected
+    with query_limits(seconds=0.01):
+        time.sleep(0.02)
+        with pytest.raises(QueryError, match="Q011"):
+            ran("SELECT 1 AS n")
+
+
+def test_query_that_needs_too_much_memory_says_so_and_others_are_answered():
+    sql = "SELECT list(b.b + c.b) AS n FROM t a" + "".join(f", t {name}" for name in LETTERS)
+    assert problem_of(sql, memory="64MiB")[0] == "Q011"
+    with query_limits("64MiB"):
+        assert ran("SELECT count(*) AS n FROM t") == [{"n": [2]}]
+
+
+LETTERS = "bcdefghijklmnopqrsuvwxyz"
+
+
+def test_what_does_not_fit_in_memory_is_in_a_private_folder():
+    with query_limits("128MiB"):
+        [found] = ran("SELECT current_setting('temp_directory') AS folder")
+    [folder] = found["folder"]
+    assert Path(folder).parent == Path(tempfile.gettempdir())
+    assert Path(folder).stat().st_mode & 0o77 == 0
+
+
+def test_folder_is_removed_at_the_end_of_the_process():
+    code = "from policy_engine.decision.query import running as r; "
+    code += "print(r.run({'': \"SELECT current_setting('temp_directory') AS d\"}, {})['']['d'][0])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip()
+    assert not Path(done.stdout.strip()).exists()
+
+
+def test_query_is_ended_from_another_thread():
+    stop = QueryStop()
+    Timer(0.3, stop.stop).start()
+    assert problem_of(ENDLESS, stop=stop) == (
+        "Q012",
+        "The query was ended before it was answered.",
+    )
+    assert problem_of("SELECT 1 AS n", stop=stop)[0] == "Q012", "later ones neither"
 
 
 def test_database_is_closed_to_everything_outside():
@@ -154,10 +207,10 @@ def test_a_database_that_failed_is_not_asked_again(monkeypatch):
     def broken(*_):
         raise duckdb.InternalException("INTERNAL Error: Attempted to access index 0")
 
-    before = running._database(os.getpid())
+    before = running._database(os.getpid(), 0)
     with monkeypatch.context() as patch:
         patch.setattr(running, "_check", broken)
         with pytest.raises(QueryError, match="The query fails: INTERNAL Error"):
             ran("SELECT 1 AS n")
     assert ran("SELECT 1 AS n") == [{"n": [1]}]
-    assert running._database(os.getpid()) is not before
+    assert running._database(os.getpid(), 0) is not before

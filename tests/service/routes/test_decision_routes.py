@@ -1,6 +1,8 @@
 import json
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Timer
 
 import pytest
 from served import API, code, signed_in
@@ -8,9 +10,12 @@ from test_dataset_routes import uploaded
 from test_policy_routes import published
 
 from policy_engine.decision.log import DecisionLog
+from policy_engine.decision.query.query_limits import QueryStop
 from policy_engine.errors import OutputError, PolicyEngineError
 from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.roles import Role
 from policy_engine.service.resources.decisions import AccessQuestion
+from policy_engine.service.resources.queries import SqlQuestion
 
 READER = "http://example.com/people/ada"
 DATA = "http://example.com/Visit"
@@ -189,3 +194,24 @@ def test_a_log_that_cannot_be_written_answers_nobody(reader, monkeypatch):
 
     monkeypatch.setattr(DecisionLog, "transaction", fail)
     assert code(ask(reader)) == (507, "O002")
+
+
+ENDLESS = "SELECT count(*) AS n FROM Visit a" + "".join(f", Visit v{n}" for n in range(60))
+
+
+def answered(services, stop=None, **limits):
+    """Return the code of a query that takes very long, under limits."""
+    queries = replace(services.queries, **limits)
+    ada = Actor(id="ada", name="Ada", roles=(Role.CONSUMER,), party=READER)
+    with pytest.raises(PolicyEngineError) as caught:
+        queries.answer(ada, SqlQuestion(sql=ENDLESS), stop)
+    return caught.value.code
+
+
+def test_a_query_ends_after_its_time_or_when_the_caller_leaves(services, reader):
+    assert query(reader, "SELECT town FROM Visit").json()["permitted"]
+    assert answered(services, seconds=0.5) == "Q011"
+    stop = QueryStop()
+    Timer(0.5, stop.stop).start()
+    assert answered(services, stop) == "Q012"
+    assert query(reader, "SELECT town FROM Visit").json()["permitted"]

@@ -27,6 +27,7 @@ from policy_engine.decision.query.checking.evidence_query import (
 )
 from policy_engine.decision.query.checking.value_counts import fewest_with_a_value
 from policy_engine.decision.query.grammar import to_sql
+from policy_engine.decision.query.query_limits import LIMIT_CODES
 from policy_engine.errors import InternalError, QueryError
 
 if TYPE_CHECKING:
@@ -43,10 +44,15 @@ _MOST_REPEATED = 0.25
 
 
 def run_checked(texts: dict[str, str], tables: "Mapping[str, pa.Table]") -> "dict[str, pa.Table]":
-    """Return the rows of queries by name. Raises NotCheckableError (K022) if one fails."""
+    """Return the rows of queries by name.
+
+    Raises NotCheckableError (K022) if one fails, and QueryError (Q011, Q012) as `running.run`.
+    """
     try:
         return running.run(texts, tables)
-    except QueryError:
+    except QueryError as error:
+        if error.code in LIMIT_CODES:
+            raise
         # What fails, and on which values, may tell of a person.
         message = "The query cannot be answered on this data."
         raise NotCheckableError("K022", message, "Does it add up or compare texts?") from None

@@ -1,0 +1,56 @@
+"""Calls end what they do when who made them leaves."""
+
+import asyncio
+from threading import Event
+
+import pytest
+
+from policy_engine.service.calls.leaving import answer_while_there
+
+
+class Caller:
+    """A call whose caller is there, or has left."""
+
+    def __init__(self, *, has_left):
+        self.has_left = has_left
+
+    async def is_disconnected(self):
+        return self.has_left
+
+
+def test_answer_is_given_while_the_caller_is_there():
+    answer = answer_while_there(Caller(has_left=False), lambda: 7, pytest.fail)
+    assert asyncio.run(answer) == 7
+
+
+def test_work_is_ended_when_the_caller_leaves():
+    stop = Event()
+
+    def work():
+        return stop.wait(30)
+
+    assert asyncio.run(answer_while_there(Caller(has_left=True), work, stop.set))
+
+
+def test_work_is_ended_with_a_call_that_is_cancelled():
+    stop = Event()
+
+    async def cancelled():
+        task = asyncio.ensure_future(
+            answer_while_there(Caller(has_left=False), lambda: stop.wait(30), stop.set)
+        )
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert stop.is_set()
+
+
+def test_what_is_wrong_is_told():
+    def work():
+        raise ValueError("wrong")
+
+    with pytest.raises(ValueError, match="wrong"):
+        asyncio.run(answer_while_there(Caller(has_left=False), work, lambda: None))
