@@ -58,6 +58,12 @@ def claimed(client, text):
         client.post(f"{API}/datasets", json={"name": "claimed", "iri": iri})
 
 
+def named(owner, steward):
+    """Let a steward work for an owner, as the owner says."""
+    steward_id = steward.get(f"{API}/me").json()["id"]
+    assert owner.put(f"{API}/stewards/{steward_id}").status_code == 200
+
+
 def code(answer):
     """Return the status of an answer, and the code of what was wrong."""
     return answer.status_code, answer.json()["code"]

@@ -57,6 +57,14 @@ def serve(
             "--two-persons", metavar="", help="Publish policies once another owner approves."
         ),
     ] = False,
+    stewards_for_all: Annotated[
+        bool,
+        typer.Option(
+            "--stewards-for-all",
+            metavar="",
+            help="Let stewards work for all owners, not for those alone who name them.",
+        ),
+    ] = False,
     runs: Annotated[
         int,
         typer.Option(metavar="N", min=0, help="How many runs are carried out at once; 0 for none."),
@@ -110,6 +118,7 @@ def serve(
         oidc_secret=oidc_secret.absolute() if oidc_secret else None,
         oidc_claim=oidc_claim.value,
         two_persons=two_persons,
+        stewards_for_all=stewards_for_all,
         runs_at_once=runs,
         run_memory=int(run_memory * 2**30),
         run_seconds=run_hours * 3600,

@@ -20,6 +20,7 @@ from policy_engine.service.resources.dataset_columns import DatasetColumns
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.diagnostics import TextChecks
+from policy_engine.service.resources.holdings import Holdings
 from policy_engine.service.resources.lineage import AssetLineage
 from policy_engine.service.resources.ownership import OwnedAssets
 from policy_engine.service.resources.people import People
@@ -46,6 +47,7 @@ class Services:
     identities: Identities
     provider: IdentityProvider | None
     """Who vouches for people, if anybody does."""
+    holdings: Holdings
     people: People
     policies: Policies
     checks: TextChecks
@@ -70,7 +72,10 @@ class Services:
     def open(cls, settings: ServiceSettings) -> "Services":
         """Return the services of settings. Raises ServiceError (N012, N013) as `Database.open`."""
         database = Database.open(settings.database_url)
-        identities, ownership = Identities(database), OwnedAssets(database)
+        identities, ownership = (
+            Identities(database, settings.stewards_for_all),
+            OwnedAssets(database),
+        )
         policies = Policies(database, two_persons=settings.two_persons)
         datasets = OwnedDatasets(database, FileFolder(settings.folder), settings.largest_upload)
         folders = RunFolders(settings.folder)
@@ -93,6 +98,7 @@ class Services:
             identities=identities,
             provider=settings.provider(),
             people=People(identities, settings.address, settings.oidc_issuer),
+            holdings=Holdings(database),
             policies=policies,
             checks=TextChecks(),
             datasets=datasets,

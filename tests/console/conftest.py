@@ -63,6 +63,14 @@ def owner(chromium, served):
 
 
 @pytest.fixture(scope="session")
+def customers(chromium, served, owner):
+    """The identifier of the dataset that the templates of policies are about."""
+    calling = Calling(chromium.new_context(base_url=served[0], storage_state=owner))
+    described = {"name": "Customers to be planned", "iri": "http://example.com/Customer"}
+    return calling.call("POST", "/datasets", described)["id"]
+
+
+@pytest.fixture(scope="session")
 def masking(chromium, served, owner):
     """Calls of the owner, a policy in force that masks a column, and data that it is about."""
     calling = Calling(chromium.new_context(base_url=served[0], storage_state=owner))

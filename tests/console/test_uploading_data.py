@@ -25,15 +25,14 @@ def test_a_table_is_uploaded_and_its_columns_are_named_as_policies_do(open_page)
     assert page.locator("dl.facts dd").first.inner_text() == "500"
 
 
-def test_the_plan_of_a_policy_in_force_is_told_step_by_step(open_page):
+def test_the_plan_of_a_policy_in_force_is_told_step_by_step(open_page, customers):
     page = open_page("/policies/new")
     page.get_by_label("Name", exact=True).fill("Planned")
     page.get_by_role("button", name="Create draft").click()
     page.get_by_role("button", name="Publish …").click()
     page.get_by_role("dialog").get_by_role("button", name="Publish").click()
     page.get_by_text("is published.").wait_for()
-    page = open_page("/data/new")
-    add_data(page, "To be planned", "http://example.com/Customer")
+    page = open_page(f"/data/{customers}")
     names = "CustomerID,FirstName,LastName,Email,ZIP,BirthDate,TransactionTime,Amount,StoreCategory"
     upload(page, "customers.csv", f"{names}\n1,A,B,c,1,2000-01-01,10:00,1,food\n")
     page.get_by_role("combobox", name="Policy").select_option("Planned, version 1")

@@ -25,6 +25,7 @@ def replace_line(page, part, text):
     page.keyboard.type(text)
 
 
+@pytest.mark.usefixtures("customers")
 def test_a_policy_is_mended_tried_and_published_within_a_minute(open_page):
     start = time.monotonic()
     page = new_policy(open_page, "Customers for marketing")
@@ -71,6 +72,7 @@ def publish(page):
     page.get_by_text("is published.").wait_for()
 
 
+@pytest.mark.usefixtures("customers")
 def test_the_changes_of_a_draft_are_told_in_meaning_and_shown_in_the_text(open_page):
     page = new_policy(open_page, "Changed")
     publish(page)

@@ -15,6 +15,7 @@ export type Explanation = Schemas["Explanation"];
 export type Matrix = Schemas["AccessMatrix"];
 export type Comparison = Schemas["Difference"];
 export type Change = Schemas["Change"];
+export type Owner = Schemas["OwnerView"];
 export type Dataset = Schemas["DatasetView"];
 export type SignInLink = Schemas["LinkView"];
 export type Person = Schemas["PersonView"];

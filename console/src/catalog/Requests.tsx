@@ -15,6 +15,7 @@ import { AskingBox, type Wanted } from "./AskingBox";
 
 const TONES: Record<AccessRequest["state"], Tone> = {
   open: "warn",
+  proposed: "warn",
   granted: "good",
   rejected: "bad",
   revoked: "quiet",
@@ -142,7 +143,7 @@ function Answers({ request, me, answer }: AnswersProps) {
       </span>
     );
   }
-  if (request.state !== "granted") return null;
+  if (request.state !== "granted" && request.state !== "proposed") return null;
   return (
     <button type="button" className="small danger" onClick={() => answer("revoke")}>
       Revoke …

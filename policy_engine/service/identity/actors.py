@@ -18,6 +18,10 @@ class Actor(BaseModel):
     name: str
     roles: tuple[Role, ...]
     party: str = ""
+    serves: tuple[str, ...] = ()
+    """The owners that they are a steward of, by identifier."""
+    serves_all: bool = False
+    """Whether they are a steward of all owners."""
     csrf_token: str = ""
 
     @property

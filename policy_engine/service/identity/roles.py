@@ -22,8 +22,10 @@ class Verb(StrEnum):
     READ_POLICIES = "read policies"
     WRITE_POLICIES = "write policies"
     PUBLISH_POLICIES = "publish policies"
+    WITHDRAW_POLICIES = "withdraw policies"
     READ_DATASETS = "read datasets"
     WRITE_DATASETS = "write datasets"
+    NAME_STEWARDS = "name stewards"
     PLAN = "plan"
     READ_RUNS = "read runs"
     START_RUNS = "start runs"
@@ -36,6 +38,7 @@ class Verb(StrEnum):
     DECIDE = "decide"
     READ_DECISIONS = "read decisions"
     READ_BUDGETS = "read budgets"
+    READ_PEOPLE = "read people"
     MANAGE_PEOPLE = "manage people"
     READ_METRICS = "read metrics"
 
@@ -44,32 +47,37 @@ class Whose(StrEnum):
     """Of whom a role lets one do something."""
 
     OWN = "own"
+    SERVED = "served"
+    """Of the owners that one is a steward of."""
     ALL = "all"
 
 
-_OWN, _ALL = Whose.OWN, Whose.ALL
+_OWN, _SERVED, _ALL = Whose.OWN, Whose.SERVED, Whose.ALL
 ALLOWED: Mapping[Verb, Mapping[Role, Whose]] = MappingProxyType(
     {
         Verb.SEE_ONESELF: dict.fromkeys(Role, _ALL),
-        Verb.READ_POLICIES: {Role.OWNER: _OWN, Role.STEWARD: _ALL, Role.AUDITOR: _ALL},
+        Verb.READ_POLICIES: {Role.OWNER: _OWN, Role.STEWARD: _SERVED, Role.AUDITOR: _ALL},
         Verb.WRITE_POLICIES: {Role.OWNER: _OWN},
         Verb.PUBLISH_POLICIES: {Role.OWNER: _OWN},
-        Verb.READ_DATASETS: {Role.OWNER: _OWN, Role.STEWARD: _ALL, Role.AUDITOR: _ALL},
-        Verb.WRITE_DATASETS: {Role.OWNER: _OWN, Role.STEWARD: _ALL},
-        Verb.PLAN: {Role.OWNER: _OWN, Role.STEWARD: _ALL},
-        Verb.READ_RUNS: {Role.OWNER: _ALL, Role.STEWARD: _ALL, Role.AUDITOR: _ALL},
-        Verb.START_RUNS: {Role.STEWARD: _ALL},
+        Verb.WITHDRAW_POLICIES: {Role.OWNER: _OWN, Role.ADMINISTRATOR: _ALL},
+        Verb.READ_DATASETS: {Role.OWNER: _OWN, Role.STEWARD: _SERVED, Role.AUDITOR: _ALL},
+        Verb.WRITE_DATASETS: {Role.OWNER: _OWN, Role.STEWARD: _SERVED},
+        Verb.NAME_STEWARDS: {Role.OWNER: _OWN},
+        Verb.PLAN: {Role.OWNER: _OWN, Role.STEWARD: _SERVED},
+        Verb.READ_RUNS: {Role.OWNER: _OWN, Role.STEWARD: _SERVED, Role.AUDITOR: _ALL},
+        Verb.START_RUNS: {Role.STEWARD: _SERVED},
         Verb.READ_RELEASES: dict.fromkeys(
             (Role.OWNER, Role.STEWARD, Role.CONSUMER, Role.AUDITOR), _ALL
         ),
         Verb.WITHDRAW_RELEASES: {Role.OWNER: _OWN},
-        Verb.READ_ACCESS: {Role.CONSUMER: _OWN, Role.OWNER: _OWN},
+        Verb.READ_ACCESS: {Role.CONSUMER: _OWN, Role.OWNER: _OWN, Role.AUDITOR: _ALL},
         Verb.ASK_FOR_ACCESS: {Role.CONSUMER: _OWN},
         Verb.GRANT_ACCESS: {Role.OWNER: _OWN},
         Verb.QUERY: {Role.CONSUMER: _OWN},
-        Verb.DECIDE: {Role.CONSUMER: _OWN, Role.OWNER: _ALL, Role.STEWARD: _ALL},
-        Verb.READ_DECISIONS: {Role.CONSUMER: _OWN, Role.OWNER: _ALL, Role.AUDITOR: _ALL},
+        Verb.DECIDE: {Role.CONSUMER: _OWN, Role.OWNER: _OWN, Role.STEWARD: _SERVED},
+        Verb.READ_DECISIONS: {Role.CONSUMER: _OWN, Role.OWNER: _OWN, Role.AUDITOR: _ALL},
         Verb.READ_BUDGETS: {Role.OWNER: _OWN, Role.AUDITOR: _ALL},
+        Verb.READ_PEOPLE: {Role.ADMINISTRATOR: _ALL, Role.AUDITOR: _ALL},
         Verb.MANAGE_PEOPLE: {Role.ADMINISTRATOR: _ALL},
         Verb.READ_METRICS: {Role.ADMINISTRATOR: _ALL, Role.AUDITOR: _ALL},
     }

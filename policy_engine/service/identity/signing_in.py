@@ -18,7 +18,7 @@ from policy_engine.service.identity.secrets import (
 )
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
-from policy_engine.service.store.people import ApiKey, Person, SignIn, SignInLink
+from policy_engine.service.store.people import ApiKey, Person, SignIn, SignInLink, Stewardship
 
 LINK_LIFE = timedelta(minutes=15)
 SIGN_IN_LIFE = timedelta(hours=12)
@@ -32,6 +32,8 @@ class Identities:
     """Who people are, as the database has it."""
 
     database: Database
+    serves_all: bool = False
+    """Whether stewards are those of all owners."""
 
     def first_person(self) -> str:
         """Return the identifier of the first administrator, who is made where there is none."""
@@ -102,13 +104,14 @@ class Identities:
         """
         with self.database.reading() as session:
             row = session.get(SignIn, digest_of(cookie))
+            serves = _served(session, row.person_id) if row else ()
         moment = now()
         if row is None or row.ended or not row.person.is_active or _is_over(row, moment):
             message = "You are no longer signed in."
             raise ServiceError.of("N010", message, "Sign in again.")
         if is_call and moment - row.seen > _SEEN_EVERY:
             self._note_seen(row.digest, moment)
-        return _actor(row.person, row.person.roles, csrf_token(cookie))
+        return self._actor(row.person, row.person.roles, serves, csrf_token(cookie))
 
     def _note_seen(self, digest: str, moment: datetime) -> None:
         with self.database.writing() as session:
@@ -118,12 +121,27 @@ class Identities:
         """Return whose a key is. Raises ServiceError (N010) for one that is not valid."""
         with self.database.reading() as session:
             row = session.scalars(select(ApiKey).where(ApiKey.prefix == prefix_of(key))).first()
+            serves = _served(session, row.person_id) if row else ()
         is_right = is_same(row.digest if row else "", digest_of(key))
         if row is None or not is_right or row.ended or row.expires <= now():
             raise ServiceError.of("N010", "The key is not valid.", "Ask for another one.")
         if not row.person.is_active:
             raise ServiceError.of("N010", "The key is not valid.", "Ask for another one.")
-        return _actor(row.person, [one for one in row.roles if one in row.person.roles], "")
+        roles = [one for one in row.roles if one in row.person.roles]
+        return self._actor(row.person, roles, serves, "")
+
+    def _actor(
+        self, person: Person, roles: list[str], serves: tuple[str, ...], token: str
+    ) -> Actor:
+        return Actor(
+            id=person.id,
+            name=person.name,
+            roles=tuple(map(Role, roles)),
+            party=person.party,
+            serves=serves if Role.STEWARD in roles else (),
+            serves_all=self.serves_all and Role.STEWARD in roles,
+            csrf_token=token,
+        )
 
 
 def _sign_in(session: Session, person_id: str) -> str:
@@ -141,11 +159,9 @@ def _is_over(row: SignIn, moment: datetime) -> bool:
     return row.expires <= moment or moment - row.seen > IDLE_LIFE
 
 
-def _actor(person: Person, roles: list[str], token: str) -> Actor:
-    known_roles = tuple(Role(one) for one in roles)
-    return Actor(
-        id=person.id, name=person.name, roles=known_roles, party=person.party, csrf_token=token
-    )
+def _served(session: Session, person_id: str) -> tuple[str, ...]:
+    rows = select(Stewardship.owner_id).where(Stewardship.steward_id == person_id)
+    return tuple(session.scalars(rows))
 
 
 def _stale_link() -> PolicyEngineError:

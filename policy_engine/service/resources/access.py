@@ -23,12 +23,13 @@ from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.calls.timestamps import AwareMoment
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, nothing_there
-from policy_engine.service.identity.roles import Verb
+from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.ownership import OwnedAssets, party_of
 from policy_engine.service.resources.policies import Policies
 from policy_engine.service.store.access import AccessRequest
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
+from policy_engine.service.store.people import Person
 from policy_engine.service.store.policies import StoredPolicy
 
 
@@ -36,6 +37,8 @@ class AccessState(StrEnum):
     """What became of a request."""
 
     OPEN = "open"
+    PROPOSED = "proposed"
+    """Granted by its owner, and waits for a second person, where two publish."""
     GRANTED = "granted"
     REJECTED = "rejected"
     REVOKED = "revoked"
@@ -80,9 +83,11 @@ class Access:
 
     def page(self, actor: Actor, cursor: Cursor) -> PageOf[AccessView]:
         """Return a page of the requests that somebody made, or has to answer."""
-        rows = select(AccessRequest).where(
-            or_(AccessRequest.requester_id == actor.id, AccessRequest.owner_id == actor.id)
-        )
+        rows = select(AccessRequest)
+        if authorise(actor, Verb.READ_ACCESS) is Whose.OWN:
+            rows = rows.where(
+                or_(AccessRequest.requester_id == actor.id, AccessRequest.owner_id == actor.id)
+            )
         order = AccessRequest.created, AccessRequest.id
         with self.database.reading() as session:
             return cursor.page(session, rows, order, _access_view)
@@ -124,7 +129,8 @@ class Access:
             return _access_view(row)
 
     def grant(self, actor: Actor, request_id: str, tag: str, note: str) -> AccessView:
-        """Return a request that its owner grants: a policy that says so is in force from now on.
+        """Return a request that its owner grants: a policy that says so is in force from now on or,
+        where two persons publish, once another owner approves it.
 
         Raises ServiceError: N003, N005, and N004 where it was answered, or its end is past.
         """
@@ -132,9 +138,15 @@ class Access:
             row = self._answerable(session, actor, request_id, tag, AccessState.OPEN)
             if row.until <= now():
                 raise ServiceError.of("N004", "The moment until which access was asked is past.")
+            requester = session.get(Person, row.requester_id)
+            if requester is None or not requester.is_active or requester.party != row.assignee:
+                message = "Who asked is no longer active, or policies call them otherwise."
+                raise ServiceError.of("N004", message, "Reject the request.")
             policy = self.policies.add_published(session, actor, *_granting(session, row))
             row.policy_id = policy.id
-            return self._answer(session, actor, row, AccessState.GRANTED, note)
+            is_proposed = self.policies.two_persons
+            state = AccessState.PROPOSED if is_proposed else AccessState.GRANTED
+            return self._answer(session, actor, row, state, note)
 
     def reject(self, actor: Actor, request_id: str, tag: str, note: str) -> AccessView:
         """Return a request that its owner rejects. Raises as `grant`."""
@@ -145,22 +157,23 @@ class Access:
     def revoke(self, actor: Actor, request_id: str, tag: str, note: str) -> AccessView:
         """Return a request whose grant its owner takes back: its policy is no longer in force."""
         with self.database.writing() as session:
-            row = self._answerable(session, actor, request_id, tag, AccessState.GRANTED)
+            states = AccessState.GRANTED, AccessState.PROPOSED
+            row = self._answerable(session, actor, request_id, tag, *states)
             policy = session.get(StoredPolicy, row.policy_id)
             if policy is not None:
-                self.policies.withdraw(policy)
+                self.policies.end(policy, actor.id, note)
             return self._answer(session, actor, row, AccessState.REVOKED, note)
 
     def _answerable(
-        self, session: Session, actor: Actor, request_id: str, tag: str, state: AccessState
+        self, session: Session, actor: Actor, request_id: str, tag: str, *states: AccessState
     ) -> AccessRequest:
         authorise(actor, Verb.GRANT_ACCESS)
         row = session.get(AccessRequest, request_id)
         if row is None or row.owner_id != actor.id:
             raise nothing_there()
         check_revision(row.revision, tag)
-        if row.state != state:
-            raise ServiceError.of("N004", f"The request is {row.state}, not {state.value}.")
+        if row.state not in states:
+            raise ServiceError.of("N004", f"The request is {row.state}, not {states[0].value}.")
         if row.requester_id == actor.id:
             raise ServiceError.of("N002", "A request is answered by another person than it is of.")
         return row

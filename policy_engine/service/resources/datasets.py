@@ -19,7 +19,12 @@ from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.files.folder import FileFolder, digest_of_file
 from policy_engine.service.files.inspecting import ending_of, inspect_table
 from policy_engine.service.identity.actors import Actor
-from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
+from policy_engine.service.identity.authorising import (
+    authorise,
+    authorise_on,
+    nothing_there,
+    owners_of,
+)
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.resources.naming import dataset_name
 from policy_engine.service.resources.ownership import check_claim
@@ -78,7 +83,7 @@ class OwnedDatasets:
         """Return a page of the datasets that somebody may read about."""
         rows = select(StoredDataset).where(StoredDataset.deleted.is_(None))
         if authorise(actor, Verb.READ_DATASETS) is Whose.OWN:
-            rows = rows.where(StoredDataset.owner_id == actor.id)
+            rows = rows.where(StoredDataset.owner_id.in_(owners_of(actor, Verb.READ_DATASETS)))
         order = StoredDataset.created, StoredDataset.id
         with self.database.reading() as session:
             return cursor.page(session, rows, order, _dataset_view)

@@ -1,7 +1,7 @@
 """Decisions under all policies in force, and the log that has every one of them."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -18,11 +18,12 @@ from policy_engine.decision.log.log import Transaction
 from policy_engine.decision.model import Effect
 from policy_engine.decision.spending import SpentBudgets
 from policy_engine.errors import InternalError, PolicyEngineError, ServiceError
+from policy_engine.policy.owners import Standing
 from policy_engine.service.calls.timestamps import Moment
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
-from policy_engine.service.identity.authorising import authorise
-from policy_engine.service.identity.roles import Verb, Whose
+from policy_engine.service.identity.authorising import authorise, owners_of
+from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.metrics.call_meter import EventTally
 from policy_engine.service.resources.ownership import OwnedAssets
 
@@ -65,10 +66,10 @@ class LogFilter(BaseModel):
     since: Moment | None = None
     until: Moment | None = None
 
-    def has(self, entry: Entry, party: str | None) -> bool:
-        """Return whether an entry is meant, and is one of a party, if there is one."""
+    def has(self, entry: Entry) -> bool:
+        """Return whether an entry is meant."""
         decided = entry.decision
-        if decided is None or (party is not None and decided.request.assignee != party):
+        if decided is None:
             return False
         moment = datetime.fromisoformat(entry.logged)
         return (
@@ -161,6 +162,8 @@ class _Compiled:
     key: object = None
     decider: Decider | None = None
     log: DecisionLog | None = None
+    people: Mapping[str, str] = field(default_factory=dict)
+    """The people by the parties by which they own assets and issue policies."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +191,10 @@ class Decisions:
         assignee = self.assignee_of(actor, question.assignee)
         decider = self.decider()
         parts = (assignee, question.action, question.target, question.purpose)
-        ticket = _Ticket(decider, read_request(*parts, decider.policies))
+        request = read_request(*parts, decider.policies)
+        if assignee != actor.party and authorise(actor, Verb.DECIDE) is Whose.OWN:
+            self._check_owned(actor, request)
+        ticket = _Ticket(decider, request)
         decision = self._turns.decide(self.log(), ticket)
         self.tally.add(decision.effect)
         return decision
@@ -200,9 +206,22 @@ class Decisions:
         if not assignee:
             message = "You have no IRI that policies call you by."
             raise ServiceError.of("N004", message, "Ask an administrator to give you one.")
-        if authorise(actor, verb) is Whose.OWN:
+        is_others = Role.OWNER in actor.roles or Role.STEWARD in actor.roles
+        if verb is not Verb.DECIDE or not is_others:
             raise ServiceError.of("N002", f"You ask as {actor.party or 'nobody'}, not as others.")
         return assignee
+
+    def _check_owned(self, actor: Actor, request: Request) -> None:
+        """Check that a request in another's name is about what belongs to the caller's owners."""
+        owners = owners_of(actor, Verb.DECIDE)
+        if not {self.owner_of(one) for one in request.targets} <= owners:
+            message = "You ask in the name of others about what is yours, or your owners', alone."
+            raise ServiceError.of("N002", message, "Ask in your own name: leave the assignee out.")
+
+    def owner_of(self, asset: str) -> str | None:
+        """Return who owns an asset, as a person; None where nobody does."""
+        owners = Standing(self.decider().owners).of(asset).owners
+        return self._compiled.people.get(owners[0]) if len(owners) == 1 else None
 
     def decider(self) -> Decider:
         """Return what decides, compiled anew once policies or releases have changed."""
@@ -214,7 +233,7 @@ class Decisions:
                 self._compiled.decider = Decider(
                     rules.policies, read_proofs(), owners=rules.owners, ledger=self.budgets
                 )
-                self._compiled.key = key
+                self._compiled.people, self._compiled.key = rules.people, key
             return self._compiled.decider
 
     def log(self) -> DecisionLog:
@@ -230,15 +249,33 @@ class Decisions:
         `before` is the number of the entry that the page is before.
         """
         is_own = authorise(actor, Verb.READ_DECISIONS) is Whose.OWN
-        party = (actor.party or "-") if is_own else None
+        is_readable = self._own_entries(actor) if is_own else None
         matches: deque[Entry] = deque(maxlen=limit + 1)
         for entry in self._entries():
             if before is not None and entry.number >= before:
                 break
-            if wanted.has(entry, party):
+            if wanted.has(entry) and (is_readable is None or is_readable(entry)):
                 matches.append(entry)
         items = [_view(one) for one in reversed(matches)][:limit]
         return LogPage(items=items, next=items[-1].number if len(matches) > limit else None)
+
+    def _own_entries(self, actor: Actor) -> Callable[[Entry], bool]:
+        """Return whether somebody may read an entry: one of their own requests or, of owners, one
+        about what belongs to them."""
+        standing = Standing(self.decider().owners)
+        parties = {one for one, person in self._compiled.people.items() if person == actor.id}
+        is_owner = Role.OWNER in actor.roles
+
+        def is_readable(entry: Entry) -> bool:
+            decided = entry.decision
+            if decided is None:
+                return False
+            if actor.party and decided.request.assignee == actor.party:
+                return True
+            targets = decided.request.targets if is_owner else ()
+            return any(standing.of(one).own(parties) for one in targets)
+
+        return is_readable
 
     def verify(self, actor: Actor) -> LogIntegrity:
         """Return whether the log is as it was written."""

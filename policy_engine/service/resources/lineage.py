@@ -11,7 +11,7 @@ from policy_engine.decision import Request
 from policy_engine.policy.model import READ, Rule
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import reach_of
-from policy_engine.service.identity.roles import Verb, Whose
+from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.releases import Releases, ReleaseView
@@ -94,12 +94,14 @@ class AssetLineage:
         return [one for one in views if iri in map(terms.canonical, self._sources(one.run))]
 
     def _readers(self, actor: Actor, iri: str) -> list[ReaderView]:
-        """Return who may read an asset: for who sees all decisions, and else for oneself."""
+        """Return who may read an asset: for its owner and who sees all decisions, else oneself."""
         reach = reach_of(actor, Verb.READ_DECISIONS)
         if reach is None:
             return []
         readers = _readers(self.decisions, iri)
-        return [one for one in readers if reach is Whose.ALL or one.assignee == actor.party]
+        is_owner = Role.OWNER in actor.roles and self.decisions.owner_of(iri) == actor.id
+        is_all = reach is Whose.ALL or is_owner
+        return [one for one in readers if is_all or one.assignee == actor.party]
 
 
 def _readers(decisions: Decisions, iri: str) -> Iterator[ReaderView]:

@@ -16,6 +16,7 @@ from policy_engine.service.identity.authorising import authorise, nothing_there
 from policy_engine.service.identity.roles import Role, Verb
 from policy_engine.service.identity.secrets import digest_of, new_key
 from policy_engine.service.identity.signing_in import LINK_LIFE, Identities
+from policy_engine.service.resources.holdings import HoldingsView
 from policy_engine.service.resources.naming import party_name
 from policy_engine.service.store.base import now
 from policy_engine.service.store.people import ApiKey, Person, SignIn
@@ -36,6 +37,8 @@ class PersonView(BaseModel):
     is_active: bool
     created: datetime
     revision: int
+    leaves: HoldingsView | None = None
+    """What belongs to somebody who was just deactivated, and is to be handed over or withdrawn."""
 
 
 class LinkView(BaseModel):
@@ -74,7 +77,7 @@ class People:
 
     def page(self, actor: Actor, cursor: Cursor) -> PageOf[PersonView]:
         """Return a page of the people."""
-        authorise(actor, Verb.MANAGE_PEOPLE)
+        authorise(actor, Verb.READ_PEOPLE)
         with self.identities.database.reading() as session:
             order = Person.created, Person.id
             return cursor.page(session, select(Person), order, _person_view)

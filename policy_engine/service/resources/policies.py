@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from pydantic import BaseModel
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, or_, select, update
 from sqlalchemy.orm import Session, selectinload
 
 from policy_engine.authoring.diff import compare_policies
@@ -18,9 +18,16 @@ from policy_engine.policy import InForce, Policy, PolicyText, Reading
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.identity.actors import Actor
-from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
+from policy_engine.service.identity.authorising import (
+    authorise,
+    authorise_on,
+    nothing_there,
+    owners_of,
+    reach_of,
+)
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.ownership import check_publishing
+from policy_engine.service.store.access import AccessRequest
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
@@ -46,6 +53,9 @@ class VersionView(BaseModel):
     approver: str | None = None
     created: datetime
     published: datetime | None = None
+    withdrawn_by: str | None = None
+    reason: str = ""
+    """Why it was withdrawn."""
     revision: int
 
 
@@ -69,6 +79,10 @@ class PolicyView(BaseModel):
     revision: int
 
 
+_PROPOSED, _GRANTED, _REVOKED = "proposed", "granted", "revoked"
+"""States of the request for access that a policy grants."""
+
+
 @dataclass(frozen=True)
 class Policies:
     """The policies of all owners. What is published never changes: a new version follows it."""
@@ -80,7 +94,8 @@ class Policies:
         """Return a page of the policies that somebody may read."""
         rows = select(StoredPolicy).options(selectinload(StoredPolicy.versions))
         if authorise(actor, Verb.READ_POLICIES) is Whose.OWN:
-            rows = rows.where(StoredPolicy.owner_id == actor.id)
+            is_own = StoredPolicy.owner_id.in_(owners_of(actor, Verb.READ_POLICIES))
+            rows = rows.where(or_(is_own, _waiting()) if self._approves(actor) else is_own)
         order = StoredPolicy.created, StoredPolicy.id
         with self.database.reading() as session:
             return cursor.page(session, rows, order, _policy_view)
@@ -88,13 +103,24 @@ class Policies:
     def read(self, actor: Actor, policy_id: str) -> PolicyView:
         """Return a policy. Raises ServiceError (N003) if it is not there, or not for the caller."""
         with self.database.reading() as session:
-            return _policy_view(_policy(session, actor, policy_id, Verb.READ_POLICIES))
+            return _policy_view(self._readable(session, actor, policy_id))
 
     def version(self, actor: Actor, policy_id: str, number: int) -> VersionText:
         """Return a version with its text. Raises as `read`."""
         with self.database.reading() as session:
-            policy = _policy(session, actor, policy_id, Verb.READ_POLICIES)
-            return _text_view(_version(policy, number))
+            return _text_view(_version(self._readable(session, actor, policy_id), number))
+
+    def _readable(self, session: Session, actor: Actor, policy_id: str) -> StoredPolicy:
+        """Return a policy that somebody may read: theirs, or one that they are to approve."""
+        authorise(actor, Verb.READ_POLICIES)
+        policy = session.get(StoredPolicy, policy_id)
+        if policy and policy.versions[-1].state == VersionState.PROPOSED and self._approves(actor):
+            return policy
+        return _policy(session, actor, policy_id, Verb.READ_POLICIES)
+
+    def _approves(self, actor: Actor) -> bool:
+        """Tell whether somebody is one of two persons who publish."""
+        return self.two_persons and reach_of(actor, Verb.PUBLISH_POLICIES) is not None
 
     def create(self, actor: Actor, name: str, text: str) -> PolicyView:
         """Return a new policy with a draft, whose text need not be valid yet."""
@@ -160,32 +186,66 @@ class Policies:
             if last.state != VersionState.PROPOSED:
                 raise ServiceError.of("N004", "No version of this policy waits to be approved.")
             check_revision(last.revision, tag)
-            if last.author_id == actor.id:
-                message = "A version is approved by another person than its author."
+            if actor.id in (last.author_id, policy.owner_id):
+                message = "A version is approved by another person than its author and owner."
                 raise ServiceError.of("N002", message)
             last.approver_id = actor.id
             _put_in_force(policy, last, _check_publishable(session, policy, last))
+            granted = update(AccessRequest).where(
+                AccessRequest.policy_id == policy.id, AccessRequest.state == _PROPOSED
+            )
+            session.execute(granted.values(state=_GRANTED, revision=AccessRequest.revision + 1))
             session.flush()
             return _text_view(last)
 
+    def withdraw(self, actor: Actor, policy_id: str, reason: str) -> PolicyView:
+        """Return a policy of which no version is in force any more, nor waits to be approved.
+
+        An administrator may do so with that of any owner. Raises ServiceError: N003, N004 where
+        none is in force or waits.
+        """
+        with self.database.writing() as session:
+            policy = _policy(session, actor, policy_id, Verb.WITHDRAW_POLICIES)
+            if not self.end(policy, actor.id, reason):
+                raise ServiceError.of("N004", "No version of this policy is in force, or waits.")
+            answered = update(AccessRequest).where(
+                AccessRequest.policy_id == policy.id,
+                AccessRequest.state.in_((_PROPOSED, _GRANTED)),
+            )
+            session.execute(answered.values(state=_REVOKED, revision=AccessRequest.revision + 1))
+            session.flush()
+            return _policy_view(policy)
+
     def add_published(self, session: Session, actor: Actor, name: str, text: str) -> StoredPolicy:
-        """Return a new policy of somebody that is in force, in the caller's transaction."""
+        """Return a new policy of somebody in the caller's transaction: in force or, with two
+        persons, proposed."""
         policy = StoredPolicy(name=name, owner_id=actor.id)
         version = _draft(1, text, actor)
         policy.versions.append(version)
         session.add(policy)
         session.flush()
-        _put_in_force(policy, version, _check_publishable(session, policy, version))
+        uid = _check_publishable(session, policy, version)
+        if self.two_persons:
+            version.state = VersionState.PROPOSED.value
+        else:
+            _put_in_force(policy, version, uid)
         return policy
 
-    def withdraw(self, policy: StoredPolicy) -> None:
-        """Let no version of a policy be in force any more, in the caller's transaction."""
-        for version in policy.versions:
-            if version.state == VersionState.PUBLISHED:
-                version.state = VersionState.WITHDRAWN.value
-                version.revision += 1
+    def end(self, policy: StoredPolicy, person_id: str, reason: str) -> bool:
+        """Let no version of a policy be in force any more, in the caller's transaction; tell
+        whether one was, or waited to be."""
+        ending = [
+            one
+            for one in policy.versions
+            if one.state in (VersionState.PUBLISHED, VersionState.PROPOSED)
+        ]
+        for version in ending:
+            version.state = VersionState.WITHDRAWN.value
+            version.withdrawn_by, version.reason = person_id, reason
+            version.revision += 1
         policy.published = None
         policy.revision += 1
+        return bool(ending)
 
     def difference(self, actor: Actor, policy_id: str, old: int, new: int) -> Difference:
         """Return what changes from one version of a policy to another. Raises as `read`."""
@@ -230,6 +290,11 @@ def _policy(session: Session, actor: Actor, policy_id: str, verb: Verb) -> Store
         raise nothing_there()
     authorise_on(actor, verb, policy.owner_id)
     return policy
+
+
+def _waiting() -> ColumnElement[bool]:
+    """Return the condition of policies of which a version waits to be approved."""
+    return StoredPolicy.versions.any(PolicyVersion.state == VersionState.PROPOSED.value)
 
 
 def _version(policy: StoredPolicy, number: int) -> PolicyVersion:
@@ -310,6 +375,8 @@ def _version_view(row: PolicyVersion) -> VersionView:
         approver=row.approver_id,
         created=row.created,
         published=row.published,
+        withdrawn_by=row.withdrawn_by,
+        reason=row.reason,
         revision=row.revision,
     )
 

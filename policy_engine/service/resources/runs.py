@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from sqlalchemy import Select, select
+from sqlalchemy import Select, and_, or_, select
 from sqlalchemy.orm import Session
 
 from policy_engine.errors import Problem, ServiceError, did_you_mean
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.identity.actors import Actor
-from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
+from policy_engine.service.identity.authorising import authorise, nothing_there, owners_of
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.policies import Policies
@@ -22,10 +22,12 @@ from policy_engine.service.runs.happenings import PROGRESS, note
 from policy_engine.service.runs.kinds.settings import RELEASES, RunSettings
 from policy_engine.service.runs.results import artefact_path
 from policy_engine.service.runs.states import RunState
-from policy_engine.service.runs.views import RunView, run_view
+from policy_engine.service.runs.views import RunView, run_view, subjects_of
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
-from policy_engine.service.store.runs import RunArtefact, RunEvent, StoredRun
+from policy_engine.service.store.datasets import StoredDataset
+from policy_engine.service.store.policies import StoredPolicy
+from policy_engine.service.store.runs import RunArtefact, RunEvent, RunSubject, StoredRun
 
 _MOST_WAITING = 1_000
 """So many runs of one person may wait at once."""
@@ -93,6 +95,9 @@ class Runs:
             )
             session.add(run)
             session.flush()
+            session.add_all(
+                RunSubject(run_id=run.id, person_id=one) for one in _subjects(session, asked_for)
+            )
             note(session, run.id, RunState.QUEUED.value)
             return run_view(run)
 
@@ -165,7 +170,10 @@ class Runs:
     def _visible(self, actor: Actor) -> Select[StoredRun]:
         rows = select(StoredRun)
         if authorise(actor, Verb.READ_RUNS) is Whose.OWN:
-            rows = rows.where(StoredRun.owner_id == actor.id)
+            subjects = select(RunSubject.run_id)
+            own = subjects.where(RunSubject.person_id.in_(owners_of(actor, Verb.READ_RUNS)))
+            is_alone = and_(StoredRun.owner_id == actor.id, StoredRun.id.not_in(subjects))
+            rows = rows.where(or_(StoredRun.id.in_(own), is_alone))
         return rows
 
     def _parsed(self, kind: str, settings: Mapping[str, Any]) -> RunSettings:
@@ -217,12 +225,25 @@ _HOW = {
 
 
 def _run(session: Session, actor: Actor, run_id: str, verb: Verb) -> StoredRun:
-    authorise(actor, verb)
+    reach = authorise(actor, verb)
     run = session.get(StoredRun, run_id, with_for_update=verb is not Verb.READ_RUNS)
     if run is None:
         raise nothing_there()
-    authorise_on(actor, verb, run.owner_id)
+    subjects = subjects_of(session, [run.id])[run.id] or {run.owner_id}
+    if reach is Whose.OWN and subjects.isdisjoint(owners_of(actor, verb)):
+        raise nothing_there()
     return run
+
+
+def _subjects(session: Session, settings: RunSettings) -> set[str]:
+    """Return the owners of what a run is about."""
+    subjects: set[str] = set()
+    for table, ids in (
+        (StoredPolicy, [settings.policy_id] if settings.policy_id else []),
+        (StoredDataset, settings.dataset_ids),
+    ):
+        subjects |= {*session.scalars(select(table.owner_id).where(table.id.in_(ids)))}
+    return subjects.union(*subjects_of(session, settings.release_ids).values())
 
 
 def _changed(session: Session, run: StoredRun) -> RunView:

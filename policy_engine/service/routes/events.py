@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from policy_engine.errors import PolicyEngineError
 from policy_engine.service.calls.callers import ServicesOf, allowed, check_still_allowed
 from policy_engine.service.identity.actors import Actor
-from policy_engine.service.identity.authorising import reach_of
+from policy_engine.service.identity.authorising import owners_of, reach_of
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.services import Services
 
@@ -54,6 +54,7 @@ async def _frames(
 ) -> AsyncIterator[str]:
     """Yield what is to be sent, until the reader may no longer read, or the service ends."""
     reach, checked = reach_of(actor, Verb.READ_RUNS), time.monotonic()
+    owners = owners_of(actor, Verb.READ_RUNS)
     yield ": the stream has begun\n\n"
     async for news in services.run_news.listen(heard, BEAT):
         if time.monotonic() - checked > CHECK:
@@ -62,5 +63,5 @@ async def _frames(
             except PolicyEngineError:
                 return
             checked = time.monotonic()
-        own = [one for one in news if reach is Whose.ALL or one.owner_id == actor.id]
+        own = [one for one in news if reach is Whose.ALL or one.people & owners]
         yield "".join(one.frame for one in own) or ": still there\n\n"

@@ -14,6 +14,7 @@ from policy_engine.service.calls.revisions import IfMatch, add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Role, Verb
 from policy_engine.service.identity.signing_in import SIGN_IN_LIFE
+from policy_engine.service.resources.holdings import HoldingsView, OwnerView, StewardView
 from policy_engine.service.resources.people import (
     MOST_DAYS,
     KeyView,
@@ -29,6 +30,9 @@ sign_in_router = APIRouter(include_in_schema=False)
 Self = Annotated[Actor, Depends(allowed(Verb.SEE_ONESELF))]
 Manager = Annotated[Actor, Depends(allowed(Verb.MANAGE_PEOPLE))]
 Subject = Annotated[str, Field(max_length=255)]
+Reader = Annotated[Actor, Depends(allowed(Verb.READ_PEOPLE))]
+Owner = Annotated[Actor, Depends(allowed(Verb.NAME_STEWARDS))]
+DataReader = Annotated[Actor, Depends(allowed(Verb.READ_DATASETS))]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -49,6 +53,12 @@ class PersonChange(BaseModel):
     party: str | None = None
     subject: Subject | None = None
     is_active: bool | None = None
+
+
+class Heir(BaseModel):
+    """The owner to whom all is handed over, by their identifier."""
+
+    to: Annotated[str, Field(max_length=64)]
 
 
 class KeyRequest(BaseModel):
@@ -77,7 +87,7 @@ def sign_out(services: ServicesOf, _: Self, call: Request) -> Response:
 
 @router.get("/people")
 def list_people(
-    services: ServicesOf, actor: Manager, page: Annotated[Cursor, Query()]
+    services: ServicesOf, actor: Reader, page: Annotated[Cursor, Query()]
 ) -> PageOf[PersonView]:
     """List people and their roles, the newest first."""
     return services.people.page(actor, page)
@@ -102,8 +112,13 @@ def change_person(
     tag: IfMatch,
     response: Response,
 ) -> PersonView:
-    """Change the roles or the party of a person, or whether they may sign in at all."""
+    """Change the roles or the party of a person, or whether they may sign in at all.
+
+    The policies and datasets of who is no longer active stay: the answer says which.
+    """
     view = services.people.change(actor, person_id, tag, **change.model_dump())
+    if not view.is_active:
+        view.leaves = services.holdings.of(actor, person_id)
     add_tag(response, view.revision)
     return view
 
@@ -112,6 +127,42 @@ def change_person(
 def invite_person(services: ServicesOf, actor: Manager, person_id: str) -> LinkView:
     """Make a link by which a person signs in once, within 15 minutes. Give it to nobody else."""
     return services.people.invite(actor, person_id)
+
+
+@router.get("/people/{person_id}/holdings")
+def list_holdings(services: ServicesOf, actor: Reader, person_id: str) -> HoldingsView:
+    """List the policies in force and the datasets of a person: what stays once they have left."""
+    return services.holdings.of(actor, person_id)
+
+
+@router.post("/people/{person_id}:hand-over")
+def hand_over(services: ServicesOf, actor: Manager, person_id: str, heir: Heir) -> HoldingsView:
+    """Hand over all that belongs to a person who is no longer active to another owner."""
+    return services.holdings.hand_over(actor, person_id, heir.to)
+
+
+@router.get("/owners")
+def list_owners(services: ServicesOf, actor: DataReader) -> list[OwnerView]:
+    """List the owners whose datasets you see: yourself, or those that you work for."""
+    return services.holdings.owners(actor)
+
+
+@router.get("/stewards")
+def list_stewards(services: ServicesOf, actor: Owner) -> list[StewardView]:
+    """List the stewards, and who of them works for you."""
+    return services.holdings.stewards(actor)
+
+
+@router.put("/stewards/{person_id}")
+def name_steward(services: ServicesOf, actor: Owner, person_id: str) -> StewardView:
+    """Let a steward work on your datasets, and plan and run what your policies ask for."""
+    return services.holdings.name_steward(actor, person_id)
+
+
+@router.delete("/stewards/{person_id}", status_code=204)
+def dismiss_steward(services: ServicesOf, actor: Owner, person_id: str) -> None:
+    """Let a steward no longer work for you."""
+    services.holdings.dismiss_steward(actor, person_id)
 
 
 @router.get("/keys")

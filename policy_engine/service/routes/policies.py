@@ -29,6 +29,7 @@ router = APIRouter(tags=["policies"], route_class=RepeatableRoute)
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_POLICIES))]
 Writer = Annotated[Actor, Depends(allowed(Verb.WRITE_POLICIES))]
 Publisher = Annotated[Actor, Depends(allowed(Verb.PUBLISH_POLICIES))]
+Withdrawer = Annotated[Actor, Depends(allowed(Verb.WITHDRAW_POLICIES))]
 Page = Annotated[Cursor, Query()]
 
 
@@ -42,6 +43,12 @@ class NewPolicy(Text):
     """A policy that is not there yet."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class EndReason(BaseModel):
+    """Why a policy is withdrawn."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=2000)]
 
 
 class Explanation(BaseModel):
@@ -182,6 +189,14 @@ def approve_policy(
 ) -> VersionText:
     """Put in force what another owner proposed."""
     return _tagged(services.policies.approve(actor, policy_id, tag), response)
+
+
+@router.post("/policies/{policy_id}:withdraw")
+def withdraw_policy(
+    services: ServicesOf, actor: Withdrawer, policy_id: str, why: EndReason
+) -> PolicyView:
+    """Let no version of a policy be in force any more; an administrator may, for any owner."""
+    return services.policies.withdraw(actor, policy_id, why.reason)
 
 
 def _tagged(view: VersionText, response: Response) -> VersionText:

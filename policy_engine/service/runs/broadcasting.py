@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from policy_engine.service.runs.views import run_view
+from policy_engine.service.runs.views import run_view, subjects_of
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.runs import RunEvent, StoredRun
 
@@ -27,7 +27,8 @@ class RunNews:
 
     number: int
     run_id: str
-    owner_id: str
+    people: frozenset[str]
+    """The owners whom the run is about or, where there are none, who has started it."""
     data: str
 
     @property
@@ -165,7 +166,13 @@ def _news(session: Session, last: int) -> list[RunNews]:
         )
     }
     runs = session.scalars(select(StoredRun).where(StoredRun.id.in_(numbers))).all()
+    subjects = subjects_of(session, numbers)
     return [
-        RunNews(numbers[one.id], one.id, one.owner_id, run_view(one).model_dump_json())
+        RunNews(
+            numbers[one.id],
+            one.id,
+            frozenset(subjects[one.id] or {one.owner_id}),
+            run_view(one).model_dump_json(),
+        )
         for one in runs
     ]

@@ -1,13 +1,16 @@
 """A run as the API tells it."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.runs.states import RunState
-from policy_engine.service.store.runs import StoredRun
+from policy_engine.service.store.runs import RunSubject, StoredRun
 
 
 class RunView(BaseModel):
@@ -29,6 +32,15 @@ class RunView(BaseModel):
     started: datetime | None = None
     finished: datetime | None = None
     revision: int
+
+
+def subjects_of(session: Session, run_ids: Collection[str]) -> dict[str, set[str]]:
+    """Return the owners whom runs are about, by run; none where it is about nobody's things."""
+    subjects: dict[str, set[str]] = {one: set() for one in run_ids}
+    rows = select(RunSubject.run_id, RunSubject.person_id).where(RunSubject.run_id.in_(run_ids))
+    for run, person in session.execute(rows):
+        subjects[run].add(person)
+    return subjects
 
 
 def run_view(row: StoredRun) -> RunView:

@@ -66,3 +66,13 @@ class ApiKey(StoredTable):
     expires: Mapped[datetime]
     ended: Mapped[datetime | None]
     person: Mapped[Person] = relationship(lazy="joined")
+
+
+class Stewardship(StoredTable):
+    """A person who works on what belongs to an owner, as that owner has said."""
+
+    __tablename__ = "stewardships"
+
+    owner_id: Mapped[str] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    steward_id: Mapped[str] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    created: Mapped[datetime] = mapped_column(default=now)

@@ -43,4 +43,7 @@ class PolicyVersion(StoredTable):
     approver_id: Mapped[str | None] = mapped_column(ForeignKey("people.id"))
     created: Mapped[datetime] = mapped_column(default=now)
     published: Mapped[datetime | None]
+    withdrawn_by: Mapped[str | None] = mapped_column(ForeignKey("people.id"))
+    reason: Mapped[str] = mapped_column(default="")
+    """Why it was withdrawn."""
     revision: Mapped[int] = mapped_column(default=1)

@@ -46,6 +46,15 @@ class StoredRun(StoredTable):
     revision: Mapped[int] = mapped_column(default=1)
 
 
+class RunSubject(StoredTable):
+    """An owner whose policy, datasets or releases a run is about: they may read of it."""
+
+    __tablename__ = "run_subjects"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    person_id: Mapped[str] = mapped_column(ForeignKey(Person.id), primary_key=True, index=True)
+
+
 class RunEvent(StoredTable):
     """Something that happened to a run. Later events have greater numbers, also once earlier ones
     are removed."""

@@ -14,7 +14,7 @@ def actor(*roles):
     ("roles", "reach"),
     [
         ((Role.OWNER,), Whose.OWN),
-        ((Role.STEWARD,), Whose.ALL),
+        ((Role.STEWARD,), Whose.OWN),
         ((Role.OWNER, Role.AUDITOR), Whose.ALL),
     ],
 )
@@ -33,3 +33,16 @@ def test_what_is_anothers_is_as_if_it_were_not_there():
     authorise_on(actor(Role.OWNER), Verb.READ_POLICIES, "ada")
     with pytest.raises(ServiceError, match="N003"):
         authorise_on(actor(Role.OWNER), Verb.READ_POLICIES, "bob")
+
+
+def test_stewards_work_for_those_who_named_them_or_for_all():
+    sue = actor(Role.STEWARD).model_copy(update={"serves": ("olga",)})
+    authorise_on(sue, Verb.WRITE_DATASETS, "olga")
+    for verb, owner in ((Verb.WRITE_DATASETS, "bob"), (Verb.READ_POLICIES, "bob")):
+        with pytest.raises(ServiceError, match="N003"):
+            authorise_on(sue, verb, owner)
+    with pytest.raises(ServiceError, match="N002"):
+        authorise_on(sue, Verb.WRITE_POLICIES, "olga")
+    everywhere = sue.model_copy(update={"serves_all": True})
+    authorise_on(everywhere, Verb.WRITE_DATASETS, "bob")
+    assert authorise(everywhere, Verb.DECIDE) is Whose.ALL

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from building import permission, policy
-from served import API, code, signed_in
+from served import API, code, named, signed_in
 from test_dataset_routes import TABLE, created, uploaded
 from test_policy_routes import made, published
 
@@ -144,6 +144,7 @@ def test_nobody_is_given_the_party_of_another(services):
 
 def test_a_steward_names_the_owner_whom_a_dataset_belongs_to(services, victim):
     steward = signed_in(services, "steward", name="Sue")
+    named(victim, steward)
     owner, body = victim.get(f"{API}/me").json()["id"], {"name": "x", "iri": MINE}
     assert code(steward.post(f"{API}/datasets", json=body)) == (404, "N003")
     view = steward.post(f"{API}/datasets", json={**body, "owner": owner}).json()

@@ -23,7 +23,7 @@ def finished(services, run_id, figures, kind="explore", state="succeeded", **set
 
 @pytest.fixture
 def compare(services):
-    client = signed_in(services, "steward", name="Sue")
+    client = signed_in(services, "auditor", name="Ursula")
     return lambda first, second: client.get(f"{API}/runs/{first}/comparison?with={second}")
 
 

@@ -43,8 +43,9 @@ def policy(*refinements):
 
 @pytest.fixture
 def reader(services):
-    published(signed_in(services, "owner", name="Owner"), policy())
-    uploaded(signed_in(services, "steward", name="Steward"), TABLE, "visits.csv", DATA)
+    owner = signed_in(services, "owner", name="Owner")
+    published(owner, policy())
+    uploaded(owner, TABLE, "visits.csv", DATA)
     return signed_in(services, "consumer", party=READER)
 
 

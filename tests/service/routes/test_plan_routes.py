@@ -1,4 +1,4 @@
-from served import API, CUSTOMER, code, signed_in
+from served import API, CUSTOMER, code, named, signed_in
 from test_dataset_routes import uploaded
 from test_policy_routes import made
 
@@ -39,6 +39,8 @@ def test_policies_and_datasets_of_others_are_not_planned_with(services):
     assert code(other.post(f"{API}/plans", json={"policy": policy})) == (404, "N003")
     own, _ = made(other, CUSTOMER.read_text("utf-8"))
     steward, third = (signed_in(services, one, name="Eve") for one in ("steward", "owner"))
+    for one in (other, third):
+        named(one, steward)
     dataset = uploaded(third, f"{COLUMNS}\n{ROW}\n".encode(), iri=IRI).json()["id"]
     body = {"policy": own.rpartition("/")[2], "datasets": {IRI: dataset}}
     assert code(other.post(f"{API}/plans", json=body)) == (404, "N003")

@@ -1,5 +1,5 @@
 import pytest
-from served import API, code, signed_in
+from served import API, code, named, signed_in
 from test_dataset_routes import created, uploaded
 
 TABLE = b"name,zip,diagnosis\n" + b"".join(
@@ -57,8 +57,9 @@ def test_a_column_is_shown_at_each_height(owner, dataset):
     assert levels[1]["groups"] == [{"label": "2010*", "rows": 40}]
 
 
-def test_labels_are_for_the_owner_of_the_data_alone(services, dataset):
+def test_labels_are_for_the_owner_of_the_data_alone(services, owner, dataset):
     steward = signed_in(services, "steward", name="Sue")
+    named(owner, steward)
     answer = preview(steward, dataset, column="zip")
     assert answer.json()["levels"][0]["group_count"] == 4
     assert "2010" not in answer.text

@@ -1,6 +1,6 @@
 import pytest
 from followed import cheap
-from served import API, CUSTOMER, code, service, signed_in
+from served import API, CUSTOMER, code, named, service, signed_in
 from test_dataset_routes import created, uploaded
 from test_policy_routes import published
 
@@ -18,9 +18,11 @@ def steward(services):
 
 
 @pytest.fixture
-def policy(services):
-    """Return a policy in force."""
-    address, _ = published(signed_in(services, "owner", name="Olga"), TEXT)
+def policy(services, steward):
+    """Return a policy in force of an owner whom the steward works for."""
+    owner = signed_in(services, "owner", name="Olga")
+    named(owner, steward)
+    address, _ = published(owner, TEXT)
     return address.rpartition("/")[2]
 
 
@@ -91,6 +93,7 @@ def test_a_run_is_about_what_is_there(steward, policy, services):
 
 def test_what_runs_is_the_version_in_force(steward, services, asked):
     owner = signed_in(services, "owner", name="Olga")
+    named(owner, steward)
     draft = owner.post(f"{API}/policies", json={"name": "draft", "text": TEXT}).json()["id"]
     answer = steward.post(f"{API}/runs", json={**asked, "policy": draft})
     assert code(answer) == (409, "N004")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from served import API, CUSTOMER, browser, code, service, signed_in
+from served import API, CUSTOMER, browser, code, named, service, signed_in
 from test_dataset_routes import TABLE, uploaded
 from test_policy_routes import made, published
 
@@ -15,19 +15,20 @@ HALF = "\ud800"
 
 
 def test_no_policy_in_force_keeps_requests_of_others_from_being_decided(services):
-    published(signed_in(services, "owner"), TEXT)
+    victim = signed_in(services, "owner")
+    published(victim, TEXT)
     other = signed_in(services, "owner", name="Bob")
     address, tag = made(other, TEXT.replace("/policy/customer", "/policy/mine"))
     answer = other.post(f"{address}:publish", headers={"If-Match": tag})
     assert code(answer) == (422, "P019")
     assert "policy/customer" not in answer.text
     question = {"assignee": "http://org/user", "target": ["http://example.com/Customer"]}
-    steward = signed_in(services, "steward")
-    assert steward.post(f"{API}/decisions", json=question).status_code == 200
+    assert victim.post(f"{API}/decisions", json=question).status_code == 200
 
 
 def test_a_dataset_is_given_by_its_own_iri_alone(services):
     owner, steward = signed_in(services, "owner"), signed_in(services, "steward", name="Sue")
+    named(owner, steward)
     address, _ = published(owner, TEXT)
     dataset = uploaded(owner, TABLE, iri="http://example.com/Other").json()["id"]
     body = {
