@@ -257,7 +257,8 @@ class OutputSession:
         `outcome` that they were fitted to: the fit is repeated. A file by its path, a figure, a
         text or anything else is for review.
 
-        Raises RequestError (K025) for features of another model, or rows that are not the data's.
+        Raises RequestError (K025) for features of another model, rows that are not the data's, and
+        frames and series, which are asked for or added as files.
         """
         label = name or output_label(output)
         model, text = None, type(output).__name__

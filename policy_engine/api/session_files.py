@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine.data.table_files import missing_file, unreadable_file
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, RequestError
 
 
 def output_label(output: Any) -> str:
@@ -22,7 +22,10 @@ _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]*$")
 
 
 def file_content(output: Any) -> tuple[str, bytes]:
-    """Return a file, a figure of matplotlib, or a text, as its ending and its bytes."""
+    """Return a file, a figure of matplotlib, or a text, as its ending and its bytes.
+
+    Raises DataError (C002, C003) for a file that cannot be read, RequestError (K025) for a frame.
+    """
     if isinstance(output, str | Path) and len(str(output)) < _PATH:
         path = Path(output)
         if isinstance(output, Path) or _ENDING.search(output) or path.is_file():
@@ -40,4 +43,8 @@ def file_content(output: Any) -> tuple[str, bytes]:
         picture = BytesIO()
         output.savefig(picture, format="png")
         return ".png", picture.getvalue()
+    if any(hasattr(output, one) for one in ("__arrow_c_stream__", "to_csv", "write_csv")):
+        message = f"A {type(output).__name__} has no evidence, and as a text only some of its rows."
+        hint = "Ask the session for the table, or write it to a file and add that, for review."
+        raise RequestError.of("K025", message, hint)
     return ".txt", str(output).encode()

@@ -104,3 +104,11 @@ def test_another_figure_is_refused_as_it_was(tmp_path, data):
         check_tables(
             path, profile="sacro", unit="person", data=data, recipe=TableRecipe(("region",))
         )
+
+
+def test_files_for_people_have_no_formulas(tmp_path):
+    (tmp_path / "t.csv").write_text('region,"=HYPERLINK(""x"")",y\n=cmd,30,40\n@SUM(A1),50,60\n')
+    check_tables(tmp_path / "t.csv", profile="dwb-2015", kind="counts", out=tmp_path / "out")
+    [path] = (tmp_path / "out/outputs").iterdir()
+    text = path.read_text()
+    assert text == 'region,"\'=HYPERLINK(""x"")",y\n\'=cmd,30,40\n\'@SUM(A1),50,60\n'

@@ -288,6 +288,8 @@ def test_what_is_not_understood_is_refused(tmp_path):
             lambda: made.ols(people().pay, people()[["age"]][5:].reset_index(drop=True)),
             lambda: made.add(tmp_path),
             lambda: made.add("results.csv"),
+            lambda: made.add(people()),
+            lambda: made.add(people().pay),
         ):
             with pytest.raises(PolicyEngineError, match=r"C002|C010|K025|U002"):
                 call()

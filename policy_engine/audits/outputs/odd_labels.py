@@ -22,7 +22,7 @@ _COUNTED = re.compile(
     r"|units?|personen|f\u00e4lle|personnes|cas\b|personas|casos)",
     re.IGNORECASE,
 )
-_BRACKETS = re.compile(r"[(\[]\s*([^()\[\]]*?)(\d+)\s*[)\]]")
+_BRACKETS = re.compile(r"[(\[]\s*((?:[^()\[\]]*[\s=:,;])?)(\d+)\s*[)\]]")
 _ENDING = re.compile(r"(?:(?<=[\s:;_()\u2013-])|(?<=, )|(?<=[a-z]{3}))(\d+)$")
 _YEAR = re.compile(r"(1[89]|20|21)\d\d")
 _RANGE = re.compile(

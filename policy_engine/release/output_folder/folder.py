@@ -36,7 +36,11 @@ def stored_file(path: str, content: bytes) -> StoredFile:
 
 
 def check_vacant(folder: Path) -> None:
-    """Raise OutputError (O001) where there is something else than an empty folder."""
+    """Raise OutputError (O001) where there is something else than an empty folder, (O002) where a
+    link leads nowhere."""
+    if folder.is_symlink() and not folder.exists():
+        message = f"{str(folder)!r} is a link that leads nowhere."
+        raise OutputError.of("O002", message, "Give a path of which nothing is there yet.")
     try:
         is_vacant = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
     except OSError as error:
@@ -210,8 +214,9 @@ class OutputFolder:
         Rejected outputs stay. Raises LedgerError (K028) while one is still open, (K027) if a file
         was changed since it was submitted, and OutputError (O001, O002).
         """
-        if to.exists():
-            message = f"The output {str(to)!r} exists."
+        if to.exists() or to.is_symlink():
+            noun = "exists" if to.exists() else "is a link that leads nowhere"
+            message = f"The output {str(to)!r} {noun}."
             raise OutputError.of("O001", message, "Give another path.")
         if to.resolve().is_relative_to(self.folder.resolve()):
             message = f"{str(to)!r} is in the folder that is checked."

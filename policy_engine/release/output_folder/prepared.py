@@ -31,6 +31,7 @@ from policy_engine.release.output_folder.model import (
     Submission,
     SubmittedOutput,
 )
+from policy_engine.release.output_folder.spreadsheet_text import without_formula
 from policy_engine.release.output_ledger.ledger import OutputLedger
 from policy_engine.release.protected_zeros import JudgedTable, protect_zeros
 
@@ -250,8 +251,9 @@ def _parts(model: ModelOutput) -> Iterator[tuple[str, ShownTable]]:
 def _csv(table: ShownTable) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.head)
-    writer.writerows([["" if cell is None else cell for cell in row] for row in table.rows])
+    writer.writerow(map(without_formula, table.head))
+    for row in table.rows:
+        writer.writerow("" if cell is None else without_formula(cell) for cell in row)
     return text.getvalue().encode()
 
 

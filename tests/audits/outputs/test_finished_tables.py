@@ -216,3 +216,17 @@ def test_shares_are_those_of_the_next_total(tmp_path):
     table = written(tmp_path, f"place,f,m\n{rows}Asia,38,80\nChina,20,30\nIndia,18,50\n")
     shares, _ = known_shares(table, table.values.astype(int))
     assert shares[4] == pytest.approx(max(55 / 61, 55 / 95))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b"a;b\nx;30\ny;40\n", "C010.*semicolon"),
+        (b"a\tb\nx\t30\ny\t40\n", "C010.*tab"),
+        ("a,b\nx,30\ny,40\n".encode("utf-16"), "C008.*UTF-16.*UTF-8"),
+    ],
+)
+def test_other_separators_and_encodings_are_named(tmp_path, text, problem):
+    (tmp_path / "t.csv").write_bytes(text)
+    with pytest.raises(DataError, match=f"(?s){problem}"):
+        read_finished(tmp_path / "t.csv")

@@ -10,6 +10,7 @@ from policy_engine.errors import LedgerError, OutputError, RequestError
 from policy_engine.methods.output_checks.profiles import PROFILES
 from policy_engine.release.output_folder.folder import (
     OutputFolder,
+    check_vacant,
     stored_file,
     try_folder,
     write_folder,
@@ -249,3 +250,9 @@ def test_a_folder_that_could_not_be_written_is_told_before(tmp_path):
     with pytest.raises(OutputError, match="O002"):
         try_folder(tmp_path / "new", {f"outputs/{'x' * 300}.csv": b""})
     assert not [*tmp_path.iterdir()]
+
+
+def test_a_link_that_leads_nowhere_is_not_a_place_for_a_folder(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    with pytest.raises(OutputError, match=r"O002.*leads nowhere"):
+        check_vacant(tmp_path / "link")
