@@ -184,6 +184,9 @@ def integer_span(rows: Residues, counts: NDArray[np.int64], prime: int) -> Resid
     without a pivot, which is in no other direction: without those that lead nowhere, what is known
     are the rows and their columns.
     """
+    # Pivots are the largest counts, which leave the most room for what they are led to.
+    order = np.argsort(-counts, kind="stable")
+    rows, counts = rows[:, order], counts[order]
     form = echelon(rows, prime, is_reduced=True)
     free = np.setdiff1d(np.arange(rows.shape[1]), form.pivots)
     is_witness = np.zeros(len(free), np.bool_)
@@ -197,7 +200,8 @@ def integer_span(rows: Residues, counts: NDArray[np.int64], prime: int) -> Resid
         is_witness[first : first + _AT_ONCE] = (scales > 0) & (ahead | behind)
     if is_witness.all():
         return None
-    return np.vstack([form.rows, np.eye(rows.shape[1])[free[~is_witness]]])
+    known = np.vstack([form.rows, np.eye(rows.shape[1])[free[~is_witness]]])
+    return known[:, np.argsort(order)]
 
 
 def _whole(entries: Residues, prime: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,9 +1,11 @@
 """Within which bounds values are known: of whole counts, and of sums of bounded contributions."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 import numpy as np
+from numpy.typing import NDArray
 
 from policy_engine.kernels.output_checks.released_bounds import (
     KnownInterval,
@@ -98,22 +100,59 @@ def _interval_faults(
     *,
     needs_interior: bool,
 ) -> Iterator[Fault]:
-    places = cells_of(trial, system, system.fresh_numbers)
-    sums = _sums(trial, system)
+    is_new = system.is_fresh & ~_follows(system)
+    places = cells_of(trial, system, system.numbers[is_new].tolist())
+    sums = _sums(trial, system, ~system.is_fresh | is_new)
     if sums is None or not can_solve() or any(_value(system, *goal) is None for goal in goals):
         yield Fault(UNDECIDED, places)
+        return
+    if not is_new.any():
         return
     if needs_interior and not has_interior(sums, SECONDS):
         yield Fault(TOO_NARROW, places)
         return
+    own = (system.is_own & (~system.is_fresh | is_new)).nonzero()[0]
+    narrow = _narrow_goals(system, sums, goals)
+    earlier = _sums(trial, system, ~system.is_fresh)
+    if narrow is None or earlier is None:
+        yield Fault(UNDECIDED, places)
+        return
+    known = intervals(earlier, system.targets[[goal[0] for goal, _ in narrow]], SECONDS)
+    for (goal, ends), before in zip_longest(narrow, known):
+        if before is None or _is_narrower(ends, before, _value(system, *goal) or 0.0):
+            used = own[ends.equations]
+            numbers = system.numbers[used[is_new[used]]]
+            yield Fault(TOO_NARROW, cells_of(trial, system, numbers.tolist()))
+
+
+def _is_narrower(ends: KnownInterval, before: KnownInterval, value: float) -> bool:
+    """Return whether an interval is narrower than one that was known before."""
+    margin = _TINY * max(1.0, abs(value))
+    return ends.low > before.low + margin or ends.high < before.high - margin
+
+
+def _follows(system: LinearSystem) -> NDArray[np.bool_]:
+    """Return which rows of a system follow from earlier ones of its measure: they tell nothing."""
+    earlier = system.rows[system.is_own & ~system.is_fresh]
+    if not len(earlier):
+        return np.zeros(len(system.rows), np.bool_)
+    return np.asarray(in_span(earlier, system.rows, random_prime()), np.bool_)
+
+
+_Goal = tuple[int, Suppressed]
+
+
+def _narrow_goals(
+    system: LinearSystem, sums: KnownSums, goals: Sequence[_Goal]
+) -> list[tuple[_Goal, KnownInterval]] | None:
+    """Return the goals that are known too closely, each with what is known of it; None where that
+    is not known in time."""
     targets = system.targets[[place for place, _ in goals]]
     all_ends = [*intervals(sums, targets, SECONDS)]
     if len(all_ends) < len(goals):
-        yield Fault(UNDECIDED, places)
-    for goal, ends in zip(goals, all_ends, strict=False):
-        if _is_narrow(system, goal, ends):
-            numbers = system.numbers[system.is_own][ends.equations & system.is_fresh[system.is_own]]
-            yield Fault(TOO_NARROW, cells_of(trial, system, numbers.tolist()))
+        return None
+    pairs = zip(goals, all_ends, strict=True)
+    return [(goal, ends) for goal, ends in pairs if _is_narrow(system, goal, ends)]
 
 
 def _value(system: LinearSystem, place: int, cell: Suppressed) -> float | None:
@@ -135,17 +174,17 @@ def _is_narrow(system: LinearSystem, goal: tuple[int, Suppressed], ends: KnownIn
     return low > value - below + margin or high < value + above - margin
 
 
-def _sums(trial: Trial, system: LinearSystem) -> KnownSums | None:
-    """Return what is known of the atoms of a system, in shares of the largest value; None where a
-    released value is not known. Measures that are no totals, such as a median, tell none of them.
+def _sums(trial: Trial, system: LinearSystem, is_used: NDArray[np.bool_]) -> KnownSums | None:
+    """Return what some rows of a system tell of its atoms, in shares of the largest value; None
+    where a released value is not known. Measures that are no totals, such as a median, tell none.
     """
-    weights = system.weights.astype(np.float64)
-    own = system.rows[system.is_own]
+    weights, is_used = system.weights.astype(np.float64), system.is_own & is_used
+    own = system.rows[is_used]
     if system.name == COUNT:
         ends = np.zeros(len(weights)), np.full(len(weights), np.inf)
         return KnownSums(own, own @ weights, *ends)
     least, most = trial.after.bounds[column_of(system.name)]
-    values = [_released(trial, system.name, one) for one in system.numbers[system.is_own].tolist()]
+    values = [_released(trial, system.name, one) for one in system.numbers[is_used].tolist()]
     if any(value is None for value in values):
         return None
     sums = np.array(values, np.float64)

@@ -63,6 +63,14 @@ def test_values_that_contradict_one_another_have_no_bounds():
     assert not has_interior(sums([[1, 1], [1, 1]], [5.0, 6.0], 0.0, 10.0), 9)
 
 
+def test_small_counts_within_large_ones_are_not_known():
+    """Whichever way the columns are ordered: of 1 and 50, and 1 and 40, none can be told."""
+    rows = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0]])
+    for order in ([0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]):
+        counts = np.array([1, 50, 1, 40], np.int64)[order]
+        assert integer_span(rows[:, order], counts, PRIME) is None
+
+
 def ends(rows, solution, most):
     """Return the atoms that stay at an end, from 0 to most, and the equations that tell it."""
     matrix, counts = np.array(rows, float), np.array(solution, float)
