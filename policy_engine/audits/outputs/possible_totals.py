@@ -35,8 +35,18 @@ def possible_parents(table: FinishedTable, key: int) -> list[Parents]:
     is expected to fit by chance, as many sets as there are: of few and small figures, that is so
     of nearly all.
     """
-    parents = table.parents[key]
     figures, slack = _lines(table, key)
+    variants: list[Parents] = []
+    for parents in dict.fromkeys([table.parents[key], (NOBODY,) * len(figures)]):
+        variants.extend(_more(parents, figures, slack))
+    if table.totals[key] and not is_total_word(table.totals[key]):
+        variants.append((ALONE,) * len(figures))
+    return list(dict.fromkeys(variants))
+
+
+def _more(parents: Parents, figures: Figures, slack: Figures) -> Iterator[Parents]:
+    """Yield parents of lines, then with further lines that could be totals of those that they are
+    beside of, each alone, and as many as go together."""
     fits: list[tuple[float, int, tuple[int, ...]]] = []
     for parent in sorted(set(parents)):
         family = [line for line, one in enumerate(parents) if one == parent]
@@ -47,22 +57,15 @@ def possible_parents(table: FinishedTable, key: int) -> list[Parents]:
             if len(others) >= _LEAST_PARTS:
                 fits.extend(_fits(figures, slack, total, others))
     fits = sorted(fits)[:_MOST_PER_KEY]
-    variants = [parents, *(_with(parents, total, parts) for _, total, parts in fits)]
+    yield parents
+    yield from (_with(parents, total, parts) for _, total, parts in fits)
     forest, taken = parents, set[int]()
     for _, total, parts in fits:
-        if not taken & {total, *parts}:
+        # A total in what it would be the total of is none.
+        if not taken & {total, *parts} and not _upper(forest, total).intersection(parts):
             forest = _with(forest, total, parts)
             taken |= {total, *parts}
-    return list(dict.fromkeys([*variants, forest, *_by_chance(table, key)]))
-
-
-def _by_chance(table: FinishedTable, key: int) -> Iterator[Parents]:
-    """Yield what the lines are if those that were found to be totals are so by chance."""
-    count = len(table.labels[key])
-    if any(one != NOBODY for one in table.parents[key]):
-        yield (NOBODY,) * count
-    if table.totals[key] and not is_total_word(table.totals[key]):
-        yield (ALONE,) * count
+    yield forest
 
 
 def _with(parents: Parents, total: int, parts: Sequence[int]) -> Parents:

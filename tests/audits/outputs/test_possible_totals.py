@@ -53,3 +53,20 @@ def test_what_is_a_total_only_by_its_figures_may_be_none(tmp_path):
     rows = "region,farm,shop,all\nnorth,60,.,78\nsouth,.,33,35\nwest,18,.,43\n"
     assert variants(tmp_path, rows, 0) == [(NOBODY, NOBODY), (ALONE, ALONE)]
     assert variants(tmp_path, rows.replace("north", "Total"), 0) == [(NOBODY, NOBODY)]
+
+
+def test_a_total_that_was_found_of_fewer_lines_may_be_one_of_more(tmp_path):
+    rows = "north,12,.,.,14\nsouth,12,60,12,84\nwest,33,33,47,113\npersons,.,93,.,.\n"
+    found = variants(tmp_path, f"region,farm,shop,mill,persons\n{rows}", 0)
+    assert found[0] == (-1, 3, 3, -1)
+    assert (3, 3, 3, -1) in found
+
+
+def test_no_line_is_a_part_of_its_own_part(tmp_path):
+    rows = "W,900,40\nt,450,.\nu,450,40\nY,900,70\nv,450,.\nx,450,70\n"
+    for parents in variants(tmp_path, f"region,a,b\n{rows}", 0):
+        for line in range(6):
+            ways = [line]
+            while parents[ways[-1]] >= 0:
+                ways.append(parents[ways[-1]])
+                assert len(ways) <= 6
