@@ -228,6 +228,7 @@ CODES = {
     "A034": "models of a generator that cannot be audited together",
     "A035": "a secret column of which nothing can be learnt or measured",
     "H001": "a profile that is used but not named",
+    "H002": "an output check that names no unit of privacy",
     "W001": "an output that no rule but its own governs",
     "W003": "a rule without effect, for its assigner does not own the asset",
     "W004": "an asset that may be read together with others under a rule that does not cover it",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policy_engine.errors import DataError, PolicyEngineError, Problem, place_order
-from policy_engine.plan.products import check_plannable
+from policy_engine.plan.products import check_plannable, hints_of_checks
 from policy_engine.policy import InForce, Policy, PolicyText, Reading
 from policy_engine.policy.claims import Claims, Problems
 from policy_engine.policy.collecting.files import is_collection, kind_of
@@ -176,8 +176,8 @@ def _check_policies(
         return Checked(path, error.problems, exit_code=_exit_code(error))
     if problems:
         return Checked(path, tuple(problems), exit_code=1)
-    hints = tuple(hint for policy in policies for hint in policy.hints)
-    return Checked(path, hints=hints, policies=policies)
+    hints = (hint for policy in policies for hint in (*policy.hints, *hints_of_checks(policy)))
+    return Checked(path, hints=tuple(hints), policies=policies)
 
 
 def _exit_code(error: PolicyEngineError) -> int:

@@ -49,6 +49,15 @@ def output_checks(policy: Policy) -> tuple[RuleCheck, ...]:
     return checks
 
 
+def unit_hints(policy: Policy) -> Iterator[Problem]:
+    """Yield a hint (H002) for each check of a policy that names no unit of privacy: rows count."""
+    for one in output_checks(policy):
+        if not one.check.unit:
+            message = "Its output check counts each row as a person: no unit of privacy is named."
+            hint = "If persons have several rows, name the column that tells them apart as "
+            yield Problem("H002", message, f"{hint}pe:privacyUnit.", one.action.place)
+
+
 @dataclass
 class _Reader:
     problems: list[Problem] = field(default_factory=list)

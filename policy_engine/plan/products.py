@@ -112,18 +112,31 @@ def check_plannable(policy: Policy) -> None:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
 
 
+def hints_of_checks(policy: Policy) -> tuple[Problem, ...]:
+    """Return what the output checks of a policy, of which nothing is wrong, may have left out."""
+    if not _may_check_outputs(policy):
+        return ()
+    from policy_engine.plan.output_checks import unit_hints  # noqa: PLC0415 (slow to import)
+
+    return tuple(unit_hints(policy))
+
+
 def _read_checks(policy: Policy) -> None:
     """Raise PlanError with what is wrong with the output checks of a policy that mentions any."""
-    if any(
+    if _may_check_outputs(policy):
+        from policy_engine.plan.output_checks import output_checks  # noqa: PLC0415 (slow to import)
+
+        output_checks(policy)
+
+
+def _may_check_outputs(policy: Policy) -> bool:
+    return any(
         leaf.left_operand.startswith(terms.PE)
         for rule in policy.permissions
         for action in rule.actions
         for condition in action.refinements
         for leaf in condition.constraints()
-    ):
-        from policy_engine.plan.output_checks import output_checks  # noqa: PLC0415 (slow to import)
-
-        output_checks(policy)
+    )
 
 
 def asks_for_data(policy: Policy) -> bool:

@@ -3,7 +3,7 @@ from output_checked import TABLE, policy_with
 
 from policy_engine.errors import PlanError
 from policy_engine.methods.output_checks.profiles import PROFILES
-from policy_engine.plan.output_checks import checks_of, output_checks
+from policy_engine.plan.output_checks import checks_of, output_checks, unit_hints
 
 
 def check_of(*refinements):
@@ -37,6 +37,14 @@ def test_how_a_check_is_made_is_as_the_policy_says():
         "organisation",
     )
     assert check.unit == f"{TABLE}/person"
+
+
+def test_a_check_without_a_unit_is_hinted_at():
+    check = ("pe:outputCheck", "eq", "abs")
+    [hint] = unit_hints(policy_with(check))
+    assert (hint.code, hint.place.line > 0) == ("H002", True)
+    unit = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"})
+    assert [*unit_hints(policy_with(check, unit))] == []
 
 
 @pytest.mark.parametrize(

@@ -26,23 +26,31 @@ def denial(
     and a query of these, in an SQL dialect, if there is one."""
     together, filters = decided.together, decided.filters
     allowed: tuple[Columns, ...] = ()
+    is_apart = False
     if not filters:
         datasets = {iri: tables.catalog.dataset(iri).columns for iri in reading.columns}
         columns_read = {iri: names or datasets[iri] for iri, names in reading.columns.items()}
         allowed = permitted_choices(asker.ask, columns_read)
+        is_apart = len(columns_read) > 1 and all(
+            asker.ask({iri: names}).permissions for iri, names in columns_read.items()
+        )
     cut = smaller_query(reading, allowed, tables, asker.ask)
     return QueryResult(
         permitted=False,
         columns=reading.columns,
         decision=together.decision,
         allowed=allowed,
-        reasons=tuple(_denial_reasons(reading.columns, together, filters, tables)),
+        reasons=tuple(_denial_reasons(reading.columns, together, filters, tables, is_apart)),
         suggestion=to_sql(cut, dialect) if cut else "",
     )
 
 
 def _denial_reasons(
-    columns: Columns, together: RowAccess, filters: Mapping[str, Filter], tables: Tables
+    columns: Columns,
+    together: RowAccess,
+    filters: Mapping[str, Filter],
+    tables: Tables,
+    is_apart: bool,
 ) -> Iterator[Problem]:
     for iri, rows in filters.items():
         if rows.is_nothing:
@@ -63,6 +71,9 @@ def _denial_reasons(
     unsatisfied = [line for line in decision.derivation if line.startswith("its constraint")]
     hint = " ".join(misses or (f"{line[0].upper()}{line[1:]}." for line in unsatisfied))
     yield Problem("Q006", f"{subject} may not be read. {decision.reason}", hint)
+    if is_apart:
+        message = f"Each of {join_names(tables.names[iri] for iri in columns)} may be read alone."
+        yield Problem("Q006", message, "One permission has to name all of them as its target.")
 
 
 def _format_columns(columns: tuple[str, ...]) -> str:

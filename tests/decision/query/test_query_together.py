@@ -48,6 +48,10 @@ def test_two_tables_that_two_rules_grant_are_not_joined():
     result = ask(JOIN, apart)
     assert not result.permitted
     assert "all of it together, may not be read" in result.reasons[0].message
+    assert str(result.reasons[1]) == (
+        "Q006 Each of 'People' and 'Visits' may be read alone. "
+        "One permission has to name all of them as its target."
+    )
     assert result.decision.request.targets == READ_BY_JOIN
     assert rows("SELECT age FROM People", apart)
     assert rows("SELECT cost FROM Visits", apart)
@@ -67,6 +71,11 @@ def test_two_tables_that_two_rules_grant_are_not_joined():
 def test_what_is_read_anywhere_in_a_query_is_read_together(sql):
     assert rows(sql, policy([rule(PEOPLE), rule(VISITS)])) is None
     assert rows(sql, people_and_visits()) is not None
+
+
+def test_what_may_not_be_read_alone_either_is_not_said_to_be():
+    result = ask(JOIN, policy([rule(PEOPLE)]))
+    assert [one.code for one in result.reasons] == ["Q006"]
 
 
 def test_a_denial_says_which_columns_of_several_tables_one_rule_grants():
