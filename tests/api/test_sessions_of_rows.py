@@ -85,3 +85,30 @@ def test_a_model_does_not_give_away_by_its_observations_what_a_table_withholds(a
     assert totals.loc["south"].isna().tolist() == [False, False, True]
     assert asked.ols("days ~ drugs").status == "released"
     assert asked.ols("days ~ drugs", data=frame[frame.region == "south"]).status == "suppressed"
+
+
+def _dominated():
+    """Return the visits with 2,000 more of one person of the north, who always stays three days."""
+    frame = visits()
+    own = frame[frame.person == 1].iloc[[0] * 2000].assign(days=3, drugs=9, visit=range(9, 2009))
+    return pd.concat([frame, own], ignore_index=True).assign(ill=lambda some: some.days == 3)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda groups: groups.size(),
+        lambda groups: groups["days"].count(),
+        lambda groups: groups["drugs"].median(),
+        lambda groups: groups["ill"].mean(),
+        lambda groups: groups["days"].std(),
+    ],
+    ids=["size", "count", "median", "rate", "deviation"],
+)
+def test_figures_of_rows_most_of_which_are_those_of_one_person_are_withheld(tmp_path, ask):
+    with output_session(
+        None, tmp_path / "f", data=_dominated(), profile="sacro", unit="person"
+    ) as session:
+        cells = shown(ask(session.groupby("region"))).iloc[:, 0]
+    assert pd.isna(cells["north"])
+    assert cells[["south", "west"]].notna().any()

@@ -1,7 +1,7 @@
 """Tables of results made of microdata: their figures, and the evidence of each cell."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -149,7 +149,7 @@ def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulatio
         statistic, figures = _EVIDENCE[FUNCTIONS[one.function]](
             one, CellRows(present, whole, all_codes)
         )
-        measures.append(Measure(one.name, (statistic,)))
+        measures.append(Measure(one.name, (statistic, *_row_statistics(one, present, statistic))))
         values.append(figures)
         members.append(
             CellMembers(present.groups, present.units, numbers[is_present], present.values)
@@ -234,6 +234,35 @@ def _linear(one: ShownAggregate, cells: CellRows) -> Evaluated:
     return _statistic(one, evidence), figures
 
 
+def _row_statistics(
+    one: ShownAggregate, present: Contributions, statistic: ShownStatistic
+) -> Iterator[ShownStatistic]:
+    """Yield what a figure of rows tells of how many each unit has, where some have several: their
+    number is a total of the units' rows, and so is that of the rows with either of two values."""
+    is_counted = statistic.statbarn is not Statbarn.LINEAR_AGGREGATIONS
+    if not is_counted or (present.rows_in == present.units_in).all():
+        return
+    yield _statistic(one, _row_sizes(present, np.ones(len(present.groups))), Statbarn.FREQUENCIES)
+    is_binary = statistic.statbarn is Statbarn.FREQUENCIES and one.function not in COUNTS
+    if is_binary and present.values is not None:
+        for value in _only_two(present.values) or ():
+            is_it = (present.values == value).astype(np.float64)
+            yield _statistic(one, _row_sizes(present, is_it), Statbarn.FREQUENCIES)
+
+
+def _row_sizes(present: Contributions, sizes: Figures) -> CellEvidence:
+    own = replace(present, values=sizes)
+    first, second = own.largest_two
+    return CellEvidence(
+        units=present.units_in,
+        rows=present.rows_in,
+        largest=first,
+        second=second,
+        total=own.total(own.sums),
+        negatives=np.zeros(present.group_count, np.int64),
+    )
+
+
 def _only_two(values: Figures) -> tuple[float, float] | None:
     """Return the two values that there are, None for more; 0 and 1 of either alone, or of none."""
     if np.isin(values, (0.0, 1.0)).all():
@@ -282,7 +311,7 @@ def _yes_or_no(
         rest_of_line=no.astype(np.float64),
         is_constant=present.is_constant,
     )
-    return replace(_statistic(one, evidence), statbarn=Statbarn.FREQUENCIES)
+    return _statistic(one, evidence, Statbarn.FREQUENCIES)
 
 
 def _position(one: ShownAggregate, cells: CellRows) -> Evaluated:
@@ -338,9 +367,11 @@ def _endpoint(one: ShownAggregate, cells: CellRows) -> Evaluated:
     return _statistic(one, evidence), present.extreme(least=one.function == "min")
 
 
-def _statistic(one: ShownAggregate, evidence: CellEvidence) -> ShownStatistic:
+def _statistic(
+    one: ShownAggregate, evidence: CellEvidence, statbarn: Statbarn | None = None
+) -> ShownStatistic:
     columns = (one.column,) if one.column else ()
-    return ShownStatistic(FUNCTIONS[one.function], evidence, columns)
+    return ShownStatistic(statbarn or FUNCTIONS[one.function], evidence, columns)
 
 
 _EVIDENCE: Mapping[Statbarn, Callable[[ShownAggregate, CellRows], Evaluated]] = MappingProxyType(

@@ -200,8 +200,8 @@ def integer_span(rows: Residues, counts: NDArray[np.int64], prime: int) -> Resid
         is_witness[first : first + _AT_ONCE] = (scales > 0) & (ahead | behind)
     if is_witness.all():
         return None
-    known = np.vstack([form.rows, np.eye(rows.shape[1])[free[~is_witness]]])
-    return known[:, np.argsort(order)]
+    told_rows = np.vstack([form.rows, np.eye(rows.shape[1])[free[~is_witness]]])
+    return told_rows[:, np.argsort(order)]
 
 
 def _whole(entries: Residues, prime: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

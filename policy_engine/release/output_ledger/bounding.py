@@ -117,8 +117,8 @@ def _interval_faults(
     if narrow is None or earlier is None:
         yield Fault(UNDECIDED, places)
         return
-    known = intervals(earlier, system.targets[[goal[0] for goal, _ in narrow]], SECONDS)
-    for (goal, ends), before in zip_longest(narrow, known):
+    ends_before = intervals(earlier, system.targets[[goal[0] for goal, _ in narrow]], SECONDS)
+    for (goal, ends), before in zip_longest(narrow, ends_before):
         if before is None or _is_narrower(ends, before, _value(system, *goal) or 0.0):
             used = own[ends.equations]
             numbers = system.numbers[used[is_new[used]]]
