@@ -3,10 +3,10 @@
 from typing import Any
 
 from fastapi import FastAPI
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from policy_engine import __version__
 from policy_engine.service.calls.body_limits import BodyLimit
+from policy_engine.service.calls.hosts import KnownHosts, host_name
 from policy_engine.service.calls.marking import Marking
 from policy_engine.service.calls.refusals import REFUSALS, add_refusals, name_media_type
 from policy_engine.service.routes import (
@@ -16,6 +16,7 @@ from policy_engine.service.routes import (
     decisions,
     events,
     health,
+    links,
     pages,
     people,
     plans,
@@ -69,10 +70,10 @@ def make_app(services: Services) -> FastAPI:
     for router in _RESOURCES:
         app.include_router(router, prefix=PREFIX, responses=REFUSALS)
     app.include_router(health.router)
-    app.include_router(people.sign_in_router)
+    app.include_router(links.router)
     app.include_router(providers.provider_router)
     app.include_router(pages.router)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=_hosts(services.settings))
+    app.add_middleware(KnownHosts, names=_hosts(services.settings))
     app.add_middleware(BodyLimit, largest=services.settings.largest_body)
     meter = services.figures.calls
     app.add_middleware(Marking, is_secure=services.settings.is_secure, meter=meter)
@@ -81,6 +82,6 @@ def make_app(services: Services) -> FastAPI:
 
 def _hosts(settings: ServiceSettings) -> list[str]:
     """Return the names that the service answers to: a page elsewhere cannot give it another one."""
-    public = settings.public_url.partition("://")[2].partition("/")[0].rpartition(":")
-    names = {*LOOPBACK, settings.host, public[0] or public[2]}
-    return sorted(one for one in names if one)
+    public = settings.public_url.partition("://")[2].partition("/")[0]
+    names = {*LOOPBACK, settings.host, host_name(public)}
+    return sorted(one.lower() for one in names if one)

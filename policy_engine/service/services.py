@@ -7,6 +7,7 @@ from pathlib import Path
 from fastapi import Request
 
 from policy_engine.service.calls.rates import RateLimit
+from policy_engine.service.calls.turns import CallTurns
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.identity.providers import IdentityProvider
 from policy_engine.service.identity.signing_in import Identities
@@ -65,6 +66,7 @@ class Services:
     comparisons: Comparisons
     run_news: RunBroadcaster
     figures: ServiceFigures
+    turns: CallTurns
     calls: RateLimit
     costly_calls: RateLimit
 
@@ -121,6 +123,7 @@ class Services:
             comparisons=Comparisons(runs),
             run_news=run_news,
             figures=figures,
+            turns=CallTurns(),
             calls=RateLimit(settings.calls_a_minute),
             costly_calls=RateLimit(max(1, settings.calls_a_minute // _COSTLY)),
         )

@@ -1,7 +1,7 @@
 """Who can do what by policies: every party that they name, with every asset, for every purpose."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -18,6 +18,8 @@ ANYBODY_ELSE = "anybody else"
 _STRANGER = "urn:policy-engine:anybody-else"
 MOST_PARTIES = 20
 MOST_ROWS = 200
+_MOST_QUESTIONS = 100 * MOST_ROWS
+"""So many questions are looked at: rules of thousands of assets and purposes have millions."""
 
 
 class MatrixRow(BaseModel):
@@ -60,7 +62,9 @@ def access_matrix(
     """
     rules = [rule for policy in policies for rule in policy.rules]
     parties = _names(party.iri for rule in rules for party in rule.assignees)
-    questions = list(dict.fromkeys(_questions(rules)))
+    questions = list(
+        islice(dict.fromkeys(islice(_questions(rules), _MOST_QUESTIONS)), MOST_ROWS + 1)
+    )
     decider = Decider(policies, certificates)
     labels = {**{party: party for party in parties[:MOST_PARTIES]}, ANYBODY_ELSE: _STRANGER}
     rows = tuple(_row(decider, labels, *one) for one in questions[:MOST_ROWS])

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from policy_engine.errors import ServiceError
+from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise
 from policy_engine.service.identity.roles import Verb
@@ -15,6 +15,8 @@ from policy_engine.service.settings import LOOPBACK
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _BEARER = "bearer "
+MOST_OF_ANYBODY = 64 * 2**10
+"""Bytes of a text that is checked for somebody who is not signed in."""
 
 
 def cookie_name(*, is_secure: bool) -> str:
@@ -32,8 +34,8 @@ def caller_of(call: Request) -> Actor:
     if caller is not None:  # a call is counted once, however often it is asked whose it is
         return caller
     services = services_of(call)
-    key, cookie = _key_of(call), _cookie_of(call, services)
-    services.calls.spend(digest_of(key or cookie) if key or cookie else _address_of(call))
+    key, cookie = _key_of(call), cookie_of(call, services)
+    services.calls.spend(digest_of(key or cookie) if key or cookie else address_of(call))
     if key:
         actor = services.identities.by_key(key)
     elif cookie:
@@ -52,15 +54,34 @@ def check_still_allowed(call: Request, verb: Verb) -> None:
     Raises ServiceError: N010 once the sign-in or the key has ended, N002 once the role has.
     """
     services = services_of(call)
-    key, cookie = _key_of(call), _cookie_of(call, services)
+    key, cookie = _key_of(call), cookie_of(call, services)
     identities = services.identities
     actor = identities.by_key(key) if key else identities.by_cookie(cookie, is_call=False)
     authorise(actor, verb)
 
 
+def check_size_for(call: Request, size: int) -> None:
+    """Check that a text is one that the caller may have checked.
+
+    Raises ServiceError (N008) for a large one of somebody who is not signed in.
+    """
+    if size > MOST_OF_ANYBODY:
+        try:
+            caller_of(call)
+        except PolicyEngineError as error:
+            message = f"Who is not signed in has texts of {MOST_OF_ANYBODY:,} bytes checked."
+            hint = "Sign in, and send the X-CSRF-Token or a key."
+            raise ServiceError.of("N008", f"{message} Given: {size:,}.", hint) from error
+
+
+def address_of(call: Request) -> str:
+    """Return the address that a call comes from."""
+    return call.client.host if call.client else ""
+
+
 def anybody(call: Request) -> None:
     """Count a call that needs no sign-in. Raises ServiceError (N006) for one too many."""
-    services_of(call).calls.spend(_address_of(call))
+    services_of(call).calls.spend(address_of(call))
 
 
 class Allowed:
@@ -90,7 +111,7 @@ class AllowedHere(Allowed):
 
     def __call__(self, call: Request) -> Actor:
         """Return the caller, who has no roles on this machine. Raises as `Allowed`."""
-        if services_of(call).settings.public_url or _address_of(call) not in LOOPBACK:
+        if services_of(call).settings.public_url or address_of(call) not in LOOPBACK:
             return super().__call__(call)
         anybody(call)
         return Actor(id="", name="", roles=())
@@ -101,12 +122,20 @@ def _key_of(call: Request) -> str:
     return header[len(_BEARER) :].strip() if header.lower().startswith(_BEARER) else ""
 
 
-def _cookie_of(call: Request, services: Services) -> str:
+def cookie_of(call: Request, services: Services) -> str:
+    """Return the cookie of who is signed in; empty where nobody is."""
     return call.cookies.get(cookie_name(is_secure=services.settings.is_secure), "")
 
 
-def _address_of(call: Request) -> str:
-    return call.client.host if call.client else ""
+def check_own_page(call: Request, services: Services) -> None:
+    """Check that a form was sent by a page of ours. Raises ServiceError (N009) otherwise."""
+    site, origin = (call.headers.get(name, "") for name in ("sec-fetch-site", "origin"))
+    if site != "same-origin" and (site or origin not in _own_origins(call, services)):
+        raise ServiceError.of("N009", "The form was not sent by a page of this service.")
+
+
+def _own_origins(call: Request, services: Services) -> set[str]:
+    return {services.settings.address, f"{call.url.scheme}://{call.headers.get('host', '')}"}
 
 
 def _check_site(call: Request, services: Services, actor: Actor) -> None:
@@ -114,8 +143,7 @@ def _check_site(call: Request, services: Services, actor: Actor) -> None:
     if call.method in _SAFE:
         return
     origin = call.headers.get("origin", "")
-    own = {services.settings.address, f"{call.url.scheme}://{call.headers.get('host', '')}"}
-    is_ours = not origin or origin in own
+    is_ours = not origin or origin in _own_origins(call, services)
     site = call.headers.get("sec-fetch-site", "same-origin")
     token = call.headers.get("x-csrf-token", "")
     if not is_ours or site not in ("same-origin", "none") or not is_same(token, actor.csrf_token):

@@ -90,6 +90,18 @@ class Identities:
                 raise ServiceError.of("N010", message, "Ask an administrator.")
             return _sign_in(session, person_id)
 
+    def person_of_link(self, secret: str) -> tuple[str, str]:
+        """Return who signs in by a link, by identifier and name; it can still be followed.
+
+        Raises ServiceError (N010) as `follow_link`.
+        """
+        with self.database.reading() as session:
+            row = session.get(SignInLink, digest_of(secret))
+            person = session.get(Person, row.person_id) if row else None
+        if row is None or row.used or row.expires <= now() or not (person and person.is_active):
+            raise _stale_link()
+        return person.id, person.name
+
     def sign_out(self, cookie: str) -> None:
         """End the sign-in of a cookie."""
         with self.database.writing() as session:

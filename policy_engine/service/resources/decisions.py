@@ -10,9 +10,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from policy_engine import terms
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, read_request
+from policy_engine.decision.knowing import Known
 from policy_engine.decision.log import DecisionLog, Entry, read_log, verify_log
 from policy_engine.decision.log.log import Transaction
 from policy_engine.decision.model import Effect
@@ -257,6 +259,8 @@ class Decisions:
             if wanted.has(entry) and (is_readable is None or is_readable(entry)):
                 matches.append(entry)
         items = [_view(one) for one in reversed(matches)][:limit]
+        if is_own and Role.OWNER not in actor.roles:
+            items = [*map(self._without_names(actor), items)]
         return LogPage(items=items, next=items[-1].number if len(matches) > limit else None)
 
     def _own_entries(self, actor: Actor) -> Callable[[Entry], bool]:
@@ -276,6 +280,28 @@ class Decisions:
             return any(standing.of(one).own(parties) for one in targets)
 
         return is_readable
+
+    def _without_names(self, actor: Actor) -> Callable[[LoggedView], LoggedView]:
+        """Return entries of a log for who may not know all names of columns that a query meant.
+
+        A denied query of all columns names them: of those that no policy names to the party, the
+        dataset is told.
+        """
+        decider = self.decider()
+        knowledge, datasets = Known(decider, actor.party), decider.owners.statements_by_asset
+
+        def name(target: str) -> str:
+            dataset = terms.dataset_of(target)
+            is_hidden = dataset in datasets and not (
+                knowledge.has(target) or knowledge.has(dataset)
+            )
+            return dataset if is_hidden else target
+
+        def without(view: LoggedView) -> LoggedView:
+            targets = tuple(dict.fromkeys(map(name, view.targets)))
+            return view.model_copy(update={"targets": targets})
+
+        return without
 
     def verify(self, actor: Actor) -> LogIntegrity:
         """Return whether the log is as it was written."""

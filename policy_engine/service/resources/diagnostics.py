@@ -30,13 +30,21 @@ class TextChecks:
     _memo: OrderedDict[bytes, Diagnostics] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
-    def diagnose(self, text: bytes) -> Diagnostics:
-        """Return what the validator says of a text."""
+    def remembered(self, text: bytes) -> Diagnostics | None:
+        """Return what was said of a text; None for one that is not remembered."""
         digest = hashlib.sha256(text).digest()
         with self._lock:
-            if digest in self._memo:
-                self._memo.move_to_end(digest)
-                return self._memo[digest]
+            if digest not in self._memo:
+                return None
+            self._memo.move_to_end(digest)
+            return self._memo[digest]
+
+    def diagnose(self, text: bytes) -> Diagnostics:
+        """Return what the validator says of a text."""
+        earlier = self.remembered(text)
+        if earlier is not None:
+            return earlier
+        digest = hashlib.sha256(text).digest()
         result = _diagnose(text)
         if len(result.problems) + len(result.hints) <= _MOST_PROBLEMS:
             with self._lock:

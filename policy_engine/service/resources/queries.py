@@ -1,14 +1,18 @@
 """Queries of what there is, answered as far as policies let the caller read it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from policy_engine import terms
 from policy_engine.api.deciding import query_data
+from policy_engine.decision import Decider
+from policy_engine.decision.knowing import Known
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
+from policy_engine.errors import PolicyEngineError, QueryError
 from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
@@ -90,12 +94,53 @@ class Queries:
     def _answer(self, actor: Actor, question: SqlQuestion) -> QueryAnswer:
         assignee = self.decisions.assignee_of(actor, "", Verb.QUERY)
         decider = self.decisions.decider()
+        knowledge = Known(decider, assignee)
+        mentioned = self.data(question.sql)
+        data = {
+            iri: mentioned[iri] for iri in mentioned if knowledge.has(iri) or knowledge.parts(iri)
+        }
+        unseen = [iri for iri in data if not knowledge.has(iri)]
+        try:
+            result = self._result(decider, assignee, question, data)
+        except QueryError as error:
+            hidden = len(data) < len(mentioned) and error.code in _OF_NAMES
+            other = self._logged(decider, assignee, question, mentioned) if hidden else None
+            if other is not None and other.permitted:
+                return _answer(other)
+            if unseen and error.code in _OF_NAMES:
+                raise _nameless(knowledge, unseen) from None
+            raise
+        if unseen and not result.permitted:
+            raise _nameless(knowledge, unseen)
+        return _answer(result)
+
+    def _logged(
+        self,
+        decider: Decider,
+        assignee: str,
+        question: SqlQuestion,
+        data: Mapping[str, Path],
+    ) -> "QueryResult | None":
+        """Return the answer by all data, so that what is denied of them is in the log; None where
+        the query cannot be understood."""
+        try:
+            return self._result(decider, assignee, question, data)
+        except QueryError:
+            return None
+
+    def _result(
+        self,
+        decider: Decider,
+        assignee: str,
+        question: SqlQuestion,
+        data: Mapping[str, Path],
+    ) -> "QueryResult":
         is_run = not question.dry_run
         result = query_data(
             question.sql,
             decider.policies,
             assignee,
-            self.data(question.sql),
+            data,
             question.purpose,
             certificates=(*decider.certificates, *decider.attestations),
             owners=decider.owners,
@@ -108,7 +153,20 @@ class Queries:
         )
         if is_run and result.decision:
             self.decisions.tally.add(result.decision.effect)
-        return _answer(result)
+        return result
+
+
+_OF_NAMES = ("Q003", "Q004")
+
+
+def _nameless(knowledge: Known, datasets: Iterable[str]) -> PolicyEngineError:
+    """Return the one error for a column that there is not, and for one that may not be read.
+
+    Who is permitted some columns of a dataset learns of no other by it.
+    """
+    names = sorted({terms.local_name(one) for iri in datasets for one in knowledge.parts(iri)})
+    message = "The query reads a column that there is not, or that you may not read so."
+    return QueryError.of("Q004", message, f"Columns that policies name to you: {', '.join(names)}.")
 
 
 def _answer(result: "QueryResult") -> QueryAnswer:

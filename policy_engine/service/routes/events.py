@@ -55,9 +55,11 @@ async def _frames(
     """Yield what is to be sent, until the reader may no longer read, or the service ends."""
     reach, checked = reach_of(actor, Verb.READ_RUNS), time.monotonic()
     owners = owners_of(actor, Verb.READ_RUNS)
+    changes = services.run_news.changes
     yield ": the stream has begun\n\n"
     async for news in services.run_news.listen(heard, BEAT):
-        if time.monotonic() - checked > CHECK:
+        if changes != services.run_news.changes or time.monotonic() - checked > CHECK:
+            changes = services.run_news.changes
             try:
                 await run_in_threadpool(check_still_allowed, call, Verb.READ_RUNS)
             except PolicyEngineError:

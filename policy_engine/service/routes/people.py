@@ -3,17 +3,14 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
-from policy_engine.errors import ServiceError
-from policy_engine.service.calls.callers import ServicesOf, allowed, anybody, cookie_name
+from policy_engine.service.calls.callers import ServicesOf, allowed, cookie_name
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.calls.revisions import IfMatch, add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Role, Verb
-from policy_engine.service.identity.signing_in import SIGN_IN_LIFE
 from policy_engine.service.resources.holdings import HoldingsView, OwnerView, StewardView
 from policy_engine.service.resources.people import (
     MOST_DAYS,
@@ -22,10 +19,8 @@ from policy_engine.service.resources.people import (
     NewKeyView,
     PersonView,
 )
-from policy_engine.service.services import Services
 
 router = APIRouter(tags=["people"], route_class=RepeatableRoute)
-sign_in_router = APIRouter(include_in_schema=False)
 
 Self = Annotated[Actor, Depends(allowed(Verb.SEE_ONESELF))]
 Manager = Annotated[Actor, Depends(allowed(Verb.MANAGE_PEOPLE))]
@@ -181,30 +176,3 @@ def make_key(services: ServicesOf, actor: Self, key: KeyRequest) -> NewKeyView:
 def end_key(services: ServicesOf, actor: Self, key_id: str) -> None:
     """End a key: calls with it are refused from now on."""
     services.people.end_key(actor, key_id)
-
-
-@sign_in_router.get("/sign-in", dependencies=[Depends(anybody)])
-def follow_link(services: ServicesOf, call: Request, token: str = "") -> Response:
-    """Sign in by a link, once, and go on to the pages; a browser is told by them why it cannot."""
-    try:
-        cookie = services.identities.follow_link(token)
-    except ServiceError:
-        if "text/html" in call.headers.get("accept", ""):
-            return RedirectResponse("/?link=over", 303)
-        raise
-    return welcome(services, cookie)
-
-
-def welcome(services: Services, cookie: str) -> Response:
-    """Return the way to the pages for a browser that has signed in, with its cookie."""
-    response = RedirectResponse("/", 303)
-    response.set_cookie(
-        cookie_name(is_secure=services.settings.is_secure),
-        cookie,
-        max_age=int(SIGN_IN_LIFE.total_seconds()),
-        secure=services.settings.is_secure,
-        httponly=True,
-        samesite="lax",
-        path="/",
-    )
-    return response

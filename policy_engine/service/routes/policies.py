@@ -5,12 +5,19 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 
 from policy_engine.authoring.diff.model import Difference
 from policy_engine.authoring.explanation import AccessMatrix, access_matrix, policy_sentences
 from policy_engine.decision import Decider, read_request
 from policy_engine.errors import ServiceError
-from policy_engine.service.calls.callers import ServicesOf, allowed, anybody
+from policy_engine.service.calls.callers import (
+    ServicesOf,
+    address_of,
+    allowed,
+    anybody,
+    check_size_for,
+)
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.calls.revisions import IfMatch, add_tag
@@ -33,10 +40,14 @@ Withdrawer = Annotated[Actor, Depends(allowed(Verb.WITHDRAW_POLICIES))]
 Page = Annotated[Cursor, Query()]
 
 
+MOST_TEXT = 2**20
+"""Characters of a policy."""
+
+
 class Text(BaseModel):
     """A text of a policy."""
 
-    text: str
+    text: Annotated[str, Field(max_length=MOST_TEXT)]
 
 
 class NewPolicy(Text):
@@ -93,22 +104,36 @@ async def _text_of(call: Request) -> bytes:
 @router.post(
     "/policies:check", dependencies=[Depends(anybody)], openapi_extra={"requestBody": _CHECKED}
 )
-def check_policy(services: ServicesOf, text: Annotated[bytes, Depends(_text_of)]) -> Diagnostics:
+async def check_policy(
+    services: ServicesOf, text: Annotated[bytes, Depends(_text_of)], call: Request
+) -> Diagnostics:
     """Say what is wrong with a text of a policy, and where; nothing is kept of it."""
-    return services.checks.diagnose(text)
+    await run_in_threadpool(check_size_for, call, len(text))
+    earlier = services.checks.remembered(text)
+    if earlier is not None:
+        return earlier
+    return await services.turns.carry_out(address_of(call), services.checks.diagnose, text)
 
 
 @router.post("/policies:explain")
-def explain(text: Text, _: Reader) -> Explanation:
+async def explain(services: ServicesOf, text: Text, actor: Reader) -> Explanation:
     """Say what a text means, in sentences, and who can do what by it."""
-    policies = policies_of(text.text)
+    return await services.turns.carry_out(actor.id, _explanation, text.text)
+
+
+@router.post("/policies:evaluate")
+async def evaluate(services: ServicesOf, question: WhatIf, actor: Reader) -> dict[str, Any]:
+    """Decide a request by a text alone, as if it were the only policy; nothing is logged."""
+    return await services.turns.carry_out(actor.id, _evaluation, question)
+
+
+def _explanation(text: str) -> Explanation:
+    policies = policies_of(text)
     sentences = [one for policy in policies for one in policy_sentences(policy)]
     return Explanation(sentences=sentences, matrix=access_matrix(policies))
 
 
-@router.post("/policies:evaluate")
-def evaluate(question: WhatIf, _: Reader) -> dict[str, Any]:
-    """Decide a request by a text alone, as if it were the only policy; nothing is logged."""
+def _evaluation(question: WhatIf) -> dict[str, Any]:
     policies = policies_of(question.text)
     one = question.request
     request = read_request(one.assignee, one.action, one.target, one.purpose, policies)

@@ -12,7 +12,7 @@ from policy_engine.service.calls.callers import ServicesOf, anybody
 from policy_engine.service.identity.authorising import nothing_there
 from policy_engine.service.identity.providers import CALLBACK, IdentityProvider
 from policy_engine.service.identity.secrets import new_secret
-from policy_engine.service.routes.people import welcome
+from policy_engine.service.routes.links import welcome
 from policy_engine.service.services import Services
 
 router = APIRouter(tags=["people"], dependencies=[Depends(anybody)])

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from policy_engine.service.runs.views import run_view, subjects_of
 from policy_engine.service.store.database import Database
+from policy_engine.service.store.people import ApiKey, Person, SignIn, Stewardship
 from policy_engine.service.store.runs import RunEvent, StoredRun
 
 FAULTS = logging.getLogger("policy_engine.service.faults")
@@ -70,6 +71,9 @@ class RunBroadcaster:
     questions: int = 0
     """How often the database was asked."""
     is_closed: bool = False
+    changes: int = 0
+    """How often somebody's sign-in, key or roles have changed: listeners are asked again then."""
+    _sign_ins: object = None
     _listeners: set[RunListener] = field(default_factory=set)
     _has_begun: asyncio.Event = field(default_factory=asyncio.Event)
     _task: "asyncio.Task[None] | None" = None
@@ -90,6 +94,7 @@ class RunBroadcaster:
                 self._task = asyncio.create_task(self._ask())
             await self._has_begun.wait()  # what happens from here on is told
             listener.tell(await asyncio.to_thread(self._missed, heard))
+            changes = self.changes
             while not self.is_closed:
                 try:
                     await asyncio.wait_for(listener.has_news.wait(), patience)
@@ -97,7 +102,8 @@ class RunBroadcaster:
                     yield []
                     continue
                 news = listener.take()
-                if news:
+                if news or changes != self.changes:
+                    changes = self.changes
                     yield news
         finally:
             self._listeners.discard(listener)
@@ -121,10 +127,15 @@ class RunBroadcaster:
         while self._listeners and not self.is_closed:
             await asyncio.sleep(self.pause)
             try:
-                news = await asyncio.to_thread(self._news, self._last)
+                news, sign_ins = await asyncio.to_thread(self._news, self._last)
             except SQLAlchemyError as error:  # it may answer again
                 FAULTS.warning("the database does not answer: %s", type(error).__name__)
                 continue
+            if sign_ins != self._sign_ins:
+                self._sign_ins = sign_ins
+                self.changes += 1
+                for listener in self._listeners:
+                    listener.has_news.set()
             if news:
                 self._last = max(one.number for one in news)
                 for listener in self._listeners:
@@ -142,10 +153,21 @@ class RunBroadcaster:
                 heard = newest - _RECENT
             return _news(session, heard)
 
-    def _news(self, last: int) -> list[RunNews]:
+    def _news(self, last: int) -> tuple[list[RunNews], object]:
         self.questions += 1
         with self.database.reading() as session:
-            return _news(session, last)
+            return _news(session, last), _sign_ins(session)
+
+
+def _sign_ins(session: Session) -> object:
+    """Return what changes once a sign-in or a key was ended, or somebody has other roles."""
+    counted = (
+        select(func.max(SignIn.ended)).scalar_subquery(),
+        select(func.max(ApiKey.ended)).scalar_subquery(),
+        select(func.sum(Person.revision)).scalar_subquery(),
+        select(func.count()).select_from(Stewardship).scalar_subquery(),
+    )
+    return tuple(session.execute(select(*counted)).one())
 
 
 def _newest(session: Session) -> int:

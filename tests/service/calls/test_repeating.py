@@ -54,7 +54,7 @@ def test_keys_of_others_are_others(services):
 
 
 def test_what_is_refused_may_be_tried_again_by_the_same_key(services):
-    client = signed_in(services, "steward")
+    client = signed_in(services, "owner")
     dataset = {"name": "x", "iri": "no IRI"}
     for _ in range(2):
         refused = client.post(f"{API}/datasets", json=dataset, headers=KEYED)

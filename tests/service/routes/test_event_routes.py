@@ -78,6 +78,20 @@ def everybody_leaves(services):
     with services.database.writing() as session:
         for row in session.query(Person):
             row.is_active = False
+            row.revision += 1
+
+
+def test_a_stream_ends_within_a_second_of_signing_out(services):
+    client, runs = signed_in(services, "auditor"), cheap(services)
+    leave = threading.Timer(0.3, client.post, [f"{API}/me:sign-out"])
+    leave.start()
+    cheap_run = threading.Timer(0.6, runs.create, [steward(services), "wait", {}])
+    cheap_run.start()
+    _, body, is_over = frames(services, client, seconds=1.3)
+    for one in (leave, cheap_run):
+        one.join()
+    assert is_over
+    assert "event: run" not in body
 
 
 def test_consumers_hear_nothing_of_runs(services):

@@ -13,6 +13,7 @@ PUBLIC = {
     ("GET", "/healthz"),
     ("GET", "/readyz"),
     ("GET", "/sign-in"),
+    ("POST", "/sign-in"),
     ("GET", "/sign-in/provider"),
     ("GET", "/sign-in/provider/callback"),
     ("GET", f"{API}/sign-in"),

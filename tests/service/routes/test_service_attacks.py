@@ -1,10 +1,11 @@
 """What somebody tried from outside, and what it must not do."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from served import API, CUSTOMER, browser, code, named, service, signed_in
-from test_dataset_routes import TABLE, uploaded
+from test_dataset_routes import TABLE, begun, send, uploaded
 from test_policy_routes import made, published
 
 from policy_engine.service.serving import prepare_folder
@@ -71,6 +72,24 @@ def test_only_parts_of_uploads_are_large(tmp_path):
     with service(tmp_path, largest_body=1000) as services:
         answer = browser(services).post(f"{API}/uploads/x:complete", content=b"{" * 1001)
     assert code(answer) == (413, "N008")
+
+
+def test_who_is_not_signed_in_has_small_texts_checked(services):
+    large = TEXT + " " * 2**16
+    answer = browser(services).post(f"{API}/policies:check", content=large)
+    assert code(answer) == (413, "N008")
+    answer = signed_in(services, "consumer").post(f"{API}/policies:check", content=large)
+    assert answer.json()["valid"]
+
+
+def test_an_upload_that_is_completed_again_is_answered_as_before(services):
+    owner = signed_in(services, "owner")
+    upload = begun(owner, TABLE)
+    send(owner, upload, TABLE)
+    with ThreadPoolExecutor(3) as threads:
+        answers = list(threads.map(lambda _: owner.post(f"{upload}:complete", json={}), range(3)))
+    assert {one.status_code for one in answers} == {200}
+    assert len({one.text for one in answers}) == 1
 
 
 def test_a_folder_that_was_there_is_read_by_its_owner_alone(tmp_path):
