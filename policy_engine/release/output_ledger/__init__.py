@@ -2,6 +2,7 @@
 
 from policy_engine.release.output_ledger.answers import (
     COUNT,
+    DISTINCT_PERSONS,
     PERSONS,
     PERSONS_AND_ROWS,
     CellOutcome,
@@ -24,6 +25,7 @@ from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
 __all__ = [
     "COUNT",
+    "DISTINCT_PERSONS",
     "PERSONS",
     "PERSONS_AND_ROWS",
     "CellOutcome",

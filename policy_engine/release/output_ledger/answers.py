@@ -16,6 +16,8 @@ from policy_engine.release.output_ledger.populations import Populations
 from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
 COUNT, PERSONS, PERSONS_AND_ROWS = "count", "persons", "persons and rows"
+DISTINCT_PERSONS = "distinct persons"
+"""The number of persons of whom a population has one unit each."""
 _SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
 _VALUES = "values:"
 
@@ -57,14 +59,14 @@ class OutputCell:
     `measure` is `count` (of distinct units), `sum:COLUMN` for a column of the data as it is, never
     for an expression, `mean:COLUMN` (its sum and its count are known to who knows the others),
     `persons`, the number of owners, where enough of them have several units, and otherwise
-    `persons and rows` (the count is then known, too), a `held_measure`, a `values_measure`, a
-    `shape_measure`, a `pair_measure`, or any other key: of a measure that is none of these
-    nothing is known but its population, so that it is compared with all measures. `value` is
-    the exact value before any rounding, None where it is not a number or not known. A
-    suppressed cell is one that is not released. No combination of what is released may tell of
-    fewer than `threshold` units. `condition` is what the units of the population satisfy, empty
-    where that is not known. Cells of one `figure`, a number of at least 0, are released
-    together or not at all.
+    `persons and rows` (the count is then known, too), `distinct persons`, their number where the
+    population has one unit of each, a `held_measure`, a `values_measure`, a `shape_measure`, a
+    `pair_measure`, or any other key: of a measure that is none of these nothing is known but its
+    population, so that it is compared with all measures. `value` is the exact value before any
+    rounding, None where it is not a number or not known. A suppressed cell is one that is not
+    released. No combination of what is released may tell of fewer than `threshold` units.
+    `condition` is what the units of the population satisfy, empty where that is not known. Cells of
+    one `figure`, a number of at least 0, are released together or not at all.
     """
 
     population: int
@@ -174,7 +176,8 @@ class LedgerOutcome:
 
 def systems_of(measure: str) -> tuple[str, ...]:
     """Return the linear systems that the value of a measure is known in; none for all of them."""
-    if measure in (COUNT, PERSONS) or measure.startswith((_SUM, _HELD, _VALUES)):
+    linear = (_SUM, _HELD, _VALUES)
+    if measure in (COUNT, PERSONS, DISTINCT_PERSONS) or measure.startswith(linear):
         return (measure,)
     if measure == PERSONS_AND_ROWS:
         return (COUNT, PERSONS)

@@ -22,7 +22,12 @@ from policy_engine.kernels.output_checks.released_span import (
     random_prime,
     within,
 )
-from policy_engine.release.output_ledger.answers import COUNT, PERSONS, column_of
+from policy_engine.release.output_ledger.answers import (
+    COUNT,
+    DISTINCT_PERSONS,
+    PERSONS,
+    column_of,
+)
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.knowledge import Suppressed
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, target_systems
@@ -39,7 +44,7 @@ def bounds_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     """Yield why the new cells of a system may not be given: by how narrow bounds become."""
     if not system.is_fresh.any():
         return
-    if system.name in (COUNT, PERSONS):
+    if system.name in (COUNT, PERSONS, DISTINCT_PERSONS):
         yield from _whole_faults(trial, system)
     column = column_of(system.name)
     if system.name != COUNT and column not in trial.after.bounds:

@@ -94,3 +94,10 @@ def test_what_can_leave_its_end_only_together_with_others_is_not_fixed():
 
 def test_an_equation_that_is_not_needed_is_not_named():
     assert ends([[1, 1, 0], [1, 0, 0], [0, 0, 1]], [4, 3, 1], [7, 3, 2]) == ([1], [0, 1])
+
+
+def test_what_can_change_by_the_room_in_large_counts_is_not_known():
+    """With pivots in single units, a direction would lead nowhere."""
+    rows = [[1, 1, 1, 1, 0, 0], [1, 1, 0, 1, 1, 1], [0, 0, 1, 0, 1, 0], [1, 0, 0, 1, 0, 1]]
+    counts = np.array([1, 1, 30, 30, 1, 1])
+    assert integer_span(np.array(rows, np.float64), counts, PRIME) is None

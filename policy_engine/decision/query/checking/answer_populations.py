@@ -16,6 +16,7 @@ from policy_engine.decision.query.checking.answer_measures import (
     own_measure,
 )
 from policy_engine.decision.query.checking.condition_texts import ConditionTexts
+from policy_engine.decision.query.checking.distinct_persons import DistinctPersons
 from policy_engine.decision.query.checking.evidence_query import BASE, CELLS
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
@@ -117,8 +118,13 @@ def ledger_answer(
     for part in members:
         pairs = part.numbers, part.places
         more = Populations.of_pairs(*pairs, dataset_rows.count, len(part.rows))
-        cells += _cells(gathered, verdict, part, len(populations), dataset_rows)
+        own = _cells(gathered, verdict, part, len(populations), dataset_rows)
+        cells += own
+        of_persons = _of_persons(gathered, verdict, part, (len(populations), own), dataset_rows)
         populations = populations.joined(more)
+        if of_persons is not None:
+            populations = populations.joined(of_persons[0])
+            cells += of_persons[1]
     about = (scope.dataset, scope.data, scope.scopes)
     may_tell = _may_tell(dataset_rows, verdict, cells)
     is_same = dataset_rows.is_same_condition
@@ -131,6 +137,44 @@ def ledger_answer(
         is_same_condition=is_same,
         owners=dataset_rows.row_owners,
     )
+
+
+def _of_persons(
+    gathered: GatheredAnswer,
+    verdict: TableVerdict,
+    part: "PopulationRows",
+    numbered_cells: tuple[int, list[OutputCell]],
+    dataset_rows: DatasetRows,
+) -> tuple[Populations, list[OutputCell]] | None:
+    """Return the persons in the cells of a part, and the cells that tell how many they are; None if
+    none does, or each has one row. That of cells is numbered from a first population on."""
+    if dataset_rows.row_owners is None or not len(part.rows):
+        return None
+    persons = _persons(part, verdict, dataset_rows)
+    cells = [*persons.cells(numbered_cells[1], numbered_cells[0])]
+    rows, width = dataset_rows.unfiltered, len(gathered.queries.query.aggregates)
+    if rows is None or not cells:
+        return None
+    texts = ConditionTexts(gathered, rows)
+    common = {
+        number: texts.without_keys(number, is_own=part.name == gathered.populations[number][0])
+        for number in part.aggregates
+    }
+    if persons.count > 1 and not persons.is_small:
+        return None
+    # That persons are in several cells of a table says nothing of a condition.
+    return persons.populations(), [
+        replace(one, condition=common[one.figure % width]) for one in cells
+    ]
+
+
+def _persons(
+    part: "PopulationRows", verdict: TableVerdict, dataset_rows: DatasetRows
+) -> DistinctPersons:
+    assert dataset_rows.units is not None  # noqa: S101 (its callers check)
+    pairs = part.numbers, part.places
+    least = verdict.check.profile.min_units
+    return DistinctPersons(dataset_rows.units, *pairs, len(part.rows), least)
 
 
 def _may_tell(
@@ -256,11 +300,7 @@ def _measures(
     measure = _measure(gathered, number, part.name)
     if measure != PERSONS or dataset_rows.units is None:
         return [measure] * len(part.rows)
-    width = len(dataset_rows.row_counts) + 1
-    pairs = part.places * width + dataset_rows.units[part.numbers]
-    own, times = np.unique(pairs, return_counts=True)
-    several = np.bincount(own[times > 1] // width, minlength=len(part.rows))
-    is_enough = several >= verdict.check.profile.min_units
+    is_enough = _persons(part, verdict, dataset_rows).have_several
     return [PERSONS if one else PERSONS_AND_ROWS for one in is_enough.tolist()]
 
 

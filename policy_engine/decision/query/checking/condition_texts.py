@@ -27,11 +27,19 @@ class ConditionTexts:
     gathered: GatheredAnswer
     rows: UnfilteredRows
 
+    def without_keys(self, number: int, *, is_own: bool) -> str:
+        """Return the condition that all cells of an aggregate have in common; empty for none."""
+        parts = self._parts(number, is_own=is_own)
+        return json.dumps([self.rows.text, sorted(parts)]) if parts else ""
+
+    def _parts(self, number: int, *, is_own: bool) -> list[str]:
+        find = population_condition if is_own else base_condition
+        return [_text(one) for one in find(self.gathered.queries, number, self.rows).parts]
+
     def of_cells(self, number: int, cells: Sequence[int], *, is_own: bool) -> list[str]:
         """Return the conditions of an aggregate's cells: its own, or those of its base."""
         queries, table = self.gathered.queries, self.gathered.table
-        find = population_condition if is_own else base_condition
-        parts = [_text(one) for one in find(queries, number, self.rows).parts]
+        parts = self._parts(number, is_own=is_own)
         keys = [self.rows.resolved(one).unnest().sql("duckdb") for one in queries.query.keys]
         labels = [[_literal(value) for value in values] for values in table.labels]
         sets = [frozenset(one) for one in queries.query.sets]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.outputs.judging import dominance
 from policy_engine.audits.outputs.model import CellEvidence, ShownStatistic, Statbarn
 from policy_engine.methods.output_checks.profile import OutputProfile
-from policy_engine.release.output_ledger import COUNT, PERSONS
+from policy_engine.release.output_ledger import COUNT, DISTINCT_PERSONS, PERSONS
 
 Figures = NDArray[np.float64]
 _SUM = "sum:"
@@ -30,7 +30,7 @@ class ToldDifferences:
     def __call__(self, system: str, members: NDArray[np.bool_]) -> bool:
         """Return whether the total of a measure over some rows passes as one of its own. Of a
         number of persons, each has one."""
-        if system == PERSONS:
+        if system in (PERSONS, DISTINCT_PERSONS):
             return True
         if system == COUNT:
             sizes = np.ones(len(self.units))
