@@ -72,7 +72,7 @@ def read_apart(module: str, *arguments: str) -> dict[str, Any]:
 
 def outline(path: Path, ending: str) -> UploadedTable:
     """Return what is known of a table, read here. Raises as `inspect_table`."""
-    named = path.with_name(f"{path.name}.{ending}")
+    named = path.with_name(f"{path.name}.{os.getpid()}.{ending}")  # others may read it as well
     named.symlink_to(path)
     try:
         _check_inflated(path, ending)
