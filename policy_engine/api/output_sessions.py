@@ -186,7 +186,8 @@ class OutputSession:
         return SessionGroups(self, by, data, name)
 
     def _add_table(self, name: str, request: TableRequest, data: Any) -> SessionOutput:
-        made = tabulated(request, self._rows(data))
+        fills = self._chosen.check.profile.zeros_disclosive
+        made = tabulated(request, self._rows(data), fills=fills)
         return self._keep(name, "table", request.text, made=made, layout=request.layout)
 
     def _rows(self, data: Any) -> Microdata:
@@ -361,7 +362,8 @@ class OutputSession:
         if data is None:
             return LinkedScope(self._chosen.dataset, "none", 0, self._scopes)
         owners = UnitOwners(data.owners) if data.has_repeats else None
-        return LinkedScope(self._chosen.dataset, data.row_digest, data.rows, self._scopes, owners)
+        about = self._chosen.dataset, data.row_digest, data.rows, self._scopes
+        return LinkedScope(*about, owners, data.missing)
 
     def _keep(self, name: str, kind: Kind, text: str, **parts: Any) -> SessionOutput:
         self._check_open()

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from policy_engine.audits.outputs.filled_keys import can_be_filled
 from policy_engine.audits.outputs.layout import GridLayout, Shares
 from policy_engine.audits.outputs.microdata import ChosenColumns, Microdata, coded, numbers_of
 from policy_engine.audits.outputs.tabulating import (
@@ -145,8 +146,12 @@ def recipe_request(
     return TableRequest(tuple(by), top, tuple(aggregates), sources, layout, fills=bool(across))
 
 
-def tabulated(request: TableRequest, rows: Microdata) -> Tabulation:
-    """Return the table that is asked for, of rows of data. Raises DataError, RequestError."""
+def tabulated(request: TableRequest, rows: Microdata, *, fills: bool = False) -> Tabulation:
+    """Return the table that is asked for, of rows of data. Raises DataError, RequestError.
+
+    A table that `fills` has a row for each combination of its keys, of those that nobody has, too,
+    unless one key decides about another, as a district does about its region.
+    """
     if not rows.rows:
         raise _request_error("There are no rows, so that a table of them has no cells.")
     keys = [*request.left, *request.top]
@@ -155,15 +160,16 @@ def tabulated(request: TableRequest, rows: Microdata) -> Tabulation:
     key_columns = _distinct(chosen, len(keys))
     values = dict(zip(names, chosen.columns[len(keys) :], strict=True))
     needed = {one.column for one in request.aggregates if one.function != "count"}
+    coded_keys = tuple(coded(name, column) for name, column in key_columns)
     table = TableRows(
-        keys=tuple(coded(name, column) for name, column in key_columns),
+        keys=coded_keys,
         units=chosen.units,
         values={
             name: numbers_of(name, column) if name in needed else _presence(name, column)
             for name, (_, column) in values.items()
         },
         sets=_sets(request),
-        fills=request.fills,
+        fills=request.fills or (fills and can_be_filled(coded_keys)),
         numbers=chosen.numbers,
     )
     return tabulate(table, request.aggregates)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.audits.outputs.reasons import LEDGER_REASONS, CheckOutcome, Reason
 from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
+from policy_engine.release.cell_conditions import CellConditions
 from policy_engine.release.output_ledger.answers import (
     COUNT,
     LedgerOutcome,
@@ -28,13 +29,15 @@ _SHARE = 0.1
 class LinkedScope:
     """What outputs are about: the dataset, its digest, how many rows it has, and the scopes under
     which earlier outputs about it count. `owners` say whose each row is, None where each is
-    somebody else's."""
+    somebody else's, and `missing` which columns each row lacks, (rows, columns), None where nothing
+    is known of the rows."""
 
     dataset: str
     data: str
     rows: int
     scopes: tuple[str, ...]
     owners: UnitOwners | None = None
+    missing: NDArray[np.bool_] | None = None
 
     def least(self, units: int) -> int:
         """Return how many rows are of so many units at least, whosever they are."""
@@ -42,9 +45,15 @@ class LinkedScope:
 
 
 def link_output(
-    verdict: TableVerdict, made: Tabulation, scope: LinkedScope, ledger: OutputLedger, name: str
+    verdict: TableVerdict,
+    made: Tabulation,
+    scope: LinkedScope,
+    ledger: OutputLedger,
+    name: str,
+    earlier: Sequence[Tabulation] = (),
 ) -> TableVerdict:
-    """Return the verdict on an output after all that are in a ledger, where it is recorded.
+    """Return the verdict on an output after all that are in a ledger, where it is recorded; the
+    `earlier` ones of its session are among them.
 
     Cells that would reveal others, of this output or an earlier one, are withheld, and so are those
     that would with the number of all rows of a table: who reads it may know that. Raises
@@ -54,12 +63,13 @@ def link_output(
         return verdict
     # What hides a zero only is not secret: it is the sum of cells that are somebody's.
     covers = verdict.reasons == np.uint32(Reason.REVEALS_SUPPRESSED.bit)
+    table = _LinkedTable(made, scope, covers, _conditions(made, scope, earlier))
     if _has_counts(verdict, made):
-        verdict = _beside_total(verdict, made, scope, ledger, covers)
+        verdict = _beside_total(verdict, table, ledger)
         if not verdict.released.any():
             return verdict
-    cells = [*_cells(verdict, made, scope, covers)]
-    answer = _answer(made, scope, [cell for _, cell in cells], name)
+    cells = [*table.cells(verdict)]
+    answer = table.answer([cell for _, cell in cells], name)
     outcome = ledger.check_and_record(answer, partly=verdict.check.mitigation != "deny")
     return _after(verdict, cells, outcome)
 
@@ -68,24 +78,78 @@ _PlacedCell = tuple[tuple[int, int], OutputCell]
 """A cell of an output for a ledger, by its row and measure."""
 
 
-def _answer(
-    made: Tabulation,
-    scope: LinkedScope,
-    cells: Sequence[OutputCell],
-    name: str,
-    more: Populations | None = None,
-) -> OutputAnswer:
-    own = _populations(made, scope.rows)
-    return OutputAnswer(
-        dataset=scope.dataset,
-        data=scope.data,
-        scopes=scope.scopes,
-        populations=own if more is None else own.joined(more),
-        cells=tuple(cells),
-        bounds=_bounds(made),
-        name=name,
-        owners=scope.owners,
-    )
+@dataclass(frozen=True, eq=False)
+class _LinkedTable:
+    """An output, what it is about, which of its cells hide no more than a zero, (rows, measures),
+    and the conditions of its cells, if they are known."""
+
+    made: Tabulation
+    scope: LinkedScope
+    covers: NDArray[np.bool_]
+    conditions: CellConditions | None
+
+    def answer(
+        self, cells: Sequence[OutputCell], name: str, more: Populations | None = None
+    ) -> OutputAnswer:
+        """Return it as a ledger asks for it."""
+        own, scope = _populations(self.made, self.scope.rows), self.scope
+        return OutputAnswer(
+            dataset=scope.dataset,
+            data=scope.data,
+            scopes=scope.scopes,
+            populations=own if more is None else own.joined(more),
+            cells=tuple(cells),
+            bounds=_bounds(self.made),
+            name=name,
+            owners=scope.owners,
+            is_same_condition=None if self.conditions is None else self.conditions.are_same,
+        )
+
+    @property
+    def texts(self) -> list[str]:
+        """The condition of each row, empty where it is not known."""
+        if self.conditions is None:
+            return [""] * len(self.made.table.codes)
+        return self.conditions.texts(self.made)
+
+    def cells(self, verdict: TableVerdict) -> Iterator[_PlacedCell]:
+        """Yield the cells by row and measure; suppressed ones have their protection. Those of a
+        model are released together."""
+        made, check, released = self.made, verdict.check, verdict.released
+        rows, threshold = len(made.table.codes), self.scope.least(check.profile.min_units)
+        texts = self.texts
+        for number, aggregate in enumerate(made.aggregates):
+            statistic = made.table.measures[number].statistics[0]
+            values = made.table.values[:, number]
+            is_count = aggregate.function in COUNTS
+            protection = _protection(verdict, is_count=is_count)
+            for row in range(rows):
+                is_cover = check.secondary == "none" or self.covers[row, number]
+                if not released[row, number] and is_cover:
+                    continue
+                cell = OutputCell(
+                    population=number * rows + row,
+                    measure=COUNT if is_count else aggregate.measure,
+                    value=float(values[row]) if np.isfinite(values[row]) else None,
+                    threshold=threshold,
+                    is_released=bool(released[row, number]),
+                    protection=protection if statistic.evidence.units[row] else Protection(),
+                    condition=texts[row],
+                    figure=-1 if made.counted is None else 0,
+                )
+                yield (row, number), cell
+        if made.counted is not None and released[0, 0]:
+            count, place = float(len(made.counted.rows)), len(made.aggregates) * rows
+            more = OutputCell(place, COUNT, count, threshold, condition=texts[0], figure=0)
+            yield (0, 0), more
+
+
+def _conditions(
+    made: Tabulation, scope: LinkedScope, earlier: Sequence[Tabulation]
+) -> CellConditions | None:
+    if scope.missing is None:
+        return None
+    return CellConditions(scope.rows, scope.missing, [*earlier, made])
 
 
 def _has_counts(verdict: TableVerdict, made: Tabulation) -> bool:
@@ -94,18 +158,12 @@ def _has_counts(verdict: TableVerdict, made: Tabulation) -> bool:
     return is_table and verdict.check.secondary != "none" and verdict.check.mitigation != "deny"
 
 
-def _beside_total(
-    verdict: TableVerdict,
-    made: Tabulation,
-    scope: LinkedScope,
-    ledger: OutputLedger,
-    covers: NDArray[np.bool_],
-) -> TableVerdict:
+def _beside_total(verdict: TableVerdict, table: _LinkedTable, ledger: OutputLedger) -> TableVerdict:
     """Return the verdict without cells that would reveal others with the number of all rows."""
-    cells = [*_cells(verdict, made, scope, covers)]
+    made, cells = table.made, [*table.cells(verdict)]
     totals = []
     for members in made.members:
-        is_in = np.zeros(scope.rows, np.bool_)
+        is_in = np.zeros(table.scope.rows, np.bool_)
         is_in[members.numbers] = True
         totals.append(is_in)
     place, least = len(made.aggregates) * len(made.table.codes), cells[0][1].threshold
@@ -115,7 +173,7 @@ def _beside_total(
         if one.function in COUNTS
     ]
     every = [*(cell for _, cell in cells), *more]
-    answer = _answer(made, scope, every, "", Populations.of_masks(np.array(totals)))
+    answer = table.answer(every, "", Populations.of_masks(np.array(totals)))
     outcome = ledger.would_record(answer, partly=True)
     return _after(verdict, cells, outcome) if outcome.may_leave else verdict
 
@@ -148,40 +206,6 @@ def with_review(verdict: TableVerdict, cells: None) -> TableVerdict:  # noqa: AR
     """Return a verdict by which a person has to decide about all cells."""
     bit = np.uint32(Reason.NEEDS_CHECKER.bit)
     return replace(verdict, reasons=(verdict.reasons | bit).astype(np.uint32))
-
-
-def _cells(
-    verdict: TableVerdict, made: Tabulation, scope: LinkedScope, covers: NDArray[np.bool_]
-) -> Iterator[_PlacedCell]:
-    """Yield the cells of an output by row and measure; suppressed ones have their protection. Those
-    of a model are released together."""
-    check, rows, released = verdict.check, len(made.table.codes), verdict.released
-    threshold = scope.least(check.profile.min_units)
-    for number, aggregate in enumerate(made.aggregates):
-        statistic = made.table.measures[number].statistics[0]
-        values = made.table.values[:, number]
-        is_count = aggregate.function in COUNTS
-        protection = _protection(verdict, is_count=is_count)
-        for row in range(rows):
-            if not released[row, number] and (check.secondary == "none" or covers[row, number]):
-                continue
-            value = float(values[row]) if np.isfinite(values[row]) else None
-            yield (
-                (row, number),
-                OutputCell(
-                    population=number * rows + row,
-                    measure=COUNT if is_count else aggregate.measure,
-                    value=value,
-                    threshold=threshold,
-                    is_released=bool(released[row, number]),
-                    protection=protection if statistic.evidence.units[row] else Protection(),
-                    figure=-1 if made.counted is None else 0,
-                ),
-            )
-    if made.counted is not None and released[0, 0]:
-        count = float(len(made.counted.rows))
-        place = len(made.aggregates) * rows
-        yield (0, 0), OutputCell(place, COUNT, count, threshold, figure=0)
 
 
 def _protection(verdict: TableVerdict, *, is_count: bool) -> Protection:

@@ -152,6 +152,7 @@ def one_row(
         (members,) * len(statistics),
         names,
         members,
+        numbers,
     )
 
 

@@ -154,6 +154,12 @@ class Microdata:
             writer.write_table(self.table.replace_schema_metadata(None).combine_chunks())
         return hashlib.sha256(stream.getvalue()).hexdigest()
 
+    @cached_property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which columns each row lacks, of those that some row lacks: (rows, columns)."""
+        masks = [_is_missing(column) for column in self.table.columns]
+        return np.column_stack([np.zeros((self.rows, 0), np.bool_), *filter(np.any, masks)])
+
     @property
     def row_digest(self) -> str:
         """The SHA-256 of the data as what rows are counted of, where others counted units."""
@@ -247,6 +253,11 @@ class ChosenColumns(NamedTuple):
     columns: tuple[tuple[str, pa.ChunkedArray], ...]
     units: Counts
     numbers: Counts
+
+
+def _is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    is_float = pa.types.is_floating(column.type)
+    return np.asarray(pc.is_null(column, nan_is_null=is_float).to_numpy(), np.bool_)
 
 
 def _name_of(source: Any, number: int) -> str:

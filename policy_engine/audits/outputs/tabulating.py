@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -109,7 +109,8 @@ class CellMembers:
 class Tabulation:
     """A table, the part that each row is in and how many units it has, both (rows,), and what is in
     the cells of each of its measures. A model, all of which is shown or nothing, says how many rows
-    it is of: those that are `counted`."""
+    it is of: those that are `counted`. What it is made of are the rows that were `chosen`, by their
+    numbers."""
 
     table: ResultTable
     sets: Counts
@@ -117,6 +118,7 @@ class Tabulation:
     members: tuple[CellMembers, ...]
     aggregates: tuple[ShownAggregate, ...] = ()
     counted: CellMembers | None = None
+    chosen: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulation:
@@ -167,6 +169,7 @@ def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulatio
         whole.units_in,
         tuple(members),
         tuple(aggregates),
+        chosen=own_numbers[own_numbers >= 0],
     )
 
 

@@ -88,7 +88,9 @@ class PreparedOutput:
         if self.model is None:
             others = [one.judged_table for one in earlier if one.judged_table is not None]
             verdict = protect_zeros(JudgedTable(verdict, self.made), others, scope.rows)
-        return replace(self, verdict=link_output(verdict, self.made, scope, ledger, self.name))
+        tabulations = [one.made for one in earlier if one.made is not None]
+        linked = link_output(verdict, self.made, scope, ledger, self.name, tabulations)
+        return replace(self, verdict=linked)
 
     @property
     def judged_table(self) -> JudgedTable | None:

@@ -1,0 +1,72 @@
+"""What several outputs of a session tell together of a group: that all of it, or nobody, is so."""
+
+import pandas as pd
+import pytest
+
+from policy_engine import output_session
+
+
+def workers(cells):
+    """Return so many persons for each pair of a job and an income."""
+    rows = [(*key, number) for key, count in cells.items() for number in range(count)]
+    frame = pd.DataFrame(rows, columns=["job", "income", "number"])
+    return frame.assign(person=range(len(frame)), age=20 + frame.number % 37)
+
+
+PAID = {("office", "low"): 50, ("office", "high"): 40, ("unpaid", "low"): 12, ("farm", "low"): 30,
+        ("farm", "high"): 25}  # fmt: skip
+
+
+def asked(tmp_path, frame, profile="bundesbank"):
+    return output_session(None, tmp_path / "folder", data=frame, profile=profile, unit="person")
+
+
+def sizes(output):
+    return output.to_pandas().iloc[:, 0]
+
+
+@pytest.mark.parametrize("profile", ["bundesbank", "sacro", "dwb-2015"])
+def test_that_all_of_a_group_are_alike_is_not_told_by_a_filter(tmp_path, profile):
+    frame = workers(PAID)
+    with asked(tmp_path, frame, profile) as session:
+        assert sizes(session.groupby("job").size())["unpaid"] == 12
+        low = sizes(session.groupby("job", data=frame[frame.income == "low"]).size())
+    assert pd.isna(low["unpaid"])
+    assert low[["office", "farm"]].tolist() == [50, 30]
+
+
+def test_that_all_of_a_group_are_alike_is_not_told_by_another_key_or_a_model(tmp_path):
+    frame = workers(PAID)
+    with asked(tmp_path, frame) as session:
+        session.groupby("job").size()
+        both = sizes(session.groupby(["job", "income"]).size())
+    assert ("unpaid", "low") not in both.dropna()
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        lambda frame: frame[frame.job != "farm"],
+        lambda frame: frame.dropna(subset="pay"),
+        lambda frame: frame.sample(frac=1, random_state=0),
+    ],
+    ids=["groups", "without missing values", "in another order"],
+)
+def test_rows_that_were_chosen_by_what_is_known_are_shown_again(tmp_path, chosen):
+    frame = workers(PAID)
+    frame["pay"] = frame.age.where((frame.job != "office") | (frame.number < 20)) * 10.0
+    with asked(tmp_path, frame) as session:
+        first = sizes(session.groupby("job").size())
+        again = sizes(session.groupby("job", data=chosen(frame)).size())
+    assert first.notna().all()
+    assert again.notna().all()
+
+
+def test_a_combination_that_a_table_leaves_out_is_withheld_as_a_zero(tmp_path):
+    frame = workers({**PAID, ("unpaid", "middle"): 40, ("farm", "middle"): 20})
+    with asked(tmp_path, frame, "sacro") as session:
+        both = session.groupby(["job", "income"]).size()
+        totals = sizes(session.groupby("job").size())
+    assert both.to_pandas().loc[("office", "middle")].isna().all()
+    shown = sizes(both)["office"]
+    assert pd.isna(totals["office"]) or shown[["low", "high"]].isna().any()
