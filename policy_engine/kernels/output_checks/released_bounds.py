@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.output_checks.highs_models import need_highs, new_solver
-from policy_engine.kernels.output_checks.released_span import Residues, echelon
+from policy_engine.kernels.output_checks.released_span import Residues
 
 Floats = NDArray[np.float64]
 
@@ -175,33 +175,87 @@ def _started(programme: Any) -> Any:
     return solver
 
 
-def integer_span(rows: Residues, counts: NDArray[np.int64], prime: int) -> Residues | None:
-    """Return rows that span all that counts of at least 1 may be known of, being whole numbers.
+class CountDirections(NamedTuple):
+    """Directions in which counts may change, and no sum of them does: one for each column without a
+    pivot, which is in no other one.
 
-    `rows` are zeros and ones. None where that is no more than they span themselves. What is not in
-    the span takes two values at least: a direction in which no row changes leads from the counts to
-    others that are not negative, forwards or backwards, and is whole. There is one for each column
-    without a pivot, which is in no other direction: without those that lead nowhere, what is known
-    are the rows and their columns.
+    `entries` are the residues by which pivots change as a column loses one, (pivots, columns), and
+    `lengths` about how much; infinite where it is no small fraction. `are_open` tells which lead to
+    whole counts that are not negative, forwards or backwards.
     """
-    # Pivots are the largest counts, which leave the most room for what they are led to.
-    order = np.argsort(-counts, kind="stable")
-    rows, counts = rows[:, order], counts[order]
-    form = echelon(rows, prime, is_reduced=True)
-    free = np.setdiff1d(np.arange(rows.shape[1]), form.pivots)
-    is_witness = np.zeros(len(free), np.bool_)
-    for first in range(0, len(free), _AT_ONCE):
-        columns = free[first : first + _AT_ONCE]
-        scales, entries = _whole(form.rows[:, columns], prime)
+
+    entries: Residues
+    lengths: Floats
+    are_open: NDArray[np.bool_]
+
+
+def count_directions(
+    entries: Residues, pivot_counts: NDArray[np.int64], counts: NDArray[np.int64], prime: int
+) -> CountDirections:
+    """Return the directions that rows of zeros and ones leave for counts of at least 1.
+
+    `entries` are those of the reduced echelon form of the rows in the columns without a pivot,
+    (pivots, columns), and `counts` what is counted there. What is not in the span of the rows takes
+    two values at least where a direction that changes it is open: without the columns whose
+    directions are not, what is known are the rows.
+    """
+    is_open, lengths = np.zeros(len(counts), np.bool_), np.full(entries.shape, np.inf)
+    for first in range(0, len(counts), _AT_ONCE):
+        own = slice(first, first + _AT_ONCE)
+        scales, whole = _whole(entries[:, own], prime)
         # These are so small that sums of theirs that vanish as residues are 0 themselves.
-        most = counts[form.pivots][:, None]
-        behind = (entries <= most).all(axis=0)
-        ahead = (-entries <= most).all(axis=0) & (scales <= counts[columns])
-        is_witness[first : first + _AT_ONCE] = (scales > 0) & (ahead | behind)
-    if is_witness.all():
-        return None
-    told_rows = np.vstack([form.rows, np.eye(rows.shape[1])[free[~is_witness]]])
-    return told_rows[:, np.argsort(order)]
+        most = pivot_counts[:, None]
+        behind = (whole <= most).all(axis=0)
+        ahead = (-whole <= most).all(axis=0) & (scales <= counts[own])
+        is_open[own] = (scales > 0) & (ahead | behind)
+        lengths[:, own] = np.where(scales > 0, whole / np.maximum(scales, 1), np.inf)
+    return CountDirections(entries, lengths, is_open)
+
+
+def linked_directions(
+    directions: CountDirections, pivot_counts: NDArray[np.int64], prime: int
+) -> NDArray[np.bool_]:
+    """Return the columns whose directions are open, or differ by an open one from one that is, and
+    so on: (columns,). Of each that is not, those that are most like it are tried.
+    """
+    is_open = directions.are_open.copy()
+    is_meant: NDArray[np.bool_] = np.asarray(np.isfinite(directions.lengths).all(axis=0))
+    left = np.flatnonzero(is_meant & ~is_open)
+    lengths = np.where(is_meant, directions.lengths, 0.0).astype(np.float32)
+    pairs = list[tuple[int, int]]()
+    for first in range(0, len(left), _AT_ONCE):
+        own = left[first : first + _AT_ONCE]
+        for column, nearest in zip(own.tolist(), _nearest(lengths, own), strict=True):
+            others = nearest[is_meant[nearest] & (nearest != column)]
+            changes = directions.entries[:, [column]] - directions.entries[:, others]
+            is_linked = _are_open(changes, pivot_counts, prime)
+            pairs += [(column, one) for one in others[is_linked].tolist()]
+    while True:
+        reached = {two for pair in pairs if is_open[[*pair]].any() for two in pair}
+        reached -= {*np.flatnonzero(is_open).tolist()}
+        if not reached:
+            return is_open
+        is_open[[*reached]] = True
+
+
+_NEIGHBOURS = 64
+
+
+def _nearest(lengths: NDArray[np.float32], own: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the columns that are most like some: (columns, neighbours)."""
+    squares = (lengths**2).sum(axis=0)
+    distances = squares[None, :] - 2 * (lengths[:, own].T @ lengths)
+    count = min(_NEIGHBOURS, distances.shape[1])
+    return np.asarray(np.argpartition(distances, count - 1, axis=1)[:, :count])
+
+
+def _are_open(changes: Residues, counts: NDArray[np.int64], prime: int) -> NDArray[np.bool_]:
+    """Return which changes, (pivots, changes), leave no count negative, forwards or backwards."""
+    whole = changes % prime
+    whole = np.where(whole > prime // 2, whole - prime, whole)
+    most = counts[:, None]
+    is_small = (np.abs(whole) <= _LARGEST_DENOMINATOR).all(axis=0)
+    return np.asarray(is_small & ((whole <= most).all(axis=0) | (-whole <= most).all(axis=0)))
 
 
 def _whole(entries: Residues, prime: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -24,6 +24,8 @@ Counts = NDArray[np.int64]
 
 _LEAST, _MOST = 2**25, 2**26
 """Products of two residues below the upper bound are exact in double precision."""
+_MOST_STEPS = 2e10
+"""How many steps of elimination a search may take: a minute."""
 _WITNESSES = (2, 3, 5, 7)
 """Enough for the Miller-Rabin test of numbers below 3,215,031,751 (Jaeschke, 1993)."""
 
@@ -80,26 +82,15 @@ def in_span(rows: Residues, vectors: Residues, prime: int) -> NDArray[np.bool_]:
     return np.asarray(~work[len(rows) :].any(axis=1))
 
 
-def combination(rows: Residues, vector: Residues, prime: int) -> NDArray[np.bool_]:
-    """Return which rows a vector in their span is combined of, the first of them preferred."""
+def combination(rows: Residues, vector: Residues, prime: int) -> Residues:
+    """Return by which factors rows add up to a vector in their span: (rows,); the first rows are
+    preferred."""
     work = np.hstack([rows.T, vector[:, None]])
     solution = echelon(work, prime, is_reduced=True)
-    is_used = np.zeros(len(rows), np.bool_)
+    factors = np.zeros(len(rows))
     inside = solution.pivots < len(rows)
-    is_used[solution.pivots[inside]] = solution.rows[inside, -1] != 0
-    return is_used
-
-
-def within(rows: Residues, columns: NDArray[np.bool_], prime: int) -> Residues:
-    """Return a basis, in reduced echelon form, of the combinations that vanish but for columns.
-
-    It has only those columns: (dimension, their number).
-    """
-    order = np.concatenate([np.flatnonzero(~columns), np.flatnonzero(columns)])
-    outside = int((~columns).sum())
-    form = echelon(rows[:, order], prime)
-    inner = form.rows[form.pivots >= outside, outside:]
-    return echelon(inner, prime, is_reduced=True).rows
+    factors[solution.pivots[inside]] = solution.rows[inside, -1]
+    return factors
 
 
 class LightVector(NamedTuple):
@@ -124,7 +115,7 @@ def light_vector(
     """
     search = _Search(weights, least, prime, is_known, nodes)
     outcome = LightVector("absent", np.zeros(basis.shape[1]))
-    for part in _parts(basis):
+    for part in disjoint_parts(basis):
         columns = np.flatnonzero(part.any(axis=0))
         result = search.run(part[:, columns], columns, basis.shape[1])
         if result.state == "found":
@@ -133,7 +124,7 @@ def light_vector(
     return outcome
 
 
-def _parts(basis: Residues) -> list[Residues]:
+def disjoint_parts(basis: Residues) -> list[Residues]:
     """Return the rows of a basis in groups that share no column: a light vector lies in one."""
     groups: list[tuple[NDArray[np.bool_], list[int]]] = []
     for row, support in enumerate(basis != 0):
@@ -162,12 +153,13 @@ class _Search:
     def run(self, basis: Residues, columns: NDArray[np.intp], width: int) -> LightVector:
         """Return the outcome for a basis that has some of the columns."""
         weights, absent = self.weights[columns], LightVector("absent", np.zeros(width))
-        stack = [(basis, np.zeros(len(columns), np.bool_))]
+        stack, steps = [(basis, np.zeros(len(columns), np.bool_))], 0
         while stack:
-            if self.nodes <= 0:
+            rows, is_paid = stack.pop()
+            steps += len(rows) ** 2 * len(columns)
+            if self.nodes <= 0 or (steps > _MOST_STEPS and len(rows) > 1):
                 return absent._replace(state="undecided")
             self.nodes -= 1
-            rows, is_paid = stack.pop()
             for vector in rows[(rows != 0) @ weights < self.least]:
                 full = np.zeros(width)
                 full[columns] = vector

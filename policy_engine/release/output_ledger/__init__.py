@@ -11,9 +11,11 @@ from policy_engine.release.output_ledger.answers import (
     OutputAnswer,
     OutputCell,
     Protection,
+    column_of,
     held_measure,
     pair_measure,
     shape_measure,
+    statistics_of,
     values_measure,
 )
 from policy_engine.release.output_ledger.entries import OutputEntry
@@ -41,8 +43,10 @@ __all__ = [
     "Protection",
     "ScopeSummary",
     "UnitOwners",
+    "column_of",
     "held_measure",
     "pair_measure",
     "shape_measure",
+    "statistics_of",
     "values_measure",
 ]

@@ -1,12 +1,17 @@
-"""Whether counts tell that some units, known in all else, are alike: all holders, or none of them.
+"""Whether sums tell of some units, known in all else, what each has: all holders, or none of them.
 
 Who asks may know everything of everybody but whether they are holders, such as whether they are
 ill. Then each count of holders is an equation between 0 and the size of each atom of the known
 populations, and no atom may be known to be at either end; of what has many values, as a region, at
-none but that all are holders.
+none but that all are holders. In the same way a total of a column tells of some units that each has
+the least value in it, such as nothing, or the most.
+
+A proof that an atom is at an end adds up equations so that all atoms vanish that are at none. So it
+uses only such equations, and between dozens of tables there are few.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,65 +22,121 @@ from policy_engine.kernels.output_checks.released_bounds import (
     can_solve,
     fixed_ends,
 )
-from policy_engine.release.output_ledger.bounding import SECONDS, TOO_NARROW, UNDECIDED
+from policy_engine.kernels.output_checks.released_span import random_prime
+from policy_engine.kernels.output_checks.sparse_span import Combinations, SparseRows
+from policy_engine.release.output_ledger.answers import is_held
+from policy_engine.release.output_ledger.bounding import (
+    MOST_DENSE,
+    SECONDS,
+    UNDECIDED,
+)
 from policy_engine.release.output_ledger.differences import Fault, Trial
-from policy_engine.release.output_ledger.linear_systems import LinearSystem
+from policy_engine.release.output_ledger.linear_systems import AtomContents, LinearSystem
 from policy_engine.release.output_ledger.spans import TOO_LARGE, cells_of
+from policy_engine.release.output_ledger.whole_counts import TOO_NARROW
 
 _Masks = NDArray[np.bool_]
 
 
 def alike_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
-    """Yield the new cells of how many are holders that tell of some units that all of them are, or
-    none is, each with those that tell it together."""
-    holders = system.holders
-    assert holders is not None  # noqa: S101 (an answer has those of its measures)
-    least = 0 if system.name not in trial.one_sided else -1
-    is_end: _Masks = np.isin(holders, least) | np.equal(holders, system.weights)
-    if not is_end.any() or not system.is_fresh.any():
+    """Yield the new cells of how much units have that tell of some that each has the least, or the
+    most, each with those that tell it together."""
+    contents = system.contents
+    if contents is None or not system.is_fresh.any():
+        return
+    is_one_sided = system.name in trial.one_sided
+    is_end = contents.are_most if is_one_sided else contents.are_ends
+    if not is_end.any():
         return
     places = cells_of(trial, system, system.fresh_numbers)
-    if system.is_too_large or not can_solve():
-        yield Fault(TOO_LARGE if system.is_too_large else UNDECIDED, places)
+    if system.is_too_large:
+        yield Fault(TOO_LARGE, places)
         return
-    is_open = is_end & ~_told_alone(trial, system)
-    fixed = _fixed_anew(system, holders.astype(np.float64), is_open)
+    ends = _Ends.of_system(system, contents, is_end, _told_alone(trial, system))
+    if not ends.is_open.any():
+        return
+    if ends.rows.count * ends.rows.width > MOST_DENSE or not can_solve():
+        yield Fault(TOO_LARGE if can_solve() else UNDECIDED, places)
+        return
+    fixed = ends.fixed_anew()
     if fixed is None:
         yield Fault(UNDECIDED, places)
     elif fixed.atoms.any():
-        is_used = system.is_fresh & fixed.equations
-        numbers = system.numbers[is_used if is_used.any() else system.is_fresh].tolist()
+        is_used = ends.is_fresh & fixed.equations
+        numbers = ends.numbers[is_used if is_used.any() else ends.is_fresh].tolist()
         yield Fault(TOO_NARROW, cells_of(trial, system, numbers))
 
 
 def _told_alone(trial: Trial, system: LinearSystem) -> _Masks:
     """Return the atoms of which one cell tells, and may, that all are holders, or none is."""
+    if not is_held(system.name):
+        return np.zeros(len(system.weights), np.bool_)
     values = trial.after.values
     is_alone = [values.get((system.name, one)) is not None for one in system.numbers.tolist()]
-    return np.asarray(system.rows[np.array(is_alone, np.bool_)].any(axis=0), np.bool_)
+    return system.rows.chosen(np.array(is_alone, np.bool_)).covered
 
 
-def _fixed_anew(
-    system: LinearSystem, holders: NDArray[np.float64], is_end: _Masks
-) -> FixedEnds | None:
-    """Return the atoms that stay at an end, but not where earlier answers alone tell it, and the
-    equations that tell it of them."""
-    every = np.ones(len(system.rows), np.bool_)
-    fixed = _fixed(system, every, holders, is_end)
-    if fixed is None or not fixed.atoms.any():
-        return fixed
-    earlier = _fixed(system, ~system.is_fresh, holders, fixed.atoms)
-    if earlier is None or not earlier.atoms.any():
-        return fixed if earlier is not None else None
-    return _fixed(system, every, holders, fixed.atoms & ~earlier.atoms)
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """The equations that a proof may use, over atoms that they do not tell apart taken together:
+    `numbers` are those of their populations, and `is_open` which atoms are asked about."""
+
+    rows: SparseRows
+    numbers: NDArray[np.int64]
+    is_fresh: _Masks
+    contents: AtomContents
+    is_open: _Masks
+
+    @classmethod
+    def of_system(
+        cls, system: LinearSystem, contents: AtomContents, is_end: _Masks, is_free: _Masks
+    ) -> "_Ends":
+        """Return those of a system, the atoms of which may be at an end; of those that are free,
+        it may be known."""
+        is_used = _equations(system.rows, is_end | (contents.units == 0))
+        rows = system.rows.chosen(is_used)
+        atoms = rows.alike_columns()
+        count = int(atoms.max(initial=-1)) + 1
+        merged, is_in = contents.merged(atoms, count), atoms >= 0
+        is_asked = np.bincount(atoms[is_in], is_end[is_in] & ~is_free[is_in], minlength=count) > 0
+        is_wrong = np.bincount(atoms[is_in], (contents.units > 0)[is_in] & ~is_end[is_in], count)
+        first = np.unique(atoms, return_index=True)[1][int((~is_in).any()) :]
+        own = np.zeros(len(atoms), np.bool_)
+        own[first] = True
+        return cls(
+            rows.of_columns(own, atoms, count),
+            system.numbers[is_used],
+            system.is_fresh[is_used],
+            merged,
+            is_asked & (is_wrong == 0) & merged.are_ends,
+        )
+
+    def fixed_anew(self) -> FixedEnds | None:
+        """Return the atoms that stay at an end, but not where earlier answers alone tell it, and
+        the equations that tell it of them."""
+        every = np.ones(self.rows.count, np.bool_)
+        fixed = self._fixed(every, self.is_open)
+        if fixed is None or not fixed.atoms.any():
+            return fixed
+        earlier = self._fixed(~self.is_fresh, fixed.atoms)
+        if earlier is None or not earlier.atoms.any():
+            return fixed if earlier is not None else None
+        return self._fixed(every, fixed.atoms & ~earlier.atoms)
+
+    def _fixed(self, is_row: _Masks, is_end: _Masks) -> FixedEnds | None:
+        rows, sizes = self.rows.chosen(is_row), self.contents.units.astype(np.float64)
+        is_end = is_end & rows.covered
+        if not is_end.any():
+            return FixedEnds(is_end, np.zeros(rows.count, np.bool_))
+        values = self.contents.sums
+        sums = KnownSums(rows.dense(), rows.sums(values), np.zeros(len(sizes)), sizes)
+        return fixed_ends(sums, values, is_end, SECONDS)
 
 
-def _fixed(
-    system: LinearSystem, is_row: _Masks, holders: NDArray[np.float64], is_end: _Masks
-) -> FixedEnds | None:
-    rows, sizes = system.rows[is_row], system.weights.astype(np.float64)
-    is_end = is_end & rows.any(axis=0)
-    if not is_end.any():
-        return FixedEnds(is_end, np.zeros(len(rows), np.bool_))
-    sums = KnownSums(rows, rows @ holders, np.zeros(len(sizes)), sizes)
-    return fixed_ends(sums, holders, is_end, SECONDS)
+def _equations(rows: SparseRows, is_end: _Masks) -> _Masks:
+    """Return the rows that combinations use which vanish in all atoms but those at an end, of
+    those that do not vanish in all."""
+    order = np.flatnonzero(~is_end)
+    own = Combinations.of_rows(rows, random_prime()).constrained(order).alone()
+    is_telling = own.constrained(np.flatnonzero(is_end)).pivots >= 0
+    return np.asarray((own.coefficients[:, is_telling] != 0).any(axis=1))

@@ -20,10 +20,15 @@ DISTINCT_PERSONS = "distinct persons"
 """The number of persons of whom a population has one unit each."""
 _SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
 _VALUES = "values:"
+STATISTICS = "statistics:"
+"""The linear systems of all statistics of a column."""
+_RANKED = ("MEDIAN", "QUANTILE", "PERCENTILE", "APPROX", "MODE")
 
 Bounds = Mapping[str, tuple[float, float]]
-MayTell = Callable[[str, NDArray[np.bool_]], bool]
-"""Whether the total of a linear system over some units, (units,), may be told by itself."""
+MayTell = Callable[[str, NDArray[np.bool_], NDArray[np.bool_]], bool]
+"""Whether what a figure of some units and one of others, (units,) each, differ by may be told."""
+Contributions = Callable[[str], NDArray[np.float64] | None]
+"""What each unit has in a column, (units,), NaN where it has nothing; None where nobody knows."""
 IsSameCondition = Callable[[str, str], bool]
 """Whether two conditions hold of the same units, whatever the secret of any of them is."""
 Holders = Mapping[str, NDArray[np.bool_]]
@@ -88,11 +93,12 @@ class OutputAnswer:
     is checked against all earlier answers about the dataset that share one of them. `bounds` are
     the least and the largest contribution of one unit to the sum of a column, where they are known.
     `name` is what the owner calls the answer, such as the digest of its query. `may_tell` says
-    which differences of released totals may be told, `is_same_condition` whether two populations
+    which differences of released figures may be told, `is_same_condition` whether two populations
     have the same units by more than chance; both are about the same data as earlier answers.
     `holders` are those of whom something holds, for each `held_measure` of the cells; of the
     `one_sided` ones it may be known that some units are none, only not that all are. A cell of such
     a measure has a value where it tells by itself that all units are holders, or none is, and may.
+    `contributions` are what units have in the columns that released totals are of.
     `owners` are whose the units are, where somebody may have several: a threshold is then so many
     units that they are of enough owners, whosever they are.
     """
@@ -109,6 +115,7 @@ class OutputAnswer:
     holders: Holders = field(default_factory=dict)
     owners: UnitOwners | None = None
     one_sided: frozenset[str] = frozenset()
+    contributions: Contributions | None = None
 
     def check(self) -> None:
         """Raise LedgerError (K037) if the answer cannot be checked as it is."""
@@ -210,6 +217,15 @@ def statistic_columns(measure: str) -> frozenset[str]:
     return frozenset(columns)
 
 
+def told_systems(measure: str) -> tuple[str, ...]:
+    """Return the systems in which two figures of a measure tell what they differ by: those that are
+    linear, and those of how a column is spread."""
+    name = measure.rpartition("]:")[2]
+    if measure.startswith(_SHAPE) and not name.upper().startswith(_RANKED):
+        return tuple(f"{STATISTICS}{column}" for column in sorted(statistic_columns(measure)))
+    return systems_of(measure)
+
+
 def held_measure(holders: NDArray[np.bool_]) -> str:
     """Return the measure of how many units of a population are some `holders`, (units,), or not.
 
@@ -244,3 +260,8 @@ def is_held(measure: str) -> bool:
 def column_of(system: str) -> str:
     """Return the column that a linear system is about; empty for counts."""
     return system.removeprefix(_SUM) if system.startswith(_SUM) else ""
+
+
+def statistics_of(system: str) -> str:
+    """Return the column that a system is of all statistics of; empty for others."""
+    return system.removeprefix(STATISTICS) if system.startswith(STATISTICS) else ""

@@ -12,16 +12,10 @@ from policy_engine.kernels.output_checks.released_bounds import (
     KnownSums,
     can_solve,
     has_interior,
-    integer_span,
     intervals,
 )
-from policy_engine.kernels.output_checks.released_span import (
-    Residues,
-    in_span,
-    light_vector,
-    random_prime,
-    within,
-)
+from policy_engine.kernels.output_checks.released_span import random_prime
+from policy_engine.kernels.output_checks.sparse_span import WholeForm
 from policy_engine.release.output_ledger.answers import (
     COUNT,
     DISTINCT_PERSONS,
@@ -31,12 +25,15 @@ from policy_engine.release.output_ledger.answers import (
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.knowledge import Suppressed
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, target_systems
-from policy_engine.release.output_ledger.spans import NODES, cells_of
+from policy_engine.release.output_ledger.spans import TOO_LARGE, cells_of
+from policy_engine.release.output_ledger.whole_counts import TOO_NARROW, whole_faults
 
-TOO_NARROW, UNDECIDED = "K045", "K048"
+UNDECIDED = "K048"
 SECONDS = 20.0
 """How long the bounds of the cells of a system may take."""
 
+MOST_DENSE = 20_000_000
+"""Of how many populations times atoms bounds are computed by linear programmes."""
 _TINY = 1e-6
 
 
@@ -45,39 +42,15 @@ def bounds_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     if not system.is_fresh.any():
         return
     if system.name in (COUNT, PERSONS, DISTINCT_PERSONS):
-        yield from _whole_faults(trial, system)
+        yield from whole_faults(trial, system)
     column = column_of(system.name)
     if system.name != COUNT and column not in trial.after.bounds:
         return  # Without bounds, what is not known exactly may be anything.
     goals = _goals(trial, system)
     has_small = bool(system.owners.are_small.any())
-    needs_all = system.name != COUNT and (has_small or bool(len(system.targets)))
+    needs_all = system.name != COUNT and (has_small or bool(system.targets.count))
     if goals or needs_all:
         yield from _interval_faults(trial, system, goals, needs_interior=needs_all)
-
-
-def _whole_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
-    """Yield a fault if counts are known because they are whole numbers and not negative."""
-    owners = system.owners
-    columns = owners.are_small
-    if not columns.any() and not len(system.targets):
-        return
-    prime = random_prime()
-    wider = integer_span(system.rows, system.weights, prime)
-    if wider is None:
-        return
-    derived = len(system.targets) and in_span(wider, system.targets, prime).any()
-    basis = within(wider, columns, prime)
-
-    def is_enough(vector: Residues) -> bool:
-        support = np.zeros(len(columns), np.bool_)
-        support[columns] = vector != 0
-        return owners.are_enough(support)
-
-    shares, least = owners.shares[columns], owners.least_share
-    result = light_vector(basis, shares, least, prime, is_enough, NODES)
-    if derived or result.state != "absent":
-        yield Fault(TOO_NARROW, cells_of(trial, system, system.fresh_numbers))
 
 
 def _goals(trial: Trial, system: LinearSystem) -> list[tuple[int, Suppressed]]:
@@ -105,6 +78,9 @@ def _interval_faults(
     *,
     needs_interior: bool,
 ) -> Iterator[Fault]:
+    if (system.rows.count + system.targets.count) * len(system.weights) > MOST_DENSE:
+        yield Fault(TOO_LARGE, cells_of(trial, system, system.fresh_numbers))
+        return
     is_new = system.is_fresh & ~_follows(system)
     places = cells_of(trial, system, system.numbers[is_new].tolist())
     sums = _sums(trial, system, ~system.is_fresh | is_new)
@@ -122,7 +98,9 @@ def _interval_faults(
     if narrow is None or earlier is None:
         yield Fault(UNDECIDED, places)
         return
-    ends_before = intervals(earlier, system.targets[[goal[0] for goal, _ in narrow]], SECONDS)
+    ends_before = intervals(
+        earlier, system.targets.dense()[[goal[0] for goal, _ in narrow]], SECONDS
+    )
     for (goal, ends), before in zip_longest(narrow, ends_before):
         if before is None or _is_narrower(ends, before, _value(system, *goal) or 0.0):
             used = own[ends.equations]
@@ -138,10 +116,9 @@ def _is_narrower(ends: KnownInterval, before: KnownInterval, value: float) -> bo
 
 def _follows(system: LinearSystem) -> NDArray[np.bool_]:
     """Return which rows of a system follow from earlier ones of its measure: they tell nothing."""
-    earlier = system.rows[system.is_own & ~system.is_fresh]
-    if not len(earlier):
-        return np.zeros(len(system.rows), np.bool_)
-    return np.asarray(in_span(earlier, system.rows, random_prime()), np.bool_)
+    earlier = system.rows.chosen(system.is_own & ~system.is_fresh)
+    form = WholeForm.of_rows(earlier, system.order, random_prime())
+    return form.spans(system.rows)
 
 
 _Goal = tuple[int, Suppressed]
@@ -152,7 +129,7 @@ def _narrow_goals(
 ) -> list[tuple[_Goal, KnownInterval]] | None:
     """Return the goals that are known too closely, each with what is known of it; None where that
     is not known in time."""
-    targets = system.targets[[place for place, _ in goals]]
+    targets = system.targets.dense()[[place for place, _ in goals]]
     all_ends = [*intervals(sums, targets, SECONDS)]
     if len(all_ends) < len(goals):
         return None
@@ -163,7 +140,7 @@ def _narrow_goals(
 def _value(system: LinearSystem, place: int, cell: Suppressed) -> float | None:
     """Return the value of a suppressed cell: a count is known even where it is not given."""
     if system.name == COUNT:
-        return float(system.targets[place] @ system.weights)
+        return float(system.targets.sums(system.weights.astype(np.float64))[place])
     return cell.value
 
 
@@ -184,7 +161,7 @@ def _sums(trial: Trial, system: LinearSystem, is_used: NDArray[np.bool_]) -> Kno
     where a released value is not known. Measures that are no totals, such as a median, tell none.
     """
     weights, is_used = system.weights.astype(np.float64), system.is_own & is_used
-    own = system.rows[is_used]
+    own = system.rows.chosen(is_used).dense()
     if system.name == COUNT:
         ends = np.zeros(len(weights)), np.full(len(weights), np.inf)
         return KnownSums(own, own @ weights, *ends)

@@ -109,7 +109,7 @@ def _trial(
     )
     after = base.copy()
     after.add_cells(cells, numbers)
-    held = content.holders, content.owners, content.one_sided
+    held = content.holders, content.owners, content.one_sided, content.contributions
     more = content.may_tell, content.is_same_condition, *held
     return Trial(before, after, cells, own, fresh, *more)
 
@@ -149,8 +149,8 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
         if is_held(system.name):
             yield from alike_faults(trial, system)
             continue
-        faults = [*span_faults(trial, system)]
-        yield from faults or bounds_faults(trial, system)
+        faults = [*span_faults(trial, system)] or [*bounds_faults(trial, system)]
+        yield from faults or alike_faults(trial, system)
 
 
 def _suppressed_by(trial: Trial, faults: Sequence[Fault]) -> dict[int, str]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from policy_engine.kernels.output_checks.population_differences import Words
 from policy_engine.release.output_ledger.answers import (
     Bounds,
+    Contributions,
     Holders,
     IsSameCondition,
     MayTell,
@@ -60,6 +61,7 @@ class AnswerContent:
     holders: Holders = field(default_factory=dict)
     owners: UnitOwners | None = None
     one_sided: frozenset[str] = frozenset()
+    contributions: Contributions | None = None
 
     @classmethod
     def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":
@@ -67,7 +69,7 @@ class AnswerContent:
         populations = answer.populations
         prints = populations.fingerprints(words)
         more = answer.cells, answer.bounds, answer.may_tell, answer.is_same_condition
-        about = *more, answer.holders, answer.owners, answer.one_sided
+        about = *more, answer.holders, answer.owners, answer.one_sided, answer.contributions
         return cls(populations.units, populations.blocks, prints, *about)
 
     def block_keys(self) -> list[bytes]:

@@ -12,6 +12,7 @@ from policy_engine.kernels.output_checks.population_differences import (
     near_populations,
 )
 from policy_engine.release.output_ledger.answers import (
+    Contributions,
     Holders,
     IsSameCondition,
     MayTell,
@@ -21,6 +22,7 @@ from policy_engine.release.output_ledger.answers import (
     pair_of,
     statistic_columns,
     systems_of,
+    told_systems,
     valued_column,
 )
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
@@ -56,6 +58,7 @@ class Trial:
     holders: Holders = field(default_factory=dict)
     owners: UnitOwners | None = None
     one_sided: frozenset[str] = frozenset()
+    contributions: Contributions | None = None
 
     def are_enough(self, members: NDArray[np.bool_]) -> bool:
         """Return whether some units, (units,), of which there are fewer than the threshold, are of
@@ -182,8 +185,7 @@ def told_faults(trial: Trial, table: AtomTable | None, too_large: str) -> Iterat
             if looked_at > MOST_TOLD:
                 yield Fault(too_large, trial.fresh)
                 return
-            differing = members != _members(trial.after, near)
-            yield from _untold(trial, places, near, differing)
+            yield from _untold(trial, places, near, (members, _members(trial.after, near)))
 
 
 def _overlaps(trial: Trial, table: AtomTable | None) -> Iterator[tuple[int, set[int]]]:
@@ -195,7 +197,7 @@ def _overlaps(trial: Trial, table: AtomTable | None) -> Iterator[tuple[int, set[
     for number, own in places.items():
         if table is not None and number not in met:
             continue
-        systems = {one for place in own for one in systems_of(trial.cells[place].measure)}
+        systems = {one for place in own for one in told_systems(trial.cells[place].measure)}
         comparable = set[int]().union(*map(released, systems))
         if table is None:
             nears = _overlapping(trial.after, _members(trial.after, number), comparable)
@@ -222,21 +224,21 @@ def _common_atoms(table: AtomTable, numbers: list[int]) -> dict[int, set[int]]:
 
 
 def _untold(
-    trial: Trial, places: list[int], near: int, differing: NDArray[np.bool_]
+    trial: Trial, places: list[int], near: int, pair: tuple[NDArray[np.bool_], NDArray[np.bool_]]
 ) -> Iterator[Fault]:
     """Yield the cells of a population whose difference from those of another may not be told."""
     assert trial.may_tell is not None  # noqa: S101 (its caller checks)
     for place in places:
-        for system in systems_of(trial.cells[place].measure):
+        for system in told_systems(trial.cells[place].measure):
             is_shared = near in _released_in(trial.after, system)
-            if is_shared and not trial.may_tell(system, differing):
+            if is_shared and not trial.may_tell(system, *pair):
                 is_earlier = near in _released_in(trial.before, system)
                 yield Fault(NEAR_EARLIER if is_earlier else NEAR_OWN, (place,))
                 break
 
 
 def _released_in(knowledge: Knowledge, system: str) -> set[int]:
-    populations = (one for key, one in knowledge.released.items() if system in systems_of(key))
+    populations = (one for key, one in knowledge.released.items() if system in told_systems(key))
     return set().union(*populations)
 
 

@@ -50,7 +50,8 @@ class OutputLedger:
       earlier one (K041) or another one of the answer (K042) of a compatible measure by fewer units;
     - where conditions are known, no population may be that of a cell of a compatible measure by
       chance, under a condition that is not the same (K041, K042);
-    - the difference of two overlapping totals must be one that the answer `may_tell` (K041, K042);
+    - what two overlapping totals, or how units are spread, differ by must be what the answer
+      `may_tell` (K041, K042);
     - of two columns, one statistic such as a correlation may be released, whomever it is about
       (K050);
     - of a column, there are either counts of its values, if some of them are withheld, or totals,
@@ -65,7 +66,9 @@ class OutputLedger:
       the answer states the bounds of a contribution; where a suppressed cell has a `Protection`,
       the values that can be derived for it must reach as far on both sides of its own (K045);
     - counts of holders among known populations may not tell, as sums of real numbers from nothing
-      to the size of each atom, that all units of some atom are holders, or none (K045).
+      to the size of each atom, that all units of some atom are holders, or none; nor may totals of
+      a column, of which the answer gives the `contributions`, tell that all units of some atom have
+      the least or the most in it (K045).
 
     Where somebody may have several units, an answer says whose they are, its `owners`: fewer units
     than the threshold may then be told of if as many owners have them as the threshold stands for.
@@ -76,10 +79,12 @@ class OutputLedger:
 
     Cells about other data of the same dataset are still of the same persons, but nothing says whose
     values are the same: such an answer is never given, but is for `review` (K047). So is one for
-    which the limits are too narrow within which the ledger decides (K046): 100,000 atoms; 4,000 of
-    them that belong together and of which some have fewer units than the threshold, or of which a
-    cell is suppressed, if the square of their rank times their number is at most that of 1,000. So
-    is one whose bounds cannot be computed (K048), for lack of time or of a value.
+    which the limits are too narrow within which the ledger decides (K046): 100,000 atoms, and 4,000
+    populations that belong together and of which some atoms have fewer units than the threshold, or
+    of which a cell is suppressed; for linear programmes, 20 million populations times atoms, of
+    those alone that a proof may use. So is one whose bounds cannot be computed (K048), for lack of
+    time or of a value. Where it is not found in time that combinations tell of enough units, cells
+    that they are of are at fault (K043).
 
     A refusal depends on the data: show a coded reason to those who ask, and never the figures.
     """

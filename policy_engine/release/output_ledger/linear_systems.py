@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.components import components
-from policy_engine.kernels.output_checks.released_span import Residues
+from policy_engine.kernels.output_checks.sparse_span import SparseRows
 from policy_engine.release.output_ledger.answers import (
     COUNT,
-    is_held,
+    STATISTICS,
+    column_of,
     is_of_its_own,
     statistic_columns,
     systems_of,
@@ -23,15 +24,57 @@ from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.populations import BitBlock
 from policy_engine.release.output_ledger.unit_owners import AtomOwners
 
-OPAQUE, STATISTICS = "*", "statistics:"
-"""The system of all measures of which no more is known, and those of all statistics of a column."""
-ATOMS, WORK = 4_000, 1e9
-"""How many atoms that belong together it is decided for what can be derived, and by how many steps
-of elimination: the square of the rank times the atoms, such as those of 1,000 atoms.
-"""
+OPAQUE = "*"
+"""The system of all measures of which no more is known."""
+CELLS = 4_000
+"""How many populations that belong together it is decided for what can be derived."""
 
 _Places = NDArray[np.int64]
 _Masks = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class AtomContents:
+    """What atoms have of something that each unit has from nothing to one of, as far as between the
+    least and the largest value in a column: the `units` that have any value, their `sums`, and
+    which atoms are at one end, none of a unit's in them being above the least, or below the most;
+    (atoms,) each."""
+
+    units: NDArray[np.int64]
+    sums: NDArray[np.float64]
+    are_least: _Masks
+    are_most: _Masks
+
+    @classmethod
+    def of_units(
+        cls, atoms: NDArray[np.int64], count: int, values: NDArray[np.float64]
+    ) -> "AtomContents":
+        """Return the contents of so many atoms by the value and the atom, from 0 on, of units."""
+        is_in = np.isfinite(values)
+        values, atoms = values[is_in], atoms[is_in]
+        low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
+        width = (high - low) or 1.0
+        units = np.bincount(atoms, minlength=count)
+        sums = np.bincount(atoms, (values - low) / width, minlength=count).astype(np.float64)
+        above = np.bincount(atoms, values > low, minlength=count) > 0
+        below = np.bincount(atoms, values < high, minlength=count) > 0
+        return cls(units, sums, (units > 0) & ~above, (units > 0) & ~below)
+
+    @property
+    def are_ends(self) -> _Masks:
+        """Which atoms are at one end or the other."""
+        return self.are_least | self.are_most
+
+    def merged(self, numbers: NDArray[np.int64], count: int) -> "AtomContents":
+        """Return the contents of other atoms that have these as parts: `numbers` are those that
+        each becomes a part of, -1 for none."""
+        is_in = numbers >= 0
+        own, some = numbers[is_in], self.units[is_in] > 0
+        units = np.bincount(own, self.units[is_in], minlength=count).astype(np.int64)
+        sums = np.bincount(own, self.sums[is_in], minlength=count).astype(np.float64)
+        above = np.bincount(own, some & ~self.are_least[is_in], minlength=count) > 0
+        below = np.bincount(own, some & ~self.are_most[is_in], minlength=count) > 0
+        return AtomContents(units, sums, (units > 0) & ~above, (units > 0) & ~below)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,24 +83,33 @@ class LinearSystem:
 
     `rows` and `targets` are zeros and ones over the atoms, (rows, atoms), and their `numbers` those
     of their populations; `is_fresh` and `is_own` tell which rows are new, and which are released
-    values of the very measure: others are of measures of which no more is known. Of one that
-    `is_too_large` to be decided, `rows` and `targets` are left empty. `owners` are those of atoms,
-    and `holders` how many units of each atom something holds of, where the system is about that.
-    Nothing may be told of fewer owners than are enough: where each of several statistics of a
-    column may tell something of the same units, that many times as many as otherwise.
+    values of the very measure: others are of measures of which no more is known. One may be
+    `is_too_large` to be decided. `owners` are those of atoms, and `contents` what they have of what
+    the system is about, if that is known. Nothing may be told of fewer owners than are enough:
+    where each of several statistics of a column may tell something of the same units, that many
+    times as many as otherwise.
     """
 
     name: str
     weights: NDArray[np.int64]
-    rows: Residues
+    rows: SparseRows
     numbers: NDArray[np.int64]
     is_fresh: NDArray[np.bool_]
     is_own: NDArray[np.bool_]
-    targets: Residues
+    targets: SparseRows
     target_numbers: NDArray[np.int64]
     owners: AtomOwners
-    is_too_large: bool = False
-    holders: NDArray[np.int64] | None = None
+    contents: AtomContents | None = None
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether there are too many populations."""
+        return self.rows.count + self.targets.count > CELLS
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """The atoms, those of the most units first."""
+        return np.argsort(-self.weights, kind="stable")
 
     @property
     def fresh_numbers(self) -> list[int]:
@@ -163,7 +215,7 @@ class _Sums(NamedTuple):
     is_fresh: _Masks
     is_own: _Masks
     is_target: _Masks
-    holders: _Places | None
+    contents: AtomContents | None
 
 
 def _layers(knowledge: Knowledge) -> tuple[_Places, _Places]:
@@ -188,15 +240,15 @@ def _sums(
     places[numbers] = np.arange(len(numbers))
     is_meant = np.unique(layers[0][places[layers[1]] < len(numbers)])
     table = whole_table._replace(members=whole_table.members[is_meant])
-    weights, owners, examples, holders = _merged_atoms(
-        table, places, len(numbers), trial.holders.get(name)
+    weights, owners, examples, contents = _merged_atoms(
+        table, places, len(numbers), _values(trial, name)
     )
     pairs = _pairs(places[table.members[:, examples]], len(numbers))
     is_row, is_fresh, is_own, is_target = (
         _are_in(numbers, some) for some in (after, after - before, own, targets)
     )
     masks = is_row, is_fresh, is_own, is_target
-    return _Sums(name, weights, owners, *pairs, numbers, *masks, holders=holders)
+    return _Sums(name, weights, owners, *pairs, numbers, *masks, contents=contents)
 
 
 def _targets(knowledge: Knowledge, name: str) -> set[int]:
@@ -225,12 +277,19 @@ def _are_in(numbers: _Places, some: set[int]) -> _Masks:
     return np.array([one in some for one in numbers.tolist()], np.bool_)
 
 
+def _values(trial: Trial, name: str) -> NDArray[np.float64] | None:
+    """Return what each unit has of what a system is about; None where that is not known."""
+    if name in trial.holders:
+        return trial.holders[name].astype(np.float64)
+    column = column_of(name)
+    return trial.contributions(column) if column and trial.contributions else None
+
+
 def _merged_atoms(
-    table: AtomTable, places: _Places, count: int, holders: _Masks | None
-) -> tuple[_Places, AtomOwners, _Places, _Places | None]:
+    table: AtomTable, places: _Places, count: int, values: NDArray[np.float64] | None
+) -> tuple[_Places, AtomOwners, _Places, AtomContents | None]:
     """Return the units, the owners and an example of the atoms that populations tell apart, if in
-    any, and how many of the units are holders, if these are given: other populations tell them
-    apart.
+    any, and what they have of the values of units, if these are given.
 
     `places` are those of all populations, `count` for one that does not matter. Atoms are told
     apart by the sums of two random words of each population, which nobody knows.
@@ -253,11 +312,11 @@ def _merged_atoms(
     ranks[chosen] = np.arange(len(chosen))
     numbers[order] = ranks[merged]
     owners = table.owners.merged(numbers, len(chosen))
-    if holders is None:
-        return weights[chosen], owners, examples[chosen], None
-    held = (table.atoms.sizes * holders[table.atoms.examples])[order]
-    sums_held = np.bincount(merged, held).astype(np.int64)[chosen]
-    return weights[chosen], owners, examples[chosen], sums_held
+    contents = None
+    if values is not None:
+        atoms = AtomContents.of_units(table.atoms.numbers.astype(np.int64), len(numbers), values)
+        contents = atoms.merged(numbers, len(chosen))
+    return weights[chosen], owners, examples[chosen], contents
 
 
 def _pairs(members: _Places, count: int) -> tuple[_Places, _Places]:
@@ -274,7 +333,9 @@ def _linked(sums: _Sums) -> Iterator[LinearSystem]:
     def has(pairs: _Masks) -> _Masks:
         return np.bincount(parts[pairs], minlength=count) > 0
 
-    is_small = sums.owners.are_small[sums.atoms] | is_held(sums.name)
+    is_small = sums.owners.are_small[sums.atoms]
+    if sums.contents is not None:
+        is_small = is_small | sums.contents.are_ends[sums.atoms]
     is_asked = has(sums.is_target[sums.places]) | (has(is_small) & has(sums.is_fresh[sums.places]))
     is_asked &= has(sums.is_row[sums.places])
     order = np.argsort(parts, kind="stable")
@@ -288,23 +349,19 @@ def _system(sums: _Sums, pairs: _Places) -> LinearSystem:
     numbers, places = np.unique(sums.places[pairs], return_inverse=True)
     atoms, columns = np.unique(sums.atoms[pairs], return_inverse=True)
     is_row, is_target = sums.is_row[numbers], sums.is_target[numbers]
-    rows = numbers[is_row]
-    is_too_large = len(atoms) > ATOMS or min(len(rows), len(atoms)) ** 2 * len(atoms) > WORK
-    matrix = np.zeros((len(numbers), 0 if is_too_large else len(atoms)))
+    rows, count = numbers[is_row], len(atoms)
     own = np.full(len(sums.weights), -1, np.int64)
-    own[atoms] = np.arange(len(atoms))
-    if not is_too_large:
-        matrix[places, columns] = 1
+    own[atoms] = np.arange(count)
+    every = SparseRows.of_pairs(places, columns, len(numbers), count)
     return LinearSystem(
         name=sums.name,
         weights=sums.weights[atoms],
-        rows=matrix[is_row],
+        rows=every.chosen(is_row),
         numbers=sums.numbers[rows],
         is_fresh=sums.is_fresh[rows],
         is_own=sums.is_own[rows],
-        targets=matrix[is_target],
+        targets=every.chosen(is_target),
         target_numbers=sums.numbers[numbers[is_target]],
-        owners=sums.owners.merged(own, len(atoms)),
-        is_too_large=is_too_large,
-        holders=None if sums.holders is None else sums.holders[atoms],
+        owners=sums.owners.merged(own, count),
+        contents=None if sums.contents is None else sums.contents.merged(own, count),
     )

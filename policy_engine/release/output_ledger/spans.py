@@ -3,29 +3,21 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from policy_engine.kernels.output_checks.released_span import (
-    Residues,
-    combination,
-    in_span,
-    light_vector,
-    random_prime,
-    within,
-)
+from policy_engine.kernels.output_checks.released_span import random_prime
+from policy_engine.kernels.output_checks.sparse_span import SparseRows, WholeForm
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, is_row
+from policy_engine.release.output_ledger.small_combinations import SmallCombinations
 
 FEW_DERIVED, SUPPRESSED_DERIVED, TOO_LARGE = "K043", "K044", "K046"
-NODES = 2_000
-"""How many subspaces are searched for combinations that tell of few units."""
 
 _PRIMES = 2
 
 
 def span_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     """Yield why the new cells of a system may not be given: by what they make derivable."""
-    has_targets = bool(len(system.targets))
+    has_targets = bool(system.targets.count)
     is_small = system.owners.are_small
     if not has_targets and not (is_small.any() and system.is_fresh.any()):
         return
@@ -42,53 +34,35 @@ def span_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
 
 def _target_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fault]:
     """Yield the cells from which suppressed ones can be derived, unless they could be before."""
-    if not len(system.targets):
+    if not system.targets.count:
         return
-    own = system.rows[system.is_own]
-    earlier = system.rows[system.is_own & ~system.is_fresh]
-    derived = in_span(own, system.targets, prime) & ~in_span(earlier, system.targets, prime)
-    for place in np.flatnonzero(derived):
-        numbers = _used(system, system.is_own, system.targets[place], prime)
+    own, order = system.rows.chosen(system.is_own), system.order
+    form = WholeForm.of_rows(own, order, prime)
+    derived = form.spans(system.targets)
+    if not derived.any():
+        return
+    earlier = system.rows.chosen(system.is_own & ~system.is_fresh)
+    derived &= ~WholeForm.of_rows(earlier, order, prime).spans(system.targets)
+    for place in np.flatnonzero(derived).tolist():
+        numbers = _used(system, form, system.targets.chosen(np.arange(len(derived)) == place))
         yield Fault(SUPPRESSED_DERIVED, cells_of(trial, system, numbers))
+
+
+def _used(system: LinearSystem, form: WholeForm, target: SparseRows) -> list[int]:
+    """Return the numbers of the new rows that a target is combined of."""
+    is_used = form.factors(target.dense())[:, 0] != 0
+    is_fresh = system.is_fresh[system.is_own]
+    numbers: list[int] = system.numbers[system.is_own][is_used & is_fresh].tolist()
+    return numbers
 
 
 def _light_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fault]:
     """Yield the cells that, together with others, tell of fewer owners than allowed."""
-    owners = system.owners
-    columns = owners.are_small
-    if not columns.any() or not system.is_fresh.any():
+    if not system.owners.are_small.any() or not system.is_fresh.any():
         return
-    earlier = system.rows[~system.is_fresh]
-
-    def widened(vector: Residues) -> Residues:
-        full = np.zeros(len(columns))
-        full[columns] = vector
-        return full
-
-    def is_known(vector: Residues) -> bool:
-        full = widened(vector)
-        return owners.are_enough(full != 0) or bool(in_span(earlier, full[None, :], prime)[0])
-
-    basis = within(system.rows, columns, prime)
-    shares, least = owners.shares[columns], owners.least_share
-    result = light_vector(basis, shares, least, prime, is_known, NODES)
-    if result.state == "found":
-        everything = np.ones(len(system.rows), np.bool_)
-        numbers = _used(system, everything, widened(result.vector), prime)
+    small = SmallCombinations.of_system(system, prime)
+    for numbers in small.told(is_known_free=True):
         yield Fault(FEW_DERIVED, cells_of(trial, system, numbers))
-    elif result.state == "undecided":
-        yield Fault(TOO_LARGE, cells_of(trial, system, system.fresh_numbers))
-
-
-def _used(
-    system: LinearSystem, is_row: NDArray[np.bool_], vector: Residues, prime: int
-) -> list[int]:
-    """Return the numbers of the new rows that a vector is combined of, if old ones do not do."""
-    order = np.flatnonzero(is_row)
-    order = order[np.argsort(system.is_fresh[order], kind="stable")]
-    used = order[combination(system.rows[order], vector, prime)]
-    numbers: list[int] = system.numbers[used[system.is_fresh[used]]].tolist()
-    return numbers
 
 
 def cells_of(trial: Trial, system: LinearSystem, numbers: list[int]) -> tuple[int, ...]:

@@ -136,6 +136,7 @@ def ledger_answer(
         may_tell=may_tell,
         is_same_condition=is_same,
         owners=dataset_rows.row_owners,
+        contributions=dataset_rows.values,
     )
 
 
@@ -183,7 +184,7 @@ def _may_tell(
     """Return which differences of totals may be told; None where there are only units to count."""
     if dataset_rows.units is None or dataset_rows.values is None:
         return None
-    is_total = any(cell.measure.startswith(("sum:", "mean:")) for cell in cells)
+    is_total = any(cell.measure.startswith(("sum:", "mean:", "shape:")) for cell in cells)
     if not is_total and dataset_rows.row_counts.max(initial=1) <= 1:
         return None
     return ToldDifferences(dataset_rows.units, dataset_rows.values, verdict.check.profile)

@@ -57,10 +57,12 @@ def test_two_totals_of_one_answer_do_not_tell_it_either(ask):
 def test_rows_of_a_unit_are_added_up_before_they_are_compared():
     units = np.repeat(np.arange(20), [40, *[1] * 19])
     told = ToldDifferences(units, lambda _: np.ones(59), PROFILES["sacro"])
-    assert told("sum:pay", np.ones(59, np.bool_))
-    assert not told("count", units <= 4)
-    assert told("count", units >= 4)
-    assert not ToldDifferences(units, lambda _: None, PROFILES["sacro"])("sum:x", units > 4)
+    nobody = np.zeros(59, np.bool_)
+    pay = 100.0 + np.arange(59) / 8
+    assert told("count", units >= 4, nobody)
+    assert not told("count", units <= 4, nobody)
+    assert ToldDifferences(units, lambda _: pay, PROFILES["sacro"])("sum:x", units > 4, nobody)
+    assert not ToldDifferences(units, lambda _: None, PROFILES["sacro"])("sum:x", units > 4, nobody)
 
 
 @pytest.mark.parametrize("count", ["COUNT(*)", "COUNT(pay)"])
@@ -76,3 +78,67 @@ def test_rows_of_one_person_are_no_count_of_rows(ask, count):
 def test_rows_of_persons_who_have_as_many_are_counted(ask, count):
     table = pa.table({"person": [n // 3 for n in range(90)], "pay": list(range(90))})
     assert ask(f"SELECT {count} AS n FROM T", table).checked.table["n"].to_pylist() == [90]
+
+
+def clerks():
+    """Return 100 persons: the 30 from 40 on have 0 of gain, a rating of 3, and 2000 of pay."""
+    is_alike = [40 <= n < 70 for n in range(100)]
+    columns = {
+        "person": list(range(100)),
+        "gain": [0 if one else 40 + 7 * n for n, one in enumerate(is_alike)],
+        "rating": [3 if one else 1 + n % 3 for n, one in enumerate(is_alike)],
+        "pay": [2000 if one else 1000 + 37 * n for n, one in enumerate(is_alike)],
+    }
+    return pa.table(columns)
+
+
+ALIKE = "person >= 40 AND person < 70"
+PARTS = {
+    "both": ("", f" WHERE NOT ({ALIKE})"),
+    "turned": (f" WHERE NOT ({ALIKE})", ""),
+    "three": (" WHERE person < 70", " WHERE person < 20", " WHERE person >= 20 AND person < 40"),
+}
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("column", ["gain", "rating"])
+@pytest.mark.parametrize("function", ["SUM", "AVG"])
+def test_totals_tell_of_nobody_that_all_have_least_or_most(ask, function, column, parts):
+    answers = [
+        ask(f"SELECT {function}({column}) AS s FROM T{one}", clerks()) for one in PARTS[parts]
+    ]
+    assert answers[0].permitted
+    assert not all(one.permitted for one in answers)
+
+
+def test_total_beside_that_of_a_filter_does_not_tell_it_either(ask):
+    figures = f"SUM(gain) AS s, SUM(gain) FILTER (WHERE NOT ({ALIKE})) AS t"
+    [row] = ask(f"SELECT {figures} FROM T", clerks()).checked.table.to_pylist()
+    assert None in row.values()
+
+
+def test_deviations_tell_of_nobody_that_all_have_one_value(ask):
+    first, second = (
+        ask(f"SELECT VAR_POP(pay) AS v FROM T WHERE person < {end}", clerks()) for end in (40, 70)
+    )
+    assert first.permitted
+    assert not second.permitted
+
+
+def test_deviations_are_told_of_others_who_have_several_values(ask):
+    first, second = (
+        ask(f"SELECT STDDEV(pay) AS v, SUM(pay) AS s FROM T WHERE person < {end}", clerks())
+        for end in (40, 90)
+    )
+    assert first.permitted
+    assert second.permitted
+
+
+@pytest.mark.parametrize(("few", "passes"), [(9, False), (10, True)])
+def test_difference_of_few_values_is_told_where_enough_have_each(few, passes):
+    """Of the thirty in the one alone, few have 1 and the others 3; nobody else has a value."""
+    rating = np.array([1.0] * few + [3.0] * (30 - few) + [0.0, 2.0, 4.0] * 10)
+    told = ToldDifferences(np.arange(60), lambda _: rating, PROFILES["sacro"])
+    everybody, others = np.ones(60, np.bool_), np.arange(60) >= 30
+    assert told("sum:rating", everybody, others) is passes
+    assert told("statistics:rating", everybody, others) is passes

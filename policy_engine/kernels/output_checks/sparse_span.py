@@ -1,0 +1,305 @@
+"""Linear combinations of sparse rows of zeros and ones, modulo a prime, column by column.
+
+Released cells are rows over atoms, and each atom is in a few cells alone: one of each table. So
+combinations are kept by the coefficients of rows, (rows, combinations), at first one for each row;
+a column in which all others are to vanish takes one of them, its pivot. What is left after all
+large atoms are the combinations that tell of small ones alone: of tables by columns, hardly any.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.compiled import compiled, inlined
+
+Residues = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Masks = NDArray[np.bool_]
+
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """Rows of zeros and ones: `members` are the rows of the ones of each column, one column after
+    another, and `starts` where each column's begin, (columns + 1,)."""
+
+    count: int
+    starts: Counts
+    members: Counts
+
+    @classmethod
+    def of_pairs(cls, rows: Counts, columns: Counts, count: int, width: int) -> "SparseRows":
+        """Return the rows with a one at each of some pairs, of which none is there twice."""
+        order = np.argsort(columns, kind="stable")
+        starts = np.searchsorted(columns[order], np.arange(width + 1)).astype(np.int64)
+        return cls(count, starts, rows[order].astype(np.int64))
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return len(self.starts) - 1
+
+    @cached_property
+    def columns(self) -> Counts:
+        """The column of each one."""
+        return np.repeat(np.arange(self.width), np.diff(self.starts))
+
+    def dense(self) -> Residues:
+        """Return the same as a matrix: (rows, columns)."""
+        matrix = np.zeros((self.count, self.width))
+        matrix[self.members, self.columns] = 1
+        return matrix
+
+    def chosen(self, is_row: Masks) -> "SparseRows":
+        """Return some rows alone, over the same columns."""
+        numbers, is_in = np.cumsum(is_row) - 1, is_row[self.members]
+        count = int(is_row.sum())
+        return self.of_pairs(numbers[self.members[is_in]], self.columns[is_in], count, self.width)
+
+    def of_columns(self, is_first: Masks, numbers: Counts, count: int) -> "SparseRows":
+        """Return the rows over other columns: of those of each number, the first one."""
+        is_in = is_first[self.columns]
+        own = self.members[is_in], numbers[self.columns[is_in]]
+        return self.of_pairs(*own, self.count, count)
+
+    @cached_property
+    def covered(self) -> Masks:
+        """Which columns some row has a one in: (columns,)."""
+        return np.asarray(np.diff(self.starts) > 0, np.bool_)
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum of the values, (columns,), of each row: (rows,)."""
+        sums = np.bincount(self.members, values[self.columns], minlength=self.count)
+        return sums.astype(np.float64)
+
+    def alike_columns(self) -> Counts:
+        """Return a number from 0 on for each column, the same for those of the same rows; -1 for
+        columns of none: (columns,)."""
+        words = np.random.default_rng().integers(1, 2**63, self.count, np.uint64)
+        sums, numbers = np.zeros(self.width, np.uint64), np.full(self.width, -1, np.int64)
+        np.add.at(sums, self.columns, words[self.members])
+        unique = np.unique(sums[self.covered], return_inverse=True)[1].reshape(-1)
+        numbers[self.covered] = unique
+        return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """Combinations of rows that vanish in the columns they were constrained by, but for pivots.
+
+    `coefficients` are (rows, combinations); `pivots` is the column of each combination that is the
+    only one not to vanish there, and 1, or -1: those vanish in all these columns.
+    """
+
+    rows: SparseRows
+    prime: int
+    coefficients: Residues
+    pivots: Counts
+
+    @classmethod
+    def of_rows(cls, rows: SparseRows, prime: int) -> "Combinations":
+        """Return each row as a combination of its own."""
+        return cls(rows, prime, np.eye(rows.count), np.full(rows.count, -1, np.int64))
+
+    @property
+    def vanishing(self) -> Residues:
+        """The combinations that vanish in all columns so far: (rows, combinations)."""
+        return np.ascontiguousarray(self.coefficients[:, self.pivots < 0])
+
+    def constrained(self, columns: Counts, *, is_reduced: bool = False) -> "Combinations":
+        """Return combinations that vanish in more columns as well, but for their pivots.
+
+        Unless `is_reduced`, those with an earlier pivot stay as they are.
+        """
+        work, pivots = self.coefficients.copy(), self.pivots.copy()
+        width = work.shape[1]
+        spare = np.zeros(width), np.zeros(width, np.int64)
+        table = (self.rows.starts, self.rows.members, np.asarray(columns, np.int64))
+        _constrain(*table, work, pivots, float(self.prime), is_reduced, *spare)
+        return Combinations(self.rows, self.prime, work, pivots)
+
+    def alone(self) -> "Combinations":
+        """Return those alone that vanish in all columns so far."""
+        own = self.vanishing
+        return Combinations(self.rows, self.prime, own, np.full(own.shape[1], -1, np.int64))
+
+    def values(self, columns: Counts) -> Residues:
+        """Return the combinations in some columns: (columns, combinations)."""
+        result = np.zeros((len(columns), self.coefficients.shape[1]))
+        table = (self.rows.starts, self.rows.members, np.asarray(columns, np.int64))
+        _evaluate(*table, self.coefficients, float(self.prime), result)
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class WholeForm:
+    """The reduced echelon form of rows, as combinations of them: each is 1 in its pivot, and all
+    others are 0 there."""
+
+    combinations: Combinations
+
+    @classmethod
+    def of_rows(cls, rows: SparseRows, order: Counts, prime: int) -> "WholeForm":
+        """Return the form with the first columns in an order as pivots that can be."""
+        every = Combinations.of_rows(rows, prime)
+        return cls(every.constrained(order, is_reduced=True))
+
+    @cached_property
+    def pivots(self) -> Counts:
+        """The columns of pivots."""
+        pivots = self.combinations.pivots
+        return pivots[pivots >= 0]
+
+    @property
+    def prime(self) -> int:
+        """The prime that entries are residues of."""
+        return self.combinations.prime
+
+    @cached_property
+    def _pivoted(self) -> Combinations:
+        own = self.combinations
+        coefficients = np.ascontiguousarray(own.coefficients[:, own.pivots >= 0])
+        return Combinations(own.rows, own.prime, coefficients, self.pivots)
+
+    def entries(self, columns: Counts) -> Residues:
+        """Return the rows of the form in some columns: (pivots, columns)."""
+        return np.ascontiguousarray(self._pivoted.values(columns).T)
+
+    def factors(self, vectors: Residues) -> Residues:
+        """Return by which factors the rows would add up to vectors of zeros and ones, (vectors,
+        columns), to judge by the pivots: (rows, vectors)."""
+        own = self._pivoted
+        # Sums of residues times 0 or 1 are exact.
+        return np.asarray((own.coefficients @ vectors[:, self.pivots].T) % own.prime)
+
+    def spans(self, vectors: SparseRows, columns: Counts | None = None) -> Masks:
+        """Return which vectors are combinations of the rows, (vectors,), in all columns or some."""
+        own, is_spanned = self._pivoted, np.zeros(vectors.count, np.bool_)
+        some = np.arange(vectors.width) if columns is None else columns
+        for first in range(0, vectors.count, _AT_ONCE):
+            is_chosen = np.zeros(vectors.count, np.bool_)
+            is_chosen[first : first + _AT_ONCE] = True
+            dense = vectors.chosen(is_chosen).dense()
+            sums = Combinations(own.rows, own.prime, self.factors(dense), own.pivots[:0])
+            is_spanned[is_chosen] = (sums.values(some) == dense[:, some].T).all(axis=0)
+        return is_spanned
+
+
+@inlined
+def _rest(number, prime, inverse_prime):  # type: ignore[no-untyped-def]
+    rest = number - np.floor(number * inverse_prime) * prime
+    # The quotient may be off by one.
+    if rest < 0.0:
+        rest += prime
+    if rest >= prime:
+        rest -= prime
+    return rest
+
+
+@compiled
+def _evaluate(starts, members, columns, coefficients, prime, result):  # type: ignore[no-untyped-def]
+    inverse_prime = 1.0 / prime
+    for place in range(columns.shape[0]):
+        column = columns[place]
+        for at in range(starts[column], starts[column + 1]):
+            row = members[at]
+            for number in range(coefficients.shape[1]):
+                result[place, number] += coefficients[row, number]
+        for number in range(coefficients.shape[1]):
+            if result[place, number] >= prime:
+                result[place, number] = _rest(result[place, number], prime, inverse_prime)
+
+
+@compiled
+def _constrain(  # type: ignore[no-untyped-def]
+    starts, members, columns, work, pivots, prime, is_reduced, value, others
+):
+    """Make combinations vanish in columns, in place, each by the pivot that it finds."""
+    inverse_prime, width = 1.0 / prime, work.shape[1]
+    left = 0
+    for number in range(width):
+        left += pivots[number] < 0
+    for place in range(columns.shape[0]):
+        if left == 0:
+            return
+        column = columns[place]
+        for number in range(width):
+            value[number] = 0.0
+        for at in range(starts[column], starts[column + 1]):
+            row = members[at]
+            for number in range(width):
+                value[number] += work[row, number]
+        pivot, count = -1, 0
+        for number in range(width):
+            if value[number] == 0.0 or (pivots[number] >= 0 and not is_reduced):
+                continue
+            value[number] = _rest(value[number], prime, inverse_prime)
+            if value[number] == 0.0:
+                continue
+            if pivots[number] < 0 and pivot < 0:
+                pivot = number
+            else:
+                others[count] = number
+                count += 1
+        if pivot < 0:
+            continue
+        # The inverse by Fermat's little theorem.
+        base, power, exponent = value[pivot], 1.0, np.int64(prime) - 2
+        while exponent > 0:
+            if exponent & 1:
+                power = _rest(power * base, prime, inverse_prime)
+            base = _rest(base * base, prime, inverse_prime)
+            exponent >>= 1
+        for row in range(work.shape[0]):
+            entry = work[row, pivot]
+            if entry == 0.0:
+                continue
+            entry = _rest(entry * power, prime, inverse_prime)
+            work[row, pivot] = entry
+            for at in range(count):
+                number = others[at]
+                work[row, number] = _rest(
+                    work[row, number] + (prime - value[number]) * entry, prime, inverse_prime
+                )
+        pivots[pivot] = column
+        left -= 1
+
+
+def alike_functionals(values: Residues, prime: int) -> tuple[Counts, Residues]:
+    """Return a number from 0 on for each column of combinations, -1 where all vanish, and by which
+    factor it differs from the others of its number; `values` are (columns, combinations).
+
+    Columns of one number are multiples of each other: combinations vanish in all or in none.
+    """
+    numbers, factors = np.full(len(values), -1, np.int64), np.zeros(len(values))
+    if not values.size:
+        return numbers, factors
+    places = np.flatnonzero((values != 0).any(axis=1))
+    scaled = values[places]
+    factors[places] = scaled[np.arange(len(places)), (scaled != 0).argmax(axis=1)]
+    _divide(scaled, factors[places], float(prime))
+    words = np.random.default_rng().integers(1, 2**63, values.shape[1], np.uint64)
+    sums = scaled.astype(np.uint64) @ words
+    numbers[places] = np.unique(sums, return_inverse=True)[1].reshape(-1)
+    return numbers, factors
+
+
+@compiled
+def _divide(values, factors, prime):  # type: ignore[no-untyped-def]
+    """Divide each row by its factor, in place, but for factors of 0 and 1."""
+    inverse_prime = 1.0 / prime
+    for row in range(values.shape[0]):
+        if factors[row] == 0.0 or factors[row] == 1.0:
+            continue
+        base, power, exponent = factors[row], 1.0, np.int64(prime) - 2
+        while exponent > 0:
+            if exponent & 1:
+                power = _rest(power * base, prime, inverse_prime)
+            base = _rest(base * base, prime, inverse_prime)
+            exponent >>= 1
+        for place in range(values.shape[1]):
+            if values[row, place] != 0.0:
+                values[row, place] = _rest(values[row, place] * power, prime, inverse_prime)

@@ -1,0 +1,125 @@
+"""What is known of counts because they are whole numbers, and not negative."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.output_checks.released_bounds import (
+    CountDirections,
+    count_directions,
+    linked_directions,
+)
+from policy_engine.kernels.output_checks.released_span import echelon, random_prime
+from policy_engine.kernels.output_checks.sparse_span import WholeForm
+from policy_engine.release.output_ledger.differences import Fault, Trial
+from policy_engine.release.output_ledger.linear_systems import LinearSystem
+from policy_engine.release.output_ledger.small_combinations import SmallCombinations
+from policy_engine.release.output_ledger.spans import cells_of
+
+TOO_NARROW = "K045"
+
+
+def whole_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
+    """Yield a fault if counts are known because they are whole numbers and not negative."""
+    is_small = system.owners.are_small
+    if not is_small.any() and not system.targets.count:
+        return
+    prime = random_prime()
+    is_whole = _known_as_whole(system, prime)
+    if not is_whole.any():
+        return
+    for place in np.flatnonzero(is_small & is_whole).tolist():
+        covering = system.rows.members[slice(*system.rows.starts[place : place + 2])]
+        fresh = covering[system.is_fresh[covering]]
+        yield Fault(TOO_NARROW, cells_of(trial, system, system.numbers[fresh].tolist()))
+    # What is known of an atom by itself matters to no combination, as any multiple can be added.
+    columns = system.order[~is_whole[system.order]]
+    form = WholeForm.of_rows(system.rows, columns, prime)
+    if form.spans(system.targets, columns).any():
+        yield Fault(TOO_NARROW, cells_of(trial, system, system.fresh_numbers))
+    small = SmallCombinations.of_system(system, prime, is_whole)
+    for numbers in small.told(is_known_free=False):
+        yield Fault(TOO_NARROW, cells_of(trial, system, numbers))
+
+
+def _known_as_whole(system: LinearSystem, prime: int) -> NDArray[np.bool_]:
+    """Return of which atoms it might be known how many units they have, (atoms,), because these
+    are whole numbers that are not negative.
+
+    Where no direction of one form leads anywhere, those of another one may, which has such atoms as
+    pivots: then only what all of them leave as it is may be known.
+    """
+    order = _by_likeness(system)
+    first = _Ways.of_order(system, order, prime)
+    is_whole = np.zeros(len(system.weights), np.bool_)
+    is_whole[first.free] = ~first.linked(system)
+    for others in (order, system.order):
+        if not is_whole.any():
+            break
+        own = np.flatnonzero(is_whole)
+        more = np.concatenate([own, others[~is_whole[others]]])
+        ways = [_Ways.of_order(system, one, prime).changes_of(own) for one in (more, others)]
+        is_whole[own] = _fixed_by(np.vstack(ways), prime)
+    return is_whole
+
+
+def _by_likeness(system: LinearSystem) -> NDArray[np.int64]:
+    """Return the atoms, those first that are in most populations of the largest one.
+
+    Of tables by several keys, those differ from it in few keys: directions are then of few atoms.
+    """
+    largest = int(np.argmax(system.weights))
+    is_its = np.zeros(system.rows.count, np.bool_)
+    is_its[system.rows.members[slice(*system.rows.starts[largest : largest + 2])]] = True
+    rows = system.rows
+    shared = np.bincount(rows.columns, is_its[rows.members], minlength=rows.width)
+    return np.lexsort((-system.weights, -shared))
+
+
+@dataclass(frozen=True, eq=False)
+class _Ways:
+    """The directions of a form in which the units of atoms may change: of each of its `free` atoms,
+    beside those that are `pivots`."""
+
+    free: NDArray[np.int64]
+    pivots: NDArray[np.int64]
+    directions: CountDirections
+    prime: int
+
+    @classmethod
+    def of_order(cls, system: LinearSystem, order: NDArray[np.int64], prime: int) -> "_Ways":
+        """Return the directions of the form whose pivots are the first atoms that can be."""
+        form = WholeForm.of_rows(system.rows, order, prime)
+        free = np.setdiff1d(np.arange(len(system.weights)), form.pivots)
+        entries = form.entries(free)
+        counts = system.weights[form.pivots], system.weights[free]
+        directions = count_directions(entries, *counts, form.prime)
+        return cls(free, form.pivots, directions, form.prime)
+
+    def linked(self, system: LinearSystem) -> NDArray[np.bool_]:
+        """Return which free atoms may have other units, (free,), by directions like others."""
+        counts = system.weights[self.pivots]
+        return linked_directions(self.directions, counts, self.prime)
+
+    def changes_of(self, atoms: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return by which residues open directions change some atoms: (directions, atoms)."""
+        is_open = self.directions.are_open
+        changes = np.zeros((int(is_open.sum()), len(atoms)))
+        for number, atom in enumerate(atoms.tolist()):
+            place = np.flatnonzero(self.pivots == atom)
+            if len(place):
+                changes[:, number] = self.directions.entries[place[0], is_open]
+            else:
+                changes[self.free[is_open] == atom, number] = self.prime - 1.0
+        return changes
+
+
+def _fixed_by(ways: NDArray[np.float64], prime: int) -> NDArray[np.bool_]:
+    """Return which atoms, (atoms,), combinations are of that no way, (ways, atoms), changes."""
+    form = echelon(ways, prime, is_reduced=True)
+    is_fixed = np.ones(ways.shape[1], np.bool_)
+    is_fixed[form.pivots] = False
+    is_fixed[form.pivots] = (form.rows[:, is_fixed] != 0).any(axis=1)
+    return is_fixed
