@@ -19,6 +19,7 @@ from releasing import PEOPLE, Calling
 import policy_engine
 
 PAGES = Path(policy_engine.__file__).parent / "service" / "pages"
+MASKING = "Masked people"
 AXE = ROOT / "console" / "node_modules" / "axe-core" / "axe.min.js"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -62,12 +63,21 @@ def owner(chromium, served):
     return kept
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def customers(chromium, served, owner):
-    """The identifier of the dataset that the templates of policies are about."""
-    calling = Calling(chromium.new_context(base_url=served[0], storage_state=owner))
-    described = {"name": "Customers to be planned", "iri": "http://example.com/Customer"}
-    return calling.call("POST", "/datasets", described)["id"]
+    """The identifier of the dataset that the templates of policies are about; none is in force."""
+    context = chromium.new_context(base_url=served[0], storage_state=owner)
+    calling = Calling(context)
+    for one in calling.call("GET", "/policies?limit=200")["items"]:
+        if one["published_version"] and one["name"] != MASKING:
+            calling.call("POST", f"/policies/{one['id']}:withdraw", {"reason": "the next test"})
+    iri = "http://example.com/Customer"
+    datasets = calling.call("GET", "/datasets?limit=200")["items"]
+    named = next((one for one in datasets if one["iri"] == iri), None)
+    if named is None:
+        named = calling.call("POST", "/datasets", {"name": "To be planned", "iri": iri})
+    context.close()
+    return named["id"]
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +88,7 @@ def masking(chromium, served, owner):
     action = anonymize(method="masking", identifier=["name"], masked=[ages])
     text = policy([permission(uid="http://x.org/policy/1", action=action, output=OUTPUT)])
     dataset = calling.upload("People", DATASET, PEOPLE)
-    return calling, calling.publish("Masked people", text), dataset
+    return calling, calling.publish(MASKING, text), dataset
 
 
 @pytest.fixture(scope="session")

@@ -214,6 +214,8 @@ class OwnedDatasets:
         except (PolicyEngineError, OSError):
             with self.database.writing() as session:  # once another call has written, if one does
                 other = _completed(session, actor, upload_id)
+                if session.get(Upload, upload_id) is None:
+                    raise nothing_there() from None  # it was taken back
             if other is None:
                 raise
             return other
