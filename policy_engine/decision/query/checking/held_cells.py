@@ -46,6 +46,7 @@ from policy_engine.decision.query.checking.secret_profiles import (
 )
 from policy_engine.decision.query.checking.sql_nodes import named, rows_of
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
+from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.release.output_ledger import (
     OutputAnswer,
@@ -142,6 +143,7 @@ class _HeldCells:
         """Yield the populations that secrets decide on, for each set of keys and condition."""
         if self.conditions:
             yield from self._of_conditions(self.profiles)
+            yield from self._of_persons(self.profiles)
         yield from self._of_keys(members)
 
     @cached_property
@@ -167,6 +169,37 @@ class _HeldCells:
                 for number, own in enumerate(places):
                     if decided.column not in self._settled(number):
                         yield from self._part(number, own[numbers], numbers, decided, aggregates)
+
+    def _of_persons(self, profiles: SecretProfiles) -> Iterator[HeldPart]:
+        """Yield the same of numbers of persons, where the cells of a grouping set have all rows of
+        whoever is in them: each person is told of once, by the first row."""
+        units = self.dataset_rows.units
+        if units is None or self.dataset_rows.row_owners is None:
+            return
+        aggregates, unit = self.gathered.queries.query.aggregates, self.gathered.queries.unit
+        row, owners = self.rows.resolved(self.dataset_rows.expression), units[profiles.numbers]
+        persons, firsts = np.unique(units, return_index=True)
+        for place, (_, numbers) in enumerate(self.conditions.values()):
+            own = [
+                one
+                for one in numbers
+                if aggregates[one].kind == "units"
+                and unit is not None
+                and is_unit(aggregates[one].arguments[0], unit)
+            ]
+            for number in range(len(self._sets)) if own else ():
+                cells = self._places(number, row)
+                if not np.array_equal(cells[firsts][np.searchsorted(persons, units)], cells):
+                    continue
+                for decided in profiles.decided_persons(place, owners):
+                    if decided.column in {self.unit_name, *self._settled(number)}:
+                        continue
+                    pair = np.zeros((2, len(persons)), np.bool_)
+                    pair[:, : len(decided.members)] = decided.members, decided.holders
+                    values = np.zeros(self.dataset_rows.count, np.bool_)
+                    values[profiles.numbers] = decided.values
+                    first = DecidedRows(decided.column, pair[0], pair[1], values)
+                    yield from self._part(number, cells[firsts], firsts, first, own)
 
     def _of_keys(self, members: Sequence[PopulationRows]) -> Iterator[HeldPart]:
         """Yield the same of the keys, each of which may be the secret."""
@@ -296,7 +329,9 @@ class _HeldCells:
         pairs = numbers[is_in], groups.reshape(-1)
         populations = Populations.of_pairs(*pairs, self.dataset_rows.count, len(cells))
         width = len(self.gathered.queries.query.aggregates)
-        measure = held_measure(holders)
+        # Of persons, those of one column and of another may be the same by chance.
+        parts = [holders] if decided.values is None else [holders, decided.values]
+        measure = held_measure(np.concatenate(parts))
         figures = tuple(
             (place, measure, int(rows[cell]) * width + aggregate, None)
             for place, cell in enumerate(cells.tolist())

@@ -46,12 +46,13 @@ class DecidedRows:
     """Rows of which a secret `column` decides whether a condition holds.
 
     `members` are these rows, and `holders` are all rows that have one of the values that decide it,
-    or one of the others: (rows,) each.
+    or one of the others: (rows,) each. Where both are persons, `values` are all rows that have one.
     """
 
     column: str
     members: "Masks"
     holders: "Masks"
+    values: "Masks | None" = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +111,17 @@ class SecretProfiles:
             if (members & is_present).any():
                 yield DecidedRows(column, members & is_present, holders)
 
+    def decided_persons(self, number: int, units: "Codes") -> "Iterator[DecidedRows]":
+        """Yield the persons of whom each column decides whether any row counts, and those who have
+        such a row: masks of persons, by the `units` that rows are of, (rows,). Raises the same."""
+        condition, name = self.conditions[number], f"q{number}"
+        is_present = np.ones(self.rows.table.num_rows, np.bool_)
+        if name in self.rows.table.column_names:
+            is_present = _flags(self.rows.table[name])
+        for column in sorted(condition.columns):
+            for pair in _Split(self, condition, column).persons(units, is_present):
+                yield DecidedRows(column, *pair)
+
     def decided_as(
         self, number: int, column: str, codes: "Codes", value: int
     ) -> "Iterator[DecidedRows]":
@@ -159,6 +171,52 @@ class _Split:
         own[varies] = places.reshape(-1)
         for place, profile in enumerate(varying):
             yield (own == place)[known_rows[0]], profile[secrets[0]]
+
+    def persons(
+        self, units: "Codes", is_present: "Masks"
+    ) -> "Iterator[tuple[Masks, Masks, Masks]]":
+        """Yield persons all of whose rows that may decide have one profile, all persons who have a
+        row like those with a value that the profile asks for, (persons,) each, and all rows with
+        one: (rows,).
+
+        Who counts by a row that is known is none of them.
+        """
+        table, count = self.profiles.rows.table, int(units.max(initial=-1)) + 1
+        if not table.num_rows:
+            return
+        known_rows, secrets = (
+            _coded([table[name] for name in self._names(secret=one)], table.num_rows)
+            for one in (False, True)
+        )
+        matrix = self._matrix(known_rows[1], secrets[1])
+        is_known = np.asarray(matrix.all(axis=1), np.bool_)
+        may_decide = np.asarray(matrix.any(axis=1) & ~is_known, np.bool_)
+        profiles, places = np.unique(matrix[may_decide], axis=0, return_inverse=True)
+        own = np.full(len(matrix), -1)
+        own[may_decide] = places.reshape(-1)
+        kinds = own[known_rows[0]]
+        kinds[~is_present] = -1
+        is_always = is_known[known_rows[0]] & is_present
+        alike = self._alike_rows(units)
+        for place, profile in enumerate(profiles[:MOST_PROFILES]):
+            is_in = kinds == place
+            members = _any_of(units, is_in, count)
+            members &= ~_any_of(units, is_always | ((kinds >= 0) & ~is_in), count)
+            values, kinds_in = profile[secrets[0]], np.unique(alike[is_in & members[units]])
+            yield members, _any_of(units, values & np.isin(alike, kinds_in), count), values
+
+    def _alike_rows(self, units: "Codes") -> "Codes":
+        """Return a code for rows that are known to be alike in what differs between the rows of
+        persons: (rows,)."""
+        table = self.profiles.rows.table
+        order = np.argsort(units, kind="stable")
+        is_same = units[order][1:] == units[order][:-1]
+        columns = []
+        for name in self._names(secret=False):
+            codes = _coded([table[name]], table.num_rows)[0][order]
+            if ((codes[1:] != codes[:-1]) & is_same).any():
+                columns.append(table[name])
+        return _coded(columns, table.num_rows)[0]
 
     def decided_as(self, codes: "Codes", value: int) -> "Iterator[tuple[Masks, Masks]]":
         """Yield the same for a condition, and a key that is computed of the secret."""
@@ -232,6 +290,11 @@ def _dense(codes: "Codes") -> "Codes":
     is_there = np.bincount(codes, minlength=1) > 0
     places: Codes = np.cumsum(is_there)[codes] - 1
     return places
+
+
+def _any_of(units: "Codes", rows: "Masks", count: int) -> "Masks":
+    """Return which persons have any of some rows: (persons,)."""
+    return np.bincount(units[rows], minlength=count) > 0
 
 
 def _flags(column: "pa.ChunkedArray") -> "Masks":

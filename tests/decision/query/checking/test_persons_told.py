@@ -80,3 +80,40 @@ def test_one_secret_of_all_rows_of_persons_who_count_anyway_hides_nobody(ask):
 def test_ordinary_numbers_of_persons_are_shown(ask, sql):
     [rows] = ask("l", visits(has_one=True), sql)
     assert all(one is not None for row in rows for one in row)
+
+
+# -- several answers
+
+
+def checkups(of_odd):
+    """Return three checkups of 200 persons: "x" once for those of even numbers, and of the odd ones
+    for those that `of_odd` says."""
+    has_x = [n % 2 == 0 or of_odd(n) for n in range(200)]
+    rows = [
+        (n, day, "x" if has_x[n] and day == n // 2 % 2 else "y", n // 100)
+        for n in range(200)
+        for day in range(3)
+    ]
+    return pa.table(dict(zip(("id", "day", "diag", "half"), zip(*rows, strict=True), strict=True)))
+
+
+OTHERS = "id NOT IN (" + ", ".join(str(n) for n in range(1, 200, 2) if n % 100 < 48) + ")"
+BY_HALF = "SELECT half, COUNT(DISTINCT id) AS n FROM T WHERE diag = 'x' AND {} GROUP BY half"
+
+
+@pytest.mark.parametrize(
+    ("of_odd", "is_shown"), [(lambda n: n % 100 < 48, False), (lambda n: n % 4 == 1, True)]
+)
+def test_that_enough_persons_are_all_alike_does_not_follow_from_two_numbers(ask, of_odd, is_shown):
+    first, second = ask(
+        "l", checkups(of_odd), f"{PERSONS} diag = 'x'", f"{PERSONS} diag = 'x' AND {OTHERS}"
+    )
+    assert first[0][0] is not None
+    assert (second[0][0] is not None) == is_shown
+
+
+@pytest.mark.parametrize("of_odd", [lambda n: n % 100 < 48, lambda n: n % 4 == 1])
+def test_nor_from_two_tables_by_what_all_rows_of_a_person_have(ask, of_odd):
+    tables = ask("l", checkups(of_odd), BY_HALF.format("TRUE"), BY_HALF.format(OTHERS))
+    shown = [[number is not None for _, number in rows] for rows in tables]
+    assert shown == [[True, True], [not of_odd(47)] * 2]
