@@ -30,7 +30,7 @@ from policy_engine.audits.outputs.fitted_models import (
     is_estimator,
     is_statsmodels,
 )
-from policy_engine.audits.outputs.microdata import Microdata, named_columns
+from policy_engine.audits.outputs.microdata import Microdata, OwnedRows, named_columns
 from policy_engine.audits.outputs.model_rows import fitted_rows, result_rows
 from policy_engine.audits.outputs.regression_results import regression_output
 from policy_engine.data.keys import Key
@@ -223,18 +223,24 @@ class OutputSession:
         self, kind: str, formula: Any, explanatory: Any, data: Any, name: str
     ) -> SessionOutput:
         rows = self._rows(data)
-        frame = rows.table.to_pandas() if isinstance(formula, str) else None
-        result = fit(kind, formula, explanatory, frame)
         if isinstance(formula, str):
+            has_owner, text = rows.units >= 0, f"{kind} {formula}"
+            result = fit(kind, formula, explanatory, rows.table.to_pandas()[has_owner])
             own = rows.owned(list(result.model.data.row_labels))
         else:
-            own = rows.owned(rows.located(formula))
+            own, text = rows.owned(rows.located(formula)), f"{kind} of arrays"
             if named_columns(explanatory):
                 rows.located(explanatory)
+            has_owner = own.units >= 0
+            if not has_owner.all():
+                formula, explanatory = formula[has_owner], explanatory[has_owner]
+            own = OwnedRows(own.units[has_owner], own.row_numbers[has_owner])
+            result = fit(kind, formula, explanatory, None)
+        if not has_owner.all():
+            text += f", without {int((~has_owner).sum()):,} rows that do not say whose they are"
         least = self._chosen.check.profile.min_units
         model = regression_output(result, own.units, least, own.numbers)
         assert model is not None  # noqa: S101 (these kinds have coefficients)
-        text = f"{kind} {formula}" if isinstance(formula, str) else f"{kind} of arrays"
         return self._keep_model(name or kind, text, model)
 
     def _keep_model(self, name: str, text: str, model: ModelOutput) -> SessionOutput:
@@ -266,6 +272,8 @@ class OutputSession:
         least = self._chosen.check.profile.min_units
         if is_statsmodels(output):
             own = result_rows(output, self._data)
+            if own is not None and (own.units < 0).any():
+                own = None
             model = regression_output(output, own and own.units, least, own and own.numbers)
             text = f"{type(output.model).__name__} of statsmodels"
         elif is_estimator(output) and features is not None:

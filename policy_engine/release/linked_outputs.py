@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.outputs.model import TableVerdict
+from policy_engine.audits.outputs.model import Figures, TableVerdict
 from policy_engine.audits.outputs.reasons import LEDGER_REASONS, CheckOutcome, Reason
 from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
 from policy_engine.release.cell_conditions import CellConditions
+from policy_engine.release.judged_tables import JudgedTable
 from policy_engine.release.output_ledger.answers import (
     COUNT,
     LedgerOutcome,
@@ -20,6 +21,7 @@ from policy_engine.release.output_ledger.answers import (
 from policy_engine.release.output_ledger.ledger import OutputLedger
 from policy_engine.release.output_ledger.populations import Populations
 from policy_engine.release.output_ledger.unit_owners import UnitOwners
+from policy_engine.release.related_columns import MeasuredColumns
 
 _SHARE = 0.1
 """How closely, of its value, a suppressed total may be known where the profile has no p%."""
@@ -50,7 +52,7 @@ def link_output(
     scope: LinkedScope,
     ledger: OutputLedger,
     name: str,
-    earlier: Sequence[Tabulation] = (),
+    earlier: Sequence[JudgedTable] = (),
 ) -> TableVerdict:
     """Return the verdict on an output after all that are in a ledger, where it is recorded; the
     `earlier` ones of its session are among them.
@@ -63,7 +65,12 @@ def link_output(
         return verdict
     # What hides a zero only is not secret: it is the sum of cells that are somebody's.
     covers = verdict.reasons == np.uint32(Reason.REVEALS_SUPPRESSED.bit)
-    table = _LinkedTable(made, scope, covers, _conditions(made, scope, earlier))
+    made_before = [one.made for one in earlier]
+    columns = MeasuredColumns(scope.rows, [*made_before, made])
+    verdict = _without_sums(verdict, made, columns, earlier)
+    if not verdict.released.any():
+        return verdict
+    table = _LinkedTable(made, scope, covers, columns, _conditions(made, scope, made_before))
     if _has_counts(verdict, made):
         verdict = _beside_total(verdict, table, ledger)
         if not verdict.released.any():
@@ -81,11 +88,12 @@ _PlacedCell = tuple[tuple[int, int], OutputCell]
 @dataclass(frozen=True, eq=False)
 class _LinkedTable:
     """An output, what it is about, which of its cells hide no more than a zero, (rows, measures),
-    and the conditions of its cells, if they are known."""
+    the columns that it measures, and the conditions of its cells, if they are known."""
 
     made: Tabulation
     scope: LinkedScope
     covers: NDArray[np.bool_]
+    columns: MeasuredColumns
     conditions: CellConditions | None
 
     def answer(
@@ -99,7 +107,7 @@ class _LinkedTable:
             scopes=scope.scopes,
             populations=own if more is None else own.joined(more),
             cells=tuple(cells),
-            bounds=_bounds(self.made),
+            bounds=self._bounds(),
             name=name,
             owners=scope.owners,
             is_same_condition=None if self.conditions is None else self.conditions.are_same,
@@ -120,7 +128,7 @@ class _LinkedTable:
         texts = self.texts
         for number, aggregate in enumerate(made.aggregates):
             statistic = made.table.measures[number].statistics[0]
-            values = made.table.values[:, number]
+            values = self._values(number)
             is_count = aggregate.function in COUNTS
             protection = _protection(verdict, is_count=is_count)
             for row in range(rows):
@@ -129,7 +137,7 @@ class _LinkedTable:
                     continue
                 cell = OutputCell(
                     population=number * rows + row,
-                    measure=COUNT if is_count else aggregate.measure,
+                    measure=COUNT if is_count else self._measure(number),
                     value=float(values[row]) if np.isfinite(values[row]) else None,
                     threshold=threshold,
                     is_released=bool(released[row, number]),
@@ -142,6 +150,54 @@ class _LinkedTable:
             count, place = float(len(made.counted.rows)), len(made.aggregates) * rows
             more = OutputCell(place, COUNT, count, threshold, condition=texts[0], figure=0)
             yield (0, 0), more
+
+    def _measure(self, number: int) -> str:
+        """Return what the ledger calls a measure: by the column that its column is measured as."""
+        one, column = self.made.aggregates[number], self.columns.of_measure(self.made, number)
+        return one.measure if column is None else f"{one.function}:{column.name}"
+
+    def _values(self, number: int) -> Figures:
+        """Return the figures of a measure, those of the column that its column is measured as."""
+        made, column = self.made, self.columns.of_measure(self.made, number)
+        values: Figures = made.table.values[:, number]
+        if column is None:
+            return values
+        counts = np.bincount(made.members[number].rows, minlength=len(values))
+        return column.of_base(values, made.aggregates[number].function, counts)
+
+    def _bounds(self) -> dict[str, tuple[float, float]]:
+        """Return that totals have no negative contributions, of columns of which that is true."""
+        bounds = {}
+        for number, members in enumerate(self.made.members):
+            column = self.columns.of_measure(self.made, number)
+            if column is None or members.values is None or (column.factor, column.shift) != (1, 0):
+                continue
+            if members.values.min(initial=0) >= 0:
+                bounds[column.name] = (0.0, float("inf"))
+        return bounds
+
+
+def _without_sums(
+    verdict: TableVerdict,
+    made: Tabulation,
+    columns: MeasuredColumns,
+    earlier: Sequence[JudgedTable],
+) -> TableVerdict:
+    """Return the verdict with the cells left to a person (K046) of columns that are sums of others
+    of which something is withheld: that could follow from them."""
+    withheld = {
+        column.name
+        for verdict_of, one in [*((e.verdict, e.made) for e in earlier), (verdict, made)]
+        for number in range(len(one.aggregates))
+        if (column := columns.of_measure(one, number)) is not None
+        and not verdict_of.released[:, number].all()
+    }
+    reasons = verdict.reasons.copy()
+    for number in range(len(made.aggregates)):
+        column = columns.of_measure(made, number)
+        if column is not None and column.parts and withheld & {column.name, *column.parts}:
+            reasons[:, number] |= np.uint32(Reason.BEYOND_LEDGER.bit)
+    return replace(verdict, reasons=reasons)
 
 
 def _conditions(
@@ -231,13 +287,3 @@ def _populations(made: Tabulation, count: int) -> Populations:
 
 def _between(numbers: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.asarray((numbers >= rows[0]) & (numbers <= rows[-1]), np.bool_)
-
-
-def _bounds(made: Tabulation) -> dict[str, tuple[float, float]]:
-    """Return that totals have no negative contributions, of columns of which that is true."""
-    bounds = {}
-    for members, one in zip(made.members, made.aggregates, strict=True):
-        values = members.values
-        if one.function in ("sum", "mean") and values is not None and values.min(initial=0) >= 0:
-            bounds[one.column] = (0.0, float("inf"))
-    return bounds

@@ -18,6 +18,7 @@ from policy_engine.audits.outputs.model import TOTAL, Counts, TableVerdict
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
 from policy_engine.kernels.output_checks.released_bounds import KnownSums, can_solve, intervals
+from policy_engine.release.judged_tables import JudgedTable
 
 Cells = NDArray[np.bool_]
 Cell = tuple[int, int]
@@ -27,14 +28,6 @@ MOST_COMBINATIONS = 300_000
 _MOST_TERMS = 20_000_000
 _SECONDS = 20.0
 _PRIMARY = Reason.FEW_UNITS.bit | Reason.GROUP_DISCLOSURE.bit
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedTable:
-    """A table made of microdata, with its verdict."""
-
-    verdict: TableVerdict
-    made: Tabulation
 
 
 def protect_zeros(own: JudgedTable, earlier: Sequence[JudgedTable], rows: int) -> TableVerdict:

@@ -70,3 +70,30 @@ def test_a_combination_that_a_table_leaves_out_is_withheld_as_a_zero(tmp_path):
     assert both.to_pandas().loc[("office", "middle")].isna().all()
     shown = sizes(both)["office"]
     assert pd.isna(totals["office"]) or shown[["low", "high"]].isna().any()
+
+
+def earners():
+    """Return 120 persons in three places, one of whom earns most of the first."""
+    frame = pd.DataFrame({"person": range(120), "place": list("abc") * 40})
+    frame["wage"] = 10.0 + frame.person % 17
+    frame.loc[0, "wage"] = 50_000
+    frame["other"] = 4_000.0 + 13 * (frame.person % 31)
+    return frame.assign(both=frame.wage + frame.other, thousands=frame.wage / 1000)
+
+
+def test_a_withheld_total_does_not_follow_from_the_column_in_other_units(tmp_path):
+    frame = earners().assign(sex=lambda some: some.person % 2)
+    with asked(tmp_path, frame, "sacro") as session:
+        cells = session.crosstab("place", "sex", values="wage", aggfunc="sum").to_pandas()
+        totals = sizes(session.groupby("place")["thousands"].sum())
+    assert cells.loc["a"].isna().sum() == 1
+    assert pd.isna(totals["a"])
+    assert totals["b"] == pytest.approx(cells.loc["b"].sum() / 1000)
+
+
+def test_a_withheld_total_does_not_follow_from_sums_with_another_column(tmp_path):
+    with asked(tmp_path, earners(), "sacro") as session:
+        assert pd.isna(sizes(session.groupby("place")["wage"].sum())["a"])
+        assert sizes(session.groupby("place")["other"].sum()).notna().all()
+        both = session.groupby("place")["both"].sum()
+    assert (both.status, [*both.reasons]) == ("review", ["K046"])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import statsmodels.api as sm
 from output_checked import TABLE, policy_with
 
 import policy_engine
@@ -392,3 +393,17 @@ def test_what_pandas_has_and_a_session_does_not_is_refused_by_name(tmp_path):
         with pytest.raises(PolicyEngineError, match="crosstab"):
             made.describe()
         assert not hasattr(made, "_repr_html_")
+
+
+def test_models_leave_out_rows_that_do_not_say_whose_they_are(tmp_path):
+    frame = people().astype({"person": "float"})
+    frame.loc[[3, 7], "person"] = None
+    with session(tmp_path, data=frame) as made:
+        by_formula = made.ols("pay ~ age")
+        by_arrays = made.ols(frame.pay, frame[["age"]].assign(one=1.0))
+        elsewhere = made.add(sm.OLS(frame.pay, frame[["age"]]).fit())
+    assert (by_formula.status, by_arrays.status) == ("released", "released")
+    assert elsewhere.status == "review"
+    [first, second, _] = json.loads((tmp_path / "folder" / "outputs.json").read_text())["outputs"]
+    for one in (first, second):
+        assert "without 2 rows that do not say whose they are" in one["request"]

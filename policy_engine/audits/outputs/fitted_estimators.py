@@ -59,7 +59,7 @@ def estimator_output(
         return _linear_output(estimator, features, outcome, rows, least)
     if kind in _TREES and hasattr(estimator, "tree_"):
         check_features(estimator, features)
-        return _tree_output(estimator, features, outcome, rows)
+        return _tree_output(estimator, features, outcome, rows, least)
     return None
 
 
@@ -159,7 +159,7 @@ def _coefficients(estimator: Any) -> tuple[tuple[str, ...], tuple[tuple[Figure, 
 
 
 def _tree_output(
-    estimator: Any, features: Figures, outcome: CodedColumn | None, rows: OwnedRows
+    estimator: Any, features: Figures, outcome: CodedColumn | None, rows: OwnedRows, least: int
 ) -> ModelOutput:
     """Return a tree: each leaf is a cell, of a count of each class or of a mean."""
     leaves, ends = np.unique(np.asarray(estimator.apply(features)), return_inverse=True)
@@ -171,6 +171,8 @@ def _tree_output(
     for place, leaf in enumerate(leaves.tolist()):
         cells = () if table is None else _cells(table, place)
         statistics[f"leaf {leaf}"] = cells or (for_a_person(sizes[place]),)
+    if not _are_common_thresholds(estimator, features, rows, least):
+        statistics = {name: (*some, for_a_person(sizes[0])) for name, some in statistics.items()}
     made = one_row(statistics, rows.units, rows.row_numbers)
     facts: dict[str, Figure] = {
         "leaves": len(leaves),
@@ -182,6 +184,22 @@ def _tree_output(
         replace(made, members=tuple(members)),
         facts,
     )
+
+
+def _are_common_thresholds(estimator: Any, features: Figures, rows: OwnedRows, least: int) -> bool:
+    """Return whether enough units have each of the two values that a threshold lies halfway
+    between: otherwise it tells them, as a median would."""
+    tree, paths = estimator.tree_, estimator.decision_path(features)
+    for node in np.flatnonzero(tree.children_left >= 0).tolist():
+        is_in = np.asarray(paths[:, [node]].todense(), np.bool_).ravel()
+        values, units = features[is_in, tree.feature[node]], rows.units[is_in]
+        is_low = values <= tree.threshold[node]
+        if is_low.all() or not is_low.any():
+            return False
+        for value in (values[is_low].max(), values[~is_low].min()):
+            if len(np.unique(units[values == value])) < least:
+                return False
+    return True
 
 
 def _leaf_members(is_in: NDArray[np.bool_], rows: OwnedRows) -> CellMembers:

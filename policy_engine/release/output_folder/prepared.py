@@ -21,6 +21,7 @@ from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.audits.outputs.tabulating import Tabulation
 from policy_engine.audits.outputs.written_tables import HandedInTable
 from policy_engine.methods.output_checks.parameters import OutputCheck
+from policy_engine.release.judged_tables import JudgedTable
 from policy_engine.release.linked_outputs import LinkedScope, link_output
 from policy_engine.release.output_folder.folder import stored_file
 from policy_engine.release.output_folder.model import (
@@ -33,7 +34,7 @@ from policy_engine.release.output_folder.model import (
 )
 from policy_engine.release.output_folder.spreadsheet_text import without_formula
 from policy_engine.release.output_ledger.ledger import OutputLedger
-from policy_engine.release.protected_zeros import JudgedTable, protect_zeros
+from policy_engine.release.protected_zeros import protect_zeros
 
 FILES, WHOLE = "outputs", "held"
 """The folders of files as they may leave, and of what only a checker lets out."""
@@ -88,8 +89,8 @@ class PreparedOutput:
         if self.model is None:
             others = [one.judged_table for one in earlier if one.judged_table is not None]
             verdict = protect_zeros(JudgedTable(verdict, self.made), others, scope.rows)
-        tabulations = [one.made for one in earlier if one.made is not None]
-        linked = link_output(verdict, self.made, scope, ledger, self.name, tabulations)
+        before = [JudgedTable(one.verdict, one.made) for one in earlier if one.made and one.verdict]
+        linked = link_output(verdict, self.made, scope, ledger, self.name, before)
         return replace(self, verdict=linked)
 
     @property

@@ -19,6 +19,7 @@ from policy_engine.methods.output_checks.profiles import PROFILES
 RANDOM = np.random.default_rng(3)
 X = RANDOM.normal(size=(120, 2))
 Y = X @ [1.0, 2.0] + RANDOM.normal(size=120) + 9
+WHOLE = X.round()
 UNITS = np.arange(120)
 COIN = RANDOM.permutation(UNITS % 2)
 FEW = np.where(UNITS < 3, 1, 1e-12)
@@ -72,13 +73,18 @@ def test_leaves_of_a_tree_are_cells():
     labels = (X[:, 0] + RANDOM.normal(size=120) > 0).astype(int)
     small = DecisionTreeClassifier(max_depth=8, random_state=0).fit(X, labels)
     assert {Reason.FEW_UNITS, Reason.GROUP_DISCLOSURE} <= reasons(small, labels)
+    large = DecisionTreeClassifier(max_depth=1, min_samples_leaf=30, random_state=0)
+    assert reasons(large.fit(WHOLE, COIN), COIN, WHOLE) == set()
+
+
+def test_thresholds_between_the_values_of_few_are_for_a_person():
     large = DecisionTreeClassifier(max_depth=1, min_samples_leaf=50, random_state=0).fit(X, COIN)
-    assert reasons(large, COIN) == set()
+    assert reasons(large, COIN) == {Reason.NEEDS_CHECKER}
 
 
 def test_leaves_of_a_regression_show_means():
     tree = DecisionTreeRegressor(max_depth=1, min_samples_leaf=30, random_state=0)
-    assert reasons(tree.fit(X, Y + 90), Y + 90) == set()
+    assert reasons(tree.fit(WHOLE, Y + 90), Y + 90, WHOLE) == set()
     wealth = np.where(UNITS == 7, 1e9, Y + 90)
     assert Reason.TWO_LARGEST_DOMINATE in reasons(tree.fit(X, wealth), wealth)
 
