@@ -39,7 +39,8 @@ class LedgerKind:
 
     The codes are those of a ledger that cannot be `used`, is `locked`, is for `reading` alone, is
     `broken`, has another `key`, is `other` than a ledger of this kind, or is of a newer `version`.
-    `need` is what has to be written to, as a sentence.
+    `need` is what has to be written to, as a sentence. Where a ledger `makes_folders`, those that
+    it is in are made with it: not where a new one is to be noticed, as by a mistyped path.
     """
 
     noun: str
@@ -53,6 +54,7 @@ class LedgerKind:
     key: str
     other: str
     version: str
+    makes_folders: bool = True
 
     @property
     def article(self) -> str:
@@ -141,10 +143,12 @@ class KindredFile:
     def create(self, first: ChainEntry) -> None:
         """Make a file that has a first entry, in one step, unless there is one.
 
-        Its folder is made, too. A file without an entry was never made here: it was truncated.
+        Its folder is made, too, where that is so of its kind. A file without an entry was never
+        made here: it was truncated.
         """
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.kind.makes_folders:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             message = f"The folder of the {self.kind.noun} cannot be made: {reason(error)}."
             code = self.kind.reading if error.errno in _DENIED else self.kind.used
@@ -199,6 +203,8 @@ class KindredFile:
             if error.errno == errno.ENOENT and not self.path.parent.exists():
                 message = f"There is no {kind.noun}: its folder {str(self.path.parent)!r} is not "
                 hint = f"{kind.maker} makes both."
+                if not kind.makes_folders:
+                    hint = f"{kind.maker} makes the file alone: make the folder, or mend the path."
                 raise self._error(kind.used, f"{message}there.", hint) from None
             raise self._error(*_system_fault(error, kind)) from None
         except ValueError as error:

@@ -201,7 +201,7 @@ class ChainTable:
         )
         statements = [sql for (sql,) in connection.execute(query)]
         if statements not in ([], [one.encode() for one in self.statements]):
-            raise ValueError(f"the database contains more than a {self.noun}")
+            raise ValueError(f"the database contains more than one {self.noun}")
         [size] = connection.execute("PRAGMA page_size").fetchone()
         if self.path.stat().st_size % size:
             raise TruncatedError("the file was cut off in the middle of a page")

@@ -16,6 +16,7 @@ OUTPUT = LedgerKind(
     key="K034",
     other="K035",
     version="K036",
+    makes_folders=False,
 )
 
 
