@@ -44,7 +44,7 @@ def test_a_missing_ledger_is_made_by_an_answer_and_by_nothing_else(tmp_path):
 
 def test_a_ledger_in_a_folder_that_is_not_there_is_refused_and_nothing_is_made(tmp_path):
     """A mistyped path would be a new ledger, in which no earlier answer counts."""
-    with pytest.raises(LedgerError, match="K030 .* its folder .* is not there"):
+    with pytest.raises(LedgerError, match=r"K030 .* its folder .* is not there"):
         OutputLedger(tmp_path / "none" / "outputs.db").check_and_record(REGIONS)
     assert [*tmp_path.iterdir()] == []
 
@@ -52,7 +52,7 @@ def test_a_ledger_in_a_folder_that_is_not_there_is_refused_and_nothing_is_made(t
 def test_a_database_with_more_than_a_ledger_is_told_of(path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE notes(text)")
-    with pytest.raises(LedgerError, match="K035 .* more than one output ledger"):
+    with pytest.raises(LedgerError, match=r"K035 .* more than one output ledger"):
         OutputLedger(path).check_and_record(TWO_MORE)
 
 
