@@ -9,6 +9,7 @@ import "./styles/policies.css";
 import "./styles/runs.css";
 import "./styles/data.css";
 import "./styles/releases.css";
+import "./styles/charts.css";
 
 applyTheme(chosenTheme());
 const root = document.getElementById("root");

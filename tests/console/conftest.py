@@ -5,8 +5,6 @@ What is missing for it, a browser or the pages, is said by the tests that are sk
 
 import os
 import shutil
-import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,6 +13,7 @@ import pytest
 from building import DATASET, OUTPUT, anonymize, column, permission, policy
 from places import ROOT
 from releasing import PEOPLE, Calling
+from running_service import serving
 
 import policy_engine
 
@@ -43,14 +42,8 @@ def served(tmp_path_factory):
     if not (PAGES / "index.html").exists():
         pytest.skip("the pages are not built: scripts/build-pages builds them")
     pytest.importorskip("fastapi", reason="the service's libraries are not installed")
-    folder = tmp_path_factory.mktemp("service")
-    command = [sys.executable, "-m", "policy_engine", "serve", "--port", "0"]
-    with subprocess.Popen(
-        [*command, "--folder", str(folder)], stdout=subprocess.PIPE, text=True, cwd=ROOT
-    ) as process:
-        words = process.stdout.readline().split()
-        yield words[0].rstrip("/"), words[-1]
-        process.terminate()
+    with serving(tmp_path_factory.mktemp("service")) as told:
+        yield told
 
 
 @pytest.fixture(scope="session")

@@ -41,11 +41,16 @@ class Calling:
         self.call("POST", f"/uploads/{upload}:complete", {})
         return dataset
 
-    def sanitise(self, policy, iri, dataset):
+    def sanitise(self, policy, iri, dataset, seconds=60):
         """Return a run of a policy that has succeeded."""
-        wanted = {"kind": "sanitise", "policy": policy, "datasets": {iri: dataset}}
+        return self.run("sanitise", policy, iri, dataset, {}, seconds)
+
+    def run(self, kind, policy, iri, dataset, settings, seconds=60):
+        """Return a run of a kind that has succeeded."""
+        datasets = {iri: dataset}
+        wanted = {"kind": kind, "policy": policy, "datasets": datasets, "settings": settings}
         run = self.call("POST", "/runs", wanted)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + seconds
         while run["state"] in ("queued", "running") and time.monotonic() < deadline:
             time.sleep(0.2)
             run = self.call("GET", f"/runs/{run['id']}")

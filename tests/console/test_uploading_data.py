@@ -25,6 +25,39 @@ def test_a_table_is_uploaded_and_its_columns_are_named_as_policies_do(open_page)
     assert page.locator("dl.facts dd").first.inner_text() == "500"
 
 
+def test_roles_of_columns_are_proposed_changed_and_confirmed(open_page):
+    page = open_page("/data/new")
+    add_data(page, "Roles", "http://example.com/uploaded/Roles")
+    upload(page, "customers.csv", CUSTOMERS)
+    page.get_by_text("Proposed:").first.wait_for(timeout=60_000)
+    assert page.get_by_label("Role of CustomerID").input_value() == "identifier"
+    page.get_by_label("Role of Amount").select_option("sensitive")
+    page.get_by_role("button", name="Confirm the roles of 3 columns").click()
+    page.get_by_text("The roles of all columns are confirmed.").wait_for(timeout=60_000)
+    page.reload()
+    page.get_by_text("Confirmed.").nth(2).wait_for(timeout=60_000)
+    assert page.get_by_label("Role of Amount").input_value() == "sensitive"
+
+
+def test_what_a_column_becomes_is_shown_level_by_level(open_page, masking):
+    page = open_page(f"/data/{masking[2]}")
+    page.get_by_role("combobox", name="Column").select_option("age")
+    page.get_by_role("button", name="Show its levels").click()
+    levels = page.get_by_role("region", name="Levels of age").get_by_role("row")
+    levels.first.wait_for(timeout=60_000)
+    last = levels.last.get_by_role("cell").all_inner_texts()
+    assert last[0] == "1"
+    assert last[-1].endswith("(8)")
+
+
+def test_a_way_to_generalise_that_does_not_suit_a_column_is_refused(open_page, masking):
+    page = open_page(f"/data/{masking[2]}")
+    page.get_by_role("combobox", name="Column").select_option("city")
+    page.get_by_role("combobox", name="Generalised by").select_option("calendar")
+    page.get_by_role("button", name="Show its levels").click()
+    page.get_by_role("alert").get_by_text("Code ").wait_for(timeout=60_000)
+
+
 def test_the_plan_of_a_policy_in_force_is_told_step_by_step(open_page, customers):
     page = open_page("/policies/new")
     page.get_by_label("Name", exact=True).fill("Planned")
@@ -64,6 +97,17 @@ def test_data_are_removed_once_that_is_confirmed(open_page):
     page.get_by_text("Short-lived is removed.").wait_for()
     page.get_by_role("heading", name="Data", exact=True).wait_for()
     assert page.get_by_role("link", name="Short-lived").count() == 0
+
+
+@pytest.mark.parametrize("width", [320, 2560])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_of_a_dataset_is_accessible(open_page, accessibility, masking, scheme, width):
+    page = open_page(f"/data/{masking[2]}", width, scheme)
+    page.get_by_label("Role of age").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Show its levels").click()
+    page.get_by_role("region", name="Levels of").wait_for(timeout=60_000)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert accessibility(page) == []
 
 
 @pytest.mark.parametrize("width", [320, 2560])

@@ -15,8 +15,15 @@ export type Explanation = Schemas["Explanation"];
 export type Matrix = Schemas["AccessMatrix"];
 export type Comparison = Schemas["Difference"];
 export type Change = Schemas["Change"];
+export type Steward = Schemas["StewardView"];
+export type Holdings = Schemas["HoldingsView"];
 export type Owner = Schemas["OwnerView"];
 export type Dataset = Schemas["DatasetView"];
+export type ColumnRole = Schemas["ColumnRole"];
+export type ColumnProfile = Schemas["ColumnProfileView"];
+export type DatasetProfile = Schemas["DatasetProfile"];
+export type Generalised = Schemas["GeneralisationPreview"];
+export type Lineage = Schemas["LineageView"];
 export type SignInLink = Schemas["LinkView"];
 export type Person = Schemas["PersonView"];
 export type Logged = Schemas["LoggedView"];
@@ -52,6 +59,9 @@ export interface Duty {
 }
 
 export type Run = Schemas["RunView"];
+export type Budgets = Schemas["BudgetsView"];
+export type Budget = Schemas["BudgetView"];
+export type RunComparison = Schemas["RunComparison"];
 export type RunState = Run["state"];
 export type Release = Schemas["ReleaseView"];
 export type ReleaseState = Release["state"];

@@ -16,7 +16,9 @@ const NewData = lazy(() => import("../data/NewData"));
 const DataPage = lazy(() => import("../data/DataPage"));
 const RunList = lazy(() => import("../runs/RunList"));
 const RunPage = lazy(() => import("../runs/RunPage"));
+const ComparisonPage = lazy(() => import("../runs/ComparisonPage"));
 const ReleaseList = lazy(() => import("../releases/ReleaseList"));
+const BudgetList = lazy(() => import("../releases/BudgetList"));
 const ReleasePage = lazy(() => import("../releases/ReleasePage"));
 const AccessPage = lazy(() => import("../catalog/AccessPage"));
 const PeoplePage = lazy(() => import("../people/PeoplePage"));
@@ -31,7 +33,9 @@ const PAGES: readonly [RegExp, (id: string) => ReactNode][] = [
   [/^\/data\/([^/]+)$/, (id) => <DataPage key={id} id={id} />],
   [/^\/runs$/, () => <RunList />],
   [/^\/runs\/([^/]+)$/, (id) => <RunPage key={id} id={id} />],
+  [/^\/runs\/([^/]+)\/comparison$/, (id) => <ComparisonPage id={id} />],
   [/^\/releases$/, () => <ReleaseList />],
+  [/^\/releases\/budgets$/, () => <BudgetList />],
   [/^\/releases\/([^/]+)$/, (id) => <ReleasePage key={id} id={id} />],
   [/^\/access$/, () => <AccessPage />],
   [/^\/decisions$/, () => <DecisionList />],

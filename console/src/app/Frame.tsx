@@ -1,10 +1,9 @@
-import { useEffect, useRef, useState, type ReactNode } from "react";
-import { asRefusal, post } from "../api/client";
-import { Messages, say } from "../parts/messages";
+import { useEffect, useRef, type ReactNode } from "react";
+import { Messages } from "../parts/messages";
+import { AccountMenu } from "./AccountMenu";
 import { Mark } from "./Mark";
 import { Link } from "./router";
 import { screensOf, useMe } from "./session";
-import { applyTheme, chosenTheme, type Theme } from "./theme";
 
 /** Every page: the name of the product, the screens, who is signed in, and the page itself. */
 export function Frame({ path, children }: { path: string; children: ReactNode }) {
@@ -31,16 +30,7 @@ export function Frame({ path, children }: { path: string; children: ReactNode })
             ))}
           </ul>
         </nav>
-        <div className="who">
-          <span className="who-name" title={me.roles.join(", ")}>
-            {me.name}
-            <small>{me.roles.join(", ")}</small>
-          </span>
-          <ThemeChoice />
-          <button type="button" className="small" onClick={() => void signOut()}>
-            Sign out
-          </button>
-        </div>
+        <AccountMenu />
       </header>
       <main id="main" ref={main} tabIndex={-1}>
         {children}
@@ -48,15 +38,6 @@ export function Frame({ path, children }: { path: string; children: ReactNode })
       <Messages />
     </div>
   );
-}
-
-async function signOut(): Promise<void> {
-  try {
-    await post("/me:sign-out");
-    window.location.assign("/");
-  } catch (error) {
-    say(asRefusal(error).message);
-  }
 }
 
 /** After a change of page, what reads the screen aloud begins at its heading. */
@@ -68,22 +49,4 @@ function useHeadingFocus(path: string, main: { current: HTMLElement | null }): v
     window.scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [path, main]);
-}
-
-function ThemeChoice() {
-  const [theme, setTheme] = useState<Theme>(chosenTheme);
-  function choose(value: Theme): void {
-    setTheme(value);
-    applyTheme(value);
-  }
-  return (
-    <label className="theme">
-      <span className="hidden">Colours</span>
-      <select value={theme} onChange={(event) => choose(event.target.value as Theme)}>
-        <option value="system">As the system</option>
-        <option value="light">Light</option>
-        <option value="dark">Dark</option>
-      </select>
-    </label>
-  );
 }

@@ -5,10 +5,10 @@ import type { Refusal } from "../api/problems";
 import type { AccessRequest, Me, Page } from "../api/types";
 import { has, useMe } from "../app/session";
 import { Badge, type Tone } from "../parts/Badge";
+import { ListTable, type ListColumn } from "../parts/ListTable";
 import { say } from "../parts/messages";
 import { Name } from "../parts/Name";
 import { Refused, Shown } from "../parts/states";
-import { TableFrame } from "../parts/TableFrame";
 import { Time } from "../parts/Time";
 import { Answering, type Verb } from "./Answering";
 import { AskingBox, type Wanted } from "./AskingBox";
@@ -76,50 +76,46 @@ interface TableProps {
 }
 
 function RequestTable({ requests, me, answer }: TableProps) {
-  return (
-    <TableFrame label="Requests for access">
-      <thead>
-        <tr>
-          <th scope="col">Data</th>
-          <th scope="col">Who</th>
-          <th scope="col">Purpose</th>
-          <th scope="col">Until</th>
-          <th scope="col">State</th>
-          <th scope="col">
-            <span className="hidden">Answers</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {requests.map((request) => (
-          <tr key={request.id}>
-            <th scope="row">
-              {request.targets.map((target) => (
-                <div key={target}>
-                  <Name iri={target} />
-                </div>
-              ))}
-            </th>
-            <td>
-              {request.requester === me.id ? "you" : <Name iri={request.assignee} />}
-              {request.reason && <p className="fine">{request.reason}</p>}
-            </td>
-            <td>{request.purpose ? <Name iri={request.purpose} /> : <span className="quiet">any</span>}</td>
-            <td>
-              <Time at={request.until} />
-            </td>
-            <td>
-              <Badge tone={TONES[request.state]}>{request.state}</Badge>
-              {request.note && <p className="fine">{request.note}</p>}
-            </td>
-            <td>
-              <Answers request={request} me={me} answer={(verb) => answer(request, verb)} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
-  );
+  const columns: ListColumn<AccessRequest>[] = [
+    {
+      name: "Data",
+      cell: (request) =>
+        request.targets.map((target) => (
+          <div key={target}>
+            <Name iri={target} />
+          </div>
+        )),
+    },
+    {
+      name: "Who",
+      cell: (request) => (
+        <>
+          {request.requester === me.id ? "you" : <Name iri={request.assignee} />}
+          {request.reason && <p className="fine">{request.reason}</p>}
+        </>
+      ),
+    },
+    {
+      name: "Purpose",
+      cell: (request) => (request.purpose ? <Name iri={request.purpose} /> : <span className="quiet">any</span>),
+    },
+    { name: "Until", cell: (request) => <Time at={request.until} /> },
+    {
+      name: "State",
+      cell: (request) => (
+        <>
+          <Badge tone={TONES[request.state]}>{request.state}</Badge>
+          {request.note && <p className="fine">{request.note}</p>}
+        </>
+      ),
+    },
+    {
+      name: "Answers",
+      isUnnamed: true,
+      cell: (request) => <Answers request={request} me={me} answer={(verb) => answer(request, verb)} />,
+    },
+  ];
+  return <ListTable label="Requests for access" items={requests} keyOf={(one) => one.id} columns={columns} />;
 }
 
 interface AnswersProps {

@@ -3,12 +3,14 @@ import type { Dataset, Page } from "../api/types";
 import { Link } from "../app/router";
 import { has, useMe } from "../app/session";
 import { Head } from "../parts/Head";
+import { ListTable, type ListColumn } from "../parts/ListTable";
 import { Empty, Shown } from "../parts/states";
-import { TableFrame } from "../parts/TableFrame";
 import { Time } from "../parts/Time";
+import { Stewards } from "./Stewards";
 
 export default function DataList() {
-  const mayWrite = has(useMe(), "owner", "steward");
+  const me = useMe();
+  const mayWrite = has(me, "owner", "steward");
   const { loaded, reload } = useGet<Page<Dataset>>("/datasets?limit=200");
   return (
     <>
@@ -20,8 +22,13 @@ export default function DataList() {
         )}
       </Head>
       <Shown loaded={loaded} what="data" retry={reload}>
-        {(page) => (page.items.length === 0 ? <NoData mayWrite={mayWrite} /> : <Datasets datasets={page.items} />)}
+        {(page) => (page.items.length === 0 ? <NoData mayWrite={mayWrite} /> : <ListTable label="Data" items={page.items} keyOf={(one) => one.id} columns={COLUMNS} />)}
       </Shown>
+      {has(me, "owner") && (
+        <div className="below">
+          <Stewards />
+        </div>
+      )}
     </>
   );
 }
@@ -56,33 +63,13 @@ function NoData({ mayWrite }: { mayWrite: boolean }) {
   );
 }
 
-function Datasets({ datasets }: { datasets: readonly Dataset[] }) {
-  return (
-    <TableFrame label="Data">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Identifier</th>
-          <th scope="col">Rows</th>
-          <th scope="col">Columns</th>
-          <th scope="col">Added</th>
-        </tr>
-      </thead>
-      <tbody>
-        {datasets.map((dataset) => (
-          <tr key={dataset.id}>
-            <th scope="row">
-              <Link to={`/data/${encodeURIComponent(dataset.id)}`}>{dataset.name}</Link>
-            </th>
-            <td className="iri">{dataset.iri}</td>
-            <td className="number">{dataset.rows?.toLocaleString("en") ?? "no file yet"}</td>
-            <td className="number">{dataset.columns.length || ""}</td>
-            <td>
-              <Time at={dataset.created} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
-  );
-}
+const COLUMNS: readonly ListColumn<Dataset>[] = [
+  {
+    name: "Name",
+    cell: (dataset) => <Link to={`/data/${encodeURIComponent(dataset.id)}`}>{dataset.name}</Link>,
+  },
+  { name: "Identifier", look: "iri", cell: (dataset) => dataset.iri },
+  { name: "Rows", look: "number", cell: (dataset) => dataset.rows?.toLocaleString("en") ?? "no file yet" },
+  { name: "Columns", look: "number", cell: (dataset) => dataset.columns.length || "" },
+  { name: "Added", cell: (dataset) => <Time at={dataset.created} /> },
+];

@@ -10,9 +10,11 @@ import { say } from "../parts/messages";
 import { Sheet } from "../parts/Sheet";
 import { sizeOf } from "../parts/sizes";
 import { Refused, Shown } from "../parts/states";
-import { TableFrame } from "../parts/TableFrame";
 import { Time } from "../parts/Time";
+import { LineagePanel } from "../lineage/LineagePanel";
+import { Columns } from "./Columns";
 import { FileForm } from "./FileForm";
+import { Generalising } from "./Generalising";
 import { Planning } from "./Planning";
 
 export default function DataPage({ id }: { id: string }) {
@@ -42,7 +44,6 @@ function OneDataset({ dataset, path, changed }: { dataset: Dataset; path: string
       </Head>
       <div className="columns">
         <Facts dataset={dataset} />
-        <Columns dataset={dataset} />
         {mayWrite && (
           <section className="panel">
             <h2>{dataset.digest ? "Replace the file" : "Upload the file"}</h2>
@@ -50,7 +51,12 @@ function OneDataset({ dataset, path, changed }: { dataset: Dataset; path: string
           </section>
         )}
       </div>
-      {dataset.digest && mayWrite && <Planning dataset={dataset} />}
+      <div className="stack">
+        <Columns dataset={dataset} path={path} mayWrite={mayWrite} changed={changed} />
+        {dataset.digest && mayWrite && <Generalising dataset={dataset} path={path} />}
+        {dataset.digest && mayWrite && <Planning dataset={dataset} />}
+        <LineagePanel path={path} round={dataset.digest ?? ""} />
+      </div>
       {isRemoving && <Removing dataset={dataset} path={path} close={() => setRemoving(false)} />}
     </>
   );
@@ -79,34 +85,6 @@ function Facts({ dataset }: { dataset: Dataset }) {
         </dl>
       ) : (
         <p className="quiet">None has arrived completely yet.</p>
-      )}
-    </section>
-  );
-}
-
-function Columns({ dataset }: { dataset: Dataset }) {
-  return (
-    <section className="panel">
-      <h2>Columns</h2>
-      {dataset.columns.length === 0 ? (
-        <p className="quiet">They are read from the file.</p>
-      ) : (
-        <TableFrame label="Columns">
-          <thead>
-            <tr>
-              <th scope="col">Column</th>
-              <th scope="col">What policies call it</th>
-            </tr>
-          </thead>
-          <tbody>
-            {dataset.columns.map((column) => (
-              <tr key={column.name}>
-                <th scope="row">{column.name}</th>
-                <td className="iri">{`${dataset.iri}/${column.name}`}</td>
-              </tr>
-            ))}
-          </tbody>
-        </TableFrame>
       )}
     </section>
   );

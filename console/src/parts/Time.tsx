@@ -12,6 +12,11 @@ export function Time({ at }: { at: string | null | undefined }) {
   );
 }
 
+/** A moment as text, where no element can be. */
+export function writtenMoment(at: string): string {
+  return SHORT.format(new Date(at));
+}
+
 /** How long something took, in words. */
 export function spanOf(from: string | null | undefined, to: string | null | undefined, now: number): string {
   if (!from) return "";

@@ -6,16 +6,18 @@ import type { Page, Person, Role, SignInLink } from "../api/types";
 import { useMe } from "../app/session";
 import { Badge } from "../parts/Badge";
 import { Head } from "../parts/Head";
+import { ListTable, type ListColumn } from "../parts/ListTable";
 import { say } from "../parts/messages";
 import { Sheet } from "../parts/Sheet";
 import { Refused, Shown } from "../parts/states";
-import { TableFrame } from "../parts/TableFrame";
+import { HandingOver } from "./HandingOver";
 import { PersonForm, type PersonValues } from "./PersonForm";
 import { ROLES } from "./roles";
 
 type Open =
   | { what: "new" }
   | { what: "change"; person: Person }
+  | { what: "leaves"; person: Person }
   | { what: "link"; person: Person; link: SignInLink };
 
 /** Who is known to the service, for administrators. */
@@ -52,11 +54,15 @@ export default function PeoplePage() {
             people={page.items}
             change={(person) => setOpen({ what: "change", person })}
             invite={(person) => void invite(person)}
+            handOver={(person) => setOpen({ what: "leaves", person })}
           />
         )}
       </Shown>
       {open?.what === "new" && <Adding close={close} done={reload} />}
       {open?.what === "change" && <Changing person={open.person} close={close} done={reload} />}
+      {open?.what === "leaves" && loaded.state === "ready" && (
+        <HandingOver person={open.person} people={loaded.value.items} close={close} />
+      )}
       {open?.what === "link" && <Linking person={open.person} link={open.link} close={close} />}
     </>
   );
@@ -66,65 +72,73 @@ interface PeopleProps {
   people: readonly Person[];
   change: (person: Person) => void;
   invite: (person: Person) => void;
+  handOver: (person: Person) => void;
 }
 
-function People({ people, change, invite }: PeopleProps) {
+function People({ people, ...verbs }: PeopleProps) {
   const me = useMe();
+  const columns: ListColumn<Person>[] = [
+    {
+      name: "Name",
+      cell: (person) => (
+        <>
+          {person.name} {person.id === me.id && <span className="quiet">(you)</span>}{" "}
+          {!person.is_active && <Badge tone="quiet">may not sign in</Badge>}
+        </>
+      ),
+    },
+    { name: "Roles", cell: (person) => person.roles.map((role) => ROLES[role].name).join(", ") },
+    {
+      name: "Identifier in policies",
+      look: "iri",
+      cell: (person) => person.party || <span className="quiet">none</span>,
+    },
+    {
+      name: "Actions",
+      isUnnamed: true,
+      cell: (person) => <PersonActions person={person} {...verbs} />,
+    },
+  ];
+  return <ListTable label="People" items={people} keyOf={(person) => person.id} columns={columns} />;
+}
+
+type ActionsProps = Omit<PeopleProps, "people"> & { person: Person };
+
+function PersonActions({ person, change, invite, handOver }: ActionsProps) {
   return (
-    <TableFrame label="People">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Roles</th>
-          <th scope="col">Identifier in policies</th>
-          <th scope="col">
-            <span className="hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {people.map((person) => (
-          <tr key={person.id}>
-            <th scope="row">
-              {person.name} {person.id === me.id && <span className="quiet">(you)</span>}{" "}
-              {!person.is_active && <Badge tone="quiet">may not sign in</Badge>}
-            </th>
-            <td>{person.roles.map((role) => ROLES[role].name).join(", ")}</td>
-            <td className="iri">{person.party || <span className="quiet">none</span>}</td>
-            <td>
-              <span className="actions">
-                <button type="button" className="small" aria-label={`Change ${person.name}`} onClick={() => change(person)}>
-                  Change
-                </button>
-                {person.is_active && (
-                  <button
-                    type="button"
-                    className="small"
-                    aria-label={`Make a sign-in link for ${person.name}`}
-                    onClick={() => invite(person)}
-                  >
-                    Sign-in link
-                  </button>
-                )}
-              </span>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <span className="actions">
+      <button type="button" className="small" aria-label={`Change ${person.name}`} onClick={() => change(person)}>
+        Change
+      </button>
+      {person.is_active && (
+        <button
+          type="button"
+          className="small"
+          aria-label={`Make a sign-in link for ${person.name}`}
+          onClick={() => invite(person)}
+        >
+          Sign-in link
+        </button>
+      )}
+      {!person.is_active && (
+        <button type="button" className="small" aria-label={`Hand over what ${person.name} left`} onClick={() => handOver(person)}>
+          Hand over
+        </button>
+      )}
+    </span>
   );
 }
 
 function Adding({ close, done }: { close: () => void; done: () => void }) {
   async function add(values: PersonValues): Promise<void> {
-    await post<Person>("/people", { name: values.name, roles: values.roles, party: values.party });
+    await post<Person>("/people", { name: values.name, roles: values.roles, party: values.party, subject: values.subject });
     say(`${values.name} is added.`);
     close();
     done();
   }
   return (
     <Sheet title="Add a person" close={close}>
-      <PersonForm values={{ name: "", roles: [], party: "", isActive: true }} isNew save={add} close={close} />
+      <PersonForm values={{ name: "", roles: [], party: "", subject: "", isActive: true }} isNew save={add} close={close} />
     </Sheet>
   );
 }
@@ -132,14 +146,20 @@ function Adding({ close, done }: { close: () => void; done: () => void }) {
 function Changing({ person, close, done }: { person: Person; close: () => void; done: () => void }) {
   async function change(values: PersonValues): Promise<void> {
     await ask<Person>("PATCH", `/people/${encodeURIComponent(person.id)}`, {
-      body: { roles: values.roles, party: values.party, is_active: values.isActive },
+      body: { roles: values.roles, party: values.party, subject: values.subject, is_active: values.isActive },
       etag: `"${person.revision}"`,
     });
     say(`${person.name} is changed.`);
     close();
     done();
   }
-  const values = { name: person.name, roles: person.roles as Role[], party: person.party, isActive: person.is_active };
+  const values = {
+    name: person.name,
+    roles: person.roles as Role[],
+    party: person.party,
+    subject: person.subject ?? "",
+    isActive: person.is_active,
+  };
   return (
     <Sheet title={`Change ${person.name}`} close={close}>
       <PersonForm values={values} isNew={false} save={change} close={close} />

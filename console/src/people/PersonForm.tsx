@@ -10,6 +10,7 @@ export interface PersonValues {
   name: string;
   roles: Role[];
   party: string;
+  subject: string;
   isActive: boolean;
 }
 
@@ -31,7 +32,7 @@ export function PersonForm({ values: first, isNew, save, close }: Props) {
     setBusy(true);
     setRefusal(null);
     try {
-      await save({ ...values, name: values.name.trim(), party: values.party.trim() });
+      await save({ ...values, name: values.name.trim(), party: values.party.trim(), subject: values.subject.trim() });
     } catch (error) {
       setRefusal(asRefusal(error));
       setBusy(false);
@@ -71,6 +72,20 @@ export function PersonForm({ values: first, isNew, save, close }: Props) {
             placeholder="http://example.com/people/ada"
             value={values.party}
             onChange={(event) => set({ party: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field
+        label="Name at the provider"
+        hint="How the provider of identities knows this person: a sub or a verified address. Without one, links alone let them in."
+      >
+        {(given) => (
+          <input
+            {...given}
+            maxLength={255}
+            autoComplete="off"
+            value={values.subject}
+            onChange={(event) => set({ subject: event.target.value })}
           />
         )}
       </Field>

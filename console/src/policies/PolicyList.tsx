@@ -3,8 +3,8 @@ import type { Page, Policy } from "../api/types";
 import { Link } from "../app/router";
 import { has, useMe } from "../app/session";
 import { Head } from "../parts/Head";
+import { ListTable, type ListColumn } from "../parts/ListTable";
 import { Empty, Shown } from "../parts/states";
-import { TableFrame } from "../parts/TableFrame";
 import { Time } from "../parts/Time";
 import { TemplateCards } from "./TemplateCards";
 import { VersionBadge } from "./VersionBadge";
@@ -26,7 +26,11 @@ export default function PolicyList() {
       </Head>
       <Shown loaded={loaded} what="policies" retry={reload}>
         {(page) =>
-          page.items.length === 0 ? <NoPolicies mayWrite={mayWrite} /> : <Policies policies={page.items} />
+          page.items.length === 0 ? (
+            <NoPolicies mayWrite={mayWrite} />
+          ) : (
+            <ListTable label="Policies" items={page.items} keyOf={(one) => one.id} columns={COLUMNS} />
+          )
         }
       </Shown>
     </>
@@ -62,46 +66,36 @@ function NoPolicies({ mayWrite }: { mayWrite: boolean }) {
   );
 }
 
-function Policies({ policies }: { policies: readonly Policy[] }) {
+const COLUMNS: readonly ListColumn<Policy>[] = [
+  {
+    name: "Name",
+    cell: (policy) => <Link to={`/policies/${encodeURIComponent(policy.id)}`}>{policy.name}</Link>,
+  },
+  {
+    name: "In force",
+    cell: (policy) =>
+      policy.published_version == null ? (
+        <span className="quiet">not published</span>
+      ) : (
+        `Version ${policy.published_version}`
+      ),
+  },
+  { name: "Latest version", cell: (policy) => <Latest policy={policy} /> },
+  {
+    name: "Changed",
+    cell: (policy) => <Time at={latestOf(policy).published ?? latestOf(policy).created} />,
+  },
+];
+
+function Latest({ policy }: { policy: Policy }) {
+  const latest = latestOf(policy);
   return (
-    <TableFrame label="Policies">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">In force</th>
-          <th scope="col">Latest version</th>
-          <th scope="col">Changed</th>
-        </tr>
-      </thead>
-      <tbody>
-        {policies.map((policy) => (
-          <Row key={policy.id} policy={policy} />
-        ))}
-      </tbody>
-    </TableFrame>
+    <>
+      {latest.number} <VersionBadge state={latest.state} />
+    </>
   );
 }
 
-function Row({ policy }: { policy: Policy }) {
-  const latest = policy.versions.reduce((one, two) => (two.number > one.number ? two : one), policy.versions[0]!);
-  return (
-    <tr>
-      <th scope="row">
-        <Link to={`/policies/${encodeURIComponent(policy.id)}`}>{policy.name}</Link>
-      </th>
-      <td>
-        {policy.published_version == null ? (
-          <span className="quiet">not published</span>
-        ) : (
-          `Version ${policy.published_version}`
-        )}
-      </td>
-      <td>
-        {latest.number} <VersionBadge state={latest.state} />
-      </td>
-      <td>
-        <Time at={latest.published ?? latest.created} />
-      </td>
-    </tr>
-  );
+function latestOf(policy: Policy): Policy["versions"][number] {
+  return policy.versions.reduce((one, two) => (two.number > one.number ? two : one), policy.versions[0]!);
 }

@@ -40,7 +40,7 @@ export default function DecisionList() {
         title="Decisions"
         about="Every request that was decided, the newest first. Each entry of the log holds the digest of the one before it, so that none can be changed or left out unnoticed."
       />
-      {isAuditor && <VerifyingLog />}
+      {isAuditor && <VerifyingLog path="/decisions:verify" name="log" />}
       <Filters filter={filter} isAuditor={isAuditor} />
       <Shown loaded={loaded} what="decisions" retry={reload}>
         {(page) =>

@@ -2,10 +2,11 @@ import { useGet } from "../api/loading";
 import type { Release, Releases } from "../api/types";
 import { Link } from "../app/router";
 import { Head } from "../parts/Head";
+import { ListTable, type ListColumn } from "../parts/ListTable";
 import { Empty, Shown } from "../parts/states";
-import { TableFrame } from "../parts/TableFrame";
 import { Time } from "../parts/Time";
 import { ReleaseBadge } from "./ReleaseBadge";
+import { ReleaseSections } from "./ReleaseSections";
 
 export default function ReleaseList() {
   const { loaded, reload } = useGet<Releases>("/releases");
@@ -15,8 +16,15 @@ export default function ReleaseList() {
         title="Releases"
         about="What was made of data, each with a certificate of what was measured on it. Policies decide who may read one."
       />
+      <ReleaseSections />
       <Shown loaded={loaded} what="releases" retry={reload}>
-        {(all) => (all.items.length === 0 ? <NoReleases /> : <ReleaseTable releases={all.items} />)}
+        {(all) =>
+          all.items.length === 0 ? (
+            <NoReleases />
+          ) : (
+            <ListTable label="Releases" items={all.items} keyOf={(one) => one.id} columns={COLUMNS} />
+          )
+        }
       </Shown>
     </>
   );
@@ -33,33 +41,13 @@ function NoReleases() {
   );
 }
 
-function ReleaseTable({ releases }: { releases: readonly Release[] }) {
-  return (
-    <TableFrame label="Releases">
-      <thead>
-        <tr>
-          <th scope="col">Release</th>
-          <th scope="col">State</th>
-          <th scope="col">Rows</th>
-          <th scope="col">Released</th>
-        </tr>
-      </thead>
-      <tbody>
-        {releases.map((release) => (
-          <tr key={release.id}>
-            <th scope="row" className="iri">
-              <Link to={`/releases/${encodeURIComponent(release.id)}`}>{release.output}</Link>
-            </th>
-            <td>
-              <ReleaseBadge state={release.state} />
-            </td>
-            <td className="number">{release.rows?.toLocaleString("en")}</td>
-            <td>
-              <Time at={release.created} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
-  );
-}
+const COLUMNS: readonly ListColumn<Release>[] = [
+  {
+    name: "Release",
+    look: "iri",
+    cell: (release) => <Link to={`/releases/${encodeURIComponent(release.id)}`}>{release.output}</Link>,
+  },
+  { name: "State", cell: (release) => <ReleaseBadge state={release.state} /> },
+  { name: "Rows", look: "number", cell: (release) => release.rows?.toLocaleString("en") },
+  { name: "Released", cell: (release) => <Time at={release.created} /> },
+];

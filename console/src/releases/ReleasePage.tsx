@@ -4,6 +4,7 @@ import { useLoading } from "../api/loading";
 import type { Me, Page, Policy, Release } from "../api/types";
 import { Link } from "../app/router";
 import { has, useMe } from "../app/session";
+import { LineagePanel } from "../lineage/LineagePanel";
 import { Head } from "../parts/Head";
 import { Shown } from "../parts/states";
 import { Time } from "../parts/Time";
@@ -72,6 +73,7 @@ function OneRelease({ opened, path, changed }: { opened: Opened; path: string; c
           <Measured certificate={certificate} />
         </div>
         <VerifyingRelease path={path} />
+        <LineagePanel path={path} round={release.state} />
       </div>
       {isWithdrawing && (
         <Withdrawing

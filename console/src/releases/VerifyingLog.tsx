@@ -4,8 +4,13 @@ import type { Refusal } from "../api/problems";
 import type { LogIntegrity } from "../api/types";
 import { Refused } from "../parts/states";
 
+interface Props {
+  path: string;
+  name: "log" | "ledger";
+}
+
 /** Has the whole log verified, and says whether it is as it was written. */
-export function VerifyingLog() {
+export function VerifyingLog({ path, name }: Props) {
   const [found, setFound] = useState<LogIntegrity | null>(null);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -15,7 +20,7 @@ export function VerifyingLog() {
     setRefusal(null);
     setFound(null);
     try {
-      setFound(await post<LogIntegrity>("/decisions:verify"));
+      setFound(await post<LogIntegrity>(path));
     } catch (error) {
       setRefusal(asRefusal(error));
     } finally {
@@ -27,20 +32,20 @@ export function VerifyingLog() {
     <div className="stack verifying">
       <div className="actions">
         <button type="button" onClick={() => void verify()} disabled={isBusy}>
-          {isBusy ? "Verifying …" : "Verify the log"}
+          {isBusy ? "Verifying …" : `Verify the ${name}`}
         </button>
       </div>
       {refusal && <Refused refusal={refusal} />}
-      {found && <Result found={found} />}
+      {found && <Result found={found} name={name} />}
     </div>
   );
 }
 
-function Result({ found }: { found: LogIntegrity }) {
+function Result({ found, name }: { found: LogIntegrity; name: string }) {
   return (
     <div className={`notice ${found.intact ? "good" : "bad"}`} role="status">
       <p>
-        <strong>{found.intact ? "The log is as it was written." : "The log was changed."}</strong>{" "}
+        <strong>{found.intact ? `The ${name} is as it was written.` : `The ${name} was changed.`}</strong>{" "}
         {found.entries === 1 ? "1 entry." : `${found.entries} entries.`}
       </p>
       {found.problems.map((problem) => (

@@ -3,8 +3,8 @@ import type { Refusal } from "../api/problems";
 import type { Run, RunState } from "../api/types";
 import { Link, setQuery, useQuery } from "../app/router";
 import { Head } from "../parts/Head";
+import { ListTable, type ListColumn } from "../parts/ListTable";
 import { Empty, Refused, Shown } from "../parts/states";
-import { TableFrame } from "../parts/TableFrame";
 import { spanOf, Time } from "../parts/Time";
 import { kindName, KNOWN_KINDS } from "./kinds";
 import { Progress } from "./Progress";
@@ -102,44 +102,21 @@ interface TableProps {
 }
 
 function RunTable({ runs, changed, refused }: TableProps) {
-  return (
-    <TableFrame label="Runs">
-      <thead>
-        <tr>
-          <th scope="col">Run</th>
-          <th scope="col">State</th>
-          <th scope="col">Progress</th>
-          <th scope="col">Created</th>
-          <th scope="col">Took</th>
-          <th scope="col">Attempt</th>
-          <th scope="col">
-            <span className="hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {runs.map((run) => (
-          <tr key={run.id}>
-            <th scope="row">
-              <Link to={`/runs/${encodeURIComponent(run.id)}`}>{kindName(run.kind)}</Link>
-            </th>
-            <td>
-              <RunBadge state={run.state} />
-            </td>
-            <td>
-              <Progress run={run} />
-            </td>
-            <td>
-              <Time at={run.created} />
-            </td>
-            <td className="nowrap">{spanOf(run.started, run.finished, Date.now())}</td>
-            <td className="number">{run.attempt}</td>
-            <td>
-              <RunActions run={run} changed={changed} refused={refused} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
-  );
+  const columns: ListColumn<Run>[] = [
+    {
+      name: "Run",
+      cell: (run) => <Link to={`/runs/${encodeURIComponent(run.id)}`}>{kindName(run.kind)}</Link>,
+    },
+    { name: "State", cell: (run) => <RunBadge state={run.state} /> },
+    { name: "Progress", cell: (run) => <Progress run={run} /> },
+    { name: "Created", cell: (run) => <Time at={run.created} /> },
+    { name: "Took", look: "nowrap", cell: (run) => spanOf(run.started, run.finished, Date.now()) },
+    { name: "Attempt", look: "number", cell: (run) => run.attempt },
+    {
+      name: "Actions",
+      isUnnamed: true,
+      cell: (run) => <RunActions run={run} changed={changed} refused={refused} />,
+    },
+  ];
+  return <ListTable label="Runs" items={runs} keyOf={(run) => run.id} columns={columns} />;
 }

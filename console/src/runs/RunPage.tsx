@@ -9,11 +9,13 @@ import { ProblemList } from "../parts/ProblemList";
 import { sizeOf } from "../parts/sizes";
 import { Refused, Shown } from "../parts/states";
 import { spanOf, Time } from "../parts/Time";
+import { Comparing } from "./Comparing";
 import { kindName } from "./kinds";
 import { Progress } from "./Progress";
 import { RunActions } from "./RunActions";
 import { RunBadge } from "./RunBadge";
 import { Settings } from "./Settings";
+import { TradeOff } from "./TradeOff";
 import { useRun } from "./useRuns";
 
 export default function RunPage({ id }: { id: string }) {
@@ -48,6 +50,17 @@ function OneRun({ run, changed }: { run: Run; changed: (run: Run) => void }) {
           <Facts run={run} />
           <Artefacts run={run} />
         </div>
+        {run.state === "succeeded" && (
+          <>
+            {run.kind === "explore" && <TradeOff runs={[run]} />}
+            <section className="panel">
+              <h2>Beside another run</h2>
+              <div className="filters">
+                <Comparing run={run} />
+              </div>
+            </section>
+          </>
+        )}
         <Log run={run} />
       </div>
     </>
