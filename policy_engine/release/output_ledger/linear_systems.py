@@ -14,6 +14,7 @@ from policy_engine.release.output_ledger.answers import (
     COUNT,
     STATISTICS,
     column_of,
+    is_held,
     is_of_its_own,
     statistic_columns,
     systems_of,
@@ -240,6 +241,9 @@ def _sums(
     places[numbers] = np.arange(len(numbers))
     is_meant = np.unique(layers[0][places[layers[1]] < len(numbers)])
     table = whole_table._replace(members=whole_table.members[is_meant])
+    if is_held(name):  # Whose the units are does not matter: only whether all of them are alike.
+        atoms, least = table.atoms, table.owners.least
+        table = table._replace(owners=AtomOwners.of_units(atoms.sizes, least))
     weights, owners, examples, contents = _merged_atoms(
         table, places, len(numbers), _values(trial, name)
     )

@@ -10,6 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.kernels.distinct_numbers import distinct_numbers
+
 Counts = NDArray[np.int64]
 Masks = NDArray[np.bool_]
 
@@ -42,7 +44,7 @@ class UnitOwners:
 
     def are_enough(self, members: Masks, threshold: int) -> bool:
         """Return whether some units are of enough owners."""
-        return len(np.unique(self.numbers[members])) >= self.least(threshold)
+        return len(distinct_numbers(self.numbers[members])) >= self.least(threshold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +71,7 @@ class AtomOwners:
     def of_pairs(cls, atoms: Counts, owners: Counts, count: int, least: int) -> "AtomOwners":
         """Return the owners of so many atoms, by the atom and the owner of units."""
         width = int(owners.max(initial=0)) + 1
-        atoms, owners = np.divmod(np.unique(atoms * width + owners), width)
+        atoms, owners = np.divmod(distinct_numbers(atoms * width + owners), width)
         times = np.bincount(owners, minlength=1)
         sizes = np.bincount(atoms, minlength=count)
         shares = np.zeros(count, np.int64)
@@ -91,7 +93,7 @@ class AtomOwners:
         if self.pairs is None:
             return int(self.sizes[is_in].sum()) >= self.least
         atoms, owners = self.pairs
-        return len(np.unique(owners[is_in[atoms]])) >= self.least
+        return len(distinct_numbers(owners[is_in[atoms]])) >= self.least
 
     def merged(self, numbers: Counts, count: int) -> "AtomOwners":
         """Return the owners of other atoms that have these as parts: `numbers` are those that each

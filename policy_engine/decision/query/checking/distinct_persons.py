@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from policy_engine.kernels.distinct_numbers import distinct_numbers
 from policy_engine.release.output_ledger import (
     COUNT,
     DISTINCT_PERSONS,
@@ -67,7 +68,7 @@ class DistinctPersons:
         words = np.random.default_rng(0).integers(0, 2**62, max(self.count, 1), np.int64)
         sums = np.zeros(len(self.units), np.int64)
         np.add.at(sums, units, words[places])
-        return len(np.unique(sums)) <= MOST_PATTERNS
+        return len(distinct_numbers(sums)) <= MOST_PATTERNS
 
     def populations(self) -> Populations:
         """Return the first row of each person in a cell, as populations of rows."""

@@ -25,6 +25,7 @@ from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.population_conditions import PopulationCondition
 from policy_engine.decision.query.checking.possible_worlds import MOST_PAIRS, does_hold
 from policy_engine.decision.query.grammar import to_sql
+from policy_engine.kernels.distinct_numbers import distinct_numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -202,7 +203,7 @@ class _Split:
             is_in = kinds == place
             members = _any_of(units, is_in, count)
             members &= ~_any_of(units, is_always | ((kinds >= 0) & ~is_in), count)
-            values, kinds_in = profile[secrets[0]], np.unique(alike[is_in & members[units]])
+            values, kinds_in = profile[secrets[0]], distinct_numbers(alike[is_in & members[units]])
             yield members, _any_of(units, values & np.isin(alike, kinds_in), count), values
 
     def _alike_rows(self, units: "Codes") -> "Codes":

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.outputs.judging import dominance, judge_statistic
 from policy_engine.audits.outputs.model import CellEvidence, ShownStatistic, Statbarn
 from policy_engine.decision.query.checking.whole_columns import LEAST_RANKED
+from policy_engine.kernels.distinct_numbers import distinct_numbers
 from policy_engine.kernels.output_checks.value_histograms import can_have_more
 from policy_engine.methods.output_checks.profile import OutputProfile
 from policy_engine.release.output_ledger import (
@@ -91,7 +92,7 @@ class ToldDifferences:
                 rarest = None
         evidence = total.evidence
         sizes = np.bincount(self.units[members], np.nan_to_num(contributions)[members])
-        some = sizes[np.unique(self.units[members & np.isfinite(contributions)])]
+        some = sizes[distinct_numbers(self.units[members & np.isfinite(contributions)])]
         about = replace(
             evidence,
             is_constant=np.array([len(some) > 0 and bool((some == some[0]).all())]),
@@ -103,7 +104,7 @@ class ToldDifferences:
         """Return how some rows are spread, as one statistic."""
         is_in = members & np.isfinite(contributions)
         _, counts = self._values(is_in, contributions)
-        rarest, units = self._rarest(counts), len(np.unique(self.units[is_in]))
+        rarest, units = self._rarest(counts), len(distinct_numbers(self.units[is_in]))
         total = self._total(is_in, np.nan_to_num(contributions)).evidence
         evidence = replace(
             total,
@@ -120,7 +121,7 @@ class ToldDifferences:
         is_in = members & np.isfinite(contributions)
         values, places = np.unique(contributions[is_in], return_inverse=True)
         width = int(self.units.max(initial=0)) + 1
-        pairs = np.unique(places.reshape(-1) * width + self.units[is_in])
+        pairs = distinct_numbers(places.reshape(-1) * width + self.units[is_in])
         return values, np.bincount(pairs // width, minlength=len(values))
 
     def _rarest(self, counts: NDArray[np.int64]) -> int | None:
