@@ -289,7 +289,11 @@ class OutputSession:
     @property
     def outputs(self) -> tuple[SessionOutput, ...]:
         """The outputs so far."""
-        return tuple(map(SessionOutput, self._outputs.values()))
+        return tuple(SessionOutput(one, self._is_provisional) for one in self._outputs.values())
+
+    @property
+    def _is_provisional(self) -> bool:
+        return self._ledger is not None and self._is_open
 
     @property
     def ledger_head(self) -> str:
@@ -379,7 +383,7 @@ class OutputSession:
         output = PreparedOutput(label, kind, text, self._chosen.check, **parts)
         earlier = tuple(self._outputs.values())
         self._outputs[label] = output.judged(self._own_ledger, self._scope(), earlier)
-        return SessionOutput(self._outputs[label])
+        return SessionOutput(self._outputs[label], self._is_provisional)
 
     def _check_open(self) -> None:
         if not self._is_open:

@@ -17,6 +17,8 @@ class SessionOutput:
     """An output as a session shows it: what may leave, and what is said of the rest."""
 
     _output: PreparedOutput
+    is_provisional: bool = False
+    """Whether `finalise` has still to check it against a ledger, and may withhold more."""
 
     @property
     def name(self) -> str:
@@ -65,7 +67,8 @@ class SessionOutput:
         return frame.set_index(list(frame.columns[:left])) if left else frame
 
     def __repr__(self) -> str:
-        lines = [f"{self.name}: {self.status}"]
+        more_checks = ", until finalise checks it against the ledger" * self.is_provisional
+        lines = [f"{self.name}: {self.status}{more_checks}"]
         for more, page in self._output.shown():
             lines += [more.strip()] * bool(more)
             lines += _text_lines(page.head, page.rows)

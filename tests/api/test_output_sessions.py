@@ -407,3 +407,17 @@ def test_models_leave_out_rows_that_do_not_say_whose_they_are(tmp_path):
     [first, second, _] = json.loads((tmp_path / "folder" / "outputs.json").read_text())["outputs"]
     for one in (first, second):
         assert "without 2 rows that do not say whose they are" in one["request"]
+
+
+def test_outputs_are_provisional_until_the_ledger_has_them(tmp_path):
+    made = session(tmp_path, ledger=tmp_path / "ledger")
+    output = made.groupby("sector").size()
+    assert output.is_provisional
+    assert "released, until finalise checks it against the ledger" in repr(output)
+    made.finalise()
+    [afterwards] = made.outputs
+    assert not afterwards.is_provisional
+    with output_session(
+        None, tmp_path / "other", data=people(), profile="sacro", unit="person"
+    ) as alone:
+        assert not alone.groupby("sector").size().is_provisional

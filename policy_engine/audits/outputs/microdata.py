@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from policy_engine.audits.outputs.chosen_rows import chosen_rows
+from policy_engine.audits.outputs.interval_texts import with_interval_texts
 from policy_engine.audits.outputs.model import Counts, Figures
 from policy_engine.audits.outputs.row_contents import check_contents, check_labels
 from policy_engine.errors import (
@@ -288,7 +289,7 @@ def arrow_table(frame: Any) -> pa.Table:
     try:
         # Some libraries fail on what others let pass, so it is asked before and after.
         _check_names(_names_of(frame))
-        table = pa.table(frame)
+        table = pa.table(with_interval_texts(frame))
         _check_names(table.column_names)
         columns = [_plain_texts(table[name]) for name in range(table.num_columns)]
         return pa.table(columns, names=table.column_names)
@@ -317,7 +318,7 @@ def arrow_column(source: Any) -> pa.ChunkedArray:
     """Return a series or an array as an Arrow column. Raises DataError (C009) where it is none."""
     try:
         if hasattr(source, "__arrow_c_stream__"):
-            return _plain_texts(pa.chunked_array(source))
+            return _plain_texts(pa.chunked_array(with_interval_texts(source)))
         return pa.chunked_array([pa.array(source, from_pandas=True)])
     except (pa.ArrowException, TypeError, ValueError):
         message = f"This is not a column of one type: {type(source).__name__}."
