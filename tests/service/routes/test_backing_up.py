@@ -49,7 +49,7 @@ def test_a_service_goes_on_from_a_backup_in_an_empty_folder(tmp_path):
     log = again.decisions.verify(AUDITOR)
     assert (log.intact, log.head) == (True, head)
     assert again.budgets.verify(AUDITOR).intact
-    question = {"target": ["http://example.com/Visit"], "assignee": "http://example.com/people/bob"}
+    question = {"target": [dataset["iri"]], "assignee": "http://example.com/people/bob"}
     assert client.post(f"{API}/decisions", json=question).json()["effect"] == "deny"
     assert again.decisions.verify(AUDITOR).entries == log.entries + 1
     again.close()
