@@ -35,6 +35,8 @@ def suppressed(aggregate, pay, folder, *, visits=1):
 @pytest.mark.parametrize("aggregate", SPREADS)
 @pytest.mark.parametrize("visits", [1, 2])
 def test_spread_is_shown_unless_one_person_has_most(tmp_path, aggregate, visits):
+    for name in "ab":
+        (tmp_path / name).mkdir()
     assert suppressed(aggregate, 1200.0, tmp_path / "a", visits=visits) == ()
     assert suppressed(aggregate, 1e7, tmp_path / "b", visits=visits) == ("K049",)
 
