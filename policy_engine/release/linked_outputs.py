@@ -142,7 +142,8 @@ class _LinkedTable:
                     threshold=threshold,
                     is_released=bool(released[row, number]),
                     protection=protection if statistic.evidence.units[row] else Protection(),
-                    condition=texts[row],
+                    # What the rules withhold must stay unknown under any condition.
+                    condition=texts[row] * bool(released[row, number]),
                     figure=-1 if made.counted is None else 0,
                 )
                 yield (row, number), cell

@@ -14,7 +14,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.outputs.model import TOTAL, Counts, TableVerdict
+from policy_engine.audits.outputs.model import TOTAL, Counts, Measure, TableVerdict
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
 from policy_engine.kernels.output_checks.released_bounds import KnownSums, can_solve, intervals
@@ -70,7 +70,7 @@ def _systems(one: JudgedTable) -> Iterator[str]:
     """Yield of each measure what adds up of it, empty for what does not."""
     for measure, aggregate in zip(one.made.table.measures, one.made.aggregates, strict=True):
         negatives = measure.statistics[0].evidence.negatives
-        if aggregate.function == "size":
+        if aggregate.function == "size" or _counts_all(measure, aggregate.function):
             yield "rows"
         elif aggregate.function in COUNTS or (
             aggregate.function == "sum" and (negatives is None or not negatives.any())
@@ -78,6 +78,14 @@ def _systems(one: JudgedTable) -> Iterator[str]:
             yield f"{aggregate.function}:{aggregate.column}"
         else:
             yield ""
+
+
+def _counts_all(measure: Measure, function: str) -> bool:
+    """Return whether a count of values is one of all rows: no unit lacks one, and each has one."""
+    evidence = measure.statistics[0].evidence
+    if function not in COUNTS or evidence.left_out is None or evidence.rows is None:
+        return False
+    return not evidence.left_out.any() and bool((evidence.rows == evidence.units).all())
 
 
 def _numbers(one: JudgedTable, system: str) -> list[int]:

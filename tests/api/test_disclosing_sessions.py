@@ -97,3 +97,18 @@ def test_a_withheld_total_does_not_follow_from_sums_with_another_column(tmp_path
         assert sizes(session.groupby("place")["other"].sum()).notna().all()
         both = session.groupby("place")["both"].sum()
     assert (both.status, [*both.reasons]) == ("review", ["K046"])
+
+
+@pytest.mark.parametrize("profile", ["dwb-2015", "bundesbank"])
+def test_a_cell_that_the_rules_withhold_is_not_shown_under_another_condition(tmp_path, profile):
+    with asked(tmp_path, workers(PAID), profile) as session:
+        assert pd.isna(session.crosstab("job", "income").to_pandas().loc["unpaid", "low"])
+        assert pd.isna(sizes(session.groupby("job").size())["unpaid"])
+
+
+def test_zeros_are_protected_where_values_of_a_column_without_missing_ones_are_counted(tmp_path):
+    with asked(tmp_path, workers(PAID), "sacro") as session:
+        assert sizes(session.groupby("job")["age"].count()).notna().all()
+        both = sizes(session.groupby(["job", "income"]).size())
+    assert pd.isna(both["unpaid", "low"])
+    assert both["office"].notna().all()
