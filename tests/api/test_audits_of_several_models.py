@@ -35,6 +35,7 @@ def halves(features, labels, seed):  # noqa: ARG001
     return features.to_pandas().sample(frac=0.5, random_state=seed % 2**32)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("generator", [Memory, Memory(), halves, make])
 def test_models_are_fitted_on_random_halves(generator):
     audit = audit_generative(people(1), people(2), model=generator, models=3, samples=300, **ONE)
@@ -53,6 +54,7 @@ def test_the_same_seed_fits_the_same_models():
     assert audits[0] == audits[1]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["sequential-trees", "gaussian-copula", "independent-marginals"])
 def test_generators_of_the_product_are_fitted_by_name(name, tmp_path):
     files = [tmp_path / "members.csv", tmp_path / "holdout.csv"]

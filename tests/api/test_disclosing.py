@@ -63,6 +63,7 @@ def test_who_knows_the_method_finds_persons_that_guessing_does_not(original, mas
     assert all(one.linked.low <= one.linked.value <= one.linked.high for one in audit.attacks)
 
 
+@pytest.mark.nightly
 def test_windows_of_rank_swapping_are_no_worse_than_distances_alone(original):
     masked = [column(name, masking="rank-swapping", p=0.1) for name in ("age", "pay")]
     audit = audit_disclosure(original, released(original, masked=masked))

@@ -174,6 +174,7 @@ def test_permuted_values_are_for_policies_that_ask_for_them(plain):
     assert {run.method for run in other.runs if run.is_eligible} == {*PERMITTED}
 
 
+@pytest.mark.nightly
 def test_persons_are_compared_by_every_way():
     comparison, _ = compared(({"k": 5},), privacyUnit="id", insensitive=["buys"])
     assert "permuted" in [run.method for run in comparison.runs]

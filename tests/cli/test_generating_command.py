@@ -107,6 +107,7 @@ def test_several_models_are_fitted_and_the_headline_is_over_them(files, tmp_path
     assert "model by model" in (out / "generative.html").read_text()
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("files")
 def test_several_models_are_given_by_repeating_their_options(tmp_path):
     lines = {one: (tmp_path / f"{one}.csv").read_text().splitlines() for one in SIDES}

@@ -689,9 +689,9 @@ def test_a_change_of_a_table_shows(tmp_path, change, says):
 def test_a_database_of_something_else_is_no_log(tmp_path, statements):
     path, _ = logged(tmp_path / "log.sqlite", 2)
     sql(path, *statements)
-    with pytest.raises(LogError, match=r"G001 .*more than a decision log"):
+    with pytest.raises(LogError, match=r"G001 .*more than one decision log"):
         verify_log(path)
-    with pytest.raises(OutputError, match=r"O002 .*more than a decision log"):
+    with pytest.raises(OutputError, match=r"O002 .*more than one decision log"):
         DecisionLog.open(path)
 
 

@@ -49,6 +49,7 @@ def test_columns_of_more_values_than_the_driver_holds_are_first_cut_at_quantiles
     assert losses(release) < 1.2 * losses(apply_policy(policy, {DATASET: rows}))
 
 
+@pytest.mark.nightly
 def test_columns_of_more_values_than_a_brief_holds_are_first_cut_at_quantiles(engine, monkeypatch):
     monkeypatch.setattr(summary, "_MOST_CELLS", 3_000)
     monkeypatch.setattr(coded_frames, "PARTS", 80)

@@ -127,6 +127,7 @@ def test_every_teacher_guides_them_as_on_the_local_engine(cluster, guide):
     check_same(both(cluster, people(), 3, 60, **{"quasi": QUASI, **GUIDED, **guide}))
 
 
+@pytest.mark.nightly
 def test_a_table_that_is_anonymous_already_is_left_as_it_is(cluster, far_nodes):
     table = {
         "age": [20] * 4 + [60] * 4 + [None] * 4,

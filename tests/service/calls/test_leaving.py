@@ -4,6 +4,7 @@ import asyncio
 from threading import Event
 
 import pytest
+from followed import apart
 
 from policy_engine.service.calls.leaving import answer_while_there
 
@@ -20,7 +21,7 @@ class Caller:
 
 def test_answer_is_given_while_the_caller_is_there():
     answer = answer_while_there(Caller(has_left=False), lambda: 7, pytest.fail)
-    assert asyncio.run(answer) == 7
+    assert apart(answer) == 7
 
 
 def test_work_is_ended_when_the_caller_leaves():
@@ -29,7 +30,7 @@ def test_work_is_ended_when_the_caller_leaves():
     def work():
         return stop.wait(30)
 
-    assert asyncio.run(answer_while_there(Caller(has_left=True), work, stop.set))
+    assert apart(answer_while_there(Caller(has_left=True), work, stop.set))
 
 
 def test_work_is_ended_with_a_call_that_is_cancelled():
@@ -44,7 +45,7 @@ def test_work_is_ended_with_a_call_that_is_cancelled():
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    asyncio.run(cancelled())
+    apart(cancelled())
     assert stop.is_set()
 
 
@@ -53,4 +54,4 @@ def test_what_is_wrong_is_told():
         raise ValueError("wrong")
 
     with pytest.raises(ValueError, match="wrong"):
-        asyncio.run(answer_while_there(Caller(has_left=False), work, lambda: None))
+        apart(answer_while_there(Caller(has_left=False), work, lambda: None))

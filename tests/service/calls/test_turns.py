@@ -3,6 +3,7 @@ import threading
 import time
 
 import pytest
+from followed import apart
 
 from policy_engine.errors import ServiceError
 from policy_engine.service.calls.turns import CallTurns
@@ -23,7 +24,7 @@ def most_at_once(callers):
     async def all_of_them():
         await asyncio.gather(*(turns.carry_out(one, work) for one in callers))
 
-    asyncio.run(all_of_them())
+    apart(all_of_them())
     return most[0]
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from fastapi.testclient import TestClient
+from followed import apart
 from served import API, browser, code, person, service, signed_in
 
 from policy_engine.service.app import make_app
@@ -60,7 +61,7 @@ def test_streams_of_events_are_counted(services):
         await hearing
         return number, services.run_news.listener_count
 
-    assert asyncio.run(count()) == (1, 0)
+    assert apart(count()) == (1, 0)
 
 
 def test_room_and_size_are_told(services):

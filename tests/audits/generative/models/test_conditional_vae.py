@@ -131,6 +131,7 @@ def test_records_without_classes_make_a_model_without_labels():
     assert model.reconstruct(VALUES[:2], passes=0, seed=0).shape == (2, 4, 4)
 
 
+@pytest.mark.nightly
 def test_one_class_has_no_codes():
     records = np.random.default_rng(0).random((30, 6))
     one = fit_vae(

@@ -109,6 +109,7 @@ def test_text_that_grows_for_one_person_is_refused_in_both_worlds(tmp_path):
     assert [asked(sql, tmp_path, ill=ill) for ill in (True, False)] == [["K017"], ["K017"]]
 
 
+@pytest.mark.nightly
 def test_names_that_stand_for_ever_longer_texts_are_refused(tmp_path):
     names = [f"n{k} || n{k} AS n{k + 1}" for k in range(40)]
     aliases = f"SELECT name || name AS n0, {', '.join(names)}, COUNT(*) FROM T GROUP BY n40"
