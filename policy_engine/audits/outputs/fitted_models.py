@@ -63,11 +63,18 @@ def fit(kind: str, formula: Any, explanatory: Any, frame: Any) -> Any:
     options = {} if kind == "ols" else {"disp": False}
     try:
         if isinstance(formula, str):
-            return getattr(smf, kind)(formula, data=frame).fit(**options)
+            return getattr(smf, kind)(formula, data=_with_used_categories(frame)).fit(**options)
         names = {"ols": "OLS", "logit": "Logit", "probit": "Probit"}
         return getattr(sm, names[kind])(formula, explanatory).fit(**options)
     except Exception as error:  # noqa: BLE001 (whatever a formula makes of the data)
         raise _unfitted(kind, error) from None
+
+
+def _with_used_categories(frame: Any) -> Any:
+    """Return a frame without the categories that no row has, as R's `lm` does: a variable of nobody
+    would make the matrix of a model singular."""
+    names = [name for name in frame.columns if hasattr(frame[name], "cat")]
+    return frame.assign(**{name: frame[name].cat.remove_unused_categories() for name in names})
 
 
 def _unfitted(kind: str, error: Exception) -> PolicyEngineError:

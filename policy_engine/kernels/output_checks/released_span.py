@@ -12,7 +12,7 @@ of the matrix; for two primes drawn afterwards from two million, no caller can a
 
 import secrets
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,7 +208,8 @@ class _Search:
 
 
 @inlined
-def _residue(number, prime, inverse_prime):  # type: ignore[no-untyped-def]
+def residue(number: float, prime: float, inverse_prime: float) -> Any:
+    """Return a whole number, held as a float, modulo a prime."""
     rest = number - np.floor(number * inverse_prime) * prime
     # The quotient may be off by one.
     if rest < 0.0:
@@ -237,17 +238,17 @@ def _eliminate(work, choices, pivots, prime, is_reduced):  # type: ignore[no-unt
         base, power, exponent = work[rank, column], 1.0, np.int64(prime) - 2
         while exponent > 0:
             if exponent & 1:
-                power = _residue(power * base, prime, inverse_prime)
-            base = _residue(base * base, prime, inverse_prime)
+                power = residue(power * base, prime, inverse_prime)
+            base = residue(base * base, prime, inverse_prime)
             exponent >>= 1
         for place in range(column, work.shape[1]):
-            work[rank, place] = _residue(work[rank, place] * power, prime, inverse_prime)
+            work[rank, place] = residue(work[rank, place] * power, prime, inverse_prime)
         first = 0 if is_reduced else rank + 1
         for other in range(first, work.shape[0]):
             if other != rank and work[other, column] != 0.0:
                 factor = prime - work[other, column]
                 for place in range(column, work.shape[1]):
-                    work[other, place] = _residue(
+                    work[other, place] = residue(
                         work[other, place] + factor * work[rank, place], prime, inverse_prime
                     )
         pivots[rank] = column

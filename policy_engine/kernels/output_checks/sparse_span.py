@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.compiled import compiled
+from policy_engine.kernels.output_checks.released_span import residue
 
 Residues = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -188,17 +189,6 @@ class WholeForm:
         return is_spanned
 
 
-@inlined
-def _rest(number, prime, inverse_prime):  # type: ignore[no-untyped-def]
-    rest = number - np.floor(number * inverse_prime) * prime
-    # The quotient may be off by one.
-    if rest < 0.0:
-        rest += prime
-    if rest >= prime:
-        rest -= prime
-    return rest
-
-
 @compiled
 def _evaluate(starts, members, columns, coefficients, prime, result):  # type: ignore[no-untyped-def]
     inverse_prime = 1.0 / prime
@@ -210,7 +200,7 @@ def _evaluate(starts, members, columns, coefficients, prime, result):  # type: i
                 result[place, number] += coefficients[row, number]
         for number in range(coefficients.shape[1]):
             if result[place, number] >= prime:
-                result[place, number] = _rest(result[place, number], prime, inverse_prime)
+                result[place, number] = residue(result[place, number], prime, inverse_prime)
 
 
 @compiled
@@ -236,7 +226,7 @@ def _constrain(  # type: ignore[no-untyped-def]
         for number in range(width):
             if value[number] == 0.0 or (pivots[number] >= 0 and not is_reduced):
                 continue
-            value[number] = _rest(value[number], prime, inverse_prime)
+            value[number] = residue(value[number], prime, inverse_prime)
             if value[number] == 0.0:
                 continue
             if pivots[number] < 0 and pivot < 0:
@@ -250,18 +240,18 @@ def _constrain(  # type: ignore[no-untyped-def]
         base, power, exponent = value[pivot], 1.0, np.int64(prime) - 2
         while exponent > 0:
             if exponent & 1:
-                power = _rest(power * base, prime, inverse_prime)
-            base = _rest(base * base, prime, inverse_prime)
+                power = residue(power * base, prime, inverse_prime)
+            base = residue(base * base, prime, inverse_prime)
             exponent >>= 1
         for row in range(work.shape[0]):
             entry = work[row, pivot]
             if entry == 0.0:
                 continue
-            entry = _rest(entry * power, prime, inverse_prime)
+            entry = residue(entry * power, prime, inverse_prime)
             work[row, pivot] = entry
             for at in range(count):
                 number = others[at]
-                work[row, number] = _rest(
+                work[row, number] = residue(
                     work[row, number] + (prime - value[number]) * entry, prime, inverse_prime
                 )
         pivots[pivot] = column
@@ -297,9 +287,9 @@ def _divide(values, factors, prime):  # type: ignore[no-untyped-def]
         base, power, exponent = factors[row], 1.0, np.int64(prime) - 2
         while exponent > 0:
             if exponent & 1:
-                power = _rest(power * base, prime, inverse_prime)
-            base = _rest(base * base, prime, inverse_prime)
+                power = residue(power * base, prime, inverse_prime)
+            base = residue(base * base, prime, inverse_prime)
             exponent >>= 1
         for place in range(values.shape[1]):
             if values[row, place] != 0.0:
-                values[row, place] = _rest(values[row, place] * power, prime, inverse_prime)
+                values[row, place] = residue(values[row, place] * power, prime, inverse_prime)

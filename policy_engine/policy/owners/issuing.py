@@ -78,7 +78,7 @@ def _lookalike_outputs(policy: Policy, party: str, owners: Owners) -> Iterator[P
     for rule in policy.permissions:
         for other in others if rule.output else ():
             if other != rule.output and are_overlapping(rule.output, other):
-                message = f"The output {rule.output} may be taken for what belongs to others."
+                message = f"The output {rule.output} could be confused with what belongs to others."
                 yield Problem("P024", message, _OWN_NAMESPACE, rule.place)
                 break
 

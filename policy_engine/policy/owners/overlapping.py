@@ -1,4 +1,4 @@
-"""Names of assets that are, lie in or may be taken for one another."""
+"""Names of assets that are the same, lie in one another or could be confused."""
 
 import unicodedata
 from urllib.parse import unquote
@@ -7,7 +7,7 @@ from policy_engine import terms
 
 
 def are_overlapping(first: str, second: str) -> bool:
-    """Tell whether one of two IRIs lies in the other, or may be taken for one that does.
+    """Tell whether one of two IRIs lies in the other, or could be confused with one that does.
 
     Case, percent-encoding, a port that goes without saying, `http` for `https`, `#` or `?` for `/`
     and slashes at the end make no difference: a person takes all of these for one name.
@@ -17,12 +17,12 @@ def are_overlapping(first: str, second: str) -> bool:
 
 
 def are_alike(first: str, second: str) -> bool:
-    """Tell whether one of two IRIs may be taken for the other, as `are_overlapping` has it."""
+    """Tell whether two IRIs could be confused, as `are_overlapping` has it."""
     return _likeness(first) == _likeness(second)
 
 
 def _likeness(iri: str) -> str:
-    """Return what an IRI has in common with those that may be taken for it."""
+    """Return what an IRI has in common with those that it could be confused with."""
     iri = terms.canonical(_decoded(terms.canonical(iri)))
     iri = unicodedata.normalize("NFKC", _decoded(iri)).casefold()
     scheme, colon, rest = iri.partition(":")

@@ -191,4 +191,6 @@ def _cap(cap: Cap) -> CapView:
 
 
 def _empty_error() -> PolicyEngineError:
-    return ServiceError.of("N004", "Nothing was charged to a budget yet: there is no ledger.")
+    return ServiceError.of(
+        "N004", "Nothing has been charged to a budget yet, so there is no ledger."
+    )

@@ -136,7 +136,9 @@ def check_claim(session: Session, owner_id: str, iri: str) -> None:
     """
     conflict = next((one for one in _claimed(session, owner_id) if are_overlapping(one, iri)), None)
     if conflict is not None:
-        message = f"The IRI {iri} is, lies in or may be taken for what belongs to somebody else."
+        message = (
+            f"The IRI {iri} is, lies in or could be confused with what belongs to somebody else."
+        )
         hint = "Take another one, or ask an administrator whose it is."
         raise ServiceError.of("N004", message, hint)
 

@@ -20,15 +20,12 @@ def test_intervals_are_texts_in_their_order_and_other_columns_stay():
 
 
 def test_bands_are_keys_of_tables_and_variables_of_models(tmp_path):
-    bands = (
-        BANDS.cat.remove_unused_categories()
-    )  # which would make the matrix of the model singular
-    frame = pd.DataFrame({"person": range(60), "age": AGES, "band": bands})
+    frame = pd.DataFrame({"person": range(60), "age": AGES, "band": BANDS})
     frame["pay"] = frame.person * 7 % 31 + frame.age
     with output_session(
         None, tmp_path / "folder", data=frame, profile="sacro", unit="person"
     ) as session:
         sizes = session.groupby("band").size().to_pandas()
-        assert session.crosstab(bands, "age").status == "suppressed"
+        assert session.crosstab(BANDS, "age").status == "suppressed"
         assert session.ols("pay ~ I(person % 7) + C(band)").status == "released"
     assert sizes.index.tolist() == ["(9, 25]", "(25, 50]", "(50, 99]"]

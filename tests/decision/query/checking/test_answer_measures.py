@@ -103,7 +103,7 @@ def test_total_of_two_values_and_counts_are_combined(tmp_path, column, function)
     assert ask(f"SELECT {function}({column}) AS s FROM T").is_released
     second = ask(counts)
     assert len(shown(second, column)) < len(shown(alone.checked, column))
-    assert {"K043", "K044", "K050"} & owner_codes(second)
+    assert "K050" in owner_codes(second)
 
 
 def shown(checked, column):
