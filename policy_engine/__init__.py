@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from policy_engine.api.auditing_secrets import audit_attribute
     from policy_engine.api.certifying import certify_output
     from policy_engine.api.comparing import compare_release
+    from policy_engine.api.converting import convert_policy
     from policy_engine.api.deciding import (
         attest_output,
         decide_request,
@@ -59,6 +60,7 @@ _HOMES = {
         "api.auditing_secrets": ("audit_attribute",),
         "api.certifying": ("certify_output",),
         "api.comparing": ("compare_release",),
+        "api.converting": ("convert_policy",),
         "api.disclosing": ("audit_disclosure",),
         "api.deciding": (
             "attest_output",
@@ -134,6 +136,7 @@ __all__ = [
     "compare_policies",
     "compare_release",
     "compliance_report",
+    "convert_policy",
     "decide_request",
     "decider",
     "draw_policy",

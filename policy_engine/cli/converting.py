@@ -42,14 +42,10 @@ def convert(
 
     The policy is not checked: `validate` does that.
     """
-    from policy_engine.policy import read_file  # noqa: PLC0415
-    from policy_engine.policy.converting import convert_policy  # noqa: PLC0415
-    from policy_engine.policy.syntax.detection import syntax_of  # noqa: PLC0415
+    from policy_engine.api.converting import convert_policy  # noqa: PLC0415
 
     syntax_wanted = to.value if to else _syntax_by_ending(output)
-    text = read_file(policy)
-    syntax, source = syntax_of(policy.name, text), str(policy)
-    converted = convert_policy(text, syntax, syntax_wanted, source, reading)
+    converted = convert_policy(policy, syntax_wanted, **reading.keywords)
     if output is None:
         typer.echo(converted.encode(), nl=False)
     else:

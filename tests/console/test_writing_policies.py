@@ -60,6 +60,20 @@ def test_what_a_policy_says_is_read_out_and_who_can_do_what_is_told(open_page):
     assert ("Customer", "read", "marketing", "✗ may not", "✗ may not") in cells
 
 
+def test_the_text_is_shown_in_another_syntax(open_page, accessibility):
+    page = new_policy(open_page, "In Turtle")
+    page.get_by_role("combobox", name="Syntax").select_option("turtle")
+    page.get_by_role("button", name="Convert").click()
+    text = page.get_by_role("region", name="The policy in Turtle")
+    text.wait_for()
+    assert text.inner_text().startswith("@prefix")
+    assert accessibility(page) == []
+    replace_line(page, '"target"', "no policy")
+    page.get_by_text("Of the text before the last changes.").wait_for()
+    page.get_by_role("button", name="Convert").click()
+    page.get_by_text("Code J").first.wait_for()
+
+
 def test_a_request_that_no_rule_permits_is_denied_with_the_nearest_rule(open_page):
     page = new_policy(open_page, "Denied")
     ask(page, "http://org/user", "read", "http://example.com/Customer", "marketing")

@@ -12,6 +12,7 @@ export type Version = Schemas["VersionView"];
 export type VersionText = Schemas["VersionText"];
 export type VersionState = Version["state"];
 export type Explanation = Schemas["Explanation"];
+export type ConvertedText = Schemas["ConvertedText"];
 export type Matrix = Schemas["AccessMatrix"];
 export type Comparison = Schemas["Difference"];
 export type Change = Schemas["Change"];

@@ -3,6 +3,7 @@ import type { Problem } from "../api/problems";
 import { has, useMe } from "../app/session";
 import { Busy, Refused } from "../parts/states";
 import { Conflict } from "./Conflict";
+import { Converting } from "./Converting";
 import { Editor, type EditorHandle } from "./editor/Editor";
 import { Diagnostics } from "./Diagnostics";
 import { latestOf, type Opened } from "./opened";
@@ -88,6 +89,7 @@ export function Workbench({ opened, reload, show }: Props) {
           <Suspense fallback={<Busy what="Loading the comparison" />}>
             <Changes policy={policy} version={version.number} text={draft.text} isSaved={!draft.isChanged} />
           </Suspense>
+          <Converting text={draft.text} />
         </div>
       </div>
       {isPublishing && (

@@ -10,11 +10,13 @@ from pydantic import BaseModel
 from sqlalchemy import ColumnElement, or_, select, update
 from sqlalchemy.orm import Session, selectinload
 
+from policy_engine.api.converting import convert_policy
 from policy_engine.authoring.diff import compare_policies
 from policy_engine.authoring.diff.model import Difference
 from policy_engine.authoring.validating import Checked, check_text
 from policy_engine.errors import PolicyError, Problem, ServiceError
 from policy_engine.policy import InForce, Policy, PolicyText, Reading
+from policy_engine.policy.syntax import Syntax
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.identity.actors import Actor
@@ -267,6 +269,11 @@ def policies_of(text: str) -> InForce:
 def policy_of(text: str) -> Policy:
     """Return the one policy of a text. Raises PolicyError with all its problems."""
     return _reading().policy(_named(text))
+
+
+def text_in(text: str, syntax: Syntax) -> str:
+    """Return a text in another syntax, of the same meaning. Raises PolicyError as the engine."""
+    return convert_policy(_named(text), syntax)
 
 
 def digest_of(text: str) -> str:

@@ -11,6 +11,7 @@ from policy_engine.authoring.diff.model import Difference
 from policy_engine.authoring.explanation import AccessMatrix, access_matrix, policy_sentences
 from policy_engine.decision import Decider, read_request
 from policy_engine.errors import ServiceError
+from policy_engine.policy.syntax import Syntax
 from policy_engine.service.calls.callers import (
     ServicesOf,
     address_of,
@@ -29,6 +30,7 @@ from policy_engine.service.resources.policies import (
     PolicyView,
     VersionText,
     policies_of,
+    text_in,
 )
 
 router = APIRouter(tags=["policies"], route_class=RepeatableRoute)
@@ -60,6 +62,19 @@ class EndReason(BaseModel):
     """Why a policy is withdrawn."""
 
     reason: Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class Conversion(Text):
+    """A text of a policy, and the syntax to write it in."""
+
+    to: Syntax
+
+
+class ConvertedText(BaseModel):
+    """A text of a policy in the syntax that was asked for."""
+
+    syntax: Syntax
+    text: str
 
 
 class Explanation(BaseModel):
@@ -119,6 +134,13 @@ async def check_policy(
 async def explain(services: ServicesOf, text: Text, actor: Reader) -> Explanation:
     """Say what a text means, in sentences, and who can do what by it."""
     return await services.turns.carry_out(actor.id, _explanation, text.text)
+
+
+@router.post("/policies:convert")
+async def convert(services: ServicesOf, wanted: Conversion, actor: Reader) -> ConvertedText:
+    """Write a text in another syntax of RDF, in which it means the same; nothing is kept of it."""
+    text = await services.turns.carry_out(actor.id, text_in, wanted.text, wanted.to)
+    return ConvertedText(syntax=wanted.to, text=text)
 
 
 @router.post("/policies:evaluate")

@@ -3,6 +3,8 @@ import json
 import pytest
 from served import API, CUSTOMER, browser, claimed, code, service, signed_in
 
+from policy_engine.policy import read_policy
+
 TEXT = CUSTOMER.read_text("utf-8")
 READ = {"assignee": "http://org/user", "target": ["http://example/anonCustomer"]}
 
@@ -60,6 +62,31 @@ def test_a_text_is_read_out_and_says_who_can_do_what(services):
     assert answer["sentences"][-1] == "Whatever no rule permits is denied."
     assert answer["matrix"]["assignees"] == ["http://org/user", "anybody else"]
     assert code(client.post(f"{API}/policies:explain", json={"text": "{}"})) == (422, "P001")
+
+
+def test_a_text_is_written_in_another_syntax_and_back(services):
+    client = signed_in(services, "owner")
+    texts = [TEXT]
+    for syntax in ("turtle", "rdf-xml", "n-triples", "json-ld"):
+        wanted = {"text": texts[-1], "to": syntax}
+        answer = client.post(f"{API}/policies:convert", json=wanted).json()
+        assert answer["syntax"] == syntax
+        texts.append(answer["text"])
+    assert texts[1].startswith("@prefix")
+    assert {read_policy(one).digest for one in (TEXT, texts[-1])} == {read_policy(TEXT).digest}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "answer"),
+    [
+        ({"text": "<http://e.x/p> a", "to": "json-ld"}, "F001"),
+        ({"text": TEXT.replace('"target"', '"tarGet"'), "to": "turtle"}, "L002"),
+        ({"text": TEXT, "to": "yaml"}, "N007"),
+    ],
+)
+def test_what_cannot_be_converted_is_refused_with_its_code(services, wanted, answer):
+    client = signed_in(services, "auditor")
+    assert code(client.post(f"{API}/policies:convert", json=wanted)) == (422, answer)
 
 
 def test_a_request_is_decided_by_a_text_alone(services):
