@@ -1,7 +1,9 @@
 """A service in a folder of its own, and people who call it."""
 
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from fastapi.testclient import TestClient
 
@@ -10,6 +12,7 @@ from policy_engine.service.app import make_app
 from policy_engine.service.identity.roles import Role
 from policy_engine.service.services import Services
 from policy_engine.service.settings import ServiceSettings
+from policy_engine.service.store.database import Database
 from policy_engine.service.store.people import Person
 
 API = "/api/v1"
@@ -18,20 +21,41 @@ if not CUSTOMER.exists():
     CUSTOMER = Path(__file__).parent.parent / CUSTOMER
 
 
+_FILE = "service.db"
+_APPLICATIONS = {}
+"""Those of the services that are open, each as in the service itself: one for all."""
+
+
 @contextmanager
 def service(folder, **settings):
     """Return the services of a folder, closed at the end."""
-    services = Services.open(ServiceSettings(folder=folder, **settings))
+    wanted = ServiceSettings(folder=folder, **settings)
+    database = Path(folder) / _FILE
+    if not wanted.database and not database.exists():
+        database.parent.mkdir(parents=True, exist_ok=True)
+        database.write_bytes(_new_database())
+    services = Services.open(wanted)
+    _APPLICATIONS[id(services)] = make_app(services)
     try:
         yield services
     finally:
+        del _APPLICATIONS[id(services)]
         services.close()
+
+
+@cache
+def _new_database():
+    """Return a file of SQLite that is up to date: to make one takes as long as many tests."""
+    with TemporaryDirectory() as folder:
+        settings = ServiceSettings(folder=folder)
+        Database.open(settings.database_url).close()
+        return (Path(folder) / _FILE).read_bytes()
 
 
 def browser(services):
     """Return a browser that is not signed in; our own faults are answers, as they are to users."""
-    address = services.settings.address
-    return TestClient(make_app(services), base_url=address, raise_server_exceptions=False)
+    address, app = services.settings.address, _APPLICATIONS.get(id(services)) or make_app(services)
+    return TestClient(app, base_url=address, raise_server_exceptions=False)
 
 
 def person(services, *roles, name="Ada", party=""):
