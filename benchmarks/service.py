@@ -153,7 +153,8 @@ def check_policies(served, seconds):
     looks at a page sends it, and changed each time, as who types does."""
     for text in (TEXT.encode(), _large().encode()):
         size = f"{len(text) / 1000:.0f} kB"
-        same, other = repeat(text), (text + b" " * i for i in count(1))
+        other = (text.replace(b'"10"', b'"%d"' % i) for i in count(10))  # another k
+        same = repeat(text)
         yield f"check, {size}, the same", load(served, "/policies:check", same, 10, seconds)
         yield f"check, {size}, another", load(served, "/policies:check", other, 10, seconds)
 

@@ -166,8 +166,13 @@ def settings() -> Mapping[str, frozenset[str]]:
 
 def names_columns(operand: str) -> bool:
     """Tell whether a left operand is a parameter that has columns on its right."""
-    term = vocabulary().get(operand)
-    return term is not None and term.iris("range") == (f"{ODRL}Asset",)
+    return operand in _column_operands()
+
+
+@cache
+def _column_operands() -> frozenset[str]:
+    entries = vocabulary().items()
+    return frozenset(iri for iri, term in entries if term.iris("range") == (f"{ODRL}Asset",))
 
 
 def takes_names(operand: str) -> bool:
@@ -177,12 +182,12 @@ def takes_names(operand: str) -> bool:
 
 def methods() -> Mapping[str, Term]:
     """Return the methods (`pe:Method`) by their notation: privacy models, and `masking`."""
-    return {term.facts["notation"]: term for term in instances(f"{PE}Method").values()}
+    return _by_notation(f"{PE}Method")
 
 
 def privacy_models() -> Mapping[str, Term]:
     """Return the privacy models (`pe:PrivacyModel`) by their notation, such as `l-diversity`."""
-    return {term.facts["notation"]: term for term in instances(f"{PE}PrivacyModel").values()}
+    return _by_notation(f"{PE}PrivacyModel")
 
 
 def method_operands(
@@ -196,7 +201,12 @@ def method_operands(
 
 def maskings() -> Mapping[str, Term]:
     """Return the maskings of single columns by their notation, such as `rounding`."""
-    return {term.facts["notation"]: term for term in instances(f"{PE}Masking").values()}
+    return _by_notation(f"{PE}Masking")
+
+
+@cache
+def _by_notation(kind: str) -> Mapping[str, Term]:
+    return MappingProxyType({one.facts["notation"]: one for one in instances(kind).values()})
 
 
 def randomisers() -> Mapping[str, Term]:

@@ -138,7 +138,7 @@ def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = No
 
 def check_text(text: PolicyText, reading: Reading) -> Checked:
     """Return the problems of a text of policies, of memberships, or of terms, which has no file."""
-    return _check_source(text, Path(text.name), reading)
+    return _check_source(text.parsed(reading.limits), Path(text.name), reading)
 
 
 def _check_source(

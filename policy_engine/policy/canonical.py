@@ -304,10 +304,15 @@ def _sorted(forms: Iterable[_Form]) -> list[_Form]:
 
 def _set(forms: Iterable[_Form]) -> list[_Form]:
     """Return forms in order, each once."""
-    sorted_forms = _sorted(forms)
-    pairs = zip([None, *sorted_forms], sorted_forms, strict=False)
-    return [one for before, one in pairs if before is None or _text(before) != _text(one)]
+    all_forms = list(forms)
+    if len(all_forms) < 2:
+        return all_forms
+    forms_by_text = {_text(one): one for one in all_forms}
+    return [forms_by_text[text] for text in sorted(forms_by_text)]
 
 
 def _text(form: _Form) -> str:
-    return json.dumps(form, sort_keys=True, separators=(",", ":"))
+    return _ENCODER.encode(form)
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))

@@ -29,6 +29,8 @@ def labelled(policy: Policy) -> Policy:
     the rule's canonical form, with the name of the rule that a duty hangs on. Rules that say
     exactly the same are numbered.
     """
+    if all(rule.uid and not rule.nested_rules for rule in policy.rules):
+        return policy
     used_labels: Counter[str] = Counter()
     return replace(
         policy,

@@ -130,10 +130,11 @@ def missing_property_message(kind: Kind, prop: str, policy_type: str) -> str:
     return f"The {kind}{whose} has no {terms.local_name(prop)}."
 
 
-def odrl_properties() -> set[str]:
+@cache
+def odrl_properties() -> frozenset[str]:
     """Return the local names of the properties that ODRL's context defines."""
     context = terms.bundled_contexts()["http://www.w3.org/ns/odrl.jsonld"]["@context"]
-    return {name for name in context if name[0].islower()}
+    return frozenset(name for name in context if name[0].islower())
 
 
 WIDER_PROPERTIES: Mapping[str, str] = {
@@ -149,11 +150,12 @@ _ACTION_PROPERTIES = (f"{_ODRL}includedIn", f"{_ODRL}implies")
 PURPOSE_PROPERTIES = (f"{terms.MOSAICROWN}declinationOf", f"{terms.SKOS}broader")
 
 
-def membership_properties(role: str) -> set[str]:
+@cache
+def membership_properties(role: str) -> frozenset[str]:
     """Return the properties that say what something in a role is part of."""
-    return {
+    return frozenset(
         prop for prop, parts in WIDER_PROPERTIES.items() if set(parts.split()) & set(role.split())
-    }
+    )
 
 
 def wider_role(prop: str, role: str) -> str:

@@ -21,6 +21,7 @@ from policy_engine.policy.reading.reader import read_drafts, read_hierarchy, rea
 from policy_engine.policy.reading.vocabulary_reader import check_wider, read_vocabulary
 from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.detection import read_document, syntax_of
+from policy_engine.policy.syntax.json_text import Document
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import NONE, Vocabulary, joined
 
@@ -29,12 +30,23 @@ class PolicyText(NamedTuple):
     """The text of a policy or a vocabulary, in any syntax, that is in no file.
 
     `name` is what messages call it; its ending tells the syntax, as that of a file does.
+    `document` is what the text was read as, where it was.
     """
 
     text: bytes
     name: str = ""
+    document: Document | None = None
+
+    def parsed(self, limits: Limits = DEFAULT_LIMITS) -> "PolicyText":
+        """Return the text with its document, so that it is read once; as it is where it has none:
+        whoever needs the document is told why."""
+        try:
+            return self._replace(document=read_document(*text_of(self), limits))
+        except PolicyError:
+            return self
 
 
+_Given = tuple[str | bytes | Document, str, Syntax]
 Source = str | Path | Mapping[str, Any] | Policy | PolicyText
 """A policy: the path of its file, its text, its JSON as Python has it, or read already.
 
@@ -114,7 +126,7 @@ class Reading:
             elif is_path(source):
                 collector.add_file(Path(source))
             else:
-                collector.add(self._read(text_of(source), ()))
+                collector.add(self._read(_given(source), ()))
         return collector.collect()
 
     def hierarchy(self, sources: Sequence[str | Path | PolicyText]) -> Hierarchy:
@@ -160,7 +172,7 @@ class Reading:
         """The parents, each read once."""
         return tuple(draft for parent in self.parents for draft in self._parent(parent))
 
-    def _read(self, source: Text, beside: Sequence[Policy]) -> tuple[Policy, ...]:
+    def _read(self, source: _Given, beside: Sequence[Policy]) -> tuple[Policy, ...]:
         """Return the policies of a text, replaced ones among them."""
         text, name, syntax = source
         options = {**self._how, "syntax": syntax, "keep_replaced": True}
@@ -208,9 +220,12 @@ def kind_of(
     a policy says.
     """
     try:
-        text, name, syntax = text_of(source)
-        document = read_document(text, name, syntax, limits)
+        document = read_document(*_given(source), limits)
     except PolicyError:
+        return "policies"
+    if isinstance(document.value, dict) and any(
+        _last(key) in _OF_POLICIES for key in document.value
+    ):
         return "policies"
     names_and_types = [*_document_keys(document.value)]
     keys, types = ({one[part] for one in names_and_types} for part in (0, 1))
@@ -242,7 +257,7 @@ def _last(name: str) -> str:
     return name.replace("/", ":").replace("#", ":").rsplit(":", 1)[-1]
 
 
-def text_of(source: Source | VocabularySource) -> tuple[str | bytes, str, Syntax]:
+def text_of(source: Source | VocabularySource) -> Text:
     """Return the text of a policy, its name in messages, and its syntax."""
     if isinstance(source, PolicyText):
         return source.text, source.name, syntax_of(source.name, source.text)
@@ -255,6 +270,13 @@ def text_of(source: Source | VocabularySource) -> tuple[str | bytes, str, Syntax
         raise DataError.of("C010", message)
     text = read_file(Path(source))
     return text, str(source), syntax_of(str(source), text)
+
+
+def _given(source: Source) -> _Given:
+    """Return the text of a policy as `text_of`, or what it was read as, where it was."""
+    text, name, syntax = text_of(source)
+    document = source.document if isinstance(source, PolicyText) else None
+    return text if document is None else document, name, syntax
 
 
 def is_path(source: object) -> TypeGuard[str | Path]:

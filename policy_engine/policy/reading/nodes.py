@@ -17,6 +17,8 @@ DESCRIPTIONS = (
     ),
 )
 
+_SILENT = ("@", *DESCRIPTIONS)
+"""How what states nothing begins: keywords, and descriptions."""
 CLASS_KINDS = frozenset(("owl:Class", f"{terms.PE}PolicyType", f"{terms.MOSAICROWN}purpose"))
 """The kinds of the terms that are classes; the kinds of a purpose are among them."""
 
@@ -31,7 +33,12 @@ def described_nodes(data: Mapping[str, Any]) -> Iterator[tuple[str, Node]]:
 
 def has_statements(data: Mapping[str, Any]) -> bool:
     """Tell whether a node has properties that are not mere descriptions."""
-    return any(not prop.startswith(("@", *DESCRIPTIONS)) for prop in data)
+    return any(not prop.startswith(_SILENT) for prop in data)
+
+
+def statements(data: Mapping[str, Any]) -> list[str]:
+    """Return the properties of a node that are not mere descriptions."""
+    return [prop for prop in data if not prop.startswith(_SILENT)]
 
 
 def child_values(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -12,13 +12,14 @@ from policy_engine.policy.reading.queries import query_problems
 from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.detection import read_document
 from policy_engine.policy.syntax.json_ld import expand
+from policy_engine.policy.syntax.json_text import Document
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.validation.checks import problems_of, with_warnings
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 
 def read_policy(
-    text: str | bytes,
+    text: str | bytes | Document,
     *,
     source: str = "",
     contexts: Mapping[str, Any] | None = None,
@@ -49,7 +50,7 @@ def read_policy(
 
 
 def read_policies(
-    text: str | bytes,
+    text: str | bytes | Document,
     *,
     source: str = "",
     contexts: Mapping[str, Any] | None = None,
@@ -79,7 +80,7 @@ def read_policies(
 
 
 def read_drafts(
-    text: str | bytes,
+    text: str | bytes | Document,
     *,
     source: str = "",
     contexts: Mapping[str, Any] | None = None,
@@ -103,7 +104,7 @@ _How = tuple[Mapping[str, Any] | None, Limits, Syntax, Vocabulary]
 
 
 def _drafts(
-    text: str | bytes,
+    text: str | bytes | Document,
     source: str,
     how: _How,
     *,
@@ -115,7 +116,7 @@ def _drafts(
     return reader, reader.read(source)
 
 
-def _reader(text: str | bytes, source: str, how: _How) -> PolicyReader:
+def _reader(text: str | bytes | Document, source: str, how: _How) -> PolicyReader:
     contexts, limits, syntax, vocabulary = how
     document = read_document(text, source, syntax, limits)
     known_contexts = vocabulary.contexts(contexts, document.value)
@@ -123,7 +124,7 @@ def _reader(text: str | bytes, source: str, how: _How) -> PolicyReader:
 
 
 def read_hierarchy(
-    text: str | bytes,
+    text: str | bytes | Document,
     *,
     source: str = "",
     contexts: Mapping[str, Any] | None = None,

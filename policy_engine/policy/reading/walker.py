@@ -17,6 +17,7 @@ from policy_engine.policy.reading.nodes import (
     has_statements,
     property_values,
     says_something_else,
+    statements,
 )
 from policy_engine.policy.structure import (
     KINDS,
@@ -184,7 +185,7 @@ class Walker:
 
     def read_unreferenced(self, node: Node) -> None:
         """Read the memberships of a node that nothing refers to."""
-        properties = [prop for prop in node.data if not prop.startswith(("@", *DESCRIPTIONS))]
+        properties = statements(node.data)
         if properties and not {*WIDER_PROPERTIES, SOURCE} & set(properties):
             self._read_pointers.add(node.pointer)
             names = join_names(sorted(map(terms.compact, properties)))
@@ -272,8 +273,9 @@ class Walker:
     def check_properties(self, node: Node, properties: AbstractSet[str], subject: str) -> None:
         """Note every property of a node that is neither known nor a mere description."""
         self._read_pointers.add(node.pointer)
+        silent = ("@", *self.descriptions)
         for prop in map(terms.canonical, node.data):
-            if prop in properties or prop.startswith(("@", *self.descriptions)):
+            if prop in properties or prop.startswith(silent):
                 continue
             name = terms.compact(prop)
             if prop.startswith(_ODRL) and prop.removeprefix(_ODRL) in odrl_properties():
@@ -344,8 +346,7 @@ class Walker:
             self._refuse_unread_data(node.data)
 
     def _refuse_unread_data(self, data: Mapping[str, Any]) -> None:
-        pointer = data.get(POINTER, "")
-        properties = [prop for prop in data if not prop.startswith(("@", *DESCRIPTIONS))]
+        pointer, properties = data.get(POINTER, ""), statements(data)
         if properties and pointer not in self._read_pointers:
             message = "The content of this object is not evaluated here, so it is refused."
             hint = f"Found: {join_names(sorted(map(terms.compact, properties)))}."

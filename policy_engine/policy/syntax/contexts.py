@@ -48,6 +48,12 @@ class Definition(NamedTuple):
         return bool(self.namespace)
 
 
+_KEYWORDS = {
+    name: Definition(name) for name in ("@context", "@id", "@list", "@set", "@type", "@value")
+}
+"""What keys mean that are keywords, made once: most texts have many of them."""
+
+
 class Context(NamedTuple):
     """The terms in force at some place of a document."""
 
@@ -55,7 +61,7 @@ class Context(NamedTuple):
 
     def key(self, name: str) -> Definition:
         """Return the definition of a key; its IRI lacks a colon where the key has no definition."""
-        return self.definitions.get(name) or Definition(self.reference(name))
+        return self.definitions.get(name) or _KEYWORDS.get(name) or Definition(self.reference(name))
 
     def term(self, name: str) -> str:
         """Return the IRI of a name that may be a term, as after `@type` or `@vocab`."""
@@ -82,16 +88,11 @@ class Context(NamedTuple):
         does not exist, and a prohibition of it would be lost.
         """
         prefix, colon, _ = name.partition(":")
-        definition = self.definitions.get(prefix)
-        is_absolute_iri = terms.has_known_scheme(name) or prefix[:1] in "@_"
-        if (
-            not colon
-            or is_absolute_iri
-            or name in self.definitions
-            or (definition and definition.is_prefix)
-        ):
+        if not colon or terms.has_known_scheme(name) or prefix[:1] in "@_":
             return ""
-        return prefix
+        definition = self.definitions.get(prefix)
+        is_declared = name in self.definitions or (definition and definition.is_prefix)
+        return "" if is_declared else prefix
 
     def prefixes(self) -> list[str]:
         """Return the prefixes that are declared."""

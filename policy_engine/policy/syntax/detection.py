@@ -39,12 +39,14 @@ def syntax_of(name: str, text: bytes = b"") -> Syntax:
 
 
 def read_document(
-    text: str | bytes, source: str, syntax: Syntax, limits: Limits = DEFAULT_LIMITS
+    text: str | bytes | Document, source: str, syntax: Syntax, limits: Limits = DEFAULT_LIMITS
 ) -> Document:
-    """Return a text as a JSON-LD document that knows where each part stood.
+    """Return a text as a JSON-LD document that knows where each part stood; one as it is.
 
     Raises PolicyError where it is not a text in its syntax, or goes beyond the limits.
     """
+    if isinstance(text, Document):
+        return text
     if syntax == "json-ld":
         return read_json(text, source, limits)
     from policy_engine.policy.syntax.rdf import to_json_ld  # noqa: PLC0415 (only where it is needed)

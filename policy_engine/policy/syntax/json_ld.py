@@ -36,6 +36,8 @@ MAX_PROBLEMS = 100
 _LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")  # BCP 47, section 2.1, in outline
 _KEYWORDS = ("@context", "@graph", "@id", "@language", "@list", "@set", "@type", "@value")
 _TOP_ONLY = ("@context", "@graph")
+_SHAPING = frozenset(("@graph", "@language", "@list", "@set", "@value"))
+"""The keywords that say what an object is, or where it may be."""
 _NAMING = ("@id", "@list", "@set", "@value")
 
 _LEFT, _RIGHT, _DATA_TYPE = (
@@ -63,7 +65,9 @@ class Graph:
     document: Document
     contexts: tuple[Context, ...]
     # What `place` has looked up: an object with many keys is asked for many of them.
-    _keys_at: dict[str, dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
+    _members_at: dict[str, tuple[dict[str, Any], dict[str, str]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def context_at(self, pointer: str) -> Context:
         """Return the terms in force at a place: those of its object at the top of the text."""
@@ -73,20 +77,22 @@ class Graph:
     def place(self, node: Node, prop: str = "", index: int = 0, *, of_key: bool = False) -> Place:
         """Return the place of a node, or of the nth value of one of its properties."""
         pointer = node.pointer
-        key = self._keys(pointer).get(prop) if prop else None
+        members, keys = self._members(pointer) if prop else ({}, {})
+        key = keys.get(prop)
         if key is not None:
-            value = self.document.at(pointer)[key]
             pointer += f"/{escape(key)}"
-            pointer += "" if of_key else _value_step(value, self.context_at(node.pointer), index)
+            if not of_key:
+                pointer += _value_step(members[key], self.context_at(node.pointer), index)
         return self.document.place(pointer, of_key=of_key)
 
-    def _keys(self, pointer: str) -> Mapping[str, str]:
-        """Return the keys of an object by their IRIs, the first of those with the same one."""
-        if pointer not in self._keys_at:
-            context = self.context_at(pointer)
-            keys = reversed(self.document.at(pointer))
-            self._keys_at[pointer] = {context.key(key).iri: key for key in keys}
-        return self._keys_at[pointer]
+    def _members(self, pointer: str) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return an object as it is written, and its keys by their IRIs, the first of those with
+        the same one."""
+        if pointer not in self._members_at:
+            context, members = self.context_at(pointer), self.document.at(pointer)
+            keys = {context.key(key).iri: key for key in reversed(members)}
+            self._members_at[pointer] = members, keys
+        return self._members_at[pointer]
 
 
 def _value_step(value: Any, context: Context, index: int) -> str:
@@ -158,7 +164,8 @@ def _node(source: Mapping[str, Any], pointer: str, context: Context) -> dict[str
             names = value if isinstance(value, list) else [value]
             node["@type"] = [context.term(name) for name in names]
         elif not definition.iri.startswith("@"):
-            definition = _operand_definition(source, definition, context)
+            if definition.iri == _RIGHT:
+                definition = _operand_definition(source, definition, context)
             inner_context = context.value_scope(definition)
             at = f"{pointer}/{escape(key)}"
             if definition.is_list and not _has(value, "@list", context):
@@ -172,12 +179,12 @@ def _node(source: Mapping[str, Any], pointer: str, context: Context) -> dict[str
 def _operand_definition(
     source: Mapping[str, Any], definition: Definition, context: Context
 ) -> Definition:
-    """Return how the values of a key are read, those of a right operand by what is on its left.
+    """Return how the values of a right operand are read, by what is on its left.
 
     JSON-LD takes a string there for a text. A left operand that names things compares a text that
     is an IRI as one, so a name with a prefix has to mean there what it means elsewhere.
     """
-    if definition.iri != _RIGHT or definition.type:
+    if definition.type:
         return definition
     values = {context.key(key).iri: (key, value) for key, value in source.items()}
     data_types = _terms_under(*values.get(_DATA_TYPE, ("", ())), context)
@@ -343,14 +350,18 @@ def _check_object(
     property_definition: Definition | None,
 ) -> Iterator[Problem]:
     """Yield what is wrong with an object: a value of a property, or one at the top."""
-    iris = [context.key(key).iri for key in value]
-    for iri in (iri for iri, times in Counter(iris).items() if times > 1):
+    definitions = [context.key(key) for key in value]
+    iris = [definition.iri for definition in definitions]
+    iris_once = set(iris)
+    repeated = Counter(iris) if len(iris_once) < len(iris) else {}
+    for iri in (iri for iri, times in repeated.items() if times > 1):
         names = [key for key in value if context.key(key).iri == iri]
         message = f"The keys {join_names(names)} mean the same, {iri}; one of them is allowed."
         place = document.place(f"{pointer}/{escape(names[1])}", of_key=True)
         yield Problem("L003", message, "", place)
-    yield from _check_shape(document, set(iris), pointer)
-    yield from _check_graph(document, value, pointer, context)
+    if not iris_once.isdisjoint(_SHAPING):
+        yield from _check_shape(document, iris_once, pointer)
+        yield from _check_graph(document, value, pointer, context)
     literal = dict(zip(iris, value.values(), strict=True)) if "@value" in iris else {}
     if not all(isinstance(literal.get(word, ""), str) for word in ("@type", "@language")):
         message = "A literal has one type or language, a name in a string."
@@ -359,12 +370,13 @@ def _check_object(
     if not _LANGUAGE.fullmatch(literal.get("@language", "en")):
         message = f"{literal['@language']!r:.40} is not a language tag such as 'en'."
         yield Problem("L003", message, "", document.place(pointer))
-    yield from _check_typed_text(document, literal, pointer, context, property_definition)
-    is_name = "@value" not in iris
-    for key, item in value.items():
+    if literal:
+        yield from _check_typed_text(document, literal, pointer, context, property_definition)
+    is_name = "@value" not in iris_once
+    for definition, (key, item) in zip(definitions, value.items(), strict=True):
         value_pointer = f"{pointer}/{escape(key)}"
-        definition = context.key(key)
-        problem = _check_key(key, item, context, is_top=property_definition is None)
+        is_top = property_definition is None
+        problem = _check_key(key, definition.iri, item, context, is_top=is_top)
         if problem:
             fix = replacement_fix(
                 document, value_pointer, _nearest_key(key, context, problem), of_key=True
@@ -373,14 +385,11 @@ def _check_object(
             yield Problem(problem.code, problem.message, problem.hint, place, fix)
         elif key != "@context":
             yield from _name_problems(document, key, value_pointer, context, of_key=True)
-            value_definition = _value_definition(
-                _operand_definition(value, definition, context),
-                property_definition,
-                is_name=is_name,
-            )
-            yield from _check(
-                document, item, value_pointer, context.value_scope(definition), value_definition
-            )
+            if definition.iri == _RIGHT:
+                definition = _operand_definition(value, definition, context)  # noqa: PLW2901
+            value_definition = _value_definition(definition, property_definition, is_name=is_name)
+            inner_context = context.value_scope(definition)
+            yield from _check(document, item, value_pointer, inner_context, value_definition)
 
 
 def _value_definition(
@@ -417,19 +426,26 @@ def _check_shape(document: Document, iris: set[str], pointer: str) -> Iterator[P
         yield Problem("L003", message, "", document.place(pointer))
 
 
-def _check_key(key: str, value: Any, context: Context, *, is_top: bool) -> Problem | None:
-    iri = context.key(key).iri
-    if ":" not in iri and not iri.startswith("@"):
+def _check_key(key: str, iri: str, value: Any, context: Context, *, is_top: bool) -> Problem | None:
+    """Return what is wrong with a key and its value, if anything."""
+    if iri[:1] != "@":
+        if ":" in iri:
+            return None
         hint = (
             did_you_mean(key, _candidate_keys(key, context))
             or "Declare a context for it, or remove it."
         )
         return Problem("L002", f"No context defines the key {key!r}; JSON-LD would drop it.", hint)
-    if iri.startswith("@") and (iri not in _KEYWORDS or (iri in _TOP_ONLY and not is_top)):
+    if iri not in _KEYWORDS or (iri in _TOP_ONLY and not is_top):
         message = f"The JSON-LD keyword {key!r} is not allowed here."
         hint = "It is allowed only at the top." if iri in _TOP_ONLY else ""
         allowed = [word for word in _KEYWORDS if is_top or word not in _TOP_ONLY]
         return Problem("L004", message, hint or f"Allowed are {join_names(allowed)}.")
+    return _check_keyword_value(key, iri, value)
+
+
+def _check_keyword_value(key: str, iri: str, value: Any) -> Problem | None:
+    """Return what is wrong with the value of a key that means a keyword, if anything."""
     if iri == "@id" and not isinstance(value, str):
         return Problem("P007", f"{key!r} is an IRI in a string. Given: {value!r:.40}.")
     if iri == "@value" and isinstance(value, dict | list):

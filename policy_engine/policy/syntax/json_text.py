@@ -15,6 +15,9 @@ from policy_engine.terms import MOST_CHARACTERS
 MAX_DIGITS = 400
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+# Nearly all keys and strings match these at once; what does not is looked at step by step.
+_PLAIN_STRING = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"')
+_PLAIN_KEY = re.compile(f"{_SPACE.pattern}{_PLAIN_STRING.pattern}{_SPACE.pattern}:{_SPACE.pattern}")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _STRING_PROBLEMS = {
     "Unterminated string starting at": ("The string that starts here has no closing quote", ""),
@@ -168,42 +171,60 @@ class _Reader:
     def _value(self, pointer: str, depth: int) -> Any:
         self.values[pointer] = self.position
         most = self.limits
+        if (
+            depth > most.depth
+            or len(pointer) > most.key_characters
+            or len(self.values) > most.values
+        ):
+            self._refuse_size(pointer, depth)
+        start = self.text[self.position : self.position + 1]
+        if start == '"':
+            return self._string()
+        if start == "{":
+            return self._object(pointer, depth)
+        if start == "[":
+            return self._array(pointer, depth)
+        return self._word_or_number()
+
+    def _refuse_size(self, pointer: str, depth: int) -> NoReturn:
+        most = self.limits
         if depth > most.depth or len(pointer) > most.key_characters:
             allowed = (
                 f"{most.depth} levels and {most.key_characters} characters of keys are allowed."
             )
             self._fail(f"The text is nested too deeply. {allowed}", code="J003")
-        if len(self.values) > most.values:
-            self._fail(f"The text has too many values. {most.values:,} are allowed.", code="J003")
-        start = self.text[self.position : self.position + 1]
-        if start == "{":
-            return self._object(pointer, depth)
-        if start == "[":
-            return self._array(pointer, depth)
-        if start == '"':
-            return self._string()
-        return self._word_or_number()
+        self._fail(f"The text has too many values. {most.values:,} are allowed.", code="J003")
 
     def _object(self, pointer: str, depth: int) -> dict[str, Any]:
         members: dict[str, Any] = {}
         self._skip()
-        while not self._take("}"):
-            if members and not self._take(","):
-                self._fail(f"Expected ',' or '}}' here, found {self._found()}.")
+        while (mark := self._mark()) != "}":
+            if members:
+                if mark != ",":
+                    self._fail(f"Expected ',' or '}}' here, found {self._found()}.")
+                self.position += 1
             self._member(members, pointer, depth)
-        self.last_closed = self.position - 1
+        self.last_closed = self.position
+        self.position += 1
         return members
 
-    def _member(self, members: dict[str, Any], pointer: str, depth: int) -> None:
-        self._skip_space()
-        start = self.position
-        if self.text[start : start + 1] != '"':
+    def _key(self) -> tuple[int, str]:
+        """Return where the next key begins, and the key; go to its value."""
+        match = _PLAIN_KEY.match(self.text, self.position)
+        if match:
+            self.position = match.end()
+            return match.start(1) - 1, match[1]
+        if self._mark() != '"':
             self._fail(f"Expected a key in double quotes here, found {self._found()}.")
-        key = self._string()
-        pointer = f"{pointer}/{escape(key)}"
-        if not self._take(":"):
+        start, key = self.position, self._string()
+        if self._mark() != ":":
             self._fail(f"Expected ':' after the key {key!r}, found {self._found()}.")
-        self._skip_space()
+        self._skip()
+        return start, key
+
+    def _member(self, members: dict[str, Any], pointer: str, depth: int) -> None:
+        start, key = self._key()
+        pointer = f"{pointer}/{escape(key)}"
         if key in members:
             first = _place(self.lines, self.keys[pointer])
             message = f"The key {key!r} appears twice in one object, first in line {first.line}."
@@ -214,16 +235,22 @@ class _Reader:
     def _array(self, pointer: str, depth: int) -> list[Any]:
         items: list[Any] = []
         self._skip()
-        while not self._take("]"):
-            if items and not self._take(","):
-                early = self._closed_early() if self.text[self.position :][:1] == ":" else ""
-                self._fail(f"Expected ',' or ']' here, found {self._found()}.", early)
-            self._skip_space()
+        while (mark := self._mark()) != "]":
+            if items:
+                if mark != ",":
+                    early = self._closed_early() if mark == ":" else ""
+                    self._fail(f"Expected ',' or ']' here, found {self._found()}.", early)
+                self._skip()
             items.append(self._value(f"{pointer}/{len(items)}", depth + 1))
+        self.position += 1
         return items
 
     def _string(self) -> str:
         start = self.position
+        match = _PLAIN_STRING.match(self.text, start)
+        if match:
+            self.position = match.end()
+            return match[1]
         try:
             value, self.position = _scan_string(self.text, start + 1)
             value.encode()
@@ -258,11 +285,10 @@ class _Reader:
         match = _SPACE.match(self.text, self.position)
         self.position = match.end() if match else self.position
 
-    def _take(self, mark: str) -> bool:
+    def _mark(self) -> str:
+        """Return the next character that is not white space, and go to it."""
         self._skip_space()
-        is_there = self.text.startswith(mark, self.position)
-        self.position += len(mark) if is_there else 0
-        return is_there
+        return self.text[self.position : self.position + 1]
 
     def _found(self) -> str:
         if self.position >= len(self.text):

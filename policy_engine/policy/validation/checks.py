@@ -88,7 +88,7 @@ def with_warnings(policy: Policy) -> Policy:
         *(*_unmade_audits(policy), *unmatched_budgets(policy), *unbounded_statistics(policy)),
         *(*unreleasable_statistics(policy), *undiverse_labels(policy)),
     )
-    return replace(policy, hints=(*policy.hints, *warnings))
+    return replace(policy, hints=(*policy.hints, *warnings)) if warnings else policy
 
 
 def _has_part(rule: Rule, prop: str) -> bool:

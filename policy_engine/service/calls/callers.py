@@ -60,18 +60,14 @@ def check_still_allowed(call: Request, verb: Verb) -> None:
     authorise(actor, verb)
 
 
-def check_size_for(call: Request, size: int) -> None:
-    """Check that a text is one that the caller may have checked.
-
-    Raises ServiceError (N008) for a large one of somebody who is not signed in.
-    """
-    if size > MOST_OF_ANYBODY:
-        try:
-            caller_of(call)
-        except PolicyEngineError as error:
-            message = f"Who is not signed in has texts of {MOST_OF_ANYBODY:,} bytes checked."
-            hint = "Sign in, and send the X-CSRF-Token or a key."
-            raise ServiceError.of("N008", f"{message} Given: {size:,}.", hint) from error
+def check_signed_in(call: Request, size: int) -> None:
+    """Check that somebody is signed in who has a large text checked. Raises ServiceError (N008)."""
+    try:
+        caller_of(call)
+    except PolicyEngineError as error:
+        message = f"Who is not signed in has texts of {MOST_OF_ANYBODY:,} bytes checked."
+        hint = "Sign in, and send the X-CSRF-Token or a key."
+        raise ServiceError.of("N008", f"{message} Given: {size:,}.", hint) from error
 
 
 def address_of(call: Request) -> str:
@@ -79,8 +75,12 @@ def address_of(call: Request) -> str:
     return call.client.host if call.client else ""
 
 
-def anybody(call: Request) -> None:
+async def anybody(call: Request) -> None:
     """Count a call that needs no sign-in. Raises ServiceError (N006) for one too many."""
+    _count(call)
+
+
+def _count(call: Request) -> None:
     services_of(call).calls.spend(address_of(call))
 
 
@@ -113,7 +113,7 @@ class AllowedHere(Allowed):
         """Return the caller, who has no roles on this machine. Raises as `Allowed`."""
         if services_of(call).settings.public_url or address_of(call) not in LOOPBACK:
             return super().__call__(call)
-        anybody(call)
+        _count(call)
         return Actor(id="", name="", roles=())
 
 
@@ -151,7 +151,12 @@ def _check_site(call: Request, services: Services, actor: Actor) -> None:
         raise ServiceError.of("N009", message, "Send the X-CSRF-Token that GET /api/v1/me gives.")
 
 
-ServicesOf = Annotated[Services, Depends(services_of)]
+async def _services(call: Request) -> Services:
+    """Return the services of a call, on the loop: what is only looked up needs no thread."""
+    return services_of(call)
+
+
+ServicesOf = Annotated[Services, Depends(_services)]
 
 
 def allowed(verb: Verb, *, is_costly: bool = False) -> Callable[[Request], Actor]:

@@ -13,11 +13,12 @@ from policy_engine.decision import Decider, read_request
 from policy_engine.errors import ServiceError
 from policy_engine.policy.syntax import Syntax
 from policy_engine.service.calls.callers import (
+    MOST_OF_ANYBODY,
     ServicesOf,
     address_of,
     allowed,
     anybody,
-    check_size_for,
+    check_signed_in,
 )
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
@@ -123,7 +124,8 @@ async def check_policy(
     services: ServicesOf, text: Annotated[bytes, Depends(_text_of)], call: Request
 ) -> Diagnostics:
     """Say what is wrong with a text of a policy, and where; nothing is kept of it."""
-    await run_in_threadpool(check_size_for, call, len(text))
+    if len(text) > MOST_OF_ANYBODY:
+        await run_in_threadpool(check_signed_in, call, len(text))
     earlier = services.checks.remembered(text)
     if earlier is not None:
         return earlier

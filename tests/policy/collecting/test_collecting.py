@@ -7,7 +7,7 @@ import pytest
 from policy_texts import CONTEXT, RULE, ex
 
 from policy_engine.errors import DataError, PolicyError, RequestError
-from policy_engine.policy import Reading
+from policy_engine.policy import PolicyText, Reading
 from policy_engine.policy.collecting.registry import is_registry, read_registry
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
@@ -392,3 +392,14 @@ def test_a_policy_is_no_registry(tmp_path):
     assert is_registry('{"policies": []}')
     assert not is_registry('["policies"]')
     assert not is_registry('{"policies"')
+
+
+def test_a_text_that_was_parsed_is_not_read_a_second_time(tmp_path):
+    text = PolicyText(written(tmp_path, "a.jsonld").read_bytes(), "a.jsonld").parsed()
+    assert Reading().policy(text._replace(text=b"{")).uid == ex("policy")
+
+
+def test_a_text_that_cannot_be_parsed_is_left_to_who_says_why():
+    text = PolicyText(b"{", "a.jsonld").parsed()
+    with pytest.raises(PolicyError, match="J001"):
+        Reading().policies(text)

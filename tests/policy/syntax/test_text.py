@@ -244,3 +244,11 @@ def test_hint_is_left_out_where_nothing_was_closed():
 def test_error_names_the_source_it_was_given():
     with pytest.raises(PolicyError, match=r"^customer\.jsonld:2:1: J001 "):
         read_json("[1\n2]", "customer.jsonld")
+
+
+@pytest.mark.parametrize("key", ["a", "é", '"', "\\", "\n", "a/~b", "\U0001f600"])
+def test_key_is_read_with_blanks_around_it_however_it_is_written(key):
+    text = f' {{ {json.dumps(key)} \n:\t"x" }}'
+    document = read_json(text)
+    assert document.value == {key: "x"}
+    assert document.place(f"/{escape(key)}", of_key=True).column == 4
