@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         plan_all,
         plan_policy,
     )
+    from policy_engine.api.reviewing_answers import accept_answer, give_answer, submit_answer
     from policy_engine.api.suggesting import suggest_hierarchy
     from policy_engine.api.verified_release import VerifiedRelease
     from policy_engine.audits.membership.fitted.target import FittedModel
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from policy_engine.decision import Decider, Decision, Request, World, read_request, read_world
     from policy_engine.decision.compliance import compliance_report
     from policy_engine.decision.log import DecisionLog, verify_log
+    from policy_engine.decision.query.checking.reviewed_cells import AnswerReview
     from policy_engine.decision.query.query_limits import QueryStop, query_limits
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.errors import PolicyEngineError
@@ -81,6 +83,7 @@ _HOMES = {
             "plan_all",
             "plan_policy",
         ),
+        "api.reviewing_answers": ("accept_answer", "give_answer", "submit_answer"),
         "api.verified_release": ("VerifiedRelease",),
         "api.suggesting": ("suggest_hierarchy",),
         "audits.membership.fitted.target": ("FittedModel",),
@@ -93,6 +96,7 @@ _HOMES = {
         "decision": ("Decider", "Decision", "Request", "World", "read_request", "read_world"),
         "decision.compliance": ("compliance_report",),
         "decision.log": ("DecisionLog", "verify_log"),
+        "decision.query.checking.reviewed_cells": ("AnswerReview",),
         "decision.query.query_limits": ("QueryStop", "query_limits"),
         "engines.spark.engine": ("SparkEngine",),
         "errors": ("PolicyEngineError",),
@@ -104,6 +108,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnswerReview",
     "CentralPrivacy",
     "Decider",
     "Decision",
@@ -120,6 +125,7 @@ __all__ = [
     "SparkEngine",
     "VerifiedRelease",
     "World",
+    "accept_answer",
     "agree",
     "apply_all",
     "apply_policy",
@@ -145,6 +151,7 @@ __all__ = [
     "estimate_search",
     "explore_policy",
     "fulfil_duty",
+    "give_answer",
     "list_duties",
     "load_generator",
     "load_policies",
@@ -158,6 +165,7 @@ __all__ = [
     "read_request",
     "read_world",
     "run_policy_tests",
+    "submit_answer",
     "suggest_hierarchy",
     "verify_log",
 ]

@@ -45,6 +45,7 @@ ProofSource = str | Path | Certificate | Attestation
 if TYPE_CHECKING:
     from policy_engine.api.asking import Asker
     from policy_engine.decision.log import DecisionLog, Entry
+    from policy_engine.decision.query.checking.reviewed_cells import AnswerReview
     from policy_engine.decision.query.model import QueryResult
     from policy_engine.release.budget import BudgetLedger
     from policy_engine.release.output_ledger import OutputLedger
@@ -153,6 +154,7 @@ def query_data(
     output_ledger_head: str = "",
     noise_key: Key = None,
     alternatives: bool = False,
+    review: "AnswerReview | None" = None,
     **reading: Unpack[ReadingOptions],
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
@@ -180,7 +182,8 @@ def query_data(
     answer would have to pass, and needs no ledger. Noise that the policy asks for follows from the
     owner's secret `noise_key`, and from nothing else. With `alternatives`, nothing is answered, but
     the result's `comparison` says what suppression, rounding, noise and coarser groups would cost,
-    and so how many small cells there are: it is for the owner alone.
+    and so how many small cells there are: it is for the owner alone. With a `review`, `checked` has
+    what a person may let out, to be written by `submit_answer`.
 
     Raises QueryError for a query that cannot be parsed, DataError if a table cannot be read, or for
     noise without its key (C013),
@@ -230,6 +233,7 @@ def query_data(
         ),
         noise_key=read_chain_key(noise_key),
         weighs=alternatives,
+        review=review,
     )
     if result.permitted or not any(policy.queries for policy in in_force):
         return result

@@ -1,20 +1,35 @@
 """The pages of a folder of outputs, at two levels of what they tell."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from policy_engine.audits.outputs.layout import ShownTable
 from policy_engine.audits.reports.html import Table
 from policy_engine.audits.reports.outputs import OutputSection, outputs_page
 from policy_engine.release.output_folder.folder import CHECKER_PAGE, RESEARCHER_PAGE
 from policy_engine.release.output_folder.model import OutputEvidence, SubmittedOutput
-from policy_engine.release.output_folder.prepared import FolderContent, PreparedOutput
+from policy_engine.release.output_folder.prepared import FolderContent
 
 _MOST_ROWS = 200
 """So many rows of a table are on a page; its file has all."""
 
 
-def write_pages(content: FolderContent, outputs: Sequence[PreparedOutput] = ()) -> dict[str, bytes]:
+class ShownOutput(Protocol):
+    """An output as pages show it: what may leave, and what may if a checker lets it, as tables,
+    each with what is added to the name."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def shown(self) -> Iterator[tuple[str, ShownTable]]:
+        """Yield what may leave."""
+
+    def held(self) -> Iterator[tuple[str, ShownTable]]:
+        """Yield what a checker may let out."""
+
+
+def write_pages(content: FolderContent, outputs: Sequence[ShownOutput] = ()) -> dict[str, bytes]:
     """Return the two pages of a folder by their names: only the checker's has figures of what is
     not released."""
     tables = {one.name: one for one in outputs}
@@ -35,7 +50,7 @@ def write_pages(content: FolderContent, outputs: Sequence[PreparedOutput] = ()) 
 
 
 def _section(
-    output: SubmittedOutput, prepared: PreparedOutput | None, facts: OutputEvidence | None
+    output: SubmittedOutput, prepared: ShownOutput | None, facts: OutputEvidence | None
 ) -> OutputSection:
     is_held = facts is not None and prepared is not None
     return OutputSection(

@@ -8,8 +8,29 @@ import typer
 
 from policy_engine.cli.answers import print_json
 from policy_engine.cli.chains import printable
-from policy_engine.cli.options import Format, FormatOption
+from policy_engine.cli.options import (
+    CertificateOption,
+    Format,
+    FormatOption,
+    HierarchyOption,
+    LedgerKeyOption,
+    NoiseKeyOption,
+    OwnersOption,
+)
 from policy_engine.cli.parsing import exit_with_two, parse_names
+from policy_engine.cli.reviewing import (
+    AnswerDataOption,
+    AnswerInputs,
+    AnswerLedgerOption,
+    AnswerPolicyOption,
+    DecisionKeyOption,
+    DecisionLogOption,
+    LedgerHeadOption,
+    OwnOption,
+    accept_folder,
+    is_answer,
+    print_decided,
+)
 from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.errors import PolicyEngineError
 
@@ -227,6 +248,7 @@ def _standing_json(one: Any) -> dict[str, Any]:
 
 
 @checks.command()
+@with_reading_options()
 def accept(
     folder: FolderArgument,
     output: NameArgument,
@@ -234,9 +256,48 @@ def accept(
     by: ByOption,
     log_key: LogKeyOption = None,
     expect: ExpectOption = "",
+    allow_own: OwnOption = False,
+    policy: AnswerPolicyOption = [],  # noqa: B006
+    data: AnswerDataOption = [],  # noqa: B006
+    ledger: AnswerLedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
+    expect_ledger: LedgerHeadOption = "",
+    noise_key: NoiseKeyOption = None,
+    certificate: CertificateOption = [],  # noqa: B006
+    hierarchy: HierarchyOption = [],  # noqa: B006
+    owners: OwnersOption = None,
+    decision_log: DecisionLogOption = None,
+    decision_log_key: DecisionKeyOption = None,
+    *,
+    reading: "Reading",
 ) -> None:
-    """Accept an output, with what the rules hold back for a person: it leaves with the others."""
-    _decide(folder, output, reason, by, (log_key, expect), accepts=True)
+    """Accept an output, with what the rules hold back for a person: it leaves with the others.
+
+    The answer to a query is computed again, and entered in the ledger of earlier answers: it is
+    refused, with a code, if it would tell with these what is withheld.
+    """
+    from policy_engine.release.output_folder.folder import OutputFolder  # noqa: PLC0415
+
+    words = {"reason": reason, "by": by, "is_own_allowed": allow_own}
+    with exit_with_two(PolicyEngineError):
+        if not is_answer(folder, log_key, expect):
+            _decide(folder, output, (log_key, expect), accepts=True, **words)
+            return
+        more = {
+            "key": log_key,
+            "expect": expect,
+            "output_ledger_key": ledger_key,
+            "output_ledger_head": expect_ledger,
+            "noise_key": noise_key,
+            "certificates": certificate,
+            "hierarchy": reading.hierarchy(hierarchy),
+            "owners": owners,
+            "log": decision_log,
+            "log_key": decision_log_key,
+        }
+        inputs = AnswerInputs(policy, data, ledger, more)
+        print_decided(accept_folder(folder, inputs, reading, **words))
+        _print_head(OutputFolder.read(folder, log_key).log)
 
 
 @checks.command()
@@ -247,26 +308,21 @@ def reject(
     by: ByOption,
     log_key: LogKeyOption = None,
     expect: ExpectOption = "",
+    allow_own: OwnOption = False,
 ) -> None:
     """Reject an output: it stays."""
-    _decide(folder, output, reason, by, (log_key, expect), accepts=False)
+    words = {"reason": reason, "by": by, "is_own_allowed": allow_own}
+    with exit_with_two(PolicyEngineError):
+        _decide(folder, output, (log_key, expect), accepts=False, **words)
 
 
 def _decide(
-    folder: Path,
-    output: str,
-    reason: str,
-    by: str,
-    log: tuple[Path | None, str],
-    *,
-    accepts: bool,
+    folder: Path, output: str, log: tuple[Path | None, str], *, accepts: bool, **words: Any
 ) -> None:
     from policy_engine.release.output_folder.folder import OutputFolder  # noqa: PLC0415
 
-    with exit_with_two(PolicyEngineError):
-        read = OutputFolder.read(folder, *log)
-        one = read.decide(output, accepts=accepts, reason=reason, by=by)
-    typer.echo(printable(f"{one.output.name}: {one.word}"))
+    read = OutputFolder.read(folder, *log)
+    print_decided(read.decide(output, accepts=accepts, **words))
     _print_head(read.log)
 
 

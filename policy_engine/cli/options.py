@@ -252,3 +252,13 @@ ConfOption = Annotated[
         "--conf", metavar="NAME=VALUE", help="A setting of the Spark session. Can be repeated."
     ),
 ]
+NoiseKeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--noise-key",
+        metavar="FILE",
+        help="The owner's secret key of the noise that a policy's output checks ask for, of at "
+        "least 32 bytes: the same persons get the same noise in every answer. It is not "
+        "differential privacy, which --epsilon asks for.",
+    ),
+]

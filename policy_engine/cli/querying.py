@@ -17,6 +17,7 @@ from policy_engine.cli.options import (
     LedgerKeyOption,
     LogKeyOption,
     LogOption,
+    NoiseKeyOption,
     OverwriteOption,
     OwnersOption,
     PolicyOption,
@@ -26,6 +27,13 @@ from policy_engine.cli.options import (
     WorldOption,
 )
 from policy_engine.cli.parsing import check_keys, exit_with_two, parse_paths
+from policy_engine.cli.reviewing import (
+    CommentOption,
+    ExceptionOption,
+    ReviewOption,
+    asked_review,
+    send_for_review,
+)
 from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.data.atomic_file import check_destination, check_private, write_file
 from policy_engine.errors import PolicyEngineError, RequestError, format_count, join_names
@@ -68,18 +76,6 @@ ExpectOption = Annotated[
         metavar="HEAD",
         help="An earlier head that the ledger of answers must still contain, NUMBER:HASH: another "
         "ledger, such as a new one because of a mistyped path, is refused.",
-    ),
-]
-
-
-NoiseKeyOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--noise-key",
-        metavar="FILE",
-        help="The owner's secret key of the noise that a policy's output checks ask for, of at "
-        "least 32 bytes: the same persons get the same noise in every answer. It is not "
-        "differential privacy, which --epsilon asks for.",
     ),
 ]
 
@@ -156,6 +152,9 @@ def query(
             "alone can read: it is not for who asked.",
         ),
     ] = None,
+    review: ReviewOption = None,
+    comment: CommentOption = "",
+    exception: ExceptionOption = "",
     overwrite: OverwriteOption = False,
     memory: Annotated[
         str,
@@ -193,6 +192,7 @@ def query(
             check_destination(output, *map(Path, paths.values()), overwrite=overwrite)
         if evidence is not None:
             check_private(evidence, *map(Path, paths.values()), overwrite=overwrite)
+        wanted = asked_review(review, comment, exception)
         policies = reading.policies_in_force(*policy, time=load_time(world, time))
         print_notes(policies)
         # A delta without an epsilon is refused there.
@@ -220,6 +220,7 @@ def query(
             output_ledger_head=expect,
             noise_key=noise_key,
             alternatives=alternatives,
+            review=wanted,
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
             **reading.keywords,
         )
@@ -227,6 +228,8 @@ def query(
             inputs = [Path(path) for path in paths.values()]
             if evidence is not None:
                 _write_evidence(result, sql, evidence, inputs, overwrite=overwrite)
+            if review is not None:
+                send_for_review(result, sql, review, (comment, exception), dialect)
             _print_rows(result, output_format, output, inputs, overwrite=overwrite)
         else:
             _print_denial(result, output_format)

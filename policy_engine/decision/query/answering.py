@@ -14,11 +14,8 @@ from policy_engine.decision import Decider, Decision, Request, RowAccess, World,
 from policy_engine.decision.history import History
 from policy_engine.decision.model import Grant
 from policy_engine.decision.query import logic, running
-from policy_engine.decision.query.checking.checked_answer import (
-    answer_checked,
-    dataset_rows,
-    make_checkable,
-)
+from policy_engine.decision.query.checking.checkable_query import dataset_rows, make_checkable
+from policy_engine.decision.query.checking.checked_answer import answer_checked
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
 from policy_engine.decision.query.checking.checked_task import (
     CheckedTask,
@@ -27,6 +24,7 @@ from policy_engine.decision.query.checking.checked_task import (
 )
 from policy_engine.decision.query.checking.permitted_checks import checked_world
 from policy_engine.decision.query.checking.protecting import ProtectionInputs
+from policy_engine.decision.query.checking.reviewed_cells import AnswerReview
 from policy_engine.decision.query.checking.unit_columns import ROW
 from policy_engine.decision.query.checking.weighing_mitigations import weigh_mitigations
 from policy_engine.decision.query.denying import denial
@@ -75,6 +73,7 @@ def query(
     output_ledger: "OutputLedger | None" = None,
     noise_key: bytes | None = None,
     weighs: bool = False,
+    review: AnswerReview | None = None,
 ) -> QueryResult:
     """Return the rows of a query that the policies let an assignee read for a purpose.
 
@@ -85,7 +84,8 @@ def query(
     before the query runs. Answers that have to pass output checks are checked against an
     `output_ledger` and recorded in it; where their policy asks for noise, it follows from the
     `noise_key`. If it `weighs`, nothing is answered, but what each way of protecting the answer
-    would cost, for the owner. Raises RequestError (D001) for a name that is not an IRI, (K025) if
+    would cost, for the owner. With a `review`, the answer says what a person may let out, or is
+    what somebody accepted. Raises RequestError (D001) for a name that is not an IRI, (K025) if
     the answer is not one that is checked, DataError if a policy names a column that the data lacks
     (C005), CertificateError (V004) if the data of an output is not what was certified, and what
     `answer` raises.
@@ -138,6 +138,7 @@ def query(
         hierarchy=spelled.joined(policy.hierarchy for policy in policies),
         noise_key=noise_key,
         weighs=weighs,
+        review=review,
     )
 
 
@@ -166,6 +167,7 @@ def answer(
     hierarchy: Hierarchy | None = None,
     noise_key: bytes | None = None,
     weighs: bool = False,
+    review: AnswerReview | None = None,
 ) -> QueryResult:
     """Return the rows of a query that the asker may read, or why there are none.
 
@@ -194,7 +196,8 @@ def answer(
     }
     if check is not None and granted is not None:
         parts = (reading, views, check, tables, asker, dialect, output_ledger, hierarchy, noise_key)
-        return _checked(CheckedTask(*parts), granted, run=run, key=key, weighs=weighs)
+        task = CheckedTask(*parts, review)
+        return _checked(task, granted, run=run, key=key, weighs=weighs)
     if weighs:
         message = "What protecting it would cost is told of an answer that has to pass a check."
         raise RequestError.of("K025", message, "This one is not checked.")
@@ -275,6 +278,7 @@ def _checked(
                 partial(dataset_rows, checkable, tables),
                 answer_ledger(task, checkable, granted.entry, digests),
                 task.noise_key,
+                task.review,
             )
     except NotCheckableError as error:
         return replace(result, reasons=(error.problem, *result.reasons))

@@ -43,6 +43,26 @@ def as_texts(table: "pa.Table") -> list[tuple[str | None, ...]]:
     return [tuple(_escape_controls(_text(cell)) for cell in row.values()) for row in _rows(table)]
 
 
+def as_parquet(table: "pa.Table") -> bytes:
+    """Return rows as a Parquet file. Raises OutputError (O002) for types that it does not have."""
+    return _bytes(table, "parquet")
+
+
+def read_parquet(content: bytes) -> "pa.Table":
+    """Return the rows of a Parquet file that `as_parquet` made."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 (slow to import)
+
+    return pq.read_table(BytesIO(content))
+
+
+def leading_texts(table: "pa.Table") -> list[str]:
+    """Return the names of the first columns, up to the first of numbers."""
+    is_number = [
+        pa.types.is_integer(one) or pa.types.is_floating(one) for one in table.schema.types
+    ]
+    return list(table.column_names[: [*is_number, True].index(True)])
+
+
 def write_rows(table: "pa.Table", path: Path, *inputs: Path, overwrite: bool = False) -> None:
     """Write rows to a file in the format of its ending, completely or not at all.
 

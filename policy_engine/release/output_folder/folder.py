@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -179,15 +179,31 @@ class OutputFolder:
         outputs = self.submission.outputs
         self._check_files([file for one in outputs for file in (*one.files, *one.whole)])
 
+    def content(self, path: str) -> bytes:
+        """Return a file of the folder. Raises LedgerError (K027) if it is not there."""
+        return _content(self.folder, path)
+
     def standings(self) -> tuple[OutputStanding, ...]:
         """Return where each output stands."""
         return _standings(self.submission, self.log.entries())
 
-    def decide(self, name: str, *, accepts: bool, reason: str, by: str) -> OutputStanding:
+    def decide(
+        self,
+        name: str,
+        *,
+        accepts: bool,
+        reason: str,
+        by: str,
+        is_own_allowed: bool = False,
+        record: Callable[[], None] | None = None,
+    ) -> OutputStanding:
         """Record what a checker decides about an output, and return where it stands.
 
-        Raises LedgerError (K027) if its files were changed, (K028) for an output that is not there,
-        a decision without a reason or a person, or after outputs were released.
+        What is accepted of the answer to a query is in a ledger first, as `record` does. Raises
+        LedgerError (K027) if its files were changed, (K028) for an output that is not there, of
+        which nothing may be let out, or whose answer is in no ledger; for a decision without a
+        reason or a person, by who submitted the outputs, unless that `is_own_allowed`, or after
+        outputs were released.
         """
         output = self.submission.output(name)
         if output is None:
@@ -198,10 +214,17 @@ class OutputFolder:
             raise LedgerError.of("K028", "A decision names who takes it, and the reason.")
         self._check_files([*output.files, *output.whole])
         state = "accepted" if accepts else "rejected"
+        if accepts:
+            _check_acceptable(output, self.submission, is_recorded=record is not None)
         with self.log.appending() as log:
+            if by.strip() == log.entries[0].by and not is_own_allowed:
+                message = f"{by.strip()!r} submitted the outputs, and does not decide about them."
+                raise LedgerError.of("K028", message, "Let another person decide.")
             if any(one.state == "released" for one in log.entries):
                 message = "The outputs of the folder were released: nothing more is decided."
                 raise LedgerError.of("K028", message, source=str(self.folder))
+            if accepts and record is not None:
+                record()
             digests = tuple(one.sha256 for one in (*output.files, *output.whole))
             decided = Decided(output=name, reason=reason.strip(), files=digests)
             log.add(state=state, by=by.strip(), decided=decided)
@@ -236,6 +259,18 @@ class OutputFolder:
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         return released
+
+    def hand_out(self, *, by: str) -> dict[str, bytes]:
+        """Return the files of all that may leave, by their names; that is logged the first time.
+
+        Raises LedgerError (K027, K028) as `release` does.
+        """
+        with self.log.appending() as log:
+            files = self._leaving(log.entries, ())
+            digests = {Path(one.path).name: one.sha256 for one in files}
+            if not any(one.state == "released" for one in log.entries):
+                log.add(state="released", by=by.strip() or "checker", released=digests)
+        return {Path(one.path).name: _content(self.folder, one.path) for one in files}
 
     def _leaving(self, entries: Sequence[StepEntry], only: Sequence[str]) -> list[StoredFile]:
         """Return the files that may leave. Raises LedgerError (K027, K028)."""
@@ -274,6 +309,20 @@ class OutputFolder:
         ]
         if changed:
             raise _changed_error(self.folder, changed)
+
+
+def _check_acceptable(
+    output: SubmittedOutput, submission: Submission, *, is_recorded: bool
+) -> None:
+    """Raise LedgerError (K028) for an output that is not to be accepted so."""
+    if submission.question is None:
+        return
+    if not output.whole:
+        message = "Nothing more of the answer may be let out than was: earlier answers forbid it."
+        raise LedgerError.of("K028", message, "Reject it.")
+    if not is_recorded:
+        message = "The answer to a query is accepted with the ledger that earlier answers are in."
+        raise LedgerError.of("K028", message, "Give the policy, the data and the ledger, too.")
 
 
 def _check_distinct(files: Sequence[StoredFile], folder: Path) -> None:

@@ -10,7 +10,7 @@ from policy_engine.data.chain.verification import EntryKind
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\- ]{0,99}$")]
 Status = Literal["released", "suppressed", "refused", "review"]
-Kind = Literal["table", "model", "file", "finished table"]
+Kind = Literal["table", "model", "file", "finished table", "answer"]
 
 
 class _Part(BaseModel):
@@ -49,10 +49,26 @@ class SubmittedOutput(_Part):
         return self.status != "released" or bool(self.exception) or bool(self.whole)
 
 
+class AskedQuestion(_Part):
+    """The query that an answer is to, who asked it for which purpose, and about which dataset.
+
+    `is_exception` says that all of the answer was asked for, not only what the rules leave to a
+    person.
+    """
+
+    sql: str
+    assignee: str
+    purpose: str = ""
+    dialect: str = "duckdb"
+    dataset: str
+    is_exception: bool = False
+
+
 class Submission(_Part):
     """All outputs of a session or of a command, by one check; `check` is its notation and version.
 
-    `data` is the digest of the microdata, empty where there was none.
+    `data` is the digest of the microdata, empty where there was none. An answer to a `question` is
+    the only output of its folder.
     """
 
     format: Literal[1] = 1
@@ -60,6 +76,7 @@ class Submission(_Part):
     policy: str = ""
     data: str = ""
     outputs: tuple[SubmittedOutput, ...]
+    question: AskedQuestion | None = None
 
     def output(self, name: str) -> SubmittedOutput | None:
         """Return an output by its name."""
@@ -67,12 +84,16 @@ class Submission(_Part):
 
 
 class OutputEvidence(_Part):
-    """What is known of one output, with figures: for owners and checkers alone."""
+    """What is known of one output, with figures: for owners and checkers alone.
+
+    `cells` of the answer to a query, (rows, aggregates), are those that a checker may let out.
+    """
 
     name: Name
     verdict: Mapping[str, Any]
     known: Mapping[str, Any] = {}
     attributes: Mapping[str, Any] = {}
+    cells: tuple[tuple[bool, ...], ...] = ()
 
 
 class FolderEvidence(_Part):

@@ -201,11 +201,11 @@ class PreparedOutput:
         """Return the files as they may leave, by their paths in the folder."""
         if self.content is not None:
             return {f"{FILES}/{self.name}{self.content[0]}": self.content[1]}
-        return {f"{FILES}/{self.name}{more}.csv": _csv(table) for more, table in self.shown()}
+        return {f"{FILES}/{self.name}{more}.csv": csv_text(table) for more, table in self.shown()}
 
     def whole_files(self) -> dict[str, bytes]:
         """Return what only a checker lets out, by its paths in the folder."""
-        return {f"{WHOLE}/{self.name}{more}.csv": _csv(table) for more, table in self.held()}
+        return {f"{WHOLE}/{self.name}{more}.csv": csv_text(table) for more, table in self.held()}
 
     def public(self) -> dict[str, Any]:
         """Return the verdict without figures."""
@@ -223,7 +223,7 @@ class PreparedOutput:
         """Return the verdict with figures."""
         if self.verdict is None:
             return self.public()
-        plain = _without_nan(confidential_verdict(self.verdict))
+        plain = without_nan(confidential_verdict(self.verdict))
         return {**plain, "outcome": self.status.value}
 
 
@@ -237,12 +237,12 @@ def judged_in_order(
     return judged
 
 
-def _without_nan(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
     """Return JSON that has null where a figure is not a number."""
     if isinstance(value, dict):
-        return {name: _without_nan(one) for name, one in value.items()}
+        return {name: without_nan(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_nan(one) for one in value]
+        return [without_nan(one) for one in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
@@ -251,7 +251,8 @@ def _parts(model: ModelOutput) -> Iterator[tuple[str, ShownTable]]:
         yield f" {name}", ShownTable(head, rows, 1)
 
 
-def _csv(table: ShownTable) -> bytes:
+def csv_text(table: ShownTable) -> bytes:
+    """Return a table as CSV for people: no cell is a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(without_formula, table.head))

@@ -100,7 +100,9 @@ class OutputAnswer:
     a measure has a value where it tells by itself that all units are holders, or none is, and may.
     `contributions` are what units have in the columns that released totals are of.
     `owners` are whose the units are, where somebody may have several: a threshold is then so many
-    units that they are of enough owners, whosever they are.
+    units that they are of enough owners, whosever they are. Where a person has `accepted` the
+    answer, who that is: what it releases need not stay unknown any more, though it was suppressed
+    before, and what the ledger cannot decide is that person's decision.
     """
 
     dataset: str
@@ -116,6 +118,7 @@ class OutputAnswer:
     owners: UnitOwners | None = None
     one_sided: frozenset[str] = frozenset()
     contributions: Contributions | None = None
+    accepted: str = ""
 
     def check(self) -> None:
         """Raise LedgerError (K037) if the answer cannot be checked as it is."""

@@ -49,13 +49,18 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
     """Return what becomes of an answer.
 
     If it may be given `partly`, cells at fault are suppressed, one after another, until the rest
-    may be given or nothing of it is new.
+    may be given or nothing of it is new. Where a person accepted it, what cannot be decided is no
+    fault.
     """
     if _is_repeated(before, content) and not _is_disguised(before, content):
         outcomes = _outcomes(content.cells, {}, "repeated")
         return LedgerJudgement("repeated", outcomes, before)
     base = replace(before.copy(), sums=before.sums.copy())
     numbers = base.add_populations(content)
+    if content.is_accepted:
+        before = before.copy()
+        for one in (before, base):
+            one.lift(content.cells, numbers.tolist())
     base.add_bounds(content)
     threshold = max([base.threshold, *(cell.threshold for cell in content.cells)])
     most = min(MOST_ATOMS, MOST_MEMBERS // max(len(base.layers), 1))
@@ -64,6 +69,8 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
     while True:
         trial = _trial(before, base, content, numbers.tolist(), codes)
         faults = [*_first_faults(trial, table)]
+        if content.is_accepted:
+            faults = [one for one in faults if one.code not in REVIEWED]
         causes = _suppressed_by(trial, faults) if partly else {}
         if not causes:
             return _judgement(trial, content.cells, codes, faults)

@@ -62,6 +62,7 @@ class AnswerContent:
     owners: UnitOwners | None = None
     one_sided: frozenset[str] = frozenset()
     contributions: Contributions | None = None
+    is_accepted: bool = False
 
     @classmethod
     def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":
@@ -70,7 +71,8 @@ class AnswerContent:
         prints = populations.fingerprints(words)
         more = answer.cells, answer.bounds, answer.may_tell, answer.is_same_condition
         about = *more, answer.holders, answer.owners, answer.one_sided, answer.contributions
-        return cls(populations.units, populations.blocks, prints, *about)
+        content = cls(populations.units, populations.blocks, prints, *about)
+        return replace(content, is_accepted=bool(answer.accepted))
 
     def block_keys(self) -> list[bytes]:
         """Return the fingerprints of each block's populations, by which it is known again."""

@@ -14,7 +14,7 @@ class RecordedOutput(ChainRecord):
     """An answer: what it is about, and the digest of its populations and cells.
 
     Those are kept beside the entry, under its number. `released` and `suppressed` are how many
-    cells there are of each. `repeats` is the number of the entry whose cells were given again.
+    cells there are of each. `accepted` is who let cells out that the rules leave to a person.
     """
 
     dataset: str
@@ -25,6 +25,7 @@ class RecordedOutput(ChainRecord):
     suppressed: Annotated[int, Field(ge=0)]
     name: str | None = None
     content: Hash | None = None
+    accepted: str | None = None
 
 
 class OutputEntry(ChainEntry):

@@ -160,9 +160,18 @@ class Knowledge:
     def add_answer(self, content: AnswerContent) -> NDArray[np.int64]:
         """Add an answer, and return the number of each of its populations."""
         numbers = self.add_populations(content)
+        if content.is_accepted:
+            self.lift(content.cells, numbers.tolist())
         self.add_cells(content.cells, numbers.tolist())
         self.add_bounds(content)
         return numbers
+
+    def lift(self, cells: Sequence[OutputCell], numbers: Sequence[int]) -> None:
+        """Let the cells of an answer that a person accepted be known, though they were suppressed
+        before."""
+        for cell in cells:
+            if cell.is_released:
+                self.suppressed.pop((cell.measure, numbers[cell.population]), None)
 
     def name_units(self) -> None:
         """Add the names of bits to the sums: of many populations at once, it is faster."""

@@ -86,6 +86,10 @@ class OutputLedger:
     time or of a value. Where it is not found in time that combinations tell of enough units, cells
     that they are of are at fault (K043).
 
+    Where a person `accepted` an answer, what it releases is no longer to stay unknown, and what the
+    ledger cannot decide (K046 to K048) is decided: of data that changed, only answers about the
+    same data are compared. All else is refused as ever.
+
     A refusal depends on the data: show a coded reason to those who ask, and never the figures.
     """
 
@@ -253,7 +257,7 @@ class _Transaction:
             before, content = _judged(self.state, answer, self.stored)
         except InvalidEntryError as error:
             raise self.ledger._broken_error(error) from None  # noqa: SLF001 (its own part)
-        if self.state.of_other_data(_view(answer)):
+        if self.state.of_other_data(_view(answer)) and not answer.accepted:
             held = tuple(
                 CellOutcome("review", OTHER_DATA) if cell.is_released else CellOutcome("suppressed")
                 for cell in answer.cells
@@ -306,6 +310,7 @@ def _recorded(answer: OutputAnswer, states: Sequence[bool], digest: str | None) 
         suppressed=len(withheld),
         name=answer.name or None,
         content=digest,
+        accepted=answer.accepted or None,
     )
 
 

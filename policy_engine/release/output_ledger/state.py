@@ -1,7 +1,7 @@
 """What an output ledger says: its answers, and what each of its scopes knows because of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from policy_engine.data.chain.hashing import HashChain
 from policy_engine.data.chain.reading import Mark, Plain, entries_after
@@ -32,6 +32,7 @@ class OutputRecord:
     suppressed: int
     content: str
     logged: str
+    is_accepted: bool = False
 
 
 @dataclass
@@ -106,7 +107,10 @@ class OutputState:
             if is_same and record.units != units:
                 raise _units_error(units)
             if stored and is_same and record.content and not scopes.isdisjoint(record.scopes):
-                own.knowledge.add_recorded(self.content(record.number, stored), record.number)
+                content = replace(
+                    self.content(record.number, stored), is_accepted=record.is_accepted
+                )
+                own.knowledge.add_recorded(content, record.number)
         own.knowledge.name_units()
         own.records = len(self.records)
         self._views = {view: own}
@@ -151,4 +155,5 @@ def _record(entry: Plain) -> OutputRecord:
         suppressed=output["suppressed"],
         content=output.get("content", ""),
         logged=entry["logged"],
+        is_accepted="accepted" in output,
     )

@@ -1,9 +1,17 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from asking_cells import answer, counts, masks, one_of
 
 from policy_engine.errors import LedgerError
-from policy_engine.release.output_ledger import OutputCell, OutputLedger, Populations
+from policy_engine.release.output_ledger import (
+    OutputCell,
+    OutputLedger,
+    Populations,
+    Protection,
+    checking,
+)
 
 UNITS = 24
 REGIONS = np.arange(UNITS) % 3
@@ -190,3 +198,38 @@ def test_units_in_several_groups_are_bits_of_each():
     [block] = Populations.of_pairs(units, groups, 10, 2).blocks
     members = [np.flatnonzero(row).tolist() for row in np.unpackbits(block.bits, axis=1, count=10)]
     assert members == [[0], [0, 3, 9]]
+
+
+def withheld(cells):
+    """Return an answer of which the first cell is suppressed."""
+    own = counts(Populations.of_labels(REGIONS))
+    first = replace(own.cells[0], is_released=False, protection=Protection(below=1, above=1))
+    return replace(own, cells=(first, *own.cells[1:])) if cells else own
+
+
+def test_what_a_person_accepts_may_be_known_though_it_was_suppressed(tmp_path):
+    ledger = OutputLedger(tmp_path / "new.db")
+    assert codes(ledger, withheld(cells=True)) == ("recorded", ())
+    whole = withheld(cells=False)
+    assert codes(ledger, whole) == ("refused", ("K044",))
+    assert codes(ledger, replace(whole, accepted="carl")) == ("recorded", ())
+    for again in (ledger, OutputLedger(tmp_path / "new.db")):
+        assert codes(again, whole) == ("repeated", ())
+    assert [one.output.accepted for one in ledger.history()[1:3]] == [None, "carl"]
+    assert ledger.verify().intact
+
+
+def test_what_a_person_accepts_tells_of_no_few_all_the_same(ledger):
+    few = replace(counts(one_of(UNITS, [0, 1])), accepted="carl")
+    assert codes(ledger, few) == ("refused", ("K040",))
+    assert codes(ledger, few, partly=True) == ("recorded", ("K040",))
+
+
+def test_other_data_and_what_is_too_much_to_compute_are_a_persons_decision(ledger, monkeypatch):
+    whole = counts(one_of(UNITS, range(UNITS)))
+    other = replace(whole, data="other data")
+    assert codes(ledger, other) == ("review", ("K047",))
+    assert codes(ledger, replace(other, accepted="carl")) == ("recorded", ())
+    assert codes(ledger, whole) == ("review", ("K047",))
+    monkeypatch.setattr(checking, "MOST_ATOMS", 1)
+    assert codes(ledger, replace(whole, accepted="carl")) == ("recorded", ())

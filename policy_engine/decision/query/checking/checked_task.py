@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from policy_engine.data.catalog import MEMORY
 from policy_engine.decision.query.checking.answer_populations import AnswerScope
-from policy_engine.decision.query.checking.checked_answer import CheckableQuery
+from policy_engine.decision.query.checking.checkable_query import CheckableQuery
 from policy_engine.decision.query.checking.ledger_checks import AnswerLedger, scope_keys
+from policy_engine.decision.query.checking.reviewed_cells import AnswerReview
 from policy_engine.decision.query.outputs import stored_data
 from policy_engine.decision.query.query_request import QueryRequest
 from policy_engine.decision.query.rewriting import TableView
@@ -34,6 +35,7 @@ class CheckedTask:
     ledger: "OutputLedger | None"
     hierarchy: Hierarchy | None
     noise_key: bytes | None
+    review: AnswerReview | None = None
 
 
 def file_digests(task: CheckedTask, views: Mapping[str, TableView]) -> dict[str, str]:

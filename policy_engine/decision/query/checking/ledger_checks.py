@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from policy_engine.audits.outputs.model import TableVerdict
-from policy_engine.audits.outputs.reasons import LEDGER_REASONS, WHOLE_ANSWER, Reason
+from policy_engine.audits.outputs.reasons import (
+    LEDGER_REASONS,
+    SENTENCES,
+    WHOLE_ANSWER,
+    Reason,
+    reasons_in,
+)
 from policy_engine.decision.query.checking.answer_populations import (
     AnswerScope,
     DatasetRows,
@@ -17,6 +23,7 @@ from policy_engine.decision.query.checking.answer_populations import (
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.held_cells import with_held_cells
 from policy_engine.decision.query.checking.value_marks import with_value_marks
+from policy_engine.errors import LedgerError, Problem
 from policy_engine.methods.output_checks.parameters import LedgerScope
 from policy_engine.policy import Hierarchy
 from policy_engine.release.output_ledger import LedgerOutcome, OutputLedger
@@ -41,6 +48,19 @@ class RecordedAnswer:
 
 
 @dataclass(frozen=True)
+class LedgerUse:
+    """What an answer is held against a ledger for: whether it `is_recorded`, who `accepted` it, if
+    a person did, and whether it `is_whole`: all of it may be given, or nothing."""
+
+    is_recorded: bool = True
+    accepted: str = ""
+    is_whole: bool = False
+
+
+RECORDING = LedgerUse()
+
+
+@dataclass(frozen=True)
 class AnswerLedger:
     """The ledger that an answer is checked against and recorded in, under its scope.
 
@@ -57,8 +77,10 @@ class AnswerLedger:
         verdict: TableVerdict,
         rows: Callable[[], DatasetRows],
         tables: "Mapping[str, pa.Table]",
+        use: LedgerUse = RECORDING,
     ) -> tuple[TableVerdict, RecordedAnswer]:
-        """Return the verdict with what the ledger has against cells; what is left is recorded.
+        """Return the verdict with what the ledger has against cells; what is left is recorded, if
+        that is the `use` of the ledger.
 
         Raises LedgerError (K030 to K037) if the ledger cannot be used: then nothing is shown.
         """
@@ -71,8 +93,13 @@ class AnswerLedger:
         answer = with_value_marks(answer, gathered, verdict, rows(), members)
         answer = with_held_cells(answer, gathered, verdict, rows(), tables, members)
         self.verify_data()
-        partly = not verdict.check.is_all_or_nothing
-        outcome = self.ledger.check_and_record(answer, partly=partly)
+        answer = replace(answer, accepted=use.accepted)
+        partly = not (verdict.check.is_all_or_nothing or use.is_whole)
+        outcome = (
+            self.ledger.check_and_record(answer, partly=partly)
+            if use.is_recorded
+            else self.ledger.would_record(answer, partly=partly)
+        )
         reasons, masks = verdict.reasons.copy(), np.zeros(len(answer.cells), np.uint32)
         for place, cell in enumerate(outcome.cells):
             if answer.cells[place].is_released and cell.state != "released":
@@ -90,6 +117,18 @@ class AnswerLedger:
             self.scope, outcome.number, outcome.hash, outcome.head, outcome.is_begun
         )
         return replace(verdict, reasons=reasons), recorded
+
+
+def check_lifted(accepted: TableVerdict, verdict: TableVerdict) -> None:
+    """Raise LedgerError where a cell that a person accepted is at fault, with the codes of what the
+    ledger has against it."""
+    masks = verdict.reasons[accepted.released & ~verdict.released]
+    if not len(masks):
+        return
+    codes = sorted({one.value for mask in np.unique(masks).tolist() for one in reasons_in(mask)})
+    own = [code for code in codes if code in LEDGER_REASONS] or codes
+    hint = "Reject it. What was answered since it was sent for review counts, too."
+    raise LedgerError(*(Problem(code, SENTENCES[Reason(code)], hint) for code in own))
 
 
 def _of_answer(outcome: LedgerOutcome) -> Reason:

@@ -16,12 +16,8 @@ from policy_engine.audits.outputs.alternatives import (
 )
 from policy_engine.audits.outputs.mitigating import protect_by_rounding
 from policy_engine.audits.outputs.suppressing import suppress_totals
-from policy_engine.decision.query.checking.checked_answer import (
-    CheckableQuery,
-    check_joins,
-    gather,
-    judge_answer,
-)
+from policy_engine.decision.query.checking.checkable_query import CheckableQuery, check_joins
+from policy_engine.decision.query.checking.checked_answer import gather, judge_answer
 from policy_engine.decision.query.checking.checked_query import CheckedQuery
 from policy_engine.decision.query.checking.protecting import (
     MOST_NOISE,

@@ -1,0 +1,99 @@
+"""Which cells a person may let out, and when an answer is the one that was accepted."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from output_checked import policy_with
+from reviewed_answers import CHECK, asked
+
+from policy_engine.audits.outputs.reasons import Reason
+from policy_engine.decision.query.checking.checked_query import NotCheckableError
+from policy_engine.decision.query.checking.reviewed_cells import (
+    AcceptedAnswer,
+    check_same,
+    is_for_review,
+    opened,
+    with_accepted,
+)
+from policy_engine.plan.output_checks import checks_of
+
+MASKS = (0, Reason.NEGATIVE_VALUES.bit, Reason.FEW_UNITS.bit, Reason.EXTREME.bit)
+
+
+@pytest.fixture
+def verdict(tmp_path):
+    """Return a verdict: released, for review, of few, an extreme; two cells more are released."""
+    own = asked(tmp_path / "ledger").checked.judged
+    reasons = np.array([*MASKS, 0, 0], np.uint32).reshape(own.reasons.shape)
+    return type(own)(own.table, own.check, reasons)
+
+
+def with_mitigation(verdict, mitigation):
+    [check] = checks_of([policy_with(*CHECK, ("pe:mitigation", "eq", mitigation))])
+    return type(verdict)(verdict.table, check, verdict.reasons)
+
+
+def left(verdict):
+    return verdict.reasons.ravel()[:4].tolist()
+
+
+def test_a_person_lets_out_what_the_rules_leave_to_one(verdict):
+    assert is_for_review(verdict)
+    assert left(opened(verdict, is_exception=False)) == [0, 0, MASKS[2], MASKS[3]]
+    assert left(opened(verdict, is_exception=True)) == [0, 0, 0, MASKS[3]]
+
+
+def test_where_the_policy_asks_for_review_all_is_left_to_one_but_what_it_refuses(verdict):
+    whole = with_mitigation(verdict, "review")
+    assert not whole.released.any()
+    after = opened(whole, is_exception=False)
+    assert left(after) == [0, 0, 0, MASKS[3]]
+    assert after.released.ravel().tolist() == [True, True, True, False, True, True]
+
+
+def test_where_the_policy_denies_nothing_is_left_to_a_person(verdict):
+    denied = with_mitigation(verdict, "deny")
+    assert not is_for_review(denied)
+    assert left(opened(denied, is_exception=True)) == list(MASKS)
+
+
+@pytest.mark.parametrize("place", [2, 3])
+def test_what_may_not_be_let_out_cannot_be_accepted(verdict, place):
+    cells = np.zeros(verdict.reasons.shape, np.bool_)
+    cells.flat[place] = True
+    accepted = AcceptedAnswer("carl", cells.tolist(), pa.table({}), "digest", verdict.check)
+    before = opened(verdict, is_exception=False)
+    with pytest.raises(NotCheckableError, match="not what was reviewed"):
+        with_accepted(before, accepted, verdict.check, "digest")
+
+
+def test_just_what_was_accepted_is_released(verdict):
+    cells = np.zeros(verdict.reasons.shape, np.bool_)
+    cells.flat[1] = True
+    accepted = AcceptedAnswer("carl", cells.tolist(), pa.table({}), "digest", verdict.check)
+    before = opened(verdict, is_exception=False)
+    after = with_accepted(before, accepted, verdict.check, "digest")
+    assert (after.released == cells).all()
+    with pytest.raises(NotCheckableError):
+        with_accepted(before, accepted, verdict.check, "of other data")
+
+
+@pytest.mark.parametrize(
+    ("own", "is_same"),
+    [
+        ({"a": [0.1 + 0.2, None]}, True),
+        ({"a": [0.3001, None]}, False),
+        ({"a": [0.3, 1.0]}, False),
+        ({"b": [0.3, None]}, False),
+        ({"a": [0.3]}, False),
+        ({"a": ["x", None]}, False),
+    ],
+)
+def test_an_answer_is_the_same_up_to_the_order_in_which_it_was_added_up(verdict, own, is_same):
+    table = pa.table({"a": [0.3, None]})
+    accepted = AcceptedAnswer("carl", (), table, "", verdict.check)
+    if is_same:
+        check_same(pa.table(own), accepted)
+        return
+    with pytest.raises(NotCheckableError, match="not what was reviewed"):
+        check_same(pa.table(own), accepted)
