@@ -1,6 +1,6 @@
 """A chain as a table in an SQLite file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import starmap
@@ -66,6 +66,16 @@ class OpenTable:
         least = start or -(2**63)
         query = f"SELECT number, entry, hash FROM {self.name} WHERE number >= ? ORDER BY number"  # noqa: S608
         return starmap(_row, self.select(query, least))
+
+    def latest(self, before: int | None = None, texts: Sequence[bytes] = ()) -> Iterator[Row]:
+        """Return the rows from the last one backwards, below a number, with each of some texts."""
+        has_text = " AND instr(CAST(entry AS BLOB), ?)" * len(texts)
+        query = (
+            f"SELECT number, entry, hash FROM {self.name} "  # noqa: S608
+            f"WHERE number < ?{has_text} ORDER BY number DESC"
+        )
+        below = 2**63 - 1 if before is None else before
+        return starmap(_row, self.select(query, below, *texts))
 
     def add(self, entry: ChainEntry) -> int:
         """Insert an entry, and return its number."""

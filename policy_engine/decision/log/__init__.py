@@ -5,6 +5,7 @@ from policy_engine.decision.log.entries import Entry, LoggedDeed, LogRecord
 from policy_engine.decision.log.log import (
     DecisionLog,
     last_entries,
+    latest_entries,
     read_history,
     read_log,
     verify_log,
@@ -18,6 +19,7 @@ __all__ = [
     "LoggedDeed",
     "Verification",
     "last_entries",
+    "latest_entries",
     "read_history",
     "read_log",
     "verify_log",

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -59,6 +59,15 @@ class LinesFile:
                 yield from _rows(number, start, size)
             finally:
                 os.close(number)
+
+    def latest(self, before: int | None = None, texts: Sequence[bytes] = ()) -> Iterator[Row]:
+        """Yield the lines from the last one backwards, those with each of some texts.
+
+        All of them are read first: their lines are counted from the beginning.
+        """
+        del before  # a line has no number but that of its entry
+        rows = [row for row in self.rows() if all(text in row.text for text in texts)]
+        yield from reversed(rows)
 
 
 def _rows(number: int, start: int, size: int = -1) -> Iterator[Row]:

@@ -1,12 +1,16 @@
 """The decision log: open, decide with it, append, read, verify."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+from pydantic_core import from_json
+
+from policy_engine.data.chain.entries import canonical
+from policy_engine.data.chain.reading import Plain
 from policy_engine.data.chain.rows import Row
 from policy_engine.data.chain.verification import (
     Head,
@@ -180,6 +184,42 @@ def read_log(path: str | Path) -> Iterator[Entry]:
 def last_entries(path: str | Path, count: int) -> list[Entry]:
     """Return the last entries of a log, in order. Raises as `read_log` does."""
     return list(_entries(deque(_store(path).rows(), maxlen=count), str(path)))
+
+
+def latest_entries(
+    path: str | Path,
+    is_wanted: Callable[[Plain], bool],
+    before: int | None = None,
+    texts: Sequence[str] = (),
+) -> Iterator[Entry]:
+    """Yield the entries of a log from the last one backwards, of those below a number.
+
+    `is_wanted` judges an entry as JSON has it; those alone are looked at that have each of some
+    `texts` as a value. Of a table, no more is read than is taken. Raises as `read_log` does, but
+    for what is not an entry and has none of these texts.
+    """
+    rows = _store(path).latest(before, [*map(canonical, texts)])
+    return (
+        entry
+        for row in rows
+        if _is_wanted(row, is_wanted, str(path))
+        for entry in _entries([row], str(path))
+        if before is None or entry.number < before
+    )
+
+
+def _is_wanted(row: Row, is_wanted: Callable[[Plain], bool], source: str) -> bool:
+    """Return whether an entry is wanted, before it is validated: that takes ten times as long.
+
+    What cannot be judged is shown to nobody. Raises LogError (G001) for it.
+    """
+    try:
+        return is_wanted(from_json(row.text, cache_strings="keys"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        for entry in _entries([row], source):  # which raises for what is not an entry
+            message = f"Entry {entry.number} does not say what it has to."
+            raise LogError.of("G001", message, source=source) from None
+        raise
 
 
 def read_history(path: str | Path, key: Key = None) -> History:

@@ -1,6 +1,6 @@
 """Where a log is stored: what a writer and a reader use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -28,6 +28,13 @@ class Store(Protocol):
     def rows(self, start: int = 0) -> Iterator[Row]:
         """Yield the rows in order, starting at a position.
 
+        Raises LogError (G001) if they cannot be read.
+        """
+
+    def latest(self, before: int | None = None, texts: Sequence[bytes] = ()) -> Iterator[Row]:
+        """Yield the rows from the last one backwards, those with each of some texts.
+
+        `before` is a number that their entries are below, as far as the store knows numbers.
         Raises LogError (G001) if they cannot be read.
         """
 

@@ -1,6 +1,6 @@
 """A log as an SQLite table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,14 +34,31 @@ class LogTable:
         """
         import sqlite3  # noqa: PLC0415
 
+        with self._undoing(), reading(self.path, sqlite3.Error), self._table().reading() as table:
+            if table is not None:
+                yield from table.rows(start)
+
+    @contextmanager
+    def _undoing(self) -> Iterator[None]:
+        """Raise LogError (G001) where an unfinished entry cannot be undone."""
         try:
-            with reading(self.path, sqlite3.Error), self._table().reading() as table:
-                if table is not None:
-                    yield from table.rows(start)
+            yield
         except UnfinishedError as error:
             message = f"{error} which needs permission to write the log and its folder."
             hint = "Read it once as a user with that permission, or copy both files and read the "
             raise LogError.of("G001", message, f"{hint}copy.", str(self.path)) from None
+
+    def latest(self, before: int | None = None, texts: Sequence[bytes] = ()) -> Iterator[Row]:
+        """Yield the rows from the last one backwards, below a number, with each of some texts.
+
+        Only what is yielded is read, and what lies between if there are texts. An unfinished entry
+        is undone first. Raises LogError (G001) if this reader may not do that.
+        """
+        import sqlite3  # noqa: PLC0415
+
+        with self._undoing(), reading(self.path, sqlite3.Error), self._table().reading() as table:
+            if table is not None:
+                yield from table.latest(before, texts)
 
     def _table(self) -> ChainTable:
         return ChainTable(self.path, "decisions", "decision log", PATIENCE)

@@ -1,12 +1,12 @@
 """Decisions under all policies in force, and the log that has every one of them."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
@@ -15,18 +15,23 @@ from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, read_request
 from policy_engine.decision.knowing import Known
-from policy_engine.decision.log import DecisionLog, Entry, read_log, verify_log
+from policy_engine.decision.log import DecisionLog, verify_log
 from policy_engine.decision.log.log import Transaction
-from policy_engine.decision.model import Effect
 from policy_engine.decision.spending import SpentBudgets
 from policy_engine.errors import InternalError, PolicyEngineError, ServiceError
 from policy_engine.policy.owners import Standing
-from policy_engine.service.calls.timestamps import Moment
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, owners_of
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.metrics.call_meter import EventTally
+from policy_engine.service.resources.log_pages import (
+    LogFilter,
+    LoggedDecision,
+    LoggedView,
+    LogPage,
+    read_page,
+)
 from policy_engine.service.resources.ownership import OwnedAssets
 
 Proofs = tuple[Certificate | Attestation, ...]
@@ -41,54 +46,6 @@ class AccessQuestion(BaseModel):
     action: str = "read"
     target: Annotated[list[str], Field(max_length=100)]
     purpose: str = ""
-
-
-class LoggedView(BaseModel):
-    """An entry of the log: a decision, without what it was about the world."""
-
-    number: int
-    logged: datetime
-    effect: Effect
-    assignee: str
-    action: str
-    targets: tuple[str, ...]
-    purpose: str
-    policy: str
-    rule: str
-    policy_digests: tuple[str, ...]
-
-
-class LogFilter(BaseModel):
-    """Which entries of the log are meant; those with all that is given."""
-
-    effect: Effect | Literal[""] = ""
-    assignee: str = ""
-    target: str = ""
-    policy: str = ""
-    since: Moment | None = None
-    until: Moment | None = None
-
-    def has(self, entry: Entry) -> bool:
-        """Return whether an entry is meant."""
-        decided = entry.decision
-        if decided is None:
-            return False
-        moment = datetime.fromisoformat(entry.logged)
-        return (
-            self.effect in ("", decided.effect)
-            and self.assignee in ("", decided.request.assignee)
-            and (not self.target or self.target in decided.request.targets)
-            and self.policy in ("", decided.policy)
-            and (self.since is None or self.since <= moment)
-            and (self.until is None or moment < self.until)
-        )
-
-
-class LogPage(BaseModel):
-    """A page of the log, the newest first; `next` is the cursor of the page after it, if any."""
-
-    items: list[LoggedView]
-    next: int | None = None
 
 
 class LogIntegrity(BaseModel):
@@ -250,34 +207,30 @@ class Decisions:
 
         `before` is the number of the entry that the page is before.
         """
-        is_own = authorise(actor, Verb.READ_DECISIONS) is Whose.OWN
-        is_readable = self._own_entries(actor) if is_own else None
-        matches: deque[Entry] = deque(maxlen=limit + 1)
-        for entry in self._entries():
-            if before is not None and entry.number >= before:
-                break
-            if wanted.has(entry) and (is_readable is None or is_readable(entry)):
-                matches.append(entry)
-        items = [_view(one) for one in reversed(matches)][:limit]
-        if is_own and Role.OWNER not in actor.roles:
-            items = [*map(self._without_names(actor), items)]
-        return LogPage(items=items, next=items[-1].number if len(matches) > limit else None)
+        if authorise(actor, Verb.READ_DECISIONS) is not Whose.OWN:
+            return read_page(self.path, wanted, _is_anything, limit, before)
+        if Role.OWNER in actor.roles:
+            return read_page(self.path, wanted, self._own_entries(actor), limit, before)
+        if not actor.party or wanted.assignee not in ("", actor.party):
+            return LogPage(items=[])
+        own = wanted.model_copy(update={"assignee": actor.party})
+        page = read_page(self.path, own, _is_anything, limit, before)
+        return LogPage(items=[*map(self._without_names(actor), page.items)], next=page.next)
 
-    def _own_entries(self, actor: Actor) -> Callable[[Entry], bool]:
-        """Return whether somebody may read an entry: one of their own requests or, of owners, one
-        about what belongs to them."""
+    def _own_entries(self, actor: Actor) -> Callable[[LoggedDecision], bool]:
+        """Return whether an owner may read an entry: one of their own requests, or one about what
+        belongs to them."""
         standing = Standing(self.decider().owners)
         parties = {one for one, person in self._compiled.people.items() if person == actor.id}
-        is_owner = Role.OWNER in actor.roles
 
-        def is_readable(entry: Entry) -> bool:
-            decided = entry.decision
-            if decided is None:
-                return False
-            if actor.party and decided.request.assignee == actor.party:
-                return True
-            targets = decided.request.targets if is_owner else ()
-            return any(standing.of(one).own(parties) for one in targets)
+        @cache
+        def is_own(asset: str) -> bool:
+            return standing.of(asset).own(parties)
+
+        def is_readable(decided: LoggedDecision) -> bool:
+            request = decided["request"]
+            is_from_them = bool(actor.party) and request["assignee"] == actor.party
+            return is_from_them or any(map(is_own, request["targets"]))
 
         return is_readable
 
@@ -316,9 +269,6 @@ class Decisions:
             problems=[str(one) for one in result.problems],
         )
 
-    def _entries(self) -> Iterator[Entry]:
-        return read_log(self.path) if self.path.exists() else iter(())
-
     @property
     def path(self) -> Path:
         """Where the log is."""
@@ -330,18 +280,5 @@ class Decisions:
         return key_file(self.folder, "decisions")
 
 
-def _view(entry: Entry) -> LoggedView:
-    decided = entry.decided
-    request = decided.request
-    return LoggedView(
-        number=entry.number,
-        logged=datetime.fromisoformat(entry.logged),
-        effect=decided.effect,
-        assignee=request.assignee,
-        action=request.action,
-        targets=request.targets,
-        purpose=request.purpose,
-        policy=decided.policy,
-        rule=decided.rule,
-        policy_digests=decided.policy_digests,
-    )
+def _is_anything(_decided: LoggedDecision) -> bool:
+    return True

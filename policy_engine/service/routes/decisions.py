@@ -13,12 +13,8 @@ from policy_engine.service.calls.pages import MOST
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
-from policy_engine.service.resources.decisions import (
-    AccessQuestion,
-    LogFilter,
-    LogIntegrity,
-    LogPage,
-)
+from policy_engine.service.resources.decisions import AccessQuestion, LogIntegrity
+from policy_engine.service.resources.log_pages import LogFilter, LogPage
 from policy_engine.service.resources.queries import QueryAnswer, SqlQuestion
 
 router = APIRouter(tags=["decisions"], route_class=RepeatableRoute)

@@ -23,6 +23,7 @@ from policy_engine.decision.log import (
     DecisionLog,
     Head,
     last_entries,
+    latest_entries,
     lines,
     read_log,
     verify_log,
@@ -729,6 +730,40 @@ def test_the_last_entries_are_in_order(tmp_path, name):
     path, entries = logged(tmp_path / name)
     assert last_entries(path, 2) == entries[3:]
     assert last_entries(path, 9) == entries
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_latest_entries_come_backwards_from_below_a_number(tmp_path, name):
+    path, entries = logged(tmp_path / name)
+    assert [*latest_entries(path, bool)] == entries[::-1]
+    assert [*latest_entries(path, bool, before=3)] == entries[1::-1]
+    assert [*latest_entries(path, lambda one: one["number"] % 2 == 0)] == entries[3::-2]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_latest_entries_have_the_texts_that_are_wanted_as_values(tmp_path, name):
+    log = DecisionLog.open(tmp_path / name)
+    entries = [log.append(decision(effect)) for effect in ("permit", "deny", "permit")]
+    assert [*latest_entries(log.path, bool, texts=["deny"])] == [entries[1]]
+    assert [*latest_entries(log.path, bool, texts=["permit", "http://x.org/ann"])] == entries[::-2]
+    assert [*latest_entries(log.path, bool, texts=["http://x.org/an"])] == []
+
+
+def test_the_latest_entries_of_a_table_are_read_no_further_than_they_are_taken(tmp_path):
+    path, entries = logged(tmp_path / "log.sqlite")
+    with sqlite3.connect(path) as table:
+        table.execute("UPDATE decisions SET entry = '{' WHERE number = 2")
+    table.close()
+    found = latest_entries(path, bool)
+    assert [next(found) for _ in range(3)] == entries[:1:-1]
+    with pytest.raises(LogError, match=r"G001 .*not JSON"):
+        next(found)
+
+
+def test_an_entry_that_cannot_be_judged_is_shown_to_nobody(tmp_path):
+    path, _ = logged(tmp_path / "log.sqlite")
+    with pytest.raises(LogError, match=r"G001 .*Entry 5 does not say"):
+        [*latest_entries(path, lambda entry: entry["decision"]["reason"] == "Because.")]
 
 
 @pytest.mark.parametrize("field", ["time", "effect", "time_by"])

@@ -99,6 +99,30 @@ def test_the_log_is_read_by_what_is_wanted_page_by_page(services, reader):
     assert rest["next"] is None
 
 
+def test_owners_and_askers_are_shown_what_is_theirs_of_what_they_want(services, reader):
+    ask(reader, action="distribute")
+    ask(reader)
+    stranger = signed_in(services, "owner", name="Stranger")
+    assert stranger.get(f"{API}/decisions").json()["items"] == []
+    other = signed_in(services, "owner", name="Other", party="http://example.com/people/bob")
+    ask(other, target=["http://example.com/Other"])
+    wanted = {"effect": "deny", "assignee": READER, "target": DATA}
+    [shown] = reader.get(f"{API}/decisions", params=wanted).json()["items"]
+    assert (shown["number"], shown["action"].rpartition("/")[2]) == (1, "distribute")
+    others = {"assignee": "http://example.com/people/bob"}
+    assert reader.get(f"{API}/decisions", params=others).json() == {"items": [], "next": None}
+
+
+def test_what_is_wanted_of_the_log_is_of_a_time(services, reader):
+    for _ in range(3):
+        ask(reader)
+    auditor = signed_in(services, "auditor")
+    moments = [one["logged"] for one in auditor.get(f"{API}/decisions").json()["items"]]
+    wanted = {"since": moments[1], "until": moments[0]}
+    items = auditor.get(f"{API}/decisions", params=wanted).json()["items"]
+    assert [one["number"] for one in items] == [2]
+
+
 def test_a_log_that_was_changed_is_told(services, reader):
     ask(reader)
     with sqlite3.connect(services.decisions.path) as log:
