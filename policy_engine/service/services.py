@@ -113,6 +113,7 @@ class Services:
                 decisions,
                 settings.folder,
                 mentioned,
+                folders.ledger,
                 settings.query_memory,
                 settings.query_seconds,
             ),

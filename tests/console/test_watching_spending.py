@@ -44,6 +44,35 @@ def test_the_ledger_of_budgets_is_verified(open_page):
     page.get_by_text("The ledger is as it was written.").wait_for()
 
 
+@pytest.fixture
+def analyst(open_page, spending, masking):  # noqa: ARG001 (there has to be a budget)
+    """The page of access of somebody whom the policy lets ask for statistics."""
+    party = "http://example.com/org/Hospital-Analytics"
+    people = masking[0].call("GET", "/people")["items"]
+    known = next((one["id"] for one in people if one["party"] == party), None)
+    new = {"name": "Analyst", "roles": ["consumer"], "party": party}
+    person = known or masking[0].call("POST", "/people", new)["id"]
+    return open_page(
+        masking[0].call("POST", f"/people/{person}:invite", {})["url"], signed_in=False
+    )
+
+
+def test_statistics_are_asked_for_with_noise_and_what_is_left_is_told(analyst, accessibility):
+    page = analyst
+    page.get_by_text("Statistics with noise, under differential privacy").click()
+    rows = page.get_by_role("region", name="Your budgets").get_by_role("row")
+    row = rows.filter(has_text="ResearchAndDevelopment")
+    row.wait_for()
+    assert row.get_by_role("cell").last.inner_text() == "ε 1"
+    page.get_by_label("Query", exact=True).fill("SELECT COUNT(DISTINCT patient_nbr) FROM Visits")
+    page.get_by_label("Purpose of the query").fill("https://w3id.org/dpv#ResearchAndDevelopment")
+    page.get_by_label("Epsilon").fill("0.25")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_text("It cost ε 0.25 of the budget.").wait_for()
+    row.get_by_text("ε 0.75").wait_for()
+    assert accessibility(page) == []
+
+
 @pytest.mark.usefixtures("spending")
 @pytest.mark.parametrize("width", [320, 2560])
 @pytest.mark.parametrize("scheme", ["light", "dark"])

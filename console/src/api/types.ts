@@ -61,6 +61,7 @@ export interface Duty {
 
 export type Run = Schemas["RunView"];
 export type Budgets = Schemas["BudgetsView"];
+export type OwnBudgets = Schemas["OwnAccountsView"];
 export type Budget = Schemas["BudgetView"];
 export type RunComparison = Schemas["RunComparison"];
 export type RunState = Run["state"];

@@ -7,11 +7,15 @@ import { Field } from "../parts/Field";
 import { ProblemList } from "../parts/ProblemList";
 import { Refused } from "../parts/states";
 import { TableFrame } from "../parts/TableFrame";
+import { Cost } from "./Cost";
+import { OwnBudgets } from "./OwnBudgets";
 
 interface Question {
   sql: string;
   purpose: string;
   dry_run: boolean;
+  epsilon: string;
+  delta: string;
 }
 
 /** A question in SQL: whether it may be asked, the answer as it was checked, and why. */
@@ -19,6 +23,7 @@ export function QueryBox() {
   const [asked, setAsked] = useState<{ question: Question; answer: QueryAnswer } | null>(null);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const [times, setTimes] = useState(0);
 
   async function ask(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
@@ -28,6 +33,8 @@ export function QueryBox() {
       sql: String(form.get("sql")),
       purpose: String(form.get("purpose")).trim(),
       dry_run: submitter?.value === "dry",
+      epsilon: String(form.get("epsilon")).trim(),
+      delta: String(form.get("delta")).trim(),
     };
     setBusy(true);
     setRefusal(null);
@@ -38,6 +45,7 @@ export function QueryBox() {
       setRefusal(asRefusal(error));
     } finally {
       setBusy(false);
+      setTimes((before) => before + 1);
     }
   }
 
@@ -60,6 +68,21 @@ export function QueryBox() {
           <span>Purpose of the query</span>
           <input name="purpose" autoComplete="off" />
         </label>
+        <details>
+          <summary>Statistics with noise, under differential privacy</summary>
+          <div className="stack">
+            <Field
+              label="Epsilon"
+              hint="How much the answer may tell of one person, such as 0.5: less is more noise. It is charged to the budget."
+            >
+              {(given) => <input {...given} name="epsilon" inputMode="decimal" autoComplete="off" />}
+            </Field>
+            <Field label="Delta" hint="Only where the policy asks for one, such as 1e-6.">
+              {(given) => <input {...given} name="delta" autoComplete="off" />}
+            </Field>
+            <OwnBudgets asked={times} />
+          </div>
+        </details>
         <div className="actions">
           <button type="submit" className="primary" disabled={isBusy}>
             {isBusy ? "Asking …" : "Run"}
@@ -87,6 +110,7 @@ function AnswerView({ answer, isDry }: { answer: QueryAnswer; isDry: boolean }) 
       {(answer.reasons ?? []).length > 0 && <ProblemList problems={answer.reasons ?? []} />}
       {answer.suggestion && <p>{answer.suggestion}</p>}
       {suppressed.length > 0 && <Suppressed answer={answer} />}
+      {answer.cost && <Cost cost={answer.cost} isDry={isDry} />}
       {answer.permitted && !isDry && <Rows answer={answer} />}
       {answer.sql && (
         <details open={isDry}>

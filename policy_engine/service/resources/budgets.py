@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel
 from sqlalchemy import select
 
+from policy_engine import terms
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.release.budget import Amount, Balance, BudgetEntry, BudgetLedger, Cap
 from policy_engine.release.budget.asked import asked_words
@@ -48,6 +49,24 @@ class AccountView(BaseModel):
     reserved: AmountView
     remaining: AmountView | None = None
     caps: list[CapView]
+
+
+class OwnAccountView(BaseModel):
+    """What was spent of a dataset for somebody, for a purpose, and what remains to them by their
+    own limits: those of all who ask together are not told, since they tell what others asked."""
+
+    dataset: str
+    unit: str
+    purpose: str
+    spent: AmountView
+    reserved: AmountView
+    remaining: AmountView | None = None
+
+
+class OwnAccountsView(BaseModel):
+    """The accounts of somebody."""
+
+    items: list[OwnAccountView]
 
 
 class SpendingView(BaseModel):
@@ -125,6 +144,16 @@ class Budgets:
         ]
         return BudgetsView(items=items)
 
+    def own(self, actor: Actor) -> OwnAccountsView:
+        """Return what was spent for somebody, and what remains to them; nothing for whom policies
+        do not know. Raises LedgerError as `all`."""
+        authorise(actor, Verb.QUERY)
+        if not (actor.party and self.path.exists()):
+            return OwnAccountsView(items=[])
+        party = terms.canonical(actor.party)
+        balances = [one for one in self.ledger.balances() if one.account.assignee == party]
+        return OwnAccountsView(items=[*map(_own_account, balances)])
+
     def verify(self, actor: Actor) -> LogIntegrity:
         """Return whether the ledger is as it was written. Raises ServiceError (N004) for none."""
         authorise(actor, Verb.READ_BUDGETS)
@@ -177,6 +206,18 @@ def _account(balance: Balance) -> AccountView:
         reserved=_amount(balance.reserved),
         remaining=None if remaining is None else _amount(remaining),
         caps=[_cap(one) for one in balance.caps],
+    )
+
+
+def _own_account(balance: Balance) -> OwnAccountView:
+    whole = _account(balance)
+    return OwnAccountView(
+        dataset=balance.account.dataset,
+        unit=whole.unit,
+        purpose=whole.purpose,
+        spent=whole.spent,
+        reserved=whole.reserved,
+        remaining=whole.remaining,
     )
 
 

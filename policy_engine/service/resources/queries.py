@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from policy_engine import terms
 from policy_engine.api.deciding import query_data
@@ -18,9 +18,10 @@ from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.decisions import Decisions
+from policy_engine.service.runs.folders import LEDGER_KEY
 
 if TYPE_CHECKING:
-    from policy_engine.decision.query.model import QueryResult
+    from policy_engine.decision.query.model import QueryResult, StatisticsCost
 
 MOST_ROWS = 10_000
 """Rows of an answer that are sent; a larger one is asked for in parts."""
@@ -28,11 +29,17 @@ _LEDGER = "outputs.sqlite"
 
 
 class SqlQuestion(BaseModel):
-    """A query in SQL, for a purpose; a dry one is only rewritten, and nothing is counted."""
+    """A query in SQL, for a purpose; a dry one is only rewritten, and nothing is counted.
+
+    With an `epsilon`, and a `delta`, exact decimals as texts, it asks for statistics under
+    differential privacy, which are answered with noise and charged to the ledger of budgets.
+    """
 
     sql: str
     purpose: str = ""
     dry_run: bool = False
+    epsilon: Annotated[str, Field(max_length=100)] = ""
+    delta: Annotated[str, Field(max_length=100)] = ""
 
 
 class SuppressedCellView(BaseModel):
@@ -45,10 +52,39 @@ class SuppressedCellView(BaseModel):
     codes: list[str]
 
 
+class FigureNoise(BaseModel):
+    """The noise of a quantity that a figure is made of: `half_width` is exceeded once in 20."""
+
+    quantity: str
+    mechanism: str
+    half_width: float
+
+
+class NoisyFigure(BaseModel):
+    """A column of an answer that has noise. A mean or a variance of `n` rows is off by at most
+    `half_width_times_n` divided by n, 19 times in 20."""
+
+    name: str
+    function: str
+    noise: list[FigureNoise]
+    half_width_times_n: float | None = None
+
+
+class AnswerCost(BaseModel):
+    """What statistics cost: nothing, where they were answered before for the caller. Of a dry
+    query, what they would."""
+
+    epsilon: str
+    delta: str
+    is_charged: bool
+    figures: list[NoisyFigure]
+
+
 class QueryAnswer(BaseModel):
     """The answer to a query: its rows, and what is not shown of them, or why it is denied.
 
-    `sql` is the query as it was run, on the rows and columns that may be read.
+    `sql` is the query as it was run, on the rows and columns that may be read; `cost` is that of
+    statistics under differential privacy.
     """
 
     permitted: bool
@@ -62,6 +98,7 @@ class QueryAnswer(BaseModel):
     reasons: list[ProblemView] = []
     suggestion: str = ""
     decision: dict[str, Any] | None = None
+    cost: AnswerCost | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +112,8 @@ class Queries:
     folder: Path
     data: Callable[[str], Mapping[str, Path]]
     """The data that a query may mean, by IRI, of all that there is."""
+    budgets: Path
+    """The ledger of budgets, which the service's runs charge as well."""
     memory: int = 0
     """Bytes that all queries at once may use; 0 for half of what there is."""
     seconds: float = 60.0
@@ -135,7 +174,7 @@ class Queries:
         question: SqlQuestion,
         data: Mapping[str, Path],
     ) -> "QueryResult":
-        is_run = not question.dry_run
+        is_run, is_noisy = not question.dry_run, bool(question.epsilon or question.delta)
         result = query_data(
             question.sql,
             decider.policies,
@@ -147,8 +186,12 @@ class Queries:
             run=is_run,
             log=self.decisions.path if is_run else None,
             log_key=self.decisions.key if is_run else None,
-            output_ledger=self.folder / _LEDGER if is_run else None,
-            output_ledger_key=key_file(self.folder, "outputs") if is_run else None,
+            epsilon=question.epsilon or None,
+            delta=question.delta or 0,  # without an epsilon, it is refused there
+            ledger=self.budgets if is_noisy else None,
+            ledger_key=key_file(self.folder, LEDGER_KEY) if is_noisy else None,
+            output_ledger=self.folder / _LEDGER if is_run and not is_noisy else None,
+            output_ledger_key=key_file(self.folder, "outputs") if is_run and not is_noisy else None,
             noise_key=key_file(self.folder, "noise"),
         )
         if is_run and result.decision:
@@ -182,6 +225,7 @@ def _answer(result: "QueryResult") -> QueryAnswer:
         reasons=[ProblemView.model_validate(one.as_json()) for one in result.reasons],
         suggestion=result.suggestion,
         decision=decision,
+        cost=_cost(result.cost) if result.cost else None,
     )
     if result.checked is not None:
         checked = checked_json(result.checked, with_rows=False)
@@ -196,3 +240,26 @@ def _answer(result: "QueryResult") -> QueryAnswer:
         last = len(answer.rows)
         answer.suppressed = [one for one in answer.suppressed if one.row < last]
     return answer
+
+
+def _cost(cost: "StatisticsCost") -> AnswerCost:
+    figures = [
+        NoisyFigure(
+            name=name,
+            function=figure.function,
+            noise=[
+                FigureNoise(
+                    quantity=one.quantity, mechanism=one.mechanism, half_width=one.half_width
+                )
+                for one in figure.noise
+            ],
+            half_width_times_n=figure.half_width_times_n,
+        )
+        for name, figure in cost.figures.items()
+    ]
+    return AnswerCost(
+        epsilon=f"{cost.epsilon:f}",
+        delta=f"{cost.delta:f}",
+        is_charged=cost.is_charged,
+        figures=figures,
+    )

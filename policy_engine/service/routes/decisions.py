@@ -55,7 +55,12 @@ def verify_decisions(services: ServicesOf, actor: Reader) -> LogIntegrity:
 async def query(
     call: Request, services: ServicesOf, actor: Querier, question: SqlQuestion
 ) -> QueryAnswer:
-    """Answer a query, as far as policies let you read what it is about; it ends when you leave."""
+    """Answer a query, as far as policies let you read what it is about; it ends when you leave.
+
+    With an epsilon, it is one of statistics: answered with noise, and charged even if you leave.
+    """
+    if question.epsilon:
+        return await services.turns.carry_out(actor.id, services.queries.answer, actor, question)
     stop = QueryStop()
     answer = partial(services.queries.answer, actor, question, stop)
     return await answer_while_there(call, answer, stop.stop)
