@@ -64,6 +64,7 @@ export type Budgets = Schemas["BudgetsView"];
 export type OwnBudgets = Schemas["OwnAccountsView"];
 export type Budget = Schemas["BudgetView"];
 export type RunComparison = Schemas["RunComparison"];
+export type RunKind = Schemas["RunKindView"];
 export type RunState = Run["state"];
 export type Release = Schemas["ReleaseView"];
 export type ReleaseState = Release["state"];

@@ -15,6 +15,7 @@ const DataList = lazy(() => import("../data/DataList"));
 const NewData = lazy(() => import("../data/NewData"));
 const DataPage = lazy(() => import("../data/DataPage"));
 const RunList = lazy(() => import("../runs/RunList"));
+const NewRun = lazy(() => import("../runs/starting/NewRun"));
 const RunPage = lazy(() => import("../runs/RunPage"));
 const ComparisonPage = lazy(() => import("../runs/ComparisonPage"));
 const ReleaseList = lazy(() => import("../releases/ReleaseList"));
@@ -32,6 +33,7 @@ const PAGES: readonly [RegExp, (id: string) => ReactNode][] = [
   [/^\/data\/new$/, () => <NewData />],
   [/^\/data\/([^/]+)$/, (id) => <DataPage key={id} id={id} />],
   [/^\/runs$/, () => <RunList />],
+  [/^\/runs\/new$/, () => <NewRun />],
   [/^\/runs\/([^/]+)$/, (id) => <RunPage key={id} id={id} />],
   [/^\/runs\/([^/]+)\/comparison$/, (id) => <ComparisonPage id={id} />],
   [/^\/releases$/, () => <ReleaseList />],

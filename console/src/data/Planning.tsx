@@ -75,6 +75,11 @@ function Choosing({ dataset, policies }: { dataset: Dataset; policies: readonly 
         <button type="button" onClick={() => void make()} disabled={isBusy}>
           {isBusy ? "Planning …" : "Show the plan"}
         </button>
+        {has(useMe(), "steward") && (
+          <Link className="button" to={`/runs/new?${new URLSearchParams({ kind: "explore", policy: id, datasets: dataset.id })}`}>
+            Compare settings
+          </Link>
+        )}
       </div>
       {refusal && <Refused refusal={refusal} />}
       {plans && <Starting dataset={dataset} plans={plans} refused={setRefusal} />}

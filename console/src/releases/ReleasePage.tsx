@@ -55,6 +55,11 @@ function OneRelease({ opened, path, changed }: { opened: Opened; path: string; c
         <a className="button" href={`${BASE}${path}/certificate`} download={`${release.id}.certificate.json`}>
           Download the certificate
         </a>
+        {has(me, "steward") && release.state !== "withdrawn" && (
+          <Link className="button" to={`/runs/new?${new URLSearchParams({ kind: "assess", release: release.run })}`}>
+            Attack it
+          </Link>
+        )}
         {isMine && release.state !== "withdrawn" && (
           <button type="button" className="danger" onClick={() => setWithdrawing(true)}>
             Withdraw …

@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { Refusal } from "../api/problems";
 import type { Run, RunState } from "../api/types";
 import { Link, setQuery, useQuery } from "../app/router";
+import { has, useMe } from "../app/session";
 import { Head } from "../parts/Head";
 import { ListTable, type ListColumn } from "../parts/ListTable";
 import { Empty, Refused, Shown } from "../parts/states";
@@ -25,7 +26,13 @@ export default function RunList() {
       <Head
         title="Runs"
         about="Sanitising data and attacking what is to be released take a while. Runs go on when this page is closed."
-      />
+      >
+        {has(useMe(), "steward") && (
+          <Link className="button primary" to="/runs/new">
+            New run
+          </Link>
+        )}
+      </Head>
       <Filters filter={filter} />
       {refusal && <Refused refusal={refusal} />}
       <Shown loaded={loaded} what="runs" retry={reload}>

@@ -14,6 +14,7 @@ from policy_engine.service.calls.revisions import add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.comparisons import RunComparison
+from policy_engine.service.resources.run_kinds import RunKindView, kind_views
 from policy_engine.service.resources.runs import ArtefactView
 from policy_engine.service.runs.results import OCTETS
 from policy_engine.service.runs.states import RunState
@@ -54,6 +55,12 @@ def list_runs(
 ) -> PageOf[RunView]:
     """List runs, the newest first."""
     return services.runs.page(actor, page, page.state, page.kind)
+
+
+@router.get("/run-kinds")
+def list_kinds(services: ServicesOf, _actor: Reader) -> PageOf[RunKindView]:
+    """List the kinds of runs, with what each may be asked for."""
+    return PageOf(items=kind_views(services.runs.kinds))
 
 
 @router.post("/runs", status_code=202, dependencies=[ONCE])

@@ -4,6 +4,7 @@ from served import API, CUSTOMER, code, named, service, signed_in
 from test_dataset_routes import created, uploaded
 from test_policy_routes import published
 
+from policy_engine.service.runs.kinds import KINDS
 from policy_engine.service.runs.queue import RunQueue
 from policy_engine.service.runs.results import reveal, seal
 
@@ -176,3 +177,15 @@ def test_runs_are_costly_calls(tmp_path):
         client = signed_in(services, "steward")
         answers = [client.post(f"{API}/runs", json={"kind": "x"}) for _ in range(2)]
     assert [code(one)[0] for one in answers] == [422, 429]
+
+
+def test_forms_and_programs_are_told_what_each_kind_of_runs_is_asked_for(steward):
+    kinds = {one["kind"]: one for one in steward.get(f"{API}/run-kinds").json()["items"]}
+    assert [*kinds] == [*KINDS]
+    assert all(one["about"].endswith(".") for one in kinds.values())
+    settings = [one for kind in kinds.values() for one in kind["settings"]["properties"].values()]
+    assert all(one["description"].endswith(".") for one in settings)
+    attacked = kinds["assess"]["settings"]
+    assert attacked["required"] == ["release", "original"]
+    told = [attacked["properties"][name]["resource"] for name in attacked["required"]]
+    assert told == ["release", "dataset"]

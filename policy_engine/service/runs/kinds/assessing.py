@@ -1,6 +1,6 @@
 """Runs that tell what an intruder can still do to a release."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -8,9 +8,10 @@ from policy_engine.errors import DataError, did_you_mean
 from policy_engine.service.runs.jobs import RunInputs
 from policy_engine.service.runs.kinds.sanitising import RELEASE
 from policy_engine.service.runs.kinds.settings import (
-    Identifier,
+    DatasetId,
     Name,
     Names,
+    ReleaseId,
     RunSettings,
     Seconds,
     Share,
@@ -24,20 +25,38 @@ class Assessing(RunSettings):
     `file` says which output is meant, where the release has several.
     """
 
-    release: Identifier
-    original: Identifier
+    about: ClassVar[str] = (
+        "Attacks a released table as an intruder would who knows some columns of the original."
+    )
+
+    release: ReleaseId
+    """The release that is attacked."""
+    original: DatasetId
+    """The data that it was made of."""
     file: Name = ""
+    """The output that is meant, by its file, where the release has several."""
     known: Names = ()
+    """The columns that an intruder knows; without any, all that are generalised or masked."""
     match: Names = ()
+    """The columns by which rows belong together; without any, those published as they are."""
     same_order: bool = False
+    """The rows of both tables are in one order."""
     attacks: Names = ()
+    """The only attacks that are made, by their names."""
     seconds: Seconds = 10.0
+    """How long a family of learned distances is searched."""
     sensitive: Names = ()
-    population: Identifier | None = None
+    """The columns that nobody should learn; without any, those of the policy."""
+    population: DatasetId | None = None
+    """A table of everybody of whom the release may be a part; without it, the original."""
     weights: Name = ""
+    """The column that says for how many persons of the population a row stands."""
     threshold: Share = 0.2
-    holdout: Identifier | None = None
+    """The share of records whose risk is above this is told."""
+    holdout: DatasetId | None = None
+    """Persons who were never in the original: finding them is a mistake."""
     agreement: Annotated[int, Field(ge=2, le=1000)] = 10
+    """Numbers agree that are in the same of so many bins."""
 
     @property
     def dataset_ids(self) -> tuple[str, ...]:

@@ -1,12 +1,12 @@
 """Runs that attack models and synthetic rows, which go on from what an earlier attempt kept."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from policy_engine.service.runs.jobs import RunInputs
 from policy_engine.service.runs.kinds.settings import (
-    Identifier,
+    DatasetId,
     Model,
     Name,
     Names,
@@ -23,17 +23,30 @@ _Few = Annotated[int, Field(ge=1, le=1_000)]
 class MembershipAttack(RunSettings):
     """What `audit_membership` takes for a model that it trains itself."""
 
-    data: Identifier
+    about: ClassVar[str] = "Trains a model, and tells of whom it gives away that they were in it."
+
+    data: DatasetId
+    """The records that the model is trained on."""
     label: Name = ""
+    """The column that is predicted; without it, the last one."""
     model: Model = None
+    """The description of the model; without it, a usual one."""
     members: Name = ""
+    """The column that says which records the model is trained on; without it, a random half."""
     attacks: Names = ()
+    """The only attacks that are made, by their names."""
     shadows: _Few = 10
+    """How many models the attacker trains to compare with."""
     targets: _Few = 1
+    """How many models are attacked; figures are means over them."""
     seed: Seed = 0
+    """A number that draws the same again."""
     slices: Names = ()
+    """The columns for each of whose values figures are told."""
     local_epsilon: Annotated[float, Field(gt=0)] | None = None
+    """Train on records perturbed by randomized response with this epsilon."""
     attack_domain: Literal["original", "perturbed"] = "original"
+    """Whether the attacker has the original or the perturbed records."""
 
     @property
     def dataset_ids(self) -> tuple[str, ...]:
@@ -64,15 +77,26 @@ class MembershipAttack(RunSettings):
 class AttributeAttack(RunSettings):
     """What `audit_attribute` takes for a model that it trains itself."""
 
-    data: Identifier
+    about: ClassVar[str] = "Trains a model, and tells what can be guessed by it of a secret column."
+
+    data: DatasetId
+    """The records that the model is trained on."""
     label: Name
+    """The column that is predicted."""
     secret: Name
+    """The column that nobody should learn of a person."""
     model: Model = None
+    """The description of the model; without it, a usual one."""
     members: Name = ""
+    """The column that says which records the model is trained on; without it, a random half."""
     attacks: Names = ()
+    """The only attacks that are made, by their names."""
     bins: Annotated[int, Field(ge=2, le=1_000)] | None = None
+    """How many ranges a secret of numbers is divided into."""
     targets: _Few = 1
+    """How many models are attacked; figures are means over them."""
     seed: Seed = 0
+    """A number that draws the same again."""
 
     @property
     def dataset_ids(self) -> tuple[str, ...]:
@@ -105,22 +129,40 @@ class AttributeAttack(RunSettings):
 class GeneratorAttack(RunSettings):
     """What `audit_generative` takes: synthetic rows, or a generator of ours that it fits itself."""
 
-    members: Identifier
-    holdout: Identifier
-    synthetic: Identifier | None = None
-    reference: Identifier | None = None
+    about: ClassVar[str] = "Tells of whom synthetic rows give away that they were made of them."
+
+    members: DatasetId
+    """The records that the generator has learnt from."""
+    holdout: DatasetId
+    """Records of the same population that it has not seen."""
+    synthetic: DatasetId | None = None
+    """The rows that are to be released; or else name a generator."""
+    reference: DatasetId | None = None
+    """Records of neither side, by which scores are calibrated."""
     generator: Name = ""
+    """A generator of ours, by its name: it is fitted for the attack."""
     models: Annotated[int, Field(ge=0, le=1_000)] = 0
+    """How many generators are fitted; figures are means over them."""
     label: Name = ""
+    """The column within whose classes distances are taken."""
     privacy_unit: Name = ""
+    """The column that tells persons apart who have several records."""
     secrets: Names = ()
+    """The columns that nobody should learn."""
     attacks: Names = ()
+    """The only attacks that are made, by their names."""
     samples: Annotated[int, Field(ge=1, le=10**7)] | None = None
+    """How many samples are drawn of a generator."""
     seconds: Seconds | None = None
+    """How long samples are drawn at most."""
     space: Name = ""
+    """The space in which arrays are compared: pca-40, hog, colour-histogram or pixels."""
     allow_shift: bool = False
+    """Compare both sides even if they are of two distributions."""
     epsilon: Annotated[float, Field(gt=0)] | None = None
+    """The epsilon that is promised; what attacks prove is told beside it."""
     seed: Seed = 0
+    """A number that draws the same again."""
 
     @property
     def dataset_ids(self) -> tuple[str, ...]:

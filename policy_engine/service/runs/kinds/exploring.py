@@ -1,7 +1,7 @@
 """Runs that compare settings of a policy, without writing a release."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -20,10 +20,16 @@ _Values = Annotated[tuple[int | float, ...], Field(min_length=1, max_length=100)
 class Exploring(OnPolicy):
     """What `explore_policy` takes: `vary` has the values of parameters that are tried."""
 
+    about: ClassVar[str] = "Tries several settings of a policy and shows what each loses and risks."
+
     vary: Annotated[dict[Name, _Values], Field(default_factory=dict)]
+    """The values of each parameter that are tried, such as k: 2, 5, 10; without any, usual ones."""
     attack: bool = False
+    """Attack every result, to see how many persons would be found in it."""
     draws: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    """How often each setting is tried that draws at random."""
     time_limit: Seconds | None = None
+    """Seconds for each setting."""
 
     def carry_out(self, inputs: RunInputs) -> dict[str, Any]:
         """Return how many settings were tried; what each costs and risks is shown."""

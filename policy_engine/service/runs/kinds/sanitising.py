@@ -23,13 +23,18 @@ _FOR_READERS = {".json", ".html"}
 class Sanitising(OnPolicy):
     """What `apply_policy` takes: without an `asset`, all that the policy asks for is made."""
 
+    about: ClassVar[str] = "Makes what a policy asks for, measures it, and releases it."
     home: ClassVar[str] = RELEASES
     spends: ClassVar[bool] = True
 
     seed: Seed | None = None
+    """A number that draws the same again. Who knows it can undo what was drawn."""
     time_limit: Seconds | None = None
+    """Seconds after which the best that was found so far is taken."""
     cells: Literal["text", "bounds"] = "text"
+    """How ranges are written: as texts, or in two columns, of their bounds."""
     purpose: Annotated[str, Field(max_length=500)] = ""
+    """What the release is for, where the policy permits several purposes."""
 
     def carry_out(self, inputs: RunInputs) -> dict[str, Any]:
         """Return which outputs were released; tables, records and scores stay out of sight."""

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 Identifier = Annotated[str, Field(pattern=r"^[0-9a-z]{1,64}$")]
 """What the service calls a policy, a dataset or a run."""
+PolicyId = Annotated[Identifier, Field(json_schema_extra={"resource": "policy"})]
+DatasetId = Annotated[Identifier, Field(json_schema_extra={"resource": "dataset"})]
+ReleaseId = Annotated[Identifier, Field(json_schema_extra={"resource": "release"})]
+"""A release, by the run that made it."""
 Name = Annotated[str, Field(max_length=500)]
 Names = tuple[Name, ...]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
@@ -31,12 +35,15 @@ RELEASES, RESULTS = "releases", "results"
 class RunSettings(BaseModel):
     """What a run is asked for. Each kind has settings of its own, and says what it needs.
 
-    `home` is the folder that its result is moved into; what `spends` is charged to the ledger of
-    budgets.
+    `about` says what it does, to who starts one; `home` is the folder that its result is moved
+    into; what `spends` is charged to the ledger of budgets.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
+    about: ClassVar[str] = ""
     home: ClassVar[str] = RESULTS
     spends: ClassVar[bool] = False
 
@@ -75,10 +82,14 @@ class RunSettings(BaseModel):
 class OnPolicy(RunSettings):
     """The settings of what is made of datasets as a policy says; datasets are given by IRI."""
 
-    policy: Identifier
+    policy: PolicyId
+    """A policy in force."""
     version: Annotated[int, Field(ge=1)] | None = None
-    datasets: Annotated[dict[Name, Identifier], Field(min_length=1, max_length=100)]
+    """The version of the policy, if not the one in force."""
+    datasets: Annotated[dict[Name, DatasetId], Field(min_length=1, max_length=100)]
+    """The data that the policy is about."""
     asset: Name = ""
+    """The IRI of the output that is meant, where the policy asks for several."""
 
     @property
     def dataset_ids(self) -> tuple[str, ...]:
