@@ -13,7 +13,7 @@ from policy_engine import terms
 from policy_engine.api.acting import ActingParty, MakingRequest
 from policy_engine.api.binding import adjacent_proofs, bind_plans
 from policy_engine.api.inputs import Inputs
-from policy_engine.certificate.sources import Proof
+from policy_engine.certificate.sources import Proof, proof_asset
 from policy_engine.data.catalog import Catalog, make_catalog
 from policy_engine.data.keys import Key
 from policy_engine.decision import Decider, World
@@ -239,10 +239,12 @@ def _answered(
     product, policy = Product(None, statistics=part), allowed.policy
     dataset = terms.canonical(part.rule.targets[0].iri)
     data = {one: table for one, table in asker.data.items() if terms.canonical(one) == dataset}
+    # Others decide, too; of what is read, only those that are for it say how it was made.
+    proofs = [one for one in asker.proofs if terms.canonical(proof_asset(one)) == dataset]
     making = _making(asker, allowed)
     making.check_consents({part.rule.output}, with_prohibitions=False)
     with launch_engine("local") as launcher:
-        inputs = Inputs(data=data, taxonomies=asker.taxonomies, certificates=asker.proofs)
+        inputs = Inputs(data=data, taxonomies=asker.taxonomies, certificates=proofs)
         [bound] = bind_plans(policy, [product], launcher, inputs)
         plan = _for_asker(making.with_consents(bound.plan), granted)
         chargeable = Chargeable(

@@ -75,6 +75,20 @@ def test_a_permission_holds_as_long_as_its_budget_is_not_spent(charged):
     assert reader.post(f"{API}/decisions", json=question).json()["effect"] == "permit"
 
 
+def test_statistics_are_asked_for_beside_a_release_of_them(charged):
+    services, _, _ = charged
+    reader = signed_in(services, "consumer", party=ANALYTICS)
+    question = {
+        "sql": "SELECT COUNT(DISTINCT patient_nbr) AS n FROM Visits",
+        "purpose": "https://w3id.org/dpv#ResearchAndDevelopment",
+        "epsilon": "0.25",
+    }
+    answer = reader.post(f"{API}/queries", json=question).json()
+    assert (answer["permitted"], answer["cost"]["epsilon"]) == (True, "0.25")
+    left = [one["remaining"] for one in reader.get(f"{API}/me/budgets").json()["items"]]
+    assert [one["epsilon"] for one in left if one] == ["0.75"]
+
+
 def test_without_a_charge_there_is_no_ledger(services):
     auditor = signed_in(services, "auditor")
     assert auditor.get(f"{API}/budgets").json() == {"items": []}
