@@ -1,7 +1,8 @@
 """How people sign in by a link, and how each call says whose it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -27,6 +28,18 @@ _SEEN_EVERY = timedelta(minutes=1)
 FIRST_PERSON = "Owner"
 
 
+_MOST_KEYS = 1_000
+"""So many keys are remembered by whose they are."""
+
+
+class _KnownKey(NamedTuple):
+    """Whose a key was, until when it holds, and at which version of the database."""
+
+    actor: Actor
+    expires: datetime
+    version: object
+
+
 @dataclass(frozen=True)
 class Identities:
     """Who people are, as the database has it."""
@@ -34,6 +47,7 @@ class Identities:
     database: Database
     serves_all: bool = False
     """Whether stewards are those of all owners."""
+    _known_keys: dict[str, _KnownKey] = field(default_factory=dict, repr=False)
 
     def first_person(self) -> str:
         """Return the identifier of the first administrator, who is made where there is none."""
@@ -130,7 +144,22 @@ class Identities:
             session.execute(update(SignIn).where(SignIn.digest == digest).values(seen=moment))
 
     def by_key(self, key: str) -> Actor:
-        """Return whose a key is. Raises ServiceError (N010) for one that is not valid."""
+        """Return whose a key is. Raises ServiceError (N010) for one that is not valid.
+
+        It is looked up anew whenever anything was written to the database.
+        """
+        version, digest = self.database.version(), digest_of(key)
+        known_key = self._known_keys.get(digest)
+        if known_key and known_key.version == version and known_key.expires > now():
+            return known_key.actor
+        actor, expires = self._owner_of_key(key)
+        if len(self._known_keys) >= _MOST_KEYS:
+            self._known_keys.clear()
+        self._known_keys[digest] = _KnownKey(actor, expires, version)
+        return actor
+
+    def _owner_of_key(self, key: str) -> tuple[Actor, datetime]:
+        """Return whose a key is, and until when. Raises as `by_key`."""
         with self.database.reading() as session:
             row = session.scalars(select(ApiKey).where(ApiKey.prefix == prefix_of(key))).first()
             serves = _served(session, row.person_id) if row else ()
@@ -140,7 +169,7 @@ class Identities:
         if not row.person.is_active:
             raise ServiceError.of("N010", "The key is not valid.", "Ask for another one.")
         roles = [one for one in row.roles if one in row.person.roles]
-        return self._actor(row.person, roles, serves, "")
+        return self._actor(row.person, roles, serves, ""), row.expires
 
     def _actor(
         self, person: Person, roles: list[str], serves: tuple[str, ...], token: str

@@ -116,8 +116,13 @@ def _answer(transaction: Transaction, ticket: _Ticket) -> Decision | PolicyEngin
 
 @dataclass
 class _Compiled:
-    """The policies in force as they were compiled, and by what they are known again."""
+    """The policies in force as they were compiled, and by what they are known again.
 
+    `version` is that of the database, under which nothing needs to be asked; `key` is what they
+    depend on, for much else is written.
+    """
+
+    version: object = None
     key: object = None
     decider: Decider | None = None
     log: DecisionLog | None = None
@@ -184,6 +189,10 @@ class Decisions:
 
     def decider(self) -> Decider:
         """Return what decides, compiled anew once policies or releases have changed."""
+        version = self.ownership.database.version()
+        compiled = self._compiled
+        if compiled.version == version and compiled.decider is not None:
+            return compiled.decider
         proofs_key, read_proofs = self.proofs()
         key = self.ownership.state(), proofs_key
         with self._lock:
@@ -193,6 +202,7 @@ class Decisions:
                     rules.policies, read_proofs(), owners=rules.owners, ledger=self.budgets
                 )
                 self._compiled.people, self._compiled.key = rules.people, key
+            self._compiled.version = version
             return self._compiled.decider
 
     def log(self) -> DecisionLog:

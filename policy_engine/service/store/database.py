@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.store import migrations
+from policy_engine.service.store.versions import DatabaseVersions
 
 _PATIENCE = 15.0
 """Seconds that a call waits for another one to have written."""
@@ -32,6 +33,7 @@ class Database:
 
     engine: Engine
     _writer: Engine = field(repr=False)
+    _versions: DatabaseVersions = field(repr=False)
 
     @classmethod
     def open(cls, url: str) -> "Database":
@@ -48,7 +50,8 @@ class Database:
             event.listen(engine, "handle_error", _part_from_frozen)
         else:
             event.listen(engine, "begin", _begin_on_server)
-        database = cls(engine, engine.execution_options(**{_WRITES: True}))
+        writer = engine.execution_options(**{_WRITES: True})
+        database = cls(engine, writer, DatabaseVersions(engine))
         try:
             database.upgrade()
         except SQLAlchemyError as error:
@@ -72,6 +75,10 @@ class Database:
                 environment.configure(connection=connection, render_as_batch=True)
                 environment.run_migrations()
 
+    def version(self) -> object:
+        """Return what is equal to what was returned before only if nothing was written since."""
+        return self._versions.current()
+
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """Return a session that sees one state of the database, and changes nothing."""
@@ -90,6 +97,7 @@ class Database:
 
     def close(self) -> None:
         """Close all connections."""
+        self._versions.close()
         self.engine.dispose()
 
 

@@ -94,3 +94,33 @@ def test_a_key_has_those_of_its_roles_that_its_person_has(services):
 def test_a_key_that_ended_is_not_valid(services, given):
     with pytest.raises(ServiceError, match="N010"):
         services.identities.by_key(key_of(services, ["owner"], **given))
+
+
+@pytest.mark.both_databases
+def test_a_key_that_was_used_is_looked_up_anew_once_something_changed(services):
+    key = key_of(services, ["owner", "consumer"])
+    by_key = services.identities.by_key
+    actor = by_key(key)
+    assert by_key(key) is actor
+    with services.database.writing() as session:
+        session.get(Person, actor.id).roles = ["consumer", "owner"]
+    assert {role.value for role in by_key(key).roles} == {"owner", "consumer"}
+    with services.database.writing() as session:
+        session.query(ApiKey).one().ended = now()
+    with pytest.raises(ServiceError, match="N010"):
+        by_key(key)
+
+
+def test_a_key_that_was_used_ends_when_it_does(services, monkeypatch):
+    key = key_of(services, ["owner"])
+    services.identities.by_key(key)
+    later(monkeypatch, timedelta(days=1, seconds=1))
+    with pytest.raises(ServiceError, match="N010"):
+        services.identities.by_key(key)
+
+
+def test_few_keys_are_remembered(services, monkeypatch):
+    monkeypatch.setattr(signing_in, "_MOST_KEYS", 2)
+    for _ in range(3):
+        services.identities.by_key(key_of(services, ["owner"]))
+    assert len(services.identities._known_keys) <= 2
