@@ -19,6 +19,7 @@ from policy_engine.service.resources.budgets import Budgets
 from policy_engine.service.resources.comparisons import Comparisons
 from policy_engine.service.resources.dataset_columns import DatasetColumns
 from policy_engine.service.resources.datasets import OwnedDatasets
+from policy_engine.service.resources.decision_details import DecisionDetails
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.diagnostics import TextChecks
 from policy_engine.service.resources.holdings import Holdings
@@ -58,6 +59,7 @@ class Services:
     answers: KeptAnswers
     plans: Plans
     decisions: Decisions
+    details: DecisionDetails
     queries: Queries
     budgets: Budgets
     releases: Releases
@@ -109,6 +111,7 @@ class Services:
             access=Access(database, policies, ownership),
             plans=Plans(policies, datasets, ownership),
             decisions=decisions,
+            details=DecisionDetails(database, decisions),
             queries=Queries(
                 decisions,
                 settings.folder,

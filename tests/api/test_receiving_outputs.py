@@ -36,4 +36,8 @@ def test_tables_are_seen_as_they_may_leave(archive, tmp_path):
     read = receive_outputs(archive, tmp_path / "received", by="rita")
     [output] = read.submission.outputs
     [held] = preview_tables(read, output.whole)
-    assert (held.columns, held.rows[0], held.is_cut) == (("region", "totals"), ("north", "70.0"), False)
+    assert (held.columns, held.rows[0], held.is_cut) == (
+        ("region", "totals"),
+        ("north", "70.0"),
+        False,
+    )

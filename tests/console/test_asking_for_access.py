@@ -88,6 +88,25 @@ def test_the_log_is_verified_and_filtered(open_page):
     page.get_by_text("No decision fits the filters").wait_for()
 
 
+@pytest.mark.usefixtures("customers")
+def test_a_decision_is_opened_and_the_log_saved(open_page, accessibility):
+    asking = open_page("/access")
+    asking.get_by_label("Who").fill(ADA)
+    ask(asking, "http://example.com/Customer", "marketing")
+    asking.get_by_text("No rule permits it").first.wait_for()
+    page = open_page("/decisions", 320)
+    page.get_by_role("region", name="Decisions").get_by_role("link").first.click()
+    page.get_by_role("heading", name="Decision ").wait_for()
+    assert page.get_by_role("region", name="What was asked").get_by_title(ADA).is_visible()
+    page.get_by_text("Whatever no rule permits is denied.").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    assert accessibility(page) == []
+    page.get_by_role("link", name="Decisions").last.click()
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="Export the log").click()
+    assert saved.value.suggested_filename == "decisions.jsonl"
+
+
 @pytest.mark.parametrize("width", [320, 2560])
 @pytest.mark.parametrize("path", ["/people", "/access", "/decisions"])
 def test_pages_of_people_and_access_are_accessible(open_page, accessibility, path, width):

@@ -28,6 +28,7 @@ export type Lineage = Schemas["LineageView"];
 export type SignInLink = Schemas["LinkView"];
 export type Person = Schemas["PersonView"];
 export type Logged = Schemas["LoggedView"];
+export type DecisionDetail = Schemas["DecisionDetail"];
 export type LogPage = Schemas["LogPage"];
 export type LogIntegrity = Schemas["LogIntegrity"];
 export type QueryAnswer = Schemas["QueryAnswer"];

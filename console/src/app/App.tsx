@@ -23,6 +23,7 @@ const BudgetList = lazy(() => import("../releases/BudgetList"));
 const ReleasePage = lazy(() => import("../releases/ReleasePage"));
 const AccessPage = lazy(() => import("../catalog/AccessPage"));
 const PeoplePage = lazy(() => import("../people/PeoplePage"));
+const DecisionPage = lazy(() => import("../releases/DecisionPage"));
 const DecisionList = lazy(() => import("../releases/DecisionList"));
 
 const PAGES: readonly [RegExp, (id: string) => ReactNode][] = [
@@ -41,6 +42,7 @@ const PAGES: readonly [RegExp, (id: string) => ReactNode][] = [
   [/^\/releases\/([^/]+)$/, (id) => <ReleasePage key={id} id={id} />],
   [/^\/access$/, () => <AccessPage />],
   [/^\/decisions$/, () => <DecisionList />],
+  [/^\/decisions\/([0-9]+)$/, (number) => <DecisionPage key={number} number={number} />],
   [/^\/people$/, () => <PeoplePage />],
 ];
 

@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { asRefusal, get } from "../api/client";
+import { asRefusal, BASE, get } from "../api/client";
 import { useLoading } from "../api/loading";
 import type { Refusal } from "../api/problems";
 import type { Logged, LogPage } from "../api/types";
-import { setQuery, useQuery } from "../app/router";
+import { Link, setQuery, useQuery } from "../app/router";
 import { has, useMe } from "../app/session";
 import { Badge } from "../parts/Badge";
 import { Head } from "../parts/Head";
@@ -32,14 +32,21 @@ export default function DecisionList() {
   const path = pathOf(filter);
   const loading = useLoading(path, (signal) => get<LogPage>(path, signal));
   const { loaded, reload, replace } = loading;
-  const isAuditor = has(useMe(), "owner", "auditor");
+  const me = useMe();
+  const isAuditor = has(me, "owner", "auditor");
   const isFiltered = FILTERS.some((name) => filter[name] !== "");
   return (
     <>
       <Head
         title="Decisions"
         about="Every request that was decided, the newest first. Each entry of the log holds the digest of the one before it, so that none can be changed or left out unnoticed."
-      />
+      >
+        {has(me, "auditor") && (
+          <a className="button" href={`${BASE}/decisions:export`} download="decisions.jsonl">
+            Export the log
+          </a>
+        )}
+      </Head>
       {isAuditor && <VerifyingLog path="/decisions:verify" name="log" />}
       <Filters filter={filter} isAuditor={isAuditor} />
       <Shown loaded={loaded} what="decisions" retry={reload}>
@@ -134,7 +141,9 @@ function Entries({ entries }: { entries: readonly Logged[] }) {
       <tbody>
         {entries.map((entry) => (
           <tr key={entry.number}>
-            <td className="number">{entry.number}</td>
+            <td className="number">
+              <Link to={`/decisions/${entry.number}`}>{entry.number}</Link>
+            </td>
             <td className="nowrap">
               <Time at={entry.logged} />
             </td>

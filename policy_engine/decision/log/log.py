@@ -186,6 +186,13 @@ def last_entries(path: str | Path, count: int) -> list[Entry]:
     return list(_entries(deque(_store(path).rows(), maxlen=count), str(path)))
 
 
+def log_lines(path: str | Path) -> Iterator[bytes]:
+    """Yield the entries of a log as they were written, as lines: a log in a file of lines, whose
+    chain is verified as that of the log itself, with its key. Raises as `read_log` does, but for
+    lines that are not entries."""
+    return (row.text + b"\n" for row in _store(path).rows())
+
+
 def latest_entries(
     path: str | Path,
     is_wanted: Callable[[Plain], bool],

@@ -37,6 +37,7 @@ class Verb(StrEnum):
     QUERY = "query"
     DECIDE = "decide"
     READ_DECISIONS = "read decisions"
+    EXPORT_DECISIONS = "export decisions"
     READ_BUDGETS = "read budgets"
     READ_PEOPLE = "read people"
     MANAGE_PEOPLE = "manage people"
@@ -76,6 +77,7 @@ ALLOWED: Mapping[Verb, Mapping[Role, Whose]] = MappingProxyType(
         Verb.QUERY: {Role.CONSUMER: _OWN},
         Verb.DECIDE: {Role.CONSUMER: _OWN, Role.OWNER: _OWN, Role.STEWARD: _SERVED},
         Verb.READ_DECISIONS: {Role.CONSUMER: _OWN, Role.OWNER: _OWN, Role.AUDITOR: _ALL},
+        Verb.EXPORT_DECISIONS: {Role.AUDITOR: _ALL},
         Verb.READ_BUDGETS: {Role.OWNER: _OWN, Role.AUDITOR: _ALL},
         Verb.READ_PEOPLE: {Role.ADMINISTRATOR: _ALL, Role.AUDITOR: _ALL},
         Verb.MANAGE_PEOPLE: {Role.ADMINISTRATOR: _ALL},

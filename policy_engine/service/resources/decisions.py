@@ -15,14 +15,14 @@ from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision import Decider, Decision, Request, read_request
 from policy_engine.decision.knowing import Known
-from policy_engine.decision.log import DecisionLog, verify_log
+from policy_engine.decision.log import DecisionLog, Entry, verify_log
 from policy_engine.decision.log.log import Transaction
 from policy_engine.decision.spending import SpentBudgets
 from policy_engine.errors import InternalError, PolicyEngineError, ServiceError
 from policy_engine.policy.owners import Standing
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
-from policy_engine.service.identity.authorising import authorise, owners_of
+from policy_engine.service.identity.authorising import authorise, nothing_there, owners_of
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.metrics.call_meter import EventTally
 from policy_engine.service.resources.log_pages import (
@@ -30,6 +30,8 @@ from policy_engine.service.resources.log_pages import (
     LoggedDecision,
     LoggedView,
     LogPage,
+    entry_view,
+    read_entry,
     read_page,
 )
 from policy_engine.service.resources.ownership import OwnedAssets
@@ -226,6 +228,26 @@ class Decisions:
         own = wanted.model_copy(update={"assignee": actor.party})
         page = read_page(self.path, own, _is_anything, limit, before)
         return LogPage(items=[*map(self._without_names(actor), page.items)], next=page.next)
+
+    def entry(self, actor: Actor, number: int) -> tuple[Entry, LoggedView]:
+        """Return an entry of the log, whole and as the caller may see it on a page.
+
+        Raises ServiceError (N003) where no decision has the number, or not for the caller.
+        """
+        is_own = authorise(actor, Verb.READ_DECISIONS) is Whose.OWN
+        entry = read_entry(self.path, number)
+        if entry is None:
+            raise nothing_there()
+        view = entry_view(entry)
+        if not is_own:
+            return entry, view
+        if Role.OWNER in actor.roles:
+            if not self._own_entries(actor)(entry.decided.model_dump()):
+                raise nothing_there()
+            return entry, view
+        if not actor.party or view.assignee != actor.party:
+            raise nothing_there()
+        return entry, self._without_names(actor)(view)
 
     def _own_entries(self, actor: Actor) -> Callable[[LoggedDecision], bool]:
         """Return whether an owner may read an entry: one of their own requests, or one about what

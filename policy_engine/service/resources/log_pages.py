@@ -17,7 +17,7 @@ LoggedDecision = Mapping[str, Any]
 
 
 class LoggedView(BaseModel):
-    """An entry of the log: a decision, without what it was about the world."""
+    """An entry of the log: a decision, without why."""
 
     number: int
     logged: datetime
@@ -93,12 +93,22 @@ def read_page(
     entries: Iterator[Entry] = iter(())
     if path.exists():
         entries = latest_entries(path, is_wanted, before=before, texts=wanted.texts)
-    views = [_view(one) for one in islice(entries, limit + 1)]
+    views = [entry_view(one) for one in islice(entries, limit + 1)]
     items = views[:limit]
     return LogPage(items=items, next=items[-1].number if len(views) > limit else None)
 
 
-def _view(entry: Entry) -> LoggedView:
+def read_entry(path: Path, number: int) -> Entry | None:
+    """Return the entry of a number, if that is a decision. Raises as `read_page`."""
+    if not path.exists():
+        return None
+    latest = latest_entries(path, lambda _entry: True, before=number + 1)
+    entry = next(latest, None)
+    return entry if entry and entry.number == number and entry.decision else None
+
+
+def entry_view(entry: Entry) -> LoggedView:
+    """Return a decision as lists have it."""
     decided = entry.decided
     request = decided.request
     return LoggedView(

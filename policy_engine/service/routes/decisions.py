@@ -3,7 +3,8 @@
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
 
 from policy_engine.decision import Decision
 from policy_engine.decision.query.query_limits import QueryStop
@@ -13,6 +14,7 @@ from policy_engine.service.calls.pages import MOST
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.decision_details import DecisionDetail
 from policy_engine.service.resources.decisions import AccessQuestion, LogIntegrity
 from policy_engine.service.resources.log_pages import LogFilter, LogPage
 from policy_engine.service.resources.queries import QueryAnswer, SqlQuestion
@@ -21,6 +23,8 @@ router = APIRouter(tags=["decisions"], route_class=RepeatableRoute)
 
 Asker = Annotated[Actor, Depends(allowed(Verb.DECIDE))]
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_DECISIONS))]
+Exporter = Annotated[Actor, Depends(allowed(Verb.EXPORT_DECISIONS, is_costly=True))]
+EntryNumber = Annotated[int, Path(ge=1, le=2**53)]
 Querier = Annotated[Actor, Depends(allowed(Verb.QUERY, is_costly=True))]
 
 
@@ -43,6 +47,20 @@ def list_decisions(
 ) -> LogPage:
     """List decisions, the newest first: all, or those on your own requests."""
     return services.decisions.page(actor, wanted, wanted.limit, wanted.cursor)
+
+
+@router.get("/decisions:export", response_class=StreamingResponse)
+def export_decisions(services: ServicesOf, actor: Exporter) -> Response:
+    """Return the whole log as lines of JSON, whose chain is verified with the key of the log."""
+    lines = services.details.lines(actor)
+    headers = {"Content-Disposition": "attachment; filename=decisions.jsonl"}
+    return StreamingResponse(lines, headers=headers, media_type="application/x-ndjson")
+
+
+@router.get("/decisions/{number}")
+def read_decision(services: ServicesOf, actor: Reader, number: EntryNumber) -> DecisionDetail:
+    """Return a decision with the rules that led to it, as far as you may read them."""
+    return services.details.read(actor, number)
 
 
 @router.post("/decisions:verify")

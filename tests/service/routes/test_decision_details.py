@@ -1,0 +1,76 @@
+import pytest
+from served import API, code, signed_in
+from test_dataset_routes import uploaded
+from test_decision_routes import DATA, READER, TABLE, ask, policy
+from test_policy_routes import published
+
+from policy_engine.decision.log import verify_log
+
+UID = "http://example.com/policy/visits"
+
+
+@pytest.fixture
+def owner(services):
+    return signed_in(services, "owner", name="Olga")
+
+
+@pytest.fixture
+def reader(services, owner):
+    """A reader who was permitted something by the first version of a policy, and then denied it."""
+    address, tag = published(owner, policy())
+    uploaded(owner, TABLE, "visits.csv", DATA)
+    reader = signed_in(services, "consumer", party=READER)
+    ask(reader)
+    text = policy().replace('"read"', '"print"')
+    tag = owner.put(f"{address}/draft", json={"text": text}, headers={"If-Match": tag}).headers
+    assert owner.post(f"{address}:publish", headers={"If-Match": tag["etag"]}).status_code == 200
+    ask(reader)
+    return reader
+
+
+@pytest.mark.both_databases
+@pytest.mark.usefixtures("reader")
+def test_a_decision_is_told_with_its_rules_and_the_version_that_decided(services):
+    detail = signed_in(services, "auditor").get(f"{API}/decisions/1").json()
+    assert (detail["effect"], detail["version"]["number"]) == ("permit", 1)
+    rules = [(one["rule"], one["kind"], one["applies"]) for one in detail["considered"]]
+    assert rules == [(f"{UID}/read", "permission", True)]
+    assert detail["missed"] == []
+    denied = signed_in(services, "auditor").get(f"{API}/decisions/2").json()
+    assert (denied["effect"], denied["considered"], denied["version"]) == ("deny", [], None)
+    assert [one["rule"] for one in denied["missed"]] == [f"{UID}/read"]
+
+
+def test_who_asked_is_told_of_the_rule_that_decided_and_of_no_other(reader):
+    detail = reader.get(f"{API}/decisions/1").json()
+    assert [one["rule"] for one in detail["considered"]] == [f"{UID}/read"]
+    assert detail["version"] is None
+    assert reader.get(f"{API}/decisions/2").json()["missed"] == []
+
+
+def test_decisions_of_others_are_not_there(services, reader, owner):
+    stranger = signed_in(services, "consumer", party="http://example.com/people/bob")
+    other_owner = signed_in(services, "owner", name="Oleg")
+    nameless = signed_in(services, "consumer", name="Nameless")
+    for one in (stranger, other_owner, nameless):
+        assert code(one.get(f"{API}/decisions/1")) == (404, "N003")
+    for number in (3, 10**12):
+        assert code(reader.get(f"{API}/decisions/{number}")) == (404, "N003")
+    assert code(reader.get(f"{API}/decisions/0")) == (422, "N007")
+    assert owner.get(f"{API}/decisions/2").json()["missed"] != []
+
+
+def test_the_log_is_exported_as_lines_whose_chain_is_that_of_the_log(services, reader, tmp_path):
+    auditor = signed_in(services, "auditor")
+    answer = auditor.get(f"{API}/decisions:export")
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(answer.content)
+    result = verify_log(copy, services.decisions.key)
+    assert (result.intact, result.entries) == (True, 2)
+    assert str(result.head) == auditor.post(f"{API}/decisions:verify").json()["head"]
+    assert code(reader.get(f"{API}/decisions:export")) == (403, "N002")
+
+
+def test_a_log_that_is_not_there_yet_is_exported_empty(services):
+    assert signed_in(services, "auditor").get(f"{API}/decisions:export").content == b""
