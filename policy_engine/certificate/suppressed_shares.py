@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.engines.engine import TableMeasurements, WrittenTable
 from policy_engine.errors import DataError, InternalError
-from policy_engine.kernels.grouping import ClassTotals
 from policy_engine.methods import Bound, Measurement
 from policy_engine.methods.columns import CAP
 from policy_engine.plan.steps import Anonymize
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
+    from policy_engine.kernels.grouping import ClassTotals
 
 _ROUNDING = 1e-9
 
@@ -35,7 +35,7 @@ def measure_caps(
 
 
 def _measurement(
-    bound: Bound, totals: ClassTotals, written: WrittenTable, *, is_shown: bool
+    bound: Bound, totals: "ClassTotals", written: WrittenTable, *, is_shown: bool
 ) -> Measurement:
     rows, before = totals.rows, written.missing_before
     missing = round(totals.losses[bound.column] or 0)

@@ -1,5 +1,8 @@
 """The command that starts the service."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -96,7 +99,8 @@ def serve(
     It answers until it is interrupted. Nothing needs to be set up: all is kept in the folder.
     """
     try:
-        from policy_engine.service.serving import serve as answer  # noqa: PLC0415
+        with _uncollected():
+            from policy_engine.service.serving import serve as answer  # noqa: PLC0415
     except ImportError as error:
         message = f"The service needs the package {error.name!r}, which is not installed."
         raise DataError.of("C011", message, "pip install 'policy-engine[service]'") from None
@@ -126,6 +130,16 @@ def serve(
         query_seconds=query_seconds,
     )
     answer(settings, _announce)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Import without looking for garbage again and again: modules stay, and there are many."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _announce(address: str, link: str) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +9,7 @@ from pyarrow import compute, types
 
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import field_marks
+from policy_engine.engines.column_roles import ColumnRole
 from policy_engine.engines.generalizations import encode_quasi_identifier, generalizer
 from policy_engine.engines.tables import infer_types
 from policy_engine.errors import DataError
@@ -33,15 +33,6 @@ _WORDS = {
     "sexuality offence crime result grade score",
 }
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-
-
-class ColumnRole(StrEnum):
-    """What a column is in a policy: dropped, generalised, kept diverse, or none of these."""
-
-    IDENTIFIER = "identifier"
-    QUASI_IDENTIFIER = "quasi-identifier"
-    SENSITIVE = "sensitive"
-    OTHER = "other"
 
 
 _ROLE_WORDS = {ColumnRole(role): frozenset(words.split()) for role, words in _WORDS.items()}

@@ -1,5 +1,6 @@
 """Starts the service in a folder, and ends it."""
 
+import gc
 import logging
 import os
 import socket
@@ -44,6 +45,7 @@ def serve(settings: ServiceSettings, announce: Callable[[str, str], None]) -> No
             )
             with closing(SupervisorKeeper(actual)) as keeper:
                 keeper.start()
+                gc.freeze()  # what was imported and opened stays: nobody needs to look through it
                 _Server(config, services).run([listener])
 
 

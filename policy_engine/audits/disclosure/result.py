@@ -1,13 +1,15 @@
 """What attacks on a released table reach, with intervals and baselines."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.audits.disclosure.risks.result import NoRisk, Risk, RiskDistribution
 from policy_engine.kernels.estimates import Estimate, share_of_parts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Attack: TypeAlias = Literal[
     "distance-linkage",
@@ -84,7 +86,7 @@ class Linkage(_Frozen):
         cls,
         attack: Attack,
         names: tuple[str, ...],
-        links: NDArray[np.float64],
+        links: "NDArray[np.float64]",
         records: int,
         learned: LearnedDistance | None = None,
         holdout: Estimate | None = None,

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from policy_engine.engines.column_profiles import ColumnRole
+from policy_engine.engines.column_roles import ColumnRole
 from policy_engine.methods.columns import QuasiIdentifier
 from policy_engine.service.files.inspecting import read_apart
 from policy_engine.service.identity.actors import Actor

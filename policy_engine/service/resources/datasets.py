@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from policy_engine import terms
-from policy_engine.engines.column_profiles import ColumnRole
+from policy_engine.engines.column_roles import ColumnRole
 from policy_engine.errors import PolicyEngineError, ServiceError, did_you_mean
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision

@@ -12,7 +12,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from policy_engine import terms
-from policy_engine.api.certifying import certify_output
 from policy_engine.api.deciding import read_proofs
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.beside import load_certificates
@@ -118,6 +117,8 @@ class Releases:
 
     def verify(self, actor: Actor, release_id: str) -> ReleaseVerdict:
         """Return whether a release holds, measured anew on what lies there."""
+        from policy_engine.api.certifying import certify_output  # noqa: PLC0415 (slow to import)
+
         release = self._one(actor, release_id, Verb.READ_RELEASES)
         try:
             load_certificates(release.path)

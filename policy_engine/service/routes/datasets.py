@@ -6,7 +6,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.engines.column_profiles import ColumnRole
+from policy_engine.engines.column_roles import ColumnRole
 from policy_engine.methods.columns import Generalization, QuasiIdentifier
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.pages import Cursor, PageOf

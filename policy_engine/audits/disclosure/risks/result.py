@@ -1,9 +1,7 @@
 """Figures of the risk of a release, with baselines, and with intervals where they are estimates."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -13,6 +11,10 @@ from pydantic import (
 )
 
 from policy_engine.kernels.estimates import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Measure: TypeAlias = Literal[
     "prosecutor-mean",
@@ -142,10 +144,12 @@ class RiskDistribution(_Frozen):
     def of(
         cls,
         measure: Literal["prosecutor", "journalist", "individual"],
-        frequencies: NDArray[np.int64],
-        risks: NDArray[np.float64],
+        frequencies: "NDArray[np.int64]",
+        risks: "NDArray[np.float64]",
     ) -> "RiskDistribution":
         """Return that of classes with these `frequencies` and `risks`, (classes,) each."""
+        import numpy as np  # noqa: PLC0415 (slow to import)
+
         order = np.argsort(risks, kind="stable")
         above = np.append(np.cumsum(frequencies[order][::-1])[::-1], 0)
         first = np.searchsorted(risks[order], np.array(GRID) * (1 - 1e-9), side="left")
