@@ -18,7 +18,8 @@ _LINES = 2
 def listed_rows(verdict: TableVerdict, sets: Counts, units: Counts) -> NDArray[np.bool_]:
     """Return which rows of a table may be listed: (rows,), as are the grouping sets and the units.
 
-    A row of enough units may be, and one with anything that is released.
+    A row with anything that is released may be. No other one is where a set is not listed whole:
+    that a row is listed would tell that it is not of nobody, nor of few, but withheld for others.
     """
     codes = verdict.table.codes
     is_enough = units >= verdict.check.profile.min_units
@@ -28,7 +29,16 @@ def listed_rows(verdict: TableVerdict, sets: Counts, units: Counts) -> NDArray[n
         keys = np.flatnonzero((codes[is_part] != TOTAL).any(axis=0))
         if _shows_all(verdict, is_part, keys, is_enough):
             is_listed |= is_part
-    return is_listed | is_enough
+    return is_listed
+
+
+def is_listed_whole(verdict: TableVerdict, sets: Counts, units: Counts, number: int) -> bool:
+    """Return whether all rows of a grouping set of a table are listed, whatever is released: what
+    is not listed is then of nobody."""
+    is_part = sets == number
+    keys = np.flatnonzero((verdict.table.codes[is_part] != TOTAL).any(axis=0))
+    is_enough = units >= verdict.check.profile.min_units
+    return _shows_all(verdict, is_part, keys, is_enough)
 
 
 def _shows_all(

@@ -110,7 +110,7 @@ class Tabulation:
     """A table, the part that each row is in and how many units it has, both (rows,), and what is in
     the cells of each of its measures. A model, all of which is shown or nothing, says how many rows
     it is of: those that are `counted`. What it is made of are the rows that were `chosen`, by their
-    numbers."""
+    numbers. `row_counts` (rows,) say how many of these each row of the table has."""
 
     table: ResultTable
     sets: Counts
@@ -119,6 +119,7 @@ class Tabulation:
     aggregates: tuple[ShownAggregate, ...] = ()
     counted: CellMembers | None = None
     chosen: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    row_counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulation:
@@ -170,6 +171,7 @@ def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulatio
         tuple(members),
         tuple(aggregates),
         chosen=own_numbers[own_numbers >= 0],
+        row_counts=whole.rows_in,
     )
 
 

@@ -34,7 +34,7 @@ from policy_engine.release.output_folder.model import (
 )
 from policy_engine.release.output_folder.spreadsheet_text import without_formula
 from policy_engine.release.output_ledger.ledger import OutputLedger
-from policy_engine.release.protected_zeros import protect_zeros
+from policy_engine.release.protected_cells import protect_cells
 
 FILES, WHOLE = "outputs", "held"
 """The folders of files as they may leave, and of what only a checker lets out."""
@@ -88,7 +88,7 @@ class PreparedOutput:
             return replace(self, verdict=verdict)
         if self.model is None:
             others = [one.judged_table for one in earlier if one.judged_table is not None]
-            verdict = protect_zeros(JudgedTable(verdict, self.made), others, scope.rows)
+            verdict = protect_cells(JudgedTable(verdict, self.made), others, scope.rows)
         before = [JudgedTable(one.verdict, one.made) for one in earlier if one.made and one.verdict]
         linked = link_output(verdict, self.made, scope, ledger, self.name, before)
         return replace(self, verdict=linked)

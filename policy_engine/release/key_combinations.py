@@ -1,0 +1,189 @@
+"""The kinds of rows that tables tell apart: by the values of keys, and which tables have them."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.outputs.model import TOTAL, Counts
+from policy_engine.audits.outputs.tabulating import Tabulation
+from policy_engine.release.count_readings import CountReading
+
+Cells = NDArray[np.bool_]
+MOST_COMBINATIONS = 300_000
+"""More combinations of keys are not compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellLayer:
+    """In which cell of a table each combination is, by one set of its keys, (combinations,): -1 for
+    none, and from `first_absent` on, combinations of these keys that the table does not have.
+    `lines` are the lines along each of these keys, by their numbers, (combinations,) each, -1 for
+    none."""
+
+    reading: int
+    number: int
+    cells: Counts
+    first_absent: int
+    lines: dict[int, Counts]
+
+
+@dataclass(frozen=True, eq=False)
+class KeyCombinations:
+    """All combinations of keys, and of tables that rows are in together: which tables each is in,
+    (readings, combinations), and which of them hierarchies between keys do not exclude, such as a
+    district of another region, or by what rows were chosen: a reader knows them."""
+
+    layers: tuple[CellLayer, ...]
+    is_in: Cells
+    is_possible: Cells
+
+
+def key_combinations(readings: Sequence[CountReading], rows: int) -> KeyCombinations | None:
+    """Return the combinations of what tables read of so many rows; None for too many."""
+    labels: dict[str, dict[object, int]] = {}
+    for made in dict.fromkeys(one.table.made for one in readings):
+        for key, own in zip(made.table.keys, made.table.labels, strict=True):
+            some = labels.setdefault(key, {})
+            for label in own:
+                some.setdefault(label, len(some))
+    patterns, pattern_of = _patterns(readings, rows)
+    sizes = [len(patterns), *map(len, labels.values())]
+    if math.prod(sizes) > MOST_COMBINATIONS:
+        return None
+    places = np.indices(sizes).reshape(len(sizes), -1)
+    codes = dict(zip(labels, places[1:], strict=True))
+    is_in = patterns[places[0]].T
+    layers = [
+        CellLayer(number, *layer)
+        for number, one in enumerate(readings)
+        for layer in _layers(one.table.made, is_in[number], codes, labels)
+    ]
+    own_codes = _row_codes(readings, labels, rows)
+    is_possible = _possible(codes, own_codes, len(places[0])) & _chosen(
+        codes, own_codes, is_in, patterns[pattern_of].T
+    )
+    return KeyCombinations(tuple(layers), is_in, is_possible)
+
+
+def _patterns(readings: Sequence[CountReading], rows: int) -> tuple[Cells, Counts]:
+    """Return in which tables rows are together, (patterns, readings), each that occurs, once, and
+    that of each row, (rows,)."""
+    is_in = np.zeros((rows, len(readings)), np.bool_)
+    for number, one in enumerate(readings):
+        is_in[one.members, number] = True
+    patterns, pattern_of = np.unique(is_in, axis=0, return_inverse=True)
+    return np.asarray(patterns, np.bool_), np.asarray(pattern_of, np.int64).ravel()
+
+
+def _layers(
+    made: Tabulation, is_in: Cells, codes: dict[str, Counts], labels: dict[str, dict[object, int]]
+) -> Iterator[tuple[int, Counts, int, dict[int, Counts]]]:
+    table, count = made.table, len(made.table.codes)
+    for number in range(int(made.sets.max(initial=-1)) + 1):
+        rows = np.flatnonzero(made.sets == number)
+        own = {}
+        for place, key in enumerate(table.keys):
+            if len(rows) and table.codes[rows[0], place] != TOTAL:
+                whole = np.array([labels[key][one] for one in table.labels[place]])
+                own[place] = whole[table.codes[rows, place]]
+        sizes = {place: len(labels[table.keys[place]]) for place in own}
+        of_keys = {place: codes[table.keys[place]] for place in own}
+        row_of = count + np.arange(math.prod(sizes.values()))
+        row_of[_numbered(own, sizes, len(rows))] = rows
+        cells = np.where(is_in, row_of[_numbered(of_keys, sizes, len(is_in))], -1)
+        lines = {
+            key: np.where(is_in, _numbered(_without(of_keys, key), sizes, len(is_in)), -1)
+            for key in own
+        }
+        yield number, cells, count, lines
+
+
+def _without(columns: dict[int, Counts], key: int) -> dict[int, Counts]:
+    return {place: column for place, column in columns.items() if place != key}
+
+
+def _numbered(columns: dict[int, Counts], sizes: dict[int, int], count: int) -> Counts:
+    """Return one number for the codes of several keys, (count,)."""
+    numbers = np.zeros(count, np.int64)
+    for place, column in columns.items():
+        numbers = numbers * sizes[place] + column
+    return numbers
+
+
+def _row_codes(
+    readings: Sequence[CountReading], labels: dict[str, dict[object, int]], rows: int
+) -> dict[str, Counts]:
+    """Return the value of each key that rows have, (rows,), -1 where no table tells."""
+    row_codes = {key: np.full(rows, -1) for key in labels}
+    for one in readings:
+        table, members = one.table.made.table, one.table.made.members[one.number]
+        for place, key in enumerate(table.keys):
+            own = table.codes[members.rows, place]
+            is_known = own != TOTAL
+            whole = np.array([*(labels[key][some] for some in table.labels[place]), -1])
+            row_codes[key][members.numbers[is_known]] = whole[own[is_known]]
+    return row_codes
+
+
+def _possible(codes: dict[str, Counts], row_codes: dict[str, Counts], count: int) -> Cells:
+    """Return the combinations that hierarchies do not exclude."""
+    result = np.ones(count, np.bool_)
+    for lower, upper in permutations(codes, 2):
+        is_both = (row_codes[lower] >= 0) & (row_codes[upper] >= 0)
+        pairs = np.unique(np.column_stack([row_codes[lower], row_codes[upper]])[is_both], axis=0)
+        if len(np.unique(pairs[:, 0])) == len(pairs) > len(np.unique(pairs[:, 1])) > 1:
+            parent = np.full(int(codes[lower].max()) + 1, -1)
+            parent[pairs[:, 0]] = pairs[:, 1]
+            own = parent[codes[lower]]
+            result &= (own < 0) | (own == codes[upper])
+    return result
+
+
+def _chosen(
+    codes: dict[str, Counts], row_codes: dict[str, Counts], is_in: Cells, are_in: Cells
+) -> Cells:
+    """Return the combinations that are not excluded by what rows tables chose: those of one value
+    of a key, or of several, or of pairs of values of two keys.
+
+    `is_in` (readings, combinations) says which tables combinations are in, `are_in` (readings,
+    rows) which the rows of the data are in.
+    """
+    result = np.ones(is_in.shape[1], np.bool_)
+    tables: dict[bytes, int] = {}
+    for number, rows in enumerate(are_in):
+        tables.setdefault(rows.tobytes(), number)
+    for number in tables.values():
+        own, rows = is_in[number], are_in[number]
+        deciding = []
+        for key, line in codes.items():
+            if len(values := np.unique(row_codes[key][rows & (row_codes[key] >= 0)])) == 1:
+                result &= ~own | (line == values[0])
+            if (decided := _decided(row_codes[key], rows)) is not None:
+                deciding.append((line, decided))
+        for one, other in combinations(codes, 2) if not deciding else ():
+            width = int(codes[other].max(initial=0)) + 1
+            is_known = (row_codes[one] >= 0) & (row_codes[other] >= 0)
+            pairs = np.where(is_known, row_codes[one] * width + row_codes[other], -1)
+            if (decided := _decided(pairs, rows)) is not None:
+                deciding.append((codes[one] * width + codes[other], decided))
+        for line, decided in deciding:
+            side = decided[np.minimum(line, len(decided) - 1)]
+            result &= (side < 0) | (line >= len(decided)) | (side == own)
+    return result
+
+
+def _decided(values: Counts, rows: Cells) -> Counts | None:
+    """Return whether rows of each value are chosen, (values,), -1 where nobody has it; None where
+    the value does not decide about it."""
+    is_known = values >= 0
+    own, chosen = values[is_known], rows[is_known]
+    size = int(own.max(initial=-1)) + 1
+    of_those = np.bincount(own, chosen, minlength=size)
+    counts = np.bincount(own, minlength=size)
+    if not ((of_those == 0) | (of_those == counts)).all() or chosen.all() or not chosen.any():
+        return None
+    return np.where(counts > 0, (of_those > 0).astype(np.int64), -1)

@@ -1,0 +1,164 @@
+"""Withheld cells of counts: other cells, and tables, of a session do not tell them."""
+
+from contextlib import ExitStack
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from policy_engine import output_session
+from policy_engine.release import key_combinations
+
+CELLS = {
+    ("n", "a"): 30, ("n", "b"): 20, ("s", "a"): 15, ("s", "b"): 15, ("s", "c"): 20,
+    ("s", "d"): 25, ("w", "a"): 18, ("w", "b"): 22, ("w", "c"): 26, ("w", "d"): 21,
+}  # fmt: skip
+"""Nobody of region n is in the sectors c and d."""
+
+
+def people():
+    rows = [key for key, count in CELLS.items() for _ in range(count)]
+    frame = pd.DataFrame(rows, columns=["region", "sector"])
+    return frame.assign(person=range(len(frame)), pay=100.0 + np.arange(len(frame)) % 7)
+
+
+@pytest.fixture
+def session(tmp_path):
+    """Return a function that begins a session, which ends with the test."""
+    with ExitStack() as stack:
+
+        def begin(data=None, profile="sacro"):
+            frame = people() if data is None else data
+            out = tmp_path / "out"
+            made = output_session(None, out, data=frame, profile=profile, unit="person")
+            return stack.enter_context(made)
+
+        yield begin
+
+
+def shown(output, column):
+    if output.status != "released":
+        return {}
+    figures = output.to_pandas()[column].dropna()
+    return figures.to_dict()
+
+
+@pytest.mark.parametrize("keys", [("region", "sector"), ("sector", "region")])
+def test_totals_do_not_tell_that_a_withheld_cell_is_of_nobody(session, keys):
+    made = session()
+    cells = made.crosstab("region", "sector").to_pandas()
+    assert cells.loc["n"].isna().tolist() == [False, False, True, True]
+    sizes = {key: shown(made.groupby(key).size(), "size") for key in keys}
+    # 50 of region n are 30 and 20 and nobody else, and are what 75 and 87 leave of all 212; in the
+    # sectors c and d are 20 and 26, and 25 and 21.
+    assert sizes["region"] == {"w": 87}
+    assert sizes["sector"] == {"b": 57}
+
+
+def test_cells_do_not_tell_it_after_totals(session):
+    made = session()
+    made.groupby("region").size()
+    cells = made.crosstab("region", "sector").to_pandas()
+    assert cells.loc["n", ["a", "b"]].isna().any()
+
+
+def test_zeros_are_shown_where_a_profile_does_not_hold_that_they_disclose(session):
+    made = session(profile="abs")
+    assert made.crosstab("region", "sector").is_whole
+    assert made.groupby("region").size().is_whole
+
+
+def test_sums_do_not_tell_it_either(session):
+    made = session()
+    made.crosstab("region", "sector", "pay", aggfunc="sum")
+    assert "n" not in shown(made.groupby("region")["pay"].sum(), "sum pay")
+
+
+def test_a_reader_knows_which_district_is_of_which_region(session):
+    frame = people().rename(columns={"sector": "sex"})
+    frame["district"] = frame.region + np.where(frame.index % 2, "1", "2")
+    made = session(frame)
+    made.crosstab("region", "sex")
+    whole = made.groupby("district").size()
+    both = made.groupby(["district", "region"]).size()
+    told = shown(whole, "size") | {(d, r): n for (d, r), n in shown(both, "size").items()}
+    assert not {"n1", "n2"} <= set(told)
+
+
+def test_too_many_combinations_are_for_a_person(session, monkeypatch):
+    monkeypatch.setattr(key_combinations, "MOST_COMBINATIONS", 11)
+    made = session()
+    assert list(made.crosstab("region", "sector").reasons) == ["K046"]
+
+
+JOBS = {("office", "low"): 50, ("office", "high"): 40, ("unpaid", "low"): 40, ("farm", "low"): 30,
+        ("farm", "high"): 25}  # fmt: skip
+"""All of the unpaid have a low income."""
+
+
+def jobs():
+    rows = [key for key, count in JOBS.items() for _ in range(count)]
+    frame = pd.DataFrame(rows, columns=["job", "income"])
+    return frame.assign(person=range(len(frame)), sex=np.arange(len(frame)) % 2)
+
+
+@pytest.mark.parametrize("profile", ["bundesbank", "fsrdc", "dwb-2015", "abs"])
+def test_zeros_beside_a_cell_do_not_tell_that_all_of_a_known_total_are_in_it(session, profile):
+    made = session(jobs(), profile)
+    assert shown(made.groupby("job").size(), "size")["unpaid"] == 40
+    cells = made.crosstab("job", "income").to_pandas()
+    assert cells.loc["unpaid"].isna().all()
+    assert cells.loc[["farm", "office"]].notna().all(axis=None)
+
+
+@pytest.mark.parametrize("profile", ["bundesbank", "dwb-2015"])
+def test_totals_do_not_tell_it_after_zeros(session, profile):
+    made = session(jobs(), profile)
+    cells = made.crosstab("income", "job").to_pandas()
+    # What is left of all 185 is 40, if nobody else is unpaid.
+    assert cells["unpaid"].isna().all()
+    assert "unpaid" not in shown(made.groupby("job").size(), "size")
+
+
+def test_a_filter_that_says_which_rows_are_there_is_known(session):
+    frame = jobs()
+    made = session(frame, "bundesbank")
+    sexes = frame[frame.sex == 1]
+    assert shown(made.groupby("job", data=sexes).size(), "size")["unpaid"] == 20
+    both = made.crosstab(["sex", "job"], "income").to_pandas()
+    assert both.loc[(1, "unpaid")].isna().all()
+
+
+def test_nearly_all_of_a_line_is_not_told_of_a_cell_whose_figure_was_shown(session):
+    frame = jobs()
+    made = session(frame, "bundesbank")
+    low = shown(made.groupby("job", data=frame[frame.income == "low"]).size(), "size")
+    cells = made.crosstab("job", "income").to_pandas()
+    assert low["unpaid"] == 40
+    assert cells.loc["unpaid"].isna().all()
+
+
+def test_a_total_of_nobody_is_a_zero_like_others(session):
+    made = session(jobs().assign(pay=100.0 + np.arange(185) % 7), "bundesbank")
+    made.groupby("job").size()
+    made.crosstab("job", "income")
+    sums = made.crosstab("job", "income", "pay", aggfunc="sum").to_pandas()
+    assert pd.isna(sums.loc["unpaid", "high"])
+    assert sums.loc["unpaid", "low"] > 4000
+
+
+def test_rows_of_which_nothing_is_shown_are_not_listed_where_others_are_not(session):
+    frame = jobs()
+    made = session(frame, "bundesbank")
+    listed = made.groupby(["job", "income"]).size().to_pandas()
+    assert ("unpaid", "low") not in listed.index
+    assert ("farm", "low") in listed.index
+
+
+def test_tables_by_other_keys_do_not_keep_large_ones_from_being_compared(session, monkeypatch):
+    monkeypatch.setattr(key_combinations, "MOST_COMBINATIONS", 11)
+    made = session(jobs(), "bundesbank")
+    made.groupby("sex").size()
+    made.groupby("job").size()
+    cells = made.crosstab("job", "income").to_pandas()
+    assert cells.loc["unpaid"].isna().all()
