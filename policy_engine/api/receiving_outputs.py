@@ -58,6 +58,6 @@ def preview_tables(read: OutputFolder, files: tuple[StoredFile, ...]) -> Iterato
             head, *first = islice(rows, _MOST_ROWS + 2)
         except (csv.Error, ValueError):
             continue
-        shown = tuple(tuple(cell or None for cell in row) for row in first[:_MOST_ROWS])
+        texts = tuple(tuple(cell or None for cell in row) for row in first[:_MOST_ROWS])
         name = Path(one.path).stem
-        yield TablePreview(name, tuple(head), shown, len(first) > _MOST_ROWS)
+        yield TablePreview(name, tuple(head), texts, len(first) > _MOST_ROWS)

@@ -68,6 +68,14 @@ def serve(
             help="Let stewards work for all owners, not for those alone who name them.",
         ),
     ] = False,
+    own_reviews: Annotated[
+        bool,
+        typer.Option(
+            "--own-reviews",
+            metavar="",
+            help="Let owners decide about outputs that they submitted themselves.",
+        ),
+    ] = False,
     runs: Annotated[
         int,
         typer.Option(metavar="N", min=0, help="How many runs are carried out at once; 0 for none."),
@@ -123,6 +131,7 @@ def serve(
         oidc_claim=oidc_claim.value,
         two_persons=two_persons,
         stewards_for_all=stewards_for_all,
+        own_reviews=own_reviews,
         runs_at_once=runs,
         run_memory=int(run_memory * 2**30),
         run_seconds=run_hours * 3600,

@@ -23,6 +23,7 @@ from policy_engine.service.routes import (
     policies,
     providers,
     releases,
+    reviews,
     runs,
 )
 from policy_engine.service.services import Services
@@ -37,6 +38,7 @@ _RESOURCES = (
     plans.router,
     access.router,
     decisions.router,
+    reviews.router,
     budgets.router,
     runs.router,
     releases.router,

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from policy_engine.errors import ServiceError
 
 _DATABASES = ("service.db",)
-_FOLDERS = ("files", "keys", "releases", "results", "attempts")
+_FOLDERS = ("files", "keys", "releases", "results", "attempts", "reviews")
 _LEDGERS = ("budgets/ledger.sqlite", "outputs.sqlite", "decisions.sqlite")
 _SQLITE = b"SQLite format 3\x00"
 

@@ -29,7 +29,9 @@ from policy_engine.service.resources.people import People
 from policy_engine.service.resources.plans import Plans
 from policy_engine.service.resources.policies import Policies
 from policy_engine.service.resources.queries import Queries
+from policy_engine.service.resources.query_inputs import QueryInputs
 from policy_engine.service.resources.releases import Releases
+from policy_engine.service.resources.reviews import Reviews
 from policy_engine.service.resources.runs import Runs
 from policy_engine.service.runs.broadcasting import RunBroadcaster
 from policy_engine.service.runs.folders import RunFolders
@@ -61,6 +63,7 @@ class Services:
     decisions: Decisions
     details: DecisionDetails
     queries: Queries
+    reviews: Reviews
     budgets: Budgets
     releases: Releases
     lineage: AssetLineage
@@ -96,6 +99,9 @@ class Services:
         def mentioned(sql: str) -> dict[str, Path]:
             return {**datasets.mentioned(sql), **releases.mentioned(sql)}
 
+        inputs = QueryInputs(decisions, settings.folder, mentioned)
+        limits = settings.query_memory, settings.query_seconds
+        reviews = Reviews(database, inputs, settings.own_reviews, *limits)
         return cls(
             settings=settings,
             database=database,
@@ -112,14 +118,8 @@ class Services:
             plans=Plans(policies, datasets, ownership),
             decisions=decisions,
             details=DecisionDetails(database, decisions),
-            queries=Queries(
-                decisions,
-                settings.folder,
-                mentioned,
-                folders.ledger,
-                settings.query_memory,
-                settings.query_seconds,
-            ),
+            queries=Queries(inputs, reviews.send_answer, folders.ledger, *limits),
+            reviews=reviews,
             budgets=budgets,
             releases=releases,
             lineage=AssetLineage(database, datasets, releases, decisions),

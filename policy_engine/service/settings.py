@@ -18,7 +18,8 @@ class ServiceSettings(BaseModel):
     All that it keeps is in the `folder`, but for what is in the `database`: that of a URL, or else
     a file of SQLite in the folder. `public_url` is where people reach it, if that is not where it
     listens. With `two_persons`, a policy is published once another owner has approved of it. With
-    `stewards_for_all`, stewards work for all owners, and else for those who name them.
+    `stewards_for_all`, stewards work for all owners, and else for those who name them. With
+    `own_reviews`, who submitted outputs may decide about them, where they are their dataset's.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -30,6 +31,7 @@ class ServiceSettings(BaseModel):
     public_url: str = ""
     two_persons: bool = False
     stewards_for_all: bool = False
+    own_reviews: bool = False
     runs_at_once: Annotated[int, Field(ge=0)] = 2
     lease: Annotated[float, Field(gt=0)] = 30.0
     """Seconds after which a run without a sign of life is given to another process."""

@@ -24,6 +24,7 @@ from schemathesis.python.asgi import get_client  # noqa: E402
 from schemathesis.specs.openapi import checks as conformance  # noqa: E402
 
 schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
+schemathesis.serializer.alias("application/zip", "application/octet-stream")
 STREAM = f"{API}/events"
 ROWS = b"FirstName,ZIP\nAnn,20121\n"
 IRI = "http://example.com/Customer"

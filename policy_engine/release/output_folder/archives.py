@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\- ]{0,149}")
 _CHUNK = 2**16
 
 
-def read_archive(archive: BinaryIO) -> FolderContent:
+def read_archive(file: BinaryIO) -> FolderContent:
     """Return what a zip archive of a folder of outputs holds, without its log and its pages.
 
     Nothing is written, and no path of the archive is used. Raises LedgerError (K027) for one that
@@ -39,8 +39,8 @@ def read_archive(archive: BinaryIO) -> FolderContent:
     changed, and for answers to queries, which are submitted where they were asked.
     """
     try:
-        with ZipFile(archive) as opened:
-            texts = dict(_members(opened))
+        with ZipFile(file) as archive:
+            texts = dict(_members(archive))
     except (BadZipFile, LargeZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
         raise _refused("it is not a zip archive that can be read") from None
     except (ValueError, zlib.error):
@@ -54,9 +54,9 @@ def read_archive(archive: BinaryIO) -> FolderContent:
     return FolderContent(submission, evidence, texts)
 
 
-def _members(opened: ZipFile) -> Iterator[tuple[str, bytes]]:
+def _members(archive: ZipFile) -> Iterator[tuple[str, bytes]]:
     """Yield the files of an archive that are read, by their paths in the folder."""
-    members = [one for one in opened.infolist() if not one.is_dir()]
+    members = [one for one in archive.infolist() if not one.is_dir()]
     if len(members) > MOST_MEMBERS:
         raise _refused(f"it has more than {MOST_MEMBERS:,} files")
     top = _top(members)
@@ -71,7 +71,7 @@ def _members(opened: ZipFile) -> Iterator[tuple[str, bytes]]:
             raise _refused("it has a file that no folder of outputs has")
         names.add(str(path))
         if str(path) not in _LEFT_OUT:
-            text = _read(opened, one, MOST_BYTES - total)
+            text = _read(archive, one, MOST_BYTES - total)
             total += len(text)
             yield str(path), text
 
@@ -90,10 +90,10 @@ def _is_known(path: PurePosixPath) -> bool:
     return len(parts) == 2 and parts[0] in (FILES, WHOLE) and bool(_NAME.fullmatch(parts[1]))
 
 
-def _read(opened: ZipFile, member: ZipInfo, left: int) -> bytes:
+def _read(archive: ZipFile, member: ZipInfo, left: int) -> bytes:
     """Return a file, of which no more is unpacked than there is room for, whatever it says."""
     text = bytearray()
-    with opened.open(member) as file:
+    with archive.open(member) as file:
         while chunk := file.read(_CHUNK):
             text += chunk
             if len(text) > left:

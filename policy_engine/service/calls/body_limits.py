@@ -10,6 +10,11 @@ UPLOADS = "/api/v1/uploads/"
 """Where bodies are large, are written to the disk as they come, and have limits of their own."""
 
 
+REVIEWS = "/api/v1/reviews"
+LARGEST_ARCHIVE = 32 * 2**20
+"""Bytes of an archive of outputs, which comes as one body."""
+
+
 class BodyLimit:
     """Refuses bodies that are too large: by what a call says of its length, else as it comes.
 
@@ -23,21 +28,27 @@ class BodyLimit:
         """Answer a call."""
         if scope["type"] != "http" or _is_part(scope):
             await self._app(scope, receive, send)
-        elif _length(scope) > self._largest:
-            message = f"The body of a call has at most {self._largest:,} bytes."
+            return
+        largest = self._largest_of(scope)
+        if _length(scope) > largest:
+            message = f"The body of a call has at most {largest:,} bytes."
             answer = refuse([Problem("N008", message)], 413, str(scope.get("request_id", "")))
             await answer(scope, receive, send)
         else:
-            await self._app(scope, self._counting(receive), send)
+            await self._app(scope, self._counting(receive, largest), send)
 
-    def _counting(self, receive: Receive) -> Receive:
+    def _largest_of(self, scope: Scope) -> int:
+        is_archive = scope["method"] == "POST" and scope["path"] == REVIEWS
+        return max(self._largest, LARGEST_ARCHIVE) if is_archive else self._largest
+
+    def _counting(self, receive: Receive, largest: int) -> Receive:
         total = 0
 
         async def receive_counted() -> Message:
             nonlocal total
             message = await receive()
             total += len(message.get("body", b""))
-            if total > self._largest:
+            if total > largest:
                 raise HTTPException(413)
             return message
 

@@ -39,6 +39,10 @@ class Verb(StrEnum):
     READ_DECISIONS = "read decisions"
     EXPORT_DECISIONS = "export decisions"
     READ_BUDGETS = "read budgets"
+    SUBMIT_OUTPUTS = "submit outputs for review"
+    READ_REVIEWS = "read reviews"
+    READ_EVIDENCE = "read the evidence of outputs"
+    DECIDE_REVIEWS = "decide about outputs"
     READ_PEOPLE = "read people"
     MANAGE_PEOPLE = "manage people"
     READ_METRICS = "read metrics"
@@ -79,6 +83,15 @@ ALLOWED: Mapping[Verb, Mapping[Role, Whose]] = MappingProxyType(
         Verb.READ_DECISIONS: {Role.CONSUMER: _OWN, Role.OWNER: _OWN, Role.AUDITOR: _ALL},
         Verb.EXPORT_DECISIONS: {Role.AUDITOR: _ALL},
         Verb.READ_BUDGETS: {Role.OWNER: _OWN, Role.AUDITOR: _ALL},
+        Verb.SUBMIT_OUTPUTS: {Role.CONSUMER: _OWN, Role.OWNER: _OWN, Role.STEWARD: _OWN},
+        Verb.READ_REVIEWS: {
+            Role.CONSUMER: _OWN,
+            Role.OWNER: _OWN,
+            Role.STEWARD: _SERVED,
+            Role.AUDITOR: _ALL,
+        },
+        Verb.READ_EVIDENCE: {Role.OWNER: _OWN, Role.STEWARD: _SERVED, Role.AUDITOR: _ALL},
+        Verb.DECIDE_REVIEWS: {Role.OWNER: _OWN, Role.STEWARD: _SERVED},
         Verb.READ_PEOPLE: {Role.ADMINISTRATOR: _ALL, Role.AUDITOR: _ALL},
         Verb.MANAGE_PEOPLE: {Role.ADMINISTRATOR: _ALL},
         Verb.READ_METRICS: {Role.ADMINISTRATOR: _ALL, Role.AUDITOR: _ALL},

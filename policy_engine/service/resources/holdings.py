@@ -15,6 +15,7 @@ from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset
 from policy_engine.service.store.people import Person, Stewardship
 from policy_engine.service.store.policies import StoredPolicy
+from policy_engine.service.store.reviews import StoredReview
 from policy_engine.service.store.runs import RunSubject
 
 
@@ -77,8 +78,9 @@ class Holdings:
     def hand_over(self, actor: Actor, person_id: str, heir_id: str) -> HoldingsView:
         """Return what an owner holds to whom all was handed over of a person who has left.
 
-        Policies and grants go on, and are the heir's from now on; so are open requests for access.
-        Raises ServiceError: N003, N004 for a person who is active, or an heir who is no owner.
+        Policies and grants go on, and are the heir's from now on; so are open requests for access
+        and reviews. Raises ServiceError: N003, N004 for a person who is active, or an heir who is
+        no owner.
         """
         authorise(actor, Verb.MANAGE_PEOPLE)
         with self.database.writing() as session:
@@ -88,7 +90,7 @@ class Holdings:
                 raise ServiceError.of("N004", message, "Deactivate them first.")
             if not heir.is_active or Role.OWNER not in heir.roles:
                 raise ServiceError.of("N004", f"{heir.name} is not an active owner.")
-            for table in (StoredPolicy, StoredDataset, AccessRequest):
+            for table in (StoredPolicy, StoredDataset, AccessRequest, StoredReview):
                 change = update(table).where(table.owner_id == person_id)
                 session.execute(change.values(owner_id=heir_id, revision=table.revision + 1))
             _hand_over_runs(session, person_id, heir_id)

@@ -11,13 +11,14 @@ from policy_engine import terms
 from policy_engine.api.deciding import query_data
 from policy_engine.decision import Decider
 from policy_engine.decision.knowing import Known
+from policy_engine.decision.query.checking.reviewed_cells import AnswerReview
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
 from policy_engine.errors import PolicyEngineError, QueryError
 from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
-from policy_engine.service.resources.decisions import Decisions
+from policy_engine.service.resources.query_inputs import QueryInputs
 from policy_engine.service.runs.folders import LEDGER_KEY
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 10_000
 """Rows of an answer that are sent; a larger one is asked for in parts."""
-_LEDGER = "outputs.sqlite"
 
 
 class SqlQuestion(BaseModel):
@@ -33,6 +33,9 @@ class SqlQuestion(BaseModel):
 
     With an `epsilon`, and a `delta`, exact decimals as texts, it asks for statistics under
     differential privacy, which are answered with noise and charged to the ledger of budgets.
+
+    What output checks leave to a person is sent for review, with a `comment`. With an `exception`,
+    all that is computed is asked for, and that says why.
     """
 
     sql: str
@@ -40,6 +43,8 @@ class SqlQuestion(BaseModel):
     dry_run: bool = False
     epsilon: Annotated[str, Field(max_length=100)] = ""
     delta: Annotated[str, Field(max_length=100)] = ""
+    comment: Annotated[str, Field(max_length=2000)] = ""
+    exception: Annotated[str, Field(max_length=2000)] = ""
 
 
 class SuppressedCellView(BaseModel):
@@ -84,7 +89,8 @@ class QueryAnswer(BaseModel):
     """The answer to a query: its rows, and what is not shown of them, or why it is denied.
 
     `sql` is the query as it was run, on the rows and columns that may be read; `cost` is that of
-    statistics under differential privacy.
+    statistics under differential privacy. What of the answer is left to a person was sent for
+    `review`; where an exception `may_be_asked` for, cells are missing that a person might let out.
     """
 
     permitted: bool
@@ -99,6 +105,8 @@ class QueryAnswer(BaseModel):
     suggestion: str = ""
     decision: dict[str, Any] | None = None
     cost: AnswerCost | None = None
+    review: str | None = None
+    may_be_asked: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,10 +116,9 @@ class Queries:
     Roles never let anybody read data: policies decide that, and the answer says which rule did.
     """
 
-    decisions: Decisions
-    folder: Path
-    data: Callable[[str], Mapping[str, Path]]
-    """The data that a query may mean, by IRI, of all that there is."""
+    inputs: QueryInputs
+    send: Callable[[Actor, "QueryResult", SqlQuestion], str | None]
+    """Sends what is left to a person of an answer for review, and returns under which name."""
     budgets: Path
     """The ledger of budgets, which the service's runs charge as well."""
     memory: int = 0
@@ -131,13 +138,11 @@ class Queries:
             return self._answer(actor, question)
 
     def _answer(self, actor: Actor, question: SqlQuestion) -> QueryAnswer:
-        assignee = self.decisions.assignee_of(actor, "", Verb.QUERY)
-        decider = self.decisions.decider()
+        assignee = self.inputs.decisions.assignee_of(actor, "", Verb.QUERY)
+        decider = self.inputs.decisions.decider()
         knowledge = Known(decider, assignee)
-        mentioned = self.data(question.sql)
-        data = {
-            iri: mentioned[iri] for iri in mentioned if knowledge.has(iri) or knowledge.parts(iri)
-        }
+        mentioned = self.inputs.data(question.sql)
+        data = self.inputs.known_data(decider, assignee, question.sql)
         unseen = [iri for iri in data if not knowledge.has(iri)]
         try:
             result = self._result(decider, assignee, question, data)
@@ -145,13 +150,21 @@ class Queries:
             hidden = len(data) < len(mentioned) and error.code in _OF_NAMES
             other = self._logged(decider, assignee, question, mentioned) if hidden else None
             if other is not None and other.permitted:
-                return _answer(other)
+                return self._reviewed(actor, question, other)
             if unseen and error.code in _OF_NAMES:
                 raise _nameless(knowledge, unseen) from None
             raise
-        if unseen and not result.permitted:
+        is_sent = result.checked is not None and result.checked.offered is not None
+        if unseen and not (result.permitted or is_sent):
             raise _nameless(knowledge, unseen)
-        return _answer(result)
+        return self._reviewed(actor, question, result)
+
+    def _reviewed(self, actor: Actor, question: SqlQuestion, result: "QueryResult") -> QueryAnswer:
+        """Return an answer, of which what is left to a person was sent to one."""
+        answer = _answer(result)
+        if result.checked is not None and result.checked.offered is not None:
+            answer.review = self.send(actor, result, question)
+        return answer
 
     def _logged(
         self,
@@ -175,27 +188,27 @@ class Queries:
         data: Mapping[str, Path],
     ) -> "QueryResult":
         is_run, is_noisy = not question.dry_run, bool(question.epsilon or question.delta)
+        more = self.inputs.logged() if is_run else {}
+        if is_noisy:
+            key = key_file(self.inputs.folder, LEDGER_KEY)
+            more |= {"ledger": self.budgets, "ledger_key": key, "output_ledger_key": None}
+        elif is_run:
+            review = AnswerReview(is_exception=bool(question.exception.strip()))
+            more |= {"output_ledger": self.inputs.ledger, "review": review}
         result = query_data(
             question.sql,
             decider.policies,
             assignee,
             data,
             question.purpose,
-            certificates=(*decider.certificates, *decider.attestations),
-            owners=decider.owners,
             run=is_run,
-            log=self.decisions.path if is_run else None,
-            log_key=self.decisions.key if is_run else None,
             epsilon=question.epsilon or None,
             delta=question.delta or 0,  # without an epsilon, it is refused there
-            ledger=self.budgets if is_noisy else None,
-            ledger_key=key_file(self.folder, LEDGER_KEY) if is_noisy else None,
-            output_ledger=self.folder / _LEDGER if is_run and not is_noisy else None,
-            output_ledger_key=key_file(self.folder, "outputs") if is_run and not is_noisy else None,
-            noise_key=key_file(self.folder, "noise"),
+            **self.inputs.common(decider),
+            **more,
         )
         if is_run and result.decision:
-            self.decisions.tally.add(result.decision.effect)
+            self.inputs.decisions.tally.add(result.decision.effect)
         return result
 
 
@@ -232,6 +245,8 @@ def _answer(result: "QueryResult") -> QueryAnswer:
         answer.suppressed = [SuppressedCellView(**one) for one in checked["suppressed"]]
         answer.meanings = checked["reasons"]
         answer.advice = result.checked.advice
+        check = result.checked.verdict.check
+        answer.may_be_asked = bool(answer.suppressed) and check.mitigation != "deny"
     table = result.checked.table if result.checked else result.table
     if table is not None:
         answer.columns = list(table.column_names)

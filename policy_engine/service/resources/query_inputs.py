@@ -1,0 +1,53 @@
+"""What queries are answered from: the data that they mean, the logs and the ledgers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from policy_engine.decision import Decider
+from policy_engine.decision.knowing import Known
+from policy_engine.service.files.keys import key_file
+from policy_engine.service.resources.decisions import Decisions
+
+_LEDGER = "outputs.sqlite"
+
+
+@dataclass(frozen=True)
+class QueryInputs:
+    """What the library is given with a query, in whoever's name it is asked."""
+
+    decisions: Decisions
+    folder: Path
+    data: Callable[[str], Mapping[str, Path]]
+    """The data that a query may mean, by IRI, of all that there is."""
+
+    def known_data(self, decider: Decider, assignee: str, sql: str) -> dict[str, Path]:
+        """Return the data that a query means, of what policies say anything of to an assignee."""
+        knowledge = Known(decider, assignee)
+        return {
+            iri: path
+            for iri, path in self.data(sql).items()
+            if knowledge.has(iri) or knowledge.parts(iri)
+        }
+
+    @property
+    def ledger(self) -> Path:
+        """The ledger of checked answers."""
+        return self.folder / _LEDGER
+
+    def common(self, decider: Decider) -> dict[str, Any]:
+        """Return what any query is asked with: proofs, owners and the key of noise."""
+        return {
+            "certificates": (*decider.certificates, *decider.attestations),
+            "owners": decider.owners,
+            "noise_key": key_file(self.folder, "noise"),
+        }
+
+    def logged(self) -> dict[str, Any]:
+        """Return the log of decisions, and the key of the ledger, of a query that is answered."""
+        return {
+            "log": self.decisions.path,
+            "log_key": self.decisions.key,
+            "output_ledger_key": key_file(self.folder, "outputs"),
+        }

@@ -1,0 +1,366 @@
+"""What people review: answers that the rules leave to them, and outputs that were made elsewhere.
+
+Each review is a folder with a chained log, as checkers have it on their own machine: what may be
+let out, who decides and what leaves are the library's to say.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from policy_engine.api.receiving_outputs import receive_outputs
+from policy_engine.api.reviewing_answers import accept_answer, give_answer, submit_answer
+from policy_engine.decision.query.query_limits import QueryStop, query_limits
+from policy_engine.errors import ServiceError
+from policy_engine.release.output_folder.folder import OutputFolder
+from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.revisions import check_revision
+from policy_engine.service.files.keys import key_file
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.authorising import (
+    authorise,
+    authorise_on,
+    nothing_there,
+    owners_of,
+)
+from policy_engine.service.identity.roles import Verb, Whose
+from policy_engine.service.resources.queries import MOST_ROWS, SqlQuestion
+from policy_engine.service.resources.query_inputs import QueryInputs
+from policy_engine.service.resources.review_views import (
+    EvidenceView,
+    OutputEvidenceView,
+    ReviewedAnswer,
+    ReviewState,
+    ReviewSummary,
+    ReviewView,
+    output_view,
+    state_of,
+    summary_of_review,
+    table_views,
+)
+from policy_engine.service.store.base import new_id, now
+from policy_engine.service.store.database import Database
+from policy_engine.service.store.reviews import StoredReview
+
+if TYPE_CHECKING:
+    from policy_engine.decision.query.model import QueryResult
+
+_MOST_OPEN = 50
+"""So many reviews of one person may be open at once."""
+_FOLDERS = "reviews"
+
+
+@dataclass(frozen=True)
+class Reviews:
+    """The reviews, each asked by somebody of the owner of a dataset."""
+
+    database: Database
+    inputs: QueryInputs
+    is_own_allowed: bool = False
+    """Whether who submitted outputs may decide about them."""
+    memory: int = 0
+    seconds: float = 60.0
+
+    # -- for who submits -----------------------------------------------------------------------
+
+    def send_answer(self, actor: Actor, result: "QueryResult", question: SqlQuestion) -> str | None:
+        """Return under which name an answer waits for somebody to review it.
+
+        None where nobody here owns its data, or too many of the caller wait already. The same
+        answer waits once.
+        """
+        assert result.checked is not None and result.decision is not None  # noqa: S101, PT018 (it is sent)
+        scope, request = result.checked.recorded.scope, result.decision.request
+        owner = self.inputs.decisions.owner_of(scope.dataset)
+        if owner is None:
+            return None
+        row = StoredReview(
+            id=new_id(),
+            kind="answer",
+            submitter_id=actor.id,
+            owner_id=owner,
+            assignee=request.assignee or "",
+            dataset=scope.dataset,
+            request=question.sql,
+            purpose=request.purpose or "",
+            data=scope.data,
+            state=ReviewState.OPEN.value,
+        )
+        with self.database.reading() as session:
+            waiting = _same_waiting(session, row)
+            if waiting is not None:
+                return waiting
+            if _open_count(session, actor.id) >= _MOST_OPEN:
+                return None
+        submit_answer(
+            result,
+            question.sql,
+            self._folder(row.id),
+            by=actor.id,
+            comment=question.comment,
+            exception=question.exception.strip(),
+            key=self._key,
+        )
+        with self.database.writing() as session:
+            session.add(row)
+        return row.id
+
+    def receive(self, actor: Actor, dataset: str, archive: BinaryIO) -> ReviewView:
+        """Return a new review of outputs about a dataset, which came as an archive.
+
+        Raises ServiceError: N003 for a dataset that nobody here owns, N004 where too many of the
+        caller are open; LedgerError (K027) for what is not a folder of outputs.
+        """
+        authorise(actor, Verb.SUBMIT_OUTPUTS)
+        owner = self.inputs.decisions.owner_of(dataset)
+        if owner is None:
+            raise nothing_there()
+        with self.database.reading() as session:
+            if _open_count(session, actor.id) >= _MOST_OPEN:
+                message = f"{_MOST_OPEN} reviews that you asked for are open."
+                raise ServiceError.of("N004", message, "Wait until some are decided.")
+        name = new_id()
+        self._folder(name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        read = receive_outputs(archive, self._folder(name), by=actor.id, key=self._key)
+        outputs = ", ".join(one.name for one in read.submission.outputs)
+        row = StoredReview(
+            id=name,
+            kind="outputs",
+            submitter_id=actor.id,
+            owner_id=owner,
+            assignee=actor.party,
+            dataset=dataset,
+            request=outputs[:1000],
+            purpose="",
+            data=read.submission.data,
+            state=state_of(read.standings()).value,
+        )
+        with self.database.writing() as session:
+            session.add(row)
+            session.flush()
+        return self._view(row)
+
+    def answer(self, actor: Actor, review_id: str) -> ReviewedAnswer:
+        """Return the rows of an answer that was accepted, to who asked for it.
+
+        Raises ServiceError (N003) for who did not, LedgerError (K028) while nobody has decided,
+        and for one that was rejected.
+        """
+        from policy_engine.decision.query.rows import as_json  # noqa: PLC0415 (slow to import)
+
+        row = self._own(actor, review_id)
+        if row.kind != "answer":
+            raise nothing_there()
+        table = give_answer(self._folder(row.id), row.assignee, by=actor.id, key=self._key)
+        return ReviewedAnswer(
+            columns=list(table.column_names),
+            rows=as_json(table.slice(0, MOST_ROWS)),
+            is_cut=table.num_rows > MOST_ROWS,
+        )
+
+    def file(self, actor: Actor, review_id: str, name: str) -> bytes:
+        """Return a file that may leave, to who submitted it, once all of its review is decided.
+
+        Raises as `answer`.
+        """
+        row = self._own(actor, review_id)
+        files = self._read(row).hand_out(by=actor.id)
+        if name not in files:
+            raise nothing_there()
+        return files[name]
+
+    def _own(self, actor: Actor, review_id: str) -> StoredReview:
+        authorise(actor, Verb.SUBMIT_OUTPUTS)
+        row = self._row(review_id)
+        if row.submitter_id != actor.id or (row.kind == "answer" and row.assignee != actor.party):
+            raise nothing_there()
+        return row
+
+    # -- for both ------------------------------------------------------------------------------
+
+    def page(
+        self, actor: Actor, cursor: Cursor, state: ReviewState | None = None
+    ) -> PageOf[ReviewSummary]:
+        """Return a page of the reviews that somebody asked for or has to decide, or of all."""
+        rows = select(StoredReview)
+        if authorise(actor, Verb.READ_REVIEWS) is Whose.OWN:
+            owners = owners_of(actor, Verb.READ_REVIEWS)
+            is_own = StoredReview.submitter_id == actor.id
+            rows = rows.where(or_(is_own, StoredReview.owner_id.in_(sorted(owners))))
+        if state is not None:
+            rows = rows.where(StoredReview.state == state.value)
+        order = StoredReview.created, StoredReview.id
+        with self.database.reading() as session:
+            return cursor.page(session, rows, order, summary_of_review)
+
+    def read(self, actor: Actor, review_id: str) -> ReviewView:
+        """Return a review as who submitted it may see it: codes and words, and no figure of what is
+        withheld. Raises ServiceError (N003)."""
+        reach, row = authorise(actor, Verb.READ_REVIEWS), self._row(review_id)
+        is_own = row.submitter_id == actor.id
+        if reach is Whose.OWN and not is_own:
+            authorise_on(actor, Verb.READ_REVIEWS, row.owner_id)
+        return self._view(row)
+
+    # -- for who decides -----------------------------------------------------------------------
+
+    def evidence(self, actor: Actor, review_id: str) -> EvidenceView:
+        """Return what is known of the outputs, with figures, and what may be let out of them."""
+        row = self._row(review_id)
+        authorise_on(actor, Verb.READ_EVIDENCE, row.owner_id)
+        read = self._read(row)
+        facts = {one.name: one for one in read.evidence.outputs}
+        outputs = [
+            OutputEvidenceView(
+                name=one.name,
+                verdict=dict(facts[one.name].verdict),
+                known=dict(facts[one.name].known),
+                shown=[*table_views(read, one.files)],
+                held=[*table_views(read, one.whole)],
+                files=[file.path for file in (*one.files, *one.whole)],
+            )
+            for one in read.submission.outputs
+        ]
+        return EvidenceView(check=dict(read.evidence.check), outputs=outputs)
+
+    def evidence_file(self, actor: Actor, review_id: str, part: str, name: str) -> bytes:
+        """Return a file of an output as it was submitted, whether it may leave or not."""
+        row = self._row(review_id)
+        authorise_on(actor, Verb.READ_EVIDENCE, row.owner_id)
+        read = self._read(row)
+        outputs = read.submission.outputs
+        paths = {file.path for one in outputs for file in (*one.files, *one.whole)}
+        path = f"{part}/{name}"
+        if path not in paths:
+            raise nothing_there()
+        read.check_files()
+        return read.content(path)
+
+    def accept(
+        self,
+        actor: Actor,
+        review_id: str,
+        tag: str,
+        output: str,
+        reason: str,
+        stop: QueryStop | None = None,
+    ) -> ReviewView:
+        """Return a review of which an output was accepted: it may leave.
+
+        An answer is computed again, and entered in the ledger in the same step. Raises ServiceError
+        (N003, N004, N005); LedgerError: the code of what the ledger has against it, K028 by who
+        submitted it, or without a reason.
+        """
+        row = self._claimed(actor, review_id, tag, output)
+        words = {"reason": reason, "by": actor.id, "is_own_allowed": self.is_own_allowed}
+        if row.kind == "outputs":
+            self._read(row).decide(output, accepts=True, **words)  # type: ignore[arg-type]
+        else:
+            with query_limits(self.memory, self.seconds, stop):
+                self._accept_answer(row, reason, actor)
+        return self._settled(row, actor)
+
+    def _accept_answer(self, row: StoredReview, reason: str, actor: Actor) -> None:
+        decider = self.inputs.decisions.decider()
+        own = self.inputs.known_data(decider, row.assignee, row.request)
+        # What policies say nothing of any more is denied by name, to who decides.
+        data = own or self.inputs.data(row.request)
+        accept_answer(
+            self._folder(row.id),
+            decider.policies,
+            data,
+            self.inputs.ledger,
+            reason=reason,
+            by=actor.id,
+            is_own_allowed=self.is_own_allowed,
+            key=self._key,
+            **self.inputs.common(decider),
+            **self.inputs.logged(),
+        )
+
+    def reject(
+        self, actor: Actor, review_id: str, tag: str, output: str, reason: str
+    ) -> ReviewView:
+        """Return a review of which an output was rejected: it never leaves. Raises as `accept`."""
+        row = self._claimed(actor, review_id, tag, output)
+        self._read(row).decide(
+            output, accepts=False, reason=reason, by=actor.id, is_own_allowed=self.is_own_allowed
+        )
+        return self._settled(row, actor)
+
+    def _claimed(self, actor: Actor, review_id: str, tag: str, output: str) -> StoredReview:
+        """Return a review that the caller may decide, of whom nobody else does so meanwhile."""
+        with self.database.writing() as session:
+            row = session.get(StoredReview, review_id)
+            if row is None:
+                raise nothing_there()
+            authorise_on(actor, Verb.DECIDE_REVIEWS, row.owner_id)
+            check_revision(row.revision, tag)
+            standings = {one.output.name: one for one in self._read(row).standings()}
+            if output not in standings:
+                raise nothing_there()
+            if standings[output].word != "open":
+                word = standings[output].word
+                raise ServiceError.of("N004", f"The output {output!r} is {word}, not open.")
+            row.revision += 1
+        return row
+
+    def _settled(self, row: StoredReview, actor: Actor) -> ReviewView:
+        """Return a review whose row says what was decided."""
+        state = state_of(self._read(row).standings())
+        with self.database.writing() as session:
+            stored = session.get_one(StoredReview, row.id)
+            stored.state, stored.decided_by, stored.decided = state.value, actor.id, now()
+            stored.revision += 1
+            session.flush()
+        return self._view(stored)
+
+    # -- folders -------------------------------------------------------------------------------
+
+    def _row(self, review_id: str) -> StoredReview:
+        with self.database.reading() as session:
+            row = session.get(StoredReview, review_id)
+        if row is None:
+            raise nothing_there()
+        return row
+
+    def _view(self, row: StoredReview) -> ReviewView:
+        read = self._read(row)
+        outputs = [output_view(one) for one in read.standings()]
+        # A decision that was taken while the service ended is in the log, whatever the row says.
+        state = state_of(read.standings())
+        summary = summary_of_review(row).model_copy(update={"state": state})
+        return ReviewView(**summary.model_dump(), outputs=outputs, head=str(read.log.head))
+
+    def _read(self, row: StoredReview) -> OutputFolder:
+        return OutputFolder.read(self._folder(row.id), self._key)
+
+    def _folder(self, review_id: str) -> Path:
+        return self.inputs.folder / _FOLDERS / review_id
+
+    @property
+    def _key(self) -> Path:
+        return key_file(self.inputs.folder, "reviews")
+
+
+def _same_waiting(session: Session, row: StoredReview) -> str | None:
+    """Return the review of the same answer that waits already, if one does."""
+    return session.scalars(
+        select(StoredReview.id).where(
+            StoredReview.submitter_id == row.submitter_id,
+            StoredReview.state == ReviewState.OPEN.value,
+            StoredReview.request == row.request,
+            StoredReview.purpose == row.purpose,
+            StoredReview.data == row.data,
+            StoredReview.assignee == row.assignee,
+        )
+    ).first()
+
+
+def _open_count(session: Session, person_id: str) -> int:
+    is_open = StoredReview.state == ReviewState.OPEN.value
+    rows = select(func.count()).where(StoredReview.submitter_id == person_id, is_open)
+    return session.scalar(rows) or 0

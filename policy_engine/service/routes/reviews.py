@@ -1,0 +1,158 @@
+"""The routes of reviews: outputs that people decide about."""
+
+import io
+from functools import partial
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from policy_engine.decision.query.query_limits import QueryStop
+from policy_engine.service.calls.callers import ServicesOf, allowed
+from policy_engine.service.calls.leaving import answer_while_there
+from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
+from policy_engine.service.calls.revisions import IfMatch, add_tag
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.review_views import (
+    EvidenceView,
+    ReviewedAnswer,
+    ReviewState,
+    ReviewSummary,
+    ReviewView,
+)
+
+router = APIRouter(tags=["reviews"], route_class=RepeatableRoute)
+
+Reader = Annotated[Actor, Depends(allowed(Verb.READ_REVIEWS))]
+Submitter = Annotated[Actor, Depends(allowed(Verb.SUBMIT_OUTPUTS))]
+CostlySubmitter = Annotated[Actor, Depends(allowed(Verb.SUBMIT_OUTPUTS, is_costly=True))]
+EvidenceReader = Annotated[Actor, Depends(allowed(Verb.READ_EVIDENCE))]
+Checker = Annotated[Actor, Depends(allowed(Verb.DECIDE_REVIEWS))]
+CostlyChecker = Annotated[Actor, Depends(allowed(Verb.DECIDE_REVIEWS, is_costly=True))]
+
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_ARCHIVE = {"requestBody": {"required": True, "content": {"application/zip": _BINARY}}}
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/octet-stream": _BINARY}, "description": "The file."}
+}
+
+
+class ReviewPageQuery(Cursor):
+    """Which page of which reviews is meant."""
+
+    state: ReviewState | None = None
+
+
+class OutputDecision(BaseModel):
+    """What is decided about an output of a review, by its name, and why."""
+
+    output: Annotated[str, Field(max_length=100)] = "answer"
+    reason: Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+@router.get("/reviews")
+def list_reviews(
+    services: ServicesOf, actor: Reader, page: Annotated[ReviewPageQuery, Query()]
+) -> PageOf[ReviewSummary]:
+    """List the reviews that you asked for, or have to decide, the newest first."""
+    return services.reviews.page(actor, page, page.state)
+
+
+@router.post("/reviews", status_code=201, dependencies=[ONCE], openapi_extra=_ARCHIVE)
+async def submit_outputs(
+    call: Request,
+    services: ServicesOf,
+    actor: CostlySubmitter,
+    dataset: Annotated[str, Query(max_length=2000)],
+    response: Response,
+) -> ReviewView:
+    """Send a zip archive of a folder that a session or `policy-engine check --out` wrote, about a
+    dataset, to its owner for review."""
+    archive = io.BytesIO(await call.body())
+    view = await to_thread.run_sync(services.reviews.receive, actor, dataset, archive)
+    response.headers["Location"] = f"/api/v1/reviews/{view.id}"
+    return _tagged(view, response)
+
+
+@router.get("/reviews/{review_id}")
+def read_review(
+    services: ServicesOf, actor: Reader, review_id: str, response: Response
+) -> ReviewView:
+    """Say where the outputs of a review stand, in codes and in the words of who decided."""
+    return _tagged(services.reviews.read(actor, review_id), response)
+
+
+@router.get("/reviews/{review_id}/evidence")
+def read_evidence(services: ServicesOf, actor: EvidenceReader, review_id: str) -> EvidenceView:
+    """Tell the figures of the outputs of a review, and what may be let out of them."""
+    return services.reviews.evidence(actor, review_id)
+
+
+@router.get("/reviews/{review_id}/evidence/{part}/{name}", response_class=Response, responses=_FILE)
+def read_evidence_file(
+    services: ServicesOf,
+    actor: EvidenceReader,
+    review_id: str,
+    part: Literal["outputs", "held"],
+    name: str,
+) -> Response:
+    """Give a file of an output to who decides about it."""
+    return _file(services.reviews.evidence_file(actor, review_id, part, name), name)
+
+
+@router.get("/reviews/{review_id}/answer")
+def read_answer(services: ServicesOf, actor: Submitter, review_id: str) -> ReviewedAnswer:
+    """Give an answer that was accepted, just as it was, to who asked for it."""
+    return services.reviews.answer(actor, review_id)
+
+
+@router.get("/reviews/{review_id}/files/{name}", response_class=Response, responses=_FILE)
+def read_file(services: ServicesOf, actor: Submitter, review_id: str, name: str) -> Response:
+    """Give a file that may leave to who submitted it, once all of its review is decided."""
+    return _file(services.reviews.file(actor, review_id, name), name)
+
+
+@router.post("/reviews/{review_id}:accept")
+async def accept_output(
+    call: Request,
+    services: ServicesOf,
+    actor: CostlyChecker,
+    review_id: str,
+    decision: OutputDecision,
+    tag: IfMatch,
+    response: Response,
+) -> ReviewView:
+    """Let an output leave: an answer is entered in the ledger in the same step, or is refused."""
+    stop = QueryStop()
+    words = tag, decision.output, decision.reason
+    accept = partial(services.reviews.accept, actor, review_id, *words, stop)
+    return _tagged(await answer_while_there(call, accept, stop.stop), response)
+
+
+@router.post("/reviews/{review_id}:reject")
+def reject_output(
+    services: ServicesOf,
+    actor: Checker,
+    review_id: str,
+    decision: OutputDecision,
+    tag: IfMatch,
+    response: Response,
+) -> ReviewView:
+    """Let an output never leave; who submitted it reads why."""
+    words = tag, decision.output, decision.reason
+    return _tagged(services.reviews.reject(actor, review_id, *words), response)
+
+
+def _tagged(view: ReviewView, response: Response) -> ReviewView:
+    add_tag(response, view.revision)
+    return view
+
+
+def _file(content: bytes, name: str) -> Response:
+    """Return a file that is saved, and never shown as a page."""
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+    return Response(content, media_type="application/octet-stream", headers=headers)

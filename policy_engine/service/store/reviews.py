@@ -1,0 +1,34 @@
+"""The table of what people are to review: answers to queries, and folders of outputs."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey
+from sqlalchemy.orm import Mapped, mapped_column
+
+from policy_engine.service.store.base import StoredTable, new_id, now
+
+
+class StoredReview(StoredTable):
+    """Somebody asks the owner of a dataset to let outputs about it leave.
+
+    What the outputs are, and each step with them, is in a folder of the same identifier.
+    """
+
+    __tablename__ = "reviews"
+
+    id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
+    kind: Mapped[str]
+    submitter_id: Mapped[str] = mapped_column(ForeignKey("people.id"), index=True)
+    owner_id: Mapped[str] = mapped_column(ForeignKey("people.id"), index=True)
+    assignee: Mapped[str]
+    """The IRI that policies called the submitter by."""
+    dataset: Mapped[str]
+    request: Mapped[str]
+    purpose: Mapped[str]
+    data: Mapped[str]
+    """The digest of the data that an answer is about."""
+    state: Mapped[str]
+    decided_by: Mapped[str | None] = mapped_column(ForeignKey("people.id"))
+    decided: Mapped[datetime | None]
+    created: Mapped[datetime] = mapped_column(default=now)
+    revision: Mapped[int] = mapped_column(default=1)

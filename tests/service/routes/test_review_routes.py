@@ -1,0 +1,278 @@
+"""Outputs that people decide about: who sees what, who decides, and what leaves."""
+
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from output_checked import TABLE as DATA
+from pyarrow import csv
+from reviewed_answers import BY_SECTOR, EVERYBODY, PEOPLE, TOTALS
+from served import API, code, service, signed_in
+from test_dataset_routes import uploaded
+from test_policy_routes import published
+
+from policy_engine.api.checking_outputs import check_tables
+from policy_engine.release.output_ledger import OutputLedger
+from policy_engine.service.backing_up import back_up
+from policy_engine.service.files.keys import key_file
+
+READER = "http://example.com/people/rita"
+CHECK = [
+    {"leftOperand": "pe:outputCheck", "operator": "eq", "rightOperand": "bundesbank"},
+    {"leftOperand": "pe:privacyUnit", "operator": "eq", "rightOperand": {"@id": f"{DATA}/person"}},
+    {"leftOperand": "pe:minUnits", "operator": "eq", "rightOperand": 5},
+]
+REASON = {"reason": "Losses are published."}
+
+
+def policy():
+    read = {"rdf:value": {"@id": "odrl:read"}, "refinement": CHECK}
+    return json.dumps(
+        {
+            "@context": [
+                "http://www.w3.org/ns/odrl.jsonld",
+                "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
+            ],
+            "@type": "Set",
+            "uid": "http://example.com/policy",
+            "permission": [
+                {
+                    "uid": "http://example.com/policy/read",
+                    "assignee": READER,
+                    "target": DATA,
+                    "action": [read],
+                }
+            ],
+        }
+    )
+
+
+def table():
+    file = io.BytesIO()
+    csv.write_csv(PEOPLE, file)
+    return file.getvalue()
+
+
+@pytest.fixture
+def owner(services):
+    client = signed_in(services, "owner", name="Olga")
+    published(client, policy())
+    assert uploaded(client, table(), "people.csv", DATA).status_code == 200
+    return client
+
+
+@pytest.fixture
+def reader(services, owner):
+    assert owner.get(f"{API}/datasets").json()["items"]
+    return signed_in(services, "consumer", name="Rita", party=READER)
+
+
+def ask(client, sql=TOTALS, **more):
+    answer = client.post(f"{API}/queries", json={"sql": sql, **more})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def decide(client, review, verb="accept", **body):
+    address = f"{API}/reviews/{review}"
+    tag = client.get(address).headers["etag"]
+    return client.post(f"{address}:{verb}", json={**REASON, **body}, headers={"If-Match": tag})
+
+
+def archive(folder):
+    """Return the archive of a folder that `check` wrote elsewhere."""
+    (folder / "one.csv").write_text("region,n\nnorth,70\nsouth,44\n")
+    check_tables(folder / "one.csv", profile="sacro", out=folder / "sent", by="rita")
+    return Path(shutil.make_archive(str(folder / "sent"), "zip", folder / "sent")).read_bytes()
+
+
+def send(client, content, dataset=DATA):
+    headers = {"Content-Type": "application/zip"}
+    return client.post(
+        f"{API}/reviews", params={"dataset": dataset}, content=content, headers=headers
+    )
+
+
+@pytest.mark.both_databases
+def test_an_answer_is_sent_for_review_accepted_and_given_to_who_asked(owner, reader):
+    answer = ask(reader, comment="For the report.")
+    review = answer["review"]
+    assert [one["s"] for one in answer["rows"]] == [None] * 3
+    [waiting] = owner.get(f"{API}/reviews", params={"state": "open"}).json()["items"]
+    assert (waiting["id"], waiting["kind"], waiting["request"]) == (review, "answer", TOTALS)
+    assert code(reader.get(f"{API}/reviews/{review}/answer")) == (409, "K028")
+    accepted = decide(owner, review)
+    assert (accepted.status_code, accepted.json()["state"]) == (200, "accepted")
+    rows = reader.get(f"{API}/reviews/{review}/answer").json()["rows"]
+    assert [one["s"] for one in rows] == [-10.0, -10.0, None]
+    assert code(decide(owner, review, "reject")) == (409, "N004")
+
+
+def test_what_was_accepted_is_in_the_ledger_and_later_answers_are_judged_by_it(
+    services, owner, reader
+):
+    first, second = ask(reader)["review"], ask(reader, BY_SECTOR)["review"]
+    assert decide(owner, first).status_code == 200
+    ledger = OutputLedger(
+        services.settings.folder / "outputs.sqlite", key_file(services.settings.folder, "outputs")
+    )
+    entries = ledger.history()
+    assert entries[-1].output.accepted == owner.get(f"{API}/me").json()["id"]
+    refused = decide(owner, second)
+    assert code(refused) == (409, "K044")
+    assert len(ledger.history()) == len(entries)
+    assert reader.get(f"{API}/reviews/{second}").json()["state"] == "open"
+    assert code(reader.get(f"{API}/reviews/{second}/answer")) == (409, "K028")
+
+
+def test_who_asked_reads_codes_and_words_and_no_figure(owner, reader):
+    review = ask(reader)["review"]
+    decide(owner, review, "reject", reason="Too close to the firm.")
+    told = reader.get(f"{API}/reviews/{review}")
+    [output] = told.json()["outputs"]
+    assert (output["standing"], output["reason"]) == ("rejected", "Too close to the firm.")
+    assert set(output["reasons"]) == {"K007", "K049"}
+    assert "-10" not in told.text
+    assert code(reader.get(f"{API}/reviews/{review}/evidence")) == (403, "N002")
+    assert code(reader.get(f"{API}/reviews/{review}/answer")) == (409, "K028")
+    assert code(reader.get(f"{API}/reviews/{review}/files/answer.csv")) == (409, "K028")
+
+
+def test_the_evidence_is_for_the_owner_their_stewards_and_auditors(services, owner, reader):
+    review = ask(reader)["review"]
+    steward = signed_in(services, "steward", name="Sue")
+    address = f"{API}/reviews/{review}/evidence"
+    assert code(steward.get(address)) == (404, "N003")
+    owner.put(f"{API}/stewards/{steward.get(f'{API}/me').json()['id']}")
+    auditor = signed_in(services, "auditor", name="Ann")
+    for client in (owner, steward, auditor):
+        [output] = client.get(address).json()["outputs"]
+        assert output["held"][0]["rows"][0] == ["a", "20", "-10"]
+        assert output["verdict"]["query"]["cells"]
+    other = signed_in(services, "owner", name="Otto")
+    assert code(other.get(address)) == (404, "N003")
+    assert code(other.get(f"{API}/reviews/{review}")) == (404, "N003")
+    assert code(decide(auditor, review)) == (403, "N002")
+    assert decide(steward, review).status_code == 200
+
+
+def test_others_neither_see_nor_receive_what_somebody_asked_for(services, owner, reader):
+    review = ask(reader)["review"]
+    decide(owner, review)
+    other = signed_in(services, "consumer", name="Carl", party="http://example.com/people/carl")
+    assert other.get(f"{API}/reviews").json()["items"] == []
+    for path in ("", "/answer", "/files/answer.parquet"):
+        assert code(other.get(f"{API}/reviews/{review}{path}")) == (404, "N003")
+    assert code(owner.get(f"{API}/reviews/{review}/answer")) == (404, "N003")
+
+
+@pytest.mark.parametrize("is_allowed", [False, True])
+def test_who_asked_decides_only_if_the_settings_let_them(tmp_path, is_allowed):
+    with service(tmp_path, own_reviews=is_allowed) as services:
+        both = signed_in(services, "owner", "consumer", name="Olga", party=READER)
+        published(both, policy())
+        uploaded(both, table(), "people.csv", DATA)
+        review = ask(both)["review"]
+        answer = decide(both, review)
+        assert answer.status_code == (200 if is_allowed else 409)
+        if not is_allowed:
+            assert answer.json()["code"] == "K028"
+
+
+def test_a_policy_that_was_withdrawn_lets_nothing_out(owner, reader):
+    review = ask(reader)["review"]
+    address = owner.get(f"{API}/policies").json()["items"][0]["id"]
+    tag = owner.get(f"{API}/policies/{address}").headers["etag"]
+    owner.post(
+        f"{API}/policies/{address}:withdraw", json={"reason": "Over."}, headers={"If-Match": tag}
+    )
+    assert decide(owner, review).status_code == 403
+    assert code(reader.get(f"{API}/reviews/{review}/answer")) == (409, "K028")
+
+
+def test_data_that_was_replaced_is_not_what_was_reviewed(owner, reader):
+    review = ask(reader)["review"]
+    dataset = owner.get(f"{API}/datasets").json()["items"][0]["id"]
+    content = table().replace(b"139", b"140")
+    upload = owner.post(
+        f"{API}/datasets/{dataset}/uploads", json={"name": "b.csv", "size": len(content)}
+    ).json()["id"]
+    headers = {"Content-Type": "application/offset+octet-stream", "Upload-Offset": "0"}
+    owner.patch(f"{API}/uploads/{upload}", content=content, headers=headers)
+    owner.post(f"{API}/uploads/{upload}:complete", json={})
+    assert code(decide(owner, review)) == (409, "K028")
+
+
+def test_a_decision_is_of_what_was_read_and_has_a_reason(owner, reader):
+    review = ask(reader)["review"]
+    address = f"{API}/reviews/{review}:accept"
+    stale = owner.post(address, json=REASON, headers={"If-Match": '"7"'})
+    assert code(stale) == (412, "N005")
+    assert code(decide(owner, review, reason=" ")) == (409, "K028")
+    assert code(decide(owner, review, output="other")) == (404, "N003")
+
+
+def test_the_same_answer_waits_once_and_an_exception_says_why(owner, reader):
+    assert not ask(reader, EVERYBODY)["may_be_asked"]
+    assert ask(reader)["review"] == ask(reader)["review"]
+    sql = "SELECT region, COUNT(*) AS n FROM T GROUP BY region"
+    assert (ask(reader, sql)["review"], ask(reader, sql)["may_be_asked"]) == (None, True)
+    review = ask(reader, sql, exception="The two are known.")["review"]
+    [output] = owner.get(f"{API}/reviews/{review}").json()["outputs"]
+    assert output["exception"] == "The two are known."
+    assert code(decide(owner, review)) == (409, "K028"), "two persons leave by no exception"
+
+
+@pytest.mark.both_databases
+def test_outputs_that_were_made_elsewhere_are_reviewed_and_leave(owner, reader, tmp_path):
+    sent = send(reader, archive(tmp_path))
+    assert (sent.status_code, sent.json()["kind"]) == (201, "outputs")
+    review = sent.json()["id"]
+    assert code(reader.get(f"{API}/reviews/{review}/files/one.csv")) == (409, "K028")
+    [output] = owner.get(f"{API}/reviews/{review}/evidence").json()["outputs"]
+    assert output["held"][0]["rows"][0] == ["north", "70.0"]
+    held = owner.get(f"{API}/reviews/{review}/evidence/held/one.csv")
+    assert held.headers["content-disposition"].startswith("attachment")
+    assert code(owner.get(f"{API}/reviews/{review}/evidence/held/two.csv")) == (404, "N003")
+    assert decide(owner, review, output="one").json()["state"] == "accepted"
+    assert reader.get(f"{API}/reviews/{review}/files/one.csv").content == held.content
+    assert code(owner.get(f"{API}/reviews/{review}/files/one.csv")) == (404, "N003")
+
+
+def test_what_is_no_folder_of_outputs_is_not_received(services, reader, tmp_path):
+    assert code(send(reader, b"not an archive")) == (409, "K027")
+    unknown = send(reader, archive(tmp_path), "http://example.com/Unknown")
+    assert code(unknown) == (404, "N003")
+    assert reader.get(f"{API}/reviews").json()["items"] == []
+    assert not list((services.settings.folder / "reviews").glob("*"))
+
+
+def test_each_step_is_in_a_chained_log_whose_head_is_told(services, owner, reader):
+    review = ask(reader)["review"]
+    before = owner.get(f"{API}/reviews/{review}").json()["head"]
+    assert decide(owner, review).json()["head"].startswith("2:")
+    reader.get(f"{API}/reviews/{review}/answer")
+    after = owner.get(f"{API}/reviews/{review}").json()["head"]
+    assert (before[:2], after[:2]) == ("1:", "3:")
+    folder = services.settings.folder / "reviews" / review
+    (folder / "evidence.json").write_bytes(b"{}")
+    assert code(owner.get(f"{API}/reviews/{review}")) == (409, "K027")
+
+
+def test_reviews_are_backed_up_and_handed_over(services, owner, reader, tmp_path):
+    review = ask(reader)["review"]
+    back_up(services.settings.folder, tmp_path / "copy.tar")
+    shutil.unpack_archive(tmp_path / "copy.tar", tmp_path / "copy", filter="data")
+    assert (tmp_path / "copy" / "reviews" / review / "steps.db").exists()
+    administrator = signed_in(services, "administrator", name="Amy")
+    heir = signed_in(services, "owner", name="Hal")
+    mine = owner.get(f"{API}/me").json()["id"]
+    people = administrator.get(f"{API}/people").json()["items"]
+    [revision] = [one["revision"] for one in people if one["id"] == mine]
+    headers = {"If-Match": f'"{revision}"'}
+    administrator.patch(f"{API}/people/{mine}", json={"is_active": False}, headers=headers)
+    body = {"to": heir.get(f"{API}/me").json()["id"]}
+    administrator.post(f"{API}/people/{mine}:hand-over", json=body)
+    assert [one["id"] for one in heir.get(f"{API}/reviews").json()["items"]] == [review]
