@@ -24,6 +24,7 @@ from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.diagnostics import TextChecks
 from policy_engine.service.resources.holdings import Holdings
 from policy_engine.service.resources.lineage import AssetLineage
+from policy_engine.service.resources.models import OwnedModels
 from policy_engine.service.resources.ownership import OwnedAssets
 from policy_engine.service.resources.people import People
 from policy_engine.service.resources.plans import Plans
@@ -33,6 +34,7 @@ from policy_engine.service.resources.query_inputs import QueryInputs
 from policy_engine.service.resources.releases import Releases
 from policy_engine.service.resources.reviews import Reviews
 from policy_engine.service.resources.runs import Runs
+from policy_engine.service.resources.uploads import Uploads
 from policy_engine.service.runs.broadcasting import RunBroadcaster
 from policy_engine.service.runs.folders import RunFolders
 from policy_engine.service.runs.kinds import KINDS
@@ -56,6 +58,8 @@ class Services:
     policies: Policies
     checks: TextChecks
     datasets: OwnedDatasets
+    models: OwnedModels
+    uploads: Uploads
     columns: DatasetColumns
     access: Access
     answers: KeptAnswers
@@ -84,7 +88,9 @@ class Services:
             OwnedAssets(database),
         )
         policies = Policies(database, two_persons=settings.two_persons)
-        datasets = OwnedDatasets(database, FileFolder(settings.folder), settings.largest_upload)
+        files = FileFolder(settings.folder)
+        datasets = OwnedDatasets(database, files, settings.largest_upload)
+        models = OwnedModels(database, files, settings.largest_upload)
         folders = RunFolders(settings.folder)
         releases = Releases(database, folders)
         budgets = Budgets(database, folders)
@@ -94,7 +100,7 @@ class Services:
             settings, database, folders, run_news, CallMeter(), decisions.tally, time.monotonic()
         )
 
-        runs = Runs(database, folders, policies, datasets, settings.run_attempts, KINDS)
+        runs = Runs(database, folders, policies, datasets, models, settings.run_attempts, KINDS)
 
         def mentioned(sql: str) -> dict[str, Path]:
             return {**datasets.mentioned(sql), **releases.mentioned(sql)}
@@ -112,6 +118,8 @@ class Services:
             policies=policies,
             checks=TextChecks(),
             datasets=datasets,
+            models=models,
+            uploads=datasets.uploads,
             columns=DatasetColumns(datasets),
             answers=KeptAnswers(database, settings.folder),
             access=Access(database, policies, ownership),

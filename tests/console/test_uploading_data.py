@@ -117,3 +117,19 @@ def test_pages_of_data_are_accessible(open_page, accessibility, path, width):
     page.get_by_role("heading", level=1).wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert accessibility(page) == []
+
+
+def test_models_are_added_where_data_are_and_code_is_refused(open_page, accessibility, tmp_path):
+    page = open_page("/data")
+    page.get_by_text("Add a model").click()
+    for name, content in (("net.npz", b"\x80\x04]."), ("net.json", b'{"name": "GaussianNB"}')):
+        (tmp_path / name).write_bytes(content)
+        page.get_by_label("Name of the model").fill(name)
+        page.get_by_label("Weights or description").set_input_files(tmp_path / name)
+        page.get_by_role("button", name="Add the model").click()
+        if name == "net.npz":
+            page.get_by_text("Code A015").wait_for()
+            assert accessibility(page) == []
+    models = page.get_by_role("region", name="Models")
+    models.get_by_role("row").filter(has_text="net.json").get_by_text("description").wait_for()
+    assert models.get_by_text("net.npz").count() == 0

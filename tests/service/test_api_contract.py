@@ -82,10 +82,12 @@ def _made(client):
     dataset = client.post(f"{API}/datasets", json={"name": "d", "iri": IRI}).json()["id"]
     file = {"name": "a.csv", "size": len(ROWS)}
     upload = client.post(f"{API}/datasets/{dataset}/uploads", json=file).json()["id"]
+    model = client.post(f"{API}/models", json={"name": "m"}).json()["id"]
     person = client.post(f"{API}/people", json={"name": "Bob", "roles": ["auditor"]}).json()["id"]
     return {
         "policy_id": policy.json()["id"],
         "dataset_id": dataset,
+        "model_id": model,
         "upload_id": upload,
         "person_id": person,
     }

@@ -33,6 +33,7 @@ export type LogPage = Schemas["LogPage"];
 export type LogIntegrity = Schemas["LogIntegrity"];
 export type QueryAnswer = Schemas["QueryAnswer"];
 export type Plans = Schemas["PlansView"];
+export type Model = Schemas["ModelView"];
 export type Upload = Schemas["UploadView"];
 
 export interface Page<T> {

@@ -6,6 +6,7 @@ import { Head } from "../parts/Head";
 import { ListTable, type ListColumn } from "../parts/ListTable";
 import { Empty, Shown } from "../parts/states";
 import { Time } from "../parts/Time";
+import { Models } from "./Models";
 import { Stewards } from "./Stewards";
 
 export default function DataList() {
@@ -24,6 +25,9 @@ export default function DataList() {
       <Shown loaded={loaded} what="data" retry={reload}>
         {(page) => (page.items.length === 0 ? <NoData mayWrite={mayWrite} /> : <ListTable label="Data" items={page.items} keyOf={(one) => one.id} columns={COLUMNS} />)}
       </Shown>
+      <div className="below">
+        <Models mayWrite={mayWrite} />
+      </div>
       {has(me, "owner") && (
         <div className="below">
           <Stewards />

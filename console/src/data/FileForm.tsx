@@ -26,7 +26,7 @@ export function FileForm({ dataset, done }: Props) {
     setRefusal(null);
     setArrived({ sent: 0, size: file.size });
     try {
-      done(await uploadFile(dataset, file, controller.current.signal, setArrived));
+      done(await uploadFile<Dataset>(`/datasets/${encodeURIComponent(dataset)}`, file, controller.current.signal, setArrived));
     } catch (error) {
       if (!isAbort(error)) setRefusal(asRefusal(error));
     }

@@ -2,7 +2,7 @@
 
 import { ask, post } from "../api/client";
 import { Refusal } from "../api/problems";
-import type { Dataset, Upload } from "../api/types";
+import type { Upload } from "../api/types";
 
 const PIECE = 4 * 2 ** 20;
 const LARGEST_DIGESTED = 256 * 2 ** 20;
@@ -14,13 +14,14 @@ export interface Arrived {
   size: number;
 }
 
-export async function uploadFile(
-  dataset: string,
+/** Uploads a file to what has a path: a dataset, or a model, which it answers with. */
+export async function uploadFile<T>(
+  to: string,
   file: File,
   signal: AbortSignal,
   tell: (arrived: Arrived) => void,
-): Promise<Dataset> {
-  const upload = await post<Upload>(`/datasets/${encodeURIComponent(dataset)}/uploads`, {
+): Promise<T> {
+  const upload = await post<Upload>(`${to}/uploads`, {
     name: file.name,
     size: file.size,
   }, signal);
@@ -31,7 +32,7 @@ export async function uploadFile(
     offset = await sendPiece(path, file, offset, signal);
   }
   tell({ sent: file.size, size: file.size });
-  return post<Dataset>(`${path}:complete`, { sha256: await digestOf(file) }, signal);
+  return post<T>(`${path}:complete`, { sha256: await digestOf(file) }, signal);
 }
 
 /** The SHA-256 of a file that fits into memory, and nothing of one that does not. */

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from policy_engine.data.table_files import Format, file_format, read_header, unreadable_file
-from policy_engine.errors import DataError, PolicyEngineError, Problem, ServiceError
+from policy_engine.errors import AuditError, DataError, PolicyEngineError, Problem, ServiceError
 
 ENDINGS: tuple[Format, ...] = ("csv", "csv.gz", "parquet")
 _SECONDS = 120
@@ -22,6 +22,8 @@ _MEMORY = 4 * 2**30
 _MOST_INFLATED = 100
 """So many times as large as it is may a compressed file become."""
 _CHUNK = 1 << 20
+_KINDS: dict[str, type[PolicyEngineError]] = {"N": ServiceError, "A": AuditError}
+"""The errors that reading raises, by how their codes begin, but for those of data."""
 
 
 class UploadedTable(NamedTuple):
@@ -65,7 +67,7 @@ def read_apart(module: str, *arguments: str) -> dict[str, Any]:
     except ValueError:
         raise ServiceError.of("N008", "The file takes more memory to read than is given.") from None
     if "problems" in answer:
-        kind = ServiceError if answer["problems"][0]["code"].startswith("N") else DataError
+        kind = _KINDS.get(answer["problems"][0]["code"][:1], DataError)
         raise kind(*(Problem(**one) for one in answer["problems"]))
     return answer
 

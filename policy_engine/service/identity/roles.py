@@ -25,6 +25,8 @@ class Verb(StrEnum):
     WITHDRAW_POLICIES = "withdraw policies"
     READ_DATASETS = "read datasets"
     WRITE_DATASETS = "write datasets"
+    READ_MODELS = "read models"
+    WRITE_MODELS = "write models"
     NAME_STEWARDS = "name stewards"
     PLAN = "plan"
     READ_RUNS = "read runs"
@@ -67,6 +69,8 @@ ALLOWED: Mapping[Verb, Mapping[Role, Whose]] = MappingProxyType(
         Verb.WITHDRAW_POLICIES: {Role.OWNER: _OWN, Role.ADMINISTRATOR: _ALL},
         Verb.READ_DATASETS: {Role.OWNER: _OWN, Role.STEWARD: _SERVED, Role.AUDITOR: _ALL},
         Verb.WRITE_DATASETS: {Role.OWNER: _OWN, Role.STEWARD: _SERVED},
+        Verb.READ_MODELS: {Role.OWNER: _OWN, Role.STEWARD: _SERVED, Role.AUDITOR: _ALL},
+        Verb.WRITE_MODELS: {Role.OWNER: _OWN, Role.STEWARD: _SERVED},
         Verb.NAME_STEWARDS: {Role.OWNER: _OWN},
         Verb.PLAN: {Role.OWNER: _OWN, Role.STEWARD: _SERVED},
         Verb.READ_RUNS: {Role.OWNER: _OWN, Role.STEWARD: _SERVED, Role.AUDITOR: _ALL},

@@ -1,14 +1,12 @@
 """Datasets, and how their files come."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
 
 from pydantic import BaseModel
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from policy_engine import terms
@@ -16,7 +14,7 @@ from policy_engine.engines.column_roles import ColumnRole
 from policy_engine.errors import PolicyEngineError, ServiceError, did_you_mean
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
-from policy_engine.service.files.folder import FileFolder, digest_of_file
+from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.files.inspecting import ending_of, inspect_table
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import (
@@ -28,13 +26,11 @@ from policy_engine.service.identity.authorising import (
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.resources.naming import dataset_name
 from policy_engine.service.resources.ownership import check_claim
+from policy_engine.service.resources.uploads import Uploads, UploadView, own_upload
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset, Upload
 from policy_engine.service.store.people import Person
-
-_MOST_UPLOADS = 20
-"""So many uploads of one person may be incomplete at once."""
 
 
 class ColumnView(BaseModel):
@@ -61,16 +57,6 @@ class DatasetView(BaseModel):
     revision: int
 
 
-class UploadView(BaseModel):
-    """An upload: it goes on at `offset`, and is complete at `size` bytes."""
-
-    id: str
-    dataset: str
-    name: str
-    size: int
-    offset: int
-
-
 @dataclass(frozen=True)
 class OwnedDatasets:
     """The datasets of all owners. A file never changes: another upload takes its place."""
@@ -78,6 +64,11 @@ class OwnedDatasets:
     database: Database
     files: FileFolder
     largest: int
+
+    @property
+    def uploads(self) -> Uploads:
+        """The files that are on their way."""
+        return Uploads(self.database, self.files, self.largest)
 
     def page(self, actor: Actor, cursor: Cursor) -> PageOf[DatasetView]:
         """Return a page of the datasets that somebody may read about."""
@@ -104,7 +95,7 @@ class OwnedDatasets:
         authorise_on(actor, Verb.WRITE_DATASETS, owner)
         iri = dataset_name(iri)
         with self.database.writing() as session:
-            _check_owner(session, owner)
+            check_owner(session, owner)
             check_claim(session, owner, iri)
             same = select(StoredDataset.id).where(
                 StoredDataset.iri == iri, StoredDataset.deleted.is_(None)
@@ -162,40 +153,11 @@ class OwnedDatasets:
         for a name whose ending is not that of a table.
         """
         ending_of(name)
-        if size > self.largest:
-            message = f"A file has at most {self.largest:,} bytes. Given: {size:,}."
-            raise ServiceError.of("N008", message)
-        self.files.check_space(size)
+        self.uploads.check_size(size)
         with self.database.writing() as session:
             row = _dataset(session, actor, dataset_id, Verb.WRITE_DATASETS)
-            waiting = select(func.count(Upload.id)).where(
-                Upload.owner_id == actor.id, Upload.completed.is_(None)
-            )
-            if (session.scalar(waiting) or 0) >= _MOST_UPLOADS:
-                message = f"At most {_MOST_UPLOADS} of your uploads may be incomplete at once."
-                raise ServiceError.of("N008", message, "Complete or cancel one.")
             upload = Upload(dataset_id=row.id, owner_id=actor.id, name=name, size=size)
-            session.add(upload)
-            session.flush()
-            return self._upload_view(upload)
-
-    def upload(self, actor: Actor, upload_id: str) -> UploadView:
-        """Return how far an upload is. Raises ServiceError (N003) for another's."""
-        with self.database.reading() as session:
-            return self._upload_view(_upload(session, actor, upload_id))
-
-    @contextmanager
-    def receiving(self, actor: Actor, upload_id: str, offset: int) -> Iterator["Receiver"]:
-        """Return what takes the next bytes of an upload, from an offset on."""
-        view = self.upload(actor, upload_id)
-        with self.files.appending(upload_id, offset) as file:
-            yield Receiver(file, view.size)
-
-    def cancel(self, actor: Actor, upload_id: str) -> None:
-        """Take back an upload that is not complete."""
-        with self.database.writing() as session:
-            session.delete(_upload(session, actor, upload_id))
-        self.files.forget_part(upload_id)
+            return self.uploads.begin(session, upload)
 
     def complete(self, actor: Actor, upload_id: str, digest: str = "") -> DatasetView:
         """Return the dataset with the file that has come, once it was read as a table.
@@ -221,18 +183,11 @@ class OwnedDatasets:
             return other
 
     def _complete(self, actor: Actor, upload_id: str, digest: str) -> DatasetView:
-        view = self.upload(actor, upload_id)
-        if view.offset != view.size:
-            message = f"{view.offset:,} of {view.size:,} bytes have come."
-            raise ServiceError.of("N004", message, "Send the others first.")
-        part = self.files.part(upload_id)
-        if digest and digest_of_file(part) != digest.lower():
-            message = "What has come is not what was sent: the digest is another one."
-            raise ServiceError.of("N004", message, "Cancel the upload and begin it again.")
+        view, part = self.uploads.whole(actor, upload_id, digest)
         table = inspect_table(part, ending_of(view.name))
         with self.database.writing() as session:
-            upload = _upload(session, actor, upload_id)
-            row = _dataset(session, actor, upload.dataset_id, Verb.WRITE_DATASETS)
+            upload = own_upload(session, actor, upload_id)
+            row = _dataset(session, actor, upload.dataset_id or "", Verb.WRITE_DATASETS)
             earlier, row.file = row.file, self.files.keep(upload_id, table.format)
             row.size, row.rows = view.size, table.rows
             roles = _roles(row)
@@ -287,33 +242,8 @@ class OwnedDatasets:
             raise ServiceError.of("N004", message, "Upload a file to it.")
         return self.files.path(row.file)
 
-    def _upload_view(self, row: Upload) -> UploadView:
-        offset = self.files.received(row.id)
-        return UploadView(
-            id=row.id, dataset=row.dataset_id, name=row.name, size=row.size, offset=offset
-        )
 
-
-@dataclass
-class Receiver:
-    """Writes what comes of an upload, and no more than it was to be."""
-
-    file: BinaryIO
-    size: int
-
-    def write(self, chunk: bytes) -> None:
-        """Write the next bytes. Raises ServiceError (N008) for more than were announced."""
-        if self.file.tell() + len(chunk) > self.size:
-            raise ServiceError.of("N008", f"The file was to have {self.size:,} bytes; more came.")
-        self.file.write(chunk)
-
-    @property
-    def offset(self) -> int:
-        """How many bytes have come."""
-        return self.file.tell()
-
-
-def _check_owner(session: Session, person_id: str) -> None:
+def check_owner(session: Session, person_id: str) -> None:
     """Raise ServiceError (N003) where nobody who owns something has an identifier."""
     person = session.get(Person, person_id)
     if person is None or not person.is_active or Role.OWNER not in person.roles:
@@ -330,20 +260,12 @@ def _dataset(session: Session, actor: Actor, dataset_id: str, verb: Verb) -> Sto
     return row
 
 
-def _upload(session: Session, actor: Actor, upload_id: str) -> Upload:
-    authorise(actor, Verb.WRITE_DATASETS)
-    row = session.get(Upload, upload_id)
-    if row is None or row.completed or row.owner_id != actor.id:
-        raise nothing_there()
-    return row
-
-
 def _completed(session: Session, actor: Actor, upload_id: str) -> DatasetView | None:
     """Return the dataset of an upload of the caller that is complete, None of another."""
     row = session.get(Upload, upload_id)
     if row is None or row.completed is None or row.owner_id != actor.id:
         return None
-    return _dataset_view(_dataset(session, actor, row.dataset_id, Verb.WRITE_DATASETS))
+    return _dataset_view(_dataset(session, actor, row.dataset_id or "", Verb.WRITE_DATASETS))
 
 
 def _unused(session: Session, name: str | None) -> str | None:

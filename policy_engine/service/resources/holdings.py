@@ -13,6 +13,7 @@ from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.store.access import AccessRequest
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset
+from policy_engine.service.store.models import StoredModel
 from policy_engine.service.store.people import Person, Stewardship
 from policy_engine.service.store.policies import StoredPolicy
 from policy_engine.service.store.reviews import StoredReview
@@ -90,7 +91,7 @@ class Holdings:
                 raise ServiceError.of("N004", message, "Deactivate them first.")
             if not heir.is_active or Role.OWNER not in heir.roles:
                 raise ServiceError.of("N004", f"{heir.name} is not an active owner.")
-            for table in (StoredPolicy, StoredDataset, AccessRequest, StoredReview):
+            for table in (StoredPolicy, StoredDataset, StoredModel, AccessRequest, StoredReview):
                 change = update(table).where(table.owner_id == person_id)
                 session.execute(change.values(owner_id=heir_id, revision=table.revision + 1))
             _hand_over_runs(session, person_id, heir_id)

@@ -12,7 +12,8 @@ class RunKindView(BaseModel):
     """A kind of runs: what it does, and the JSON Schema of its settings.
 
     Where a setting is the identifier of something that the service has, its schema says of what, as
-    `resource`: a policy, a dataset, or a release, which is named by the run that made it.
+    `resource`: a policy, a dataset, a fitted model, a description of one, or a release, which is
+    named by the run that made it.
     """
 
     kind: str

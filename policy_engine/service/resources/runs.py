@@ -16,6 +16,7 @@ from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, nothing_there, owners_of
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.datasets import OwnedDatasets
+from policy_engine.service.resources.models import OwnedModels
 from policy_engine.service.resources.policies import Policies
 from policy_engine.service.runs.folders import RunFolders
 from policy_engine.service.runs.happenings import PROGRESS, note
@@ -26,6 +27,7 @@ from policy_engine.service.runs.views import RunView, run_view, subjects_of
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset
+from policy_engine.service.store.models import StoredModel
 from policy_engine.service.store.policies import StoredPolicy
 from policy_engine.service.store.runs import RunArtefact, RunEvent, RunSubject, StoredRun
 
@@ -50,6 +52,7 @@ class Runs:
     folders: RunFolders
     policies: Policies
     datasets: OwnedDatasets
+    models: OwnedModels
     attempts: int
     kinds: Mapping[str, type[RunSettings]]
 
@@ -196,6 +199,11 @@ class Runs:
             self.datasets.paths({one: one})
         for one in settings.release_ids:
             self._check_release(actor, one)
+        for one in settings.description_ids:
+            self.models.check(actor, one, is_description=True)
+        for one in settings.fitted_ids:
+            view = self.models.check(actor, one, is_description=False)
+            settings = settings.with_model(one, view.settings.model_dump())
         return settings if number is None else settings.with_version(number)
 
     def _version(self, actor: Actor, settings: RunSettings) -> int | None:
@@ -241,6 +249,7 @@ def _subjects(session: Session, settings: RunSettings) -> set[str]:
     for table, ids in (
         (StoredPolicy, [settings.policy_id] if settings.policy_id else []),
         (StoredDataset, settings.dataset_ids),
+        (StoredModel, settings.model_ids),
     ):
         subjects |= {*session.scalars(select(table.owner_id).where(table.id.in_(ids)))}
     return subjects.union(*subjects_of(session, settings.release_ids).values())

@@ -15,8 +15,10 @@ from policy_engine.service.calls.revisions import IfMatch, add_tag
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.dataset_columns import DatasetProfile, GeneralisationPreview
-from policy_engine.service.resources.datasets import DatasetView, UploadView
+from policy_engine.service.resources.datasets import DatasetView
 from policy_engine.service.resources.lineage import LineageView
+from policy_engine.service.resources.models import ModelView
+from policy_engine.service.resources.uploads import UploadView
 
 router = APIRouter(tags=["datasets"], route_class=RepeatableRoute)
 
@@ -175,7 +177,7 @@ def begin_upload(
 @router.get("/uploads/{upload_id}")
 def read_upload(services: ServicesOf, actor: Writer, upload_id: str) -> UploadView:
     """Say how far an upload is: it goes on at `offset`."""
-    return services.datasets.upload(actor, upload_id)
+    return services.uploads.read(actor, upload_id)
 
 
 @router.patch("/uploads/{upload_id}", openapi_extra=_BYTES)
@@ -186,25 +188,28 @@ async def send_part(
 
     What has come counts, even where the call breaks off: ask for the offset, and go on there.
     """
-    receiving = services.datasets.receiving(actor, upload_id, offset)
+    receiving = services.uploads.receiving(actor, upload_id, offset)
     receiver = await to_thread.run_sync(receiving.__enter__)
     try:
         async for chunk in call.stream():
             await to_thread.run_sync(receiver.write, chunk)
     finally:
         await to_thread.run_sync(receiving.__exit__, None, None, None)
-    return await to_thread.run_sync(services.datasets.upload, actor, upload_id)
+    return await to_thread.run_sync(services.uploads.read, actor, upload_id)
 
 
 @router.delete("/uploads/{upload_id}", status_code=204)
 def cancel_upload(services: ServicesOf, actor: Writer, upload_id: str) -> None:
     """Take back an upload that is not complete."""
-    services.datasets.cancel(actor, upload_id)
+    services.uploads.cancel(actor, upload_id)
 
 
 @router.post("/uploads/{upload_id}:complete", dependencies=[ONCE])
 def complete_upload(
     services: ServicesOf, actor: Writer, upload_id: str, completion: Completion
-) -> DatasetView:
-    """Read what has come as a table; from now on it is the dataset's."""
+) -> DatasetView | ModelView:
+    """Read what has come as a table, or as a model; from now on it is the dataset's, or the
+    model's."""
+    if services.uploads.model_of(actor, upload_id):
+        return services.models.complete(actor, upload_id, completion.sha256)
     return services.datasets.complete(actor, upload_id, completion.sha256)

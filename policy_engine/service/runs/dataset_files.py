@@ -1,22 +1,25 @@
-"""Where the supervisor finds the files of datasets."""
+"""Where the supervisor finds the files of datasets and models."""
 
 from pathlib import Path
 
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.resources.datasets import OwnedDatasets
+from policy_engine.service.resources.models import OwnedModels
 from policy_engine.service.runs.preparing import PathOf
 from policy_engine.service.settings import ServiceSettings
 from policy_engine.service.store.database import Database
 
 
 def dataset_paths(settings: ServiceSettings, database: Database) -> PathOf:
-    """Return the function that finds the file of a dataset, by its identifier.
+    """Return the function that finds the file of a dataset or a model, by its identifier.
 
-    It raises ServiceError (N004) for a dataset that has no file, or is gone.
+    It raises ServiceError (N004) for one that has no file, or is gone.
     """
-    datasets = OwnedDatasets(database, FileFolder(settings.folder), settings.largest_upload)
+    files = FileFolder(settings.folder)
+    datasets = OwnedDatasets(database, files, settings.largest_upload)
+    models = OwnedModels(database, files, settings.largest_upload)
 
-    def path_of(dataset_id: str) -> Path:
-        return datasets.paths({dataset_id: dataset_id})[dataset_id]
+    def path_of(one: str) -> Path:
+        return models.path(one) or datasets.paths({one: one})[one]
 
     return path_of

@@ -23,7 +23,7 @@ from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
 from policy_engine.service.store.runs import StoredRun
 
 PathOf = Callable[[str], Path]
-"""Returns the file of a dataset. Raises a PolicyEngineError where it has none."""
+"""Returns the file of a dataset or a model. Raises a PolicyEngineError where it has none."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Preparation:
             parent=os.getpid(),
         )
         self.folders.make(job)
-        paths = {one: self.path_of(one) for one in settings.dataset_ids}
+        paths = {one: self.path_of(one) for one in (*settings.dataset_ids, *settings.model_ids)}
         return job.model_copy(update={"files": self.folders.give(job.folder, paths)})
 
     def _ledger(self, settings: RunSettings) -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""The tables of datasets and of uploads that are not complete yet."""
+"""The tables of datasets and of uploads, which may be to models as well."""
 
 from datetime import datetime
 from typing import Any
@@ -34,7 +34,8 @@ class Upload(StoredTable):
     __tablename__ = "uploads"
 
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
-    dataset_id: Mapped[str] = mapped_column(ForeignKey("datasets.id"), index=True)
+    dataset_id: Mapped[str | None] = mapped_column(ForeignKey("datasets.id"), index=True)
+    model_id: Mapped[str | None] = mapped_column(ForeignKey("models.id"), index=True)
     owner_id: Mapped[str] = mapped_column(ForeignKey("people.id"))
     name: Mapped[str]
     size: Mapped[int] = mapped_column(BigInteger)

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Field } from "../../parts/Field";
 import type { Material } from "./useMaterial";
-import { nameOf, type Setting } from "./schema";
+import { nameOf, type Resource, type Setting } from "./schema";
 
 interface Props {
   setting: Setting;
@@ -21,6 +21,8 @@ export function SettingField({ setting, material, chosen }: Props) {
           case "dataset":
           case "policy":
           case "release":
+          case "model":
+          case "description":
             return (
               <select {...common} defaultValue={chosen}>
                 {(!setting.isRequired || chosen === "") && <option value="">Choose</option>}
@@ -57,18 +59,27 @@ export function SettingField({ setting, material, chosen }: Props) {
   );
 }
 
-function optionsOf(kind: "dataset" | "policy" | "release", material: Material): ReactNode {
-  const named =
-    kind === "dataset"
-      ? material.datasets.map((one) => [one.id, one.name] as const)
-      : kind === "policy"
-        ? material.policies.map((one) => [one.id, `${one.name}, version ${one.published_version}`] as const)
-        : material.releases.map((one) => [one.run, one.output] as const);
-  return [...new Map(named)].map(([id, name]) => (
+function optionsOf(kind: Resource, material: Material): ReactNode {
+  return [...new Map(namesOf(kind, material))].map(([id, name]) => (
     <option key={id} value={id}>
       {name}
     </option>
   ));
+}
+
+function namesOf(kind: Resource, material: Material): (readonly [string, string])[] {
+  switch (kind) {
+    case "dataset":
+      return material.datasets.map((one) => [one.id, one.name] as const);
+    case "policy":
+      return material.policies.map((one) => [one.id, `${one.name}, version ${one.published_version}`] as const);
+    case "release":
+      return material.releases.map((one) => [one.run, one.output] as const);
+    default:
+      return material.models
+        .filter((one) => (one.kind === "description") === (kind === "description"))
+        .map((one) => [one.id, `${one.name}, ${one.kind}`] as const);
+  }
 }
 
 function DatasetChoice({ setting, material, chosen }: Props) {

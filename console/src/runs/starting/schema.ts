@@ -1,9 +1,14 @@
 /** What the settings of a run look like, as their JSON Schema has it. */
 
+const RESOURCES = ["dataset", "release", "policy", "model", "description"] as const;
+
+/** What the service has, and settings name by its identifier. */
+export type Resource = (typeof RESOURCES)[number];
+
 export interface Setting {
   name: string;
   about: string;
-  kind: "dataset" | "datasets" | "release" | "policy" | "flag" | "choice" | "number" | "list" | "values" | "json" | "text";
+  kind: Resource | "datasets" | "flag" | "choice" | "number" | "list" | "values" | "json" | "text";
   isRequired: boolean;
   usual: unknown;
   choices: readonly string[];
@@ -48,8 +53,8 @@ function settingOf(name: string, own: Schema, isRequired: boolean): Setting {
 }
 
 function kindOf(schema: Schema): Setting["kind"] {
-  const { resource } = schema;
-  if (resource === "dataset" || resource === "release" || resource === "policy") return resource;
+  const resource = RESOURCES.find((one) => one === schema.resource);
+  if (resource !== undefined) return resource;
   if (schema.enum !== undefined) return "choice";
   if (schema.type === "boolean") return "flag";
   if (schema.type === "integer" || schema.type === "number") return "number";

@@ -133,11 +133,18 @@ def _changed(file: FittedFile) -> Exception:
     return AuditError.of("A014", message, hint, source=str(file.path))
 
 
+def unknown_types(path: Path) -> list[str]:
+    """Return the types in a file of skops that are not known to be harmless; nothing is loaded."""
+    import skops.io  # noqa: PLC0415 (an extra)
+
+    return [one for one in skops.io.get_untrusted_types(file=path) if one not in _HARMLESS]
+
+
 def _skops(file: FittedFile, opening: OpeningOptions) -> AskableModel:
     import skops.io  # noqa: PLC0415 (an extra)
 
     types = skops.io.get_untrusted_types(file=file.path)
-    unknown = [one for one in types if one not in _HARMLESS]
+    unknown = unknown_types(file.path)
     if unknown and not opening.trust_pickle:
         message = (
             f"The file holds types that are not known to be harmless: {join_names(unknown[:5])}"

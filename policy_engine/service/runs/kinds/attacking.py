@@ -7,21 +7,21 @@ from pydantic import Field
 from policy_engine.service.runs.jobs import RunInputs
 from policy_engine.service.runs.kinds.settings import (
     DatasetId,
-    Model,
+    ModelId,
     Name,
     Names,
+    OnModel,
     RunSettings,
     Seconds,
     Seed,
-    described_model,
     show,
 )
 
 _Few = Annotated[int, Field(ge=1, le=1_000)]
 
 
-class MembershipAttack(RunSettings):
-    """What `audit_membership` takes for a model that it trains itself."""
+class MembershipAttack(OnModel):
+    """What `audit_membership` takes for a model that it trains itself, or that was uploaded."""
 
     about: ClassVar[str] = "Trains a model, and tells of whom it gives away that they were in it."
 
@@ -29,8 +29,6 @@ class MembershipAttack(RunSettings):
     """The records that the model is trained on."""
     label: Name = ""
     """The column that is predicted; without it, the last one."""
-    model: Model = None
-    """The description of the model; without it, a usual one."""
     members: Name = ""
     """The column that says which records the model is trained on; without it, a random half."""
     attacks: Names = ()
@@ -64,9 +62,10 @@ class MembershipAttack(RunSettings):
         audit_membership(
             inputs.files[self.data],
             self.label,
-            described_model(self.model, inputs),
+            self.recipe(inputs),
             settings=Settings(**settings),
             members=self.members,
+            fitted=self.fitted_model(inputs),
             out=folder,
             progress=inputs.progress,
         )
@@ -74,8 +73,8 @@ class MembershipAttack(RunSettings):
         return {}
 
 
-class AttributeAttack(RunSettings):
-    """What `audit_attribute` takes for a model that it trains itself."""
+class AttributeAttack(OnModel):
+    """What `audit_attribute` takes for a model that it trains itself, or that was uploaded."""
 
     about: ClassVar[str] = "Trains a model, and tells what can be guessed by it of a secret column."
 
@@ -85,8 +84,6 @@ class AttributeAttack(RunSettings):
     """The column that is predicted."""
     secret: Name
     """The column that nobody should learn of a person."""
-    model: Model = None
-    """The description of the model; without it, a usual one."""
     members: Name = ""
     """The column that says which records the model is trained on; without it, a random half."""
     attacks: Names = ()
@@ -113,8 +110,9 @@ class AttributeAttack(RunSettings):
             inputs.files[self.data],
             self.label,
             self.secret,
-            described_model(self.model, inputs),
+            self.recipe(inputs),
             members=self.members,
+            fitted=self.fitted_model(inputs),
             attacks=self.attacks,
             targets=self.targets,
             seed=self.seed,
@@ -137,6 +135,8 @@ class GeneratorAttack(RunSettings):
     """Records of the same population that it has not seen."""
     synthetic: DatasetId | None = None
     """The rows that are to be released; or else name a generator."""
+    fitted: ModelId | None = None
+    """A model in a file of Keras that was uploaded, which is sampled."""
     reference: DatasetId | None = None
     """Records of neither side, by which scores are calibrated."""
     generator: Name = ""
@@ -170,6 +170,11 @@ class GeneratorAttack(RunSettings):
         others = (one for one in (self.synthetic, self.reference) if one)
         return tuple(dict.fromkeys((self.members, self.holdout, *others)))
 
+    @property
+    def fitted_ids(self) -> tuple[str, ...]:
+        """The model that is sampled, where one was uploaded."""
+        return (self.fitted,) if self.fitted else ()
+
     def carry_out(self, inputs: RunInputs) -> dict[str, Any]:
         """Return nothing but what is shown: the figures and the page."""
         from policy_engine.api.auditing_generators import audit_generative  # noqa: PLC0415 (slow)
@@ -181,6 +186,7 @@ class GeneratorAttack(RunSettings):
             inputs.files[self.members],
             inputs.files[self.holdout],
             inputs.files[self.synthetic] if self.synthetic else None,
+            model=inputs.files[self.fitted] if self.fitted else None,
             reference=inputs.files[self.reference] if self.reference else None,
             out=folder,
             progress=inputs.progress,

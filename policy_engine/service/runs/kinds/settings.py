@@ -4,13 +4,15 @@ import json
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from policy_engine.errors import AuditError
 from policy_engine.service.runs.jobs import KeptText, RunInputs
 
 if TYPE_CHECKING:
+    from policy_engine.audits.membership.fitted.target import FittedModel
     from policy_engine.policy import Policy
     from policy_engine.policy.owners import Owners
 
@@ -20,6 +22,10 @@ PolicyId = Annotated[Identifier, Field(json_schema_extra={"resource": "policy"})
 DatasetId = Annotated[Identifier, Field(json_schema_extra={"resource": "dataset"})]
 ReleaseId = Annotated[Identifier, Field(json_schema_extra={"resource": "release"})]
 """A release, by the run that made it."""
+ModelId = Annotated[Identifier, Field(json_schema_extra={"resource": "model"})]
+"""A fitted model that was uploaded."""
+DescriptionId = Annotated[Identifier, Field(json_schema_extra={"resource": "description"})]
+"""The description of a model that was uploaded."""
 Name = Annotated[str, Field(max_length=500)]
 Names = tuple[Name, ...]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
@@ -56,6 +62,26 @@ class RunSettings(BaseModel):
     def release_ids(self) -> tuple[str, ...]:
         """The runs whose releases the run reads."""
         return ()
+
+    @property
+    def description_ids(self) -> tuple[str, ...]:
+        """The descriptions of models that were uploaded, and are trained."""
+        return ()
+
+    @property
+    def fitted_ids(self) -> tuple[str, ...]:
+        """The fitted models that were uploaded, and are attacked or compared with."""
+        return ()
+
+    @property
+    def model_ids(self) -> tuple[str, ...]:
+        """All models whose files the run reads."""
+        return tuple(dict.fromkeys((*self.description_ids, *self.fitted_ids)))
+
+    def with_model(self, model_id: str, manner: Mapping[str, Any]) -> Self:
+        """Return the settings with what a fitted model says of how it is asked."""
+        del model_id, manner
+        return self
 
     @property
     def policy_id(self) -> str | None:
@@ -143,3 +169,75 @@ def show(inputs: RunInputs, files: Iterable[Path]) -> None:
     for path in files:
         if path.is_file() and not path.is_symlink():
             shutil.copyfile(path, inputs.shown / path.name)
+
+
+class OnModel(RunSettings):
+    """The settings of audits of a model: one that is trained, or one that was uploaded fitted.
+
+    Where nothing is said of how a fitted model is asked, its own settings say it.
+    """
+
+    model: Model = None
+    """The description of the model; without it, a usual one."""
+    description: DescriptionId | None = None
+    """A description that was uploaded, in place of one that is written here."""
+    fitted: ModelId | None = None
+    """A fitted model that was uploaded, and is attacked as it is."""
+    references: Annotated[tuple[ModelId, ...], Field(max_length=100)] = ()
+    """Fitted models of its kind that saw none of the records."""
+    features: Names = ()
+    """The columns that the fitted model takes; without them, what its settings say."""
+    classes: Names = ()
+    """The classes in the order of the fitted model's answers."""
+    outputs: Literal["", "probabilities", "logits"] = ""
+    """What the fitted model's answers are, where that is not clear from them."""
+    retrain: bool = False
+    """Whether shadow models are trained with the fitted model's own settings."""
+    views: Annotated[int, Field(ge=1, le=21)] = 1
+    """In how many variants the fitted model is asked about each record."""
+
+    @property
+    def description_ids(self) -> tuple[str, ...]:
+        """The description of the model that is trained, where it was uploaded."""
+        return (self.description,) if self.description else ()
+
+    @property
+    def fitted_ids(self) -> tuple[str, ...]:
+        """The model that is attacked, and those that it is compared with."""
+        return tuple(filter(None, (self.fitted, *self.references)))
+
+    def with_model(self, model_id: str, manner: Mapping[str, Any]) -> Self:
+        """Return the settings with what the attacked model says of how it is asked."""
+        if model_id != self.fitted:
+            return self
+        own = {name: value for name, value in manner.items() if not getattr(self, name)}
+        return self.model_copy(update=own)
+
+    def recipe(self, inputs: RunInputs) -> Path | None:
+        """Return the file of the description of what is trained; None for the default one."""
+        if self.description is not None:
+            return inputs.files[self.description]
+        return described_model(self.model, inputs)
+
+    def fitted_model(self, inputs: RunInputs) -> "FittedModel | None":
+        """Return the fitted model that is attacked, which runs no code; None where one is trained.
+
+        Raises AuditError (A014) for a setting of fitted models where none is given.
+        """
+        if self.fitted is None:
+            options = (self.references, self.features, self.classes, self.outputs, self.retrain)
+            if any(options) or self.views > 1:
+                message = "References, features, classes, views and retraining are of fitted models"
+                raise AuditError.of("A014", f"{message}, and none is given: fitted.")
+            return None
+        from policy_engine.audits.membership.fitted.target import FittedModel  # noqa: PLC0415
+
+        return FittedModel(
+            inputs.files[self.fitted],
+            features=self.features,
+            classes=self.classes,
+            outputs=self.outputs,
+            retrain=self.retrain,
+            references=tuple(inputs.files[one] for one in self.references),
+            views=self.views,
+        )

@@ -6,7 +6,7 @@ from modelled import people_table
 from pydantic import ValidationError
 
 from policy_engine import certify_output
-from policy_engine.errors import DataError, PlanError, PolicyError
+from policy_engine.errors import AuditError, DataError, PlanError, PolicyError
 from policy_engine.service.runs.jobs import KeptText, RunInputs
 from policy_engine.service.runs.kinds import KINDS
 
@@ -183,3 +183,47 @@ def test_what_a_run_is_about_is_never_a_path(kind, name):
 def test_settings_that_are_not_known_are_refused(kind):
     with pytest.raises(ValidationError):
         KINDS[kind].model_validate({**ABOUT[kind], "report": "elsewhere"})
+
+
+@pytest.fixture
+def fitted_file(tmp_path):
+    """A classifier that was fitted on some records, in a file."""
+    import numpy as np
+    from model_files import skops
+    from sklearn.linear_model import LogisticRegression
+
+    records = np.array([(n % 7, n % 3) for n in range(100)], dtype=float)
+    path = tmp_path / "fitted1.skops"
+    path.write_bytes(skops(LogisticRegression().fit(records, np.arange(100) % 2)))
+    return path
+
+
+@pytest.fixture
+def marked(tmp_path):
+    """Records of whom half were those of the model."""
+    rows = "".join(f"{n % 7},{n % 3},{n % 2},{n < 100:d}\n" for n in range(200))
+    path = tmp_path / "data1.csv"
+    path.write_text("a,b,label,member\n" + rows)
+    return path
+
+
+def test_a_model_that_was_uploaded_is_attacked_as_it_is(inputs, fitted_file, marked):
+    given = inputs(data1=marked, fitted1=fitted_file)
+    about = {"data": "data1", "label": "label", "members": "member", "attacks": ["loss"]}
+    _, shown = carry_out("audit-membership", given, fitted="fitted1", **about)
+    assert json.loads(shown["audit.json"])["fitted"]["kind"] == "skops"
+
+
+def test_settings_of_fitted_models_need_one(inputs, marked):
+    given = inputs(data1=marked)
+    with pytest.raises(AuditError, match="A014"):
+        carry_out("audit-membership", given, data="data1", label="label", retrain=True)
+
+
+def test_a_description_that_was_uploaded_is_trained(inputs, records, tmp_path):
+    path = tmp_path / "model1.json"
+    path.write_text(json.dumps(NAIVE_BAYES))
+    given = inputs(data1=records, model1=path)
+    about = {"data": "data1", "label": "disease", "attacks": ["loss"], "shadows": 2}
+    _, shown = carry_out("audit-membership", given, description="model1", **about)
+    assert "GaussianNB" in shown["audit.json"]

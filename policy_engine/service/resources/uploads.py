@@ -1,0 +1,137 @@
+"""Files on their way to the service, in parts: of datasets and of models."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from pydantic import BaseModel
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from policy_engine.errors import ServiceError
+from policy_engine.service.files.folder import FileFolder, digest_of_file
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.authorising import authorise, nothing_there
+from policy_engine.service.identity.roles import Verb
+from policy_engine.service.store.database import Database
+from policy_engine.service.store.datasets import Upload
+
+_MOST_UPLOADS = 20
+"""So many uploads of one person may be incomplete at once."""
+
+
+class UploadView(BaseModel):
+    """An upload to a dataset or to a model: it goes on at `offset`, and is complete at `size`
+    bytes."""
+
+    id: str
+    dataset: str | None = None
+    model: str | None = None
+    name: str
+    size: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Uploads:
+    """The uploads of all people: each is of who began it, and of nobody else."""
+
+    database: Database
+    files: FileFolder
+    largest: int
+
+    def check_size(self, size: int) -> None:
+        """Raise ServiceError (N008) for a file that is too large, or has no room."""
+        if size > self.largest:
+            message = f"A file has at most {self.largest:,} bytes. Given: {size:,}."
+            raise ServiceError.of("N008", message)
+        self.files.check_space(size)
+
+    def begin(self, session: Session, upload: Upload) -> UploadView:
+        """Return an upload that begins. Raises ServiceError (N008) for too many at once."""
+        waiting = select(func.count(Upload.id)).where(
+            Upload.owner_id == upload.owner_id, Upload.completed.is_(None)
+        )
+        if (session.scalar(waiting) or 0) >= _MOST_UPLOADS:
+            message = f"At most {_MOST_UPLOADS} of your uploads may be incomplete at once."
+            raise ServiceError.of("N008", message, "Complete or cancel one.")
+        session.add(upload)
+        session.flush()
+        return self._view(upload)
+
+    def read(self, actor: Actor, upload_id: str) -> UploadView:
+        """Return how far an upload is. Raises ServiceError (N003) for another's."""
+        with self.database.reading() as session:
+            return self._view(own_upload(session, actor, upload_id))
+
+    def model_of(self, actor: Actor, upload_id: str) -> str | None:
+        """Return the model that an upload of the caller is to, None of one to a dataset."""
+        with self.database.reading() as session:
+            row = session.get(Upload, upload_id)
+            return row.model_id if row is not None and row.owner_id == actor.id else None
+
+    @contextmanager
+    def receiving(self, actor: Actor, upload_id: str, offset: int) -> Iterator["Receiver"]:
+        """Return what takes the next bytes of an upload, from an offset on."""
+        view = self.read(actor, upload_id)
+        with self.files.appending(upload_id, offset) as file:
+            yield Receiver(file, view.size)
+
+    def cancel(self, actor: Actor, upload_id: str) -> None:
+        """Take back an upload that is not complete."""
+        with self.database.writing() as session:
+            session.delete(own_upload(session, actor, upload_id))
+        self.files.forget_part(upload_id)
+
+    def whole(self, actor: Actor, upload_id: str, digest: str = "") -> tuple[UploadView, Path]:
+        """Return an upload all of which has come, and its file. Raises ServiceError (N004) if bytes
+        are missing, or the digest is another one."""
+        view = self.read(actor, upload_id)
+        if view.offset != view.size:
+            message = f"{view.offset:,} of {view.size:,} bytes have come."
+            raise ServiceError.of("N004", message, "Send the others first.")
+        part = self.files.part(upload_id)
+        if digest and digest_of_file(part) != digest.lower():
+            message = "What has come is not what was sent: the digest is another one."
+            raise ServiceError.of("N004", message, "Cancel the upload and begin it again.")
+        return view, part
+
+    def _view(self, row: Upload) -> UploadView:
+        return UploadView(
+            id=row.id,
+            dataset=row.dataset_id,
+            model=row.model_id,
+            name=row.name,
+            size=row.size,
+            offset=self.files.received(row.id),
+        )
+
+
+@dataclass
+class Receiver:
+    """Writes what comes of an upload, and no more than it was to be."""
+
+    file: BinaryIO
+    size: int
+
+    def write(self, chunk: bytes) -> None:
+        """Write the next bytes. Raises ServiceError (N008) for more than were announced."""
+        if self.file.tell() + len(chunk) > self.size:
+            raise ServiceError.of("N008", f"The file was to have {self.size:,} bytes; more came.")
+        self.file.write(chunk)
+
+    @property
+    def offset(self) -> int:
+        """How many bytes have come."""
+        return self.file.tell()
+
+
+def own_upload(session: Session, actor: Actor, upload_id: str) -> Upload:
+    """Return an upload of the caller that is not complete. Raises ServiceError (N003)."""
+    authorise(actor, Verb.WRITE_DATASETS)
+    row = session.get(Upload, upload_id)
+    if row is None or row.completed or row.owner_id != actor.id:
+        raise nothing_there()
+    return row
