@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.outputs.model import Figures, TableVerdict
 from policy_engine.audits.outputs.reasons import LEDGER_REASONS, CheckOutcome, Reason
 from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
+from policy_engine.methods.output_checks.profile import OutputProfile
 from policy_engine.release.cell_conditions import CellConditions
 from policy_engine.release.judged_tables import JudgedTable
 from policy_engine.release.output_ledger.answers import (
@@ -22,7 +23,9 @@ from policy_engine.release.output_ledger.ledger import OutputLedger
 from policy_engine.release.output_ledger.populations import Populations
 from policy_engine.release.output_ledger.unit_owners import UnitOwners
 from policy_engine.release.related_columns import MeasuredColumns
+from policy_engine.release.telling_differences import ToldDifferences
 
+_TOTALS = ("sum:", "mean:")
 _SHARE = 0.1
 """How closely, of its value, a suppressed total may be known where the profile has no p%."""
 
@@ -58,27 +61,37 @@ def link_output(
     `earlier` ones of its session are among them.
 
     Cells that would reveal others, of this output or an earlier one, are withheld, and so are those
-    that would with the number of all rows of a table: who reads it may know that. Raises
+    that would with the number of all rows of a table: who reads it may know that. What two totals
+    differ by is judged as a cell. Of a table of which nothing is shown, totals are recorded that
+    the rules withhold, for later outputs could tell them together. Raises
     LedgerError for a ledger that cannot be used (K030 to K036).
     """
-    if not verdict.released.any():
-        return verdict
     # What hides a zero only is not secret: it is the sum of cells that are somebody's.
     covers = verdict.reasons == np.uint32(Reason.REVEALS_SUPPRESSED.bit)
     made_before = [one.made for one in earlier]
     columns = MeasuredColumns(scope.rows, [*made_before, made])
     verdict = _without_sums(verdict, made, columns, earlier)
-    if not verdict.released.any():
-        return verdict
-    table = _LinkedTable(made, scope, covers, columns, _conditions(made, scope, made_before))
-    if _has_counts(verdict, made):
+    conditions = _conditions(made, scope, made_before)
+    table = _LinkedTable(made, scope, covers, columns, conditions, verdict.check.profile)
+    if verdict.released.any() and _has_counts(verdict, made):
         verdict = _beside_total(verdict, table, ledger)
-        if not verdict.released.any():
-            return verdict
-    cells = [*table.cells(verdict)]
-    answer = table.answer([cell for _, cell in cells], name)
-    outcome = ledger.check_and_record(answer, partly=verdict.check.mitigation != "deny")
-    return _after(verdict, cells, outcome)
+    if verdict.released.any():
+        cells = [*table.cells(verdict)]
+        answer = table.answer([cell for _, cell in cells], name)
+        outcome = ledger.check_and_record(answer, partly=verdict.check.mitigation != "deny")
+        verdict = _after(verdict, cells, outcome)
+    if not verdict.released.any() and (totals := table.secret_totals(verdict)):
+        ledger.check_and_record(table.answer(totals, name), partly=True)
+    return verdict
+
+
+_SECRET_TOTALS = (
+    *(Reason.FEW_UNITS, Reason.LARGEST_DOMINATES),
+    *(Reason.TWO_LARGEST_DOMINATE, Reason.LARGEST_CAN_BE_ESTIMATED),
+)
+"""Why totals must stay unknown to later outputs even if nothing of a table was shown: they could
+tell them together. Of counts, they may tell together what a table would have told of a group alone:
+which of its cells are of nobody is not known."""
 
 
 _PlacedCell = tuple[tuple[int, int], OutputCell]
@@ -95,6 +108,7 @@ class _LinkedTable:
     covers: NDArray[np.bool_]
     columns: MeasuredColumns
     conditions: CellConditions | None
+    profile: OutputProfile
 
     def answer(
         self, cells: Sequence[OutputCell], name: str, more: Populations | None = None
@@ -111,7 +125,27 @@ class _LinkedTable:
             name=name,
             owners=scope.owners,
             is_same_condition=None if self.conditions is None else self.conditions.are_same,
+            # How many rows there are in all is known, whoever has most of them.
+            may_tell=self._may_tell(cells) if more is None else None,
         )
+
+    def _may_tell(self, cells: Sequence[OutputCell]) -> ToldDifferences | None:
+        """Return which differences may be told; None where there are only persons to count."""
+        owners = self.scope.owners
+        is_total = any(cell.measure.startswith(_TOTALS) for cell in cells)
+        if not is_total and owners is None:
+            return None
+        units = np.arange(self.scope.rows) if owners is None else owners.numbers
+        return ToldDifferences(units.astype(np.int64), self.columns.values, self.profile)
+
+    def secret_totals(self, verdict: TableVerdict) -> list[OutputCell]:
+        """Return the totals and means of which nothing may be told although nothing is shown."""
+        bits = np.uint32(sum(one.bit for one in _SECRET_TOTALS))
+        return [
+            cell
+            for (row, number), cell in self.cells(verdict)
+            if cell.measure.startswith(_TOTALS) and verdict.reasons[row, number] & bits
+        ]
 
     @property
     def texts(self) -> list[str]:

@@ -57,6 +57,19 @@ class MeasuredColumns:
         """Return the column of a measure; None for what is neither a total nor a mean."""
         return self._columns.get((id(made), number))
 
+    def values(self, name: str) -> Figures | None:
+        """Return what each row has in the column that something is measured as, NaN where no output
+        tells that it has any; None for no such column."""
+        return next(
+            (
+                values
+                for columns in self._seen.values()
+                for values, one in columns
+                if (one.name, one.factor, one.shift) == (name, 1.0, 0.0)
+            ),
+            None,
+        )
+
     def _add(self, name: str, column: Figures) -> MeasuredColumn:
         for values, measured in self._seen.get(name, ()):
             is_both = ~np.isnan(values) & ~np.isnan(column)

@@ -125,7 +125,8 @@ class _Collection:
         for line, row in kept:
             rest, goal = (len(self.parts) - 1, line, 1), rests[row]
             share = (*rest[:2], goal.thousandths), (place, row, goal.thousandths - _THOUSAND)
-            secret: list[tuple[_Terms, CellGoal]] = [(share, CellGoal(np.inf, 0.0))]
+            # More than 0: a cell that is withheld for itself is not of nobody.
+            secret: list[tuple[_Terms, CellGoal]] = [(share, CellGoal(np.inf, 1.0))]
             if goal.enough:
                 secret.append(((rest,), CellGoal(np.inf, float(goal.enough))))
             self.secrets.append(secret)

@@ -162,3 +162,12 @@ def test_tables_by_other_keys_do_not_keep_large_ones_from_being_compared(session
     made.groupby("job").size()
     cells = made.crosstab("job", "income").to_pandas()
     assert cells.loc["unpaid"].isna().all()
+
+
+def test_zeros_alone_do_not_tell_that_all_of_a_line_are_in_a_cell(session):
+    rows = [key for key, count in {**JOBS, ("retired", "low"): 30}.items() for _ in range(count)]
+    frame = pd.DataFrame(rows, columns=["job", "income"]).assign(person=range(len(rows)))
+    cells = session(frame, "bundesbank").crosstab("job", "income").to_pandas()
+    # How many are in each is not told, but that they are in this cell would be.
+    assert cells.loc[["retired", "unpaid"]].isna().all(axis=None)
+    assert cells.loc[["farm", "office"]].notna().all(axis=None)

@@ -20,7 +20,6 @@ from policy_engine.decision.query.checking.distinct_persons import DistinctPerso
 from policy_engine.decision.query.checking.evidence_query import BASE, CELLS
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
-from policy_engine.decision.query.checking.telling_differences import ToldDifferences
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
@@ -33,6 +32,7 @@ from policy_engine.release.output_ledger import (
     Populations,
     UnitOwners,
 )
+from policy_engine.release.telling_differences import ToldDifferences
 
 if TYPE_CHECKING:
     import numpy as np

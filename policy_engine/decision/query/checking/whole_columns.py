@@ -26,6 +26,7 @@ from policy_engine.decision.query.checking.sql_nodes import named
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
+from policy_engine.release.telling_differences import LEAST_RANKED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     Masks = NDArray[np.uint32]
 
 _PAIR = 2
-LEAST_RANKED = 10
-"""A column of fewer different values has neither percentiles nor modes."""
 _MOST_COUNTED = 3 * LEAST_RANKED
 """Different values by a sketch, which may be off by some: then they are counted."""
 

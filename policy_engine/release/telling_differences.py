@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.judging import dominance, judge_statistic
 from policy_engine.audits.outputs.model import CellEvidence, ShownStatistic, Statbarn
-from policy_engine.decision.query.checking.whole_columns import LEAST_RANKED
 from policy_engine.kernels.distinct_numbers import distinct_numbers
 from policy_engine.kernels.output_checks.value_histograms import can_have_more
 from policy_engine.methods.output_checks.profile import OutputProfile
@@ -29,6 +28,8 @@ from policy_engine.release.output_ledger import (
 Figures = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 _LEAST_DEGREES = 1.0
+LEAST_RANKED = 10
+"""A column of fewer different values has neither percentiles nor modes."""
 
 
 @dataclass(frozen=True, eq=False)

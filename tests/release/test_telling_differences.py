@@ -6,8 +6,8 @@ import pytest
 from output_checked import RESEARCHER, TABLE, policy_with
 
 from policy_engine.api.deciding import query_data
-from policy_engine.decision.query.checking.telling_differences import ToldDifferences
 from policy_engine.methods.output_checks.profiles import PROFILES
+from policy_engine.release.telling_differences import ToldDifferences
 
 CHECKED = (
     ("pe:outputCheck", "eq", "sacro"),
