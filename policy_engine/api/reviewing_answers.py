@@ -169,8 +169,10 @@ def _evidence(
 ) -> FolderEvidence:
     verdict = checked.judged or checked.verdict
     confidential = without_nan(confidential_verdict(verdict))
+    measures = [one.name for one in verdict.table.measures]
+    names = dict(zip(measures, offered.aggregates, strict=True))
     for cell in confidential["suppressed"]:
-        cell["column"] = query["aggregates"].get(cell["column"], cell["column"])
+        cell["column"] = names[cell["column"]]
         cell["keys"] = cell_json(cell["keys"])
     one = OutputEvidence(
         name=ANSWER,

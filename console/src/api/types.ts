@@ -72,6 +72,12 @@ export type Release = Schemas["ReleaseView"];
 export type ReleaseState = Release["state"];
 export type Releases = Schemas["ReleasesView"];
 export type ReleaseVerdict = Schemas["ReleaseVerdict"];
+export type Review = Schemas["ReviewSummary"];
+export type ReviewState = Review["state"];
+export type ReviewDetail = Schemas["ReviewView"];
+export type ReviewedOutput = ReviewDetail["outputs"][number];
+export type ReviewEvidence = Schemas["EvidenceView"];
+export type ReviewedAnswer = Schemas["ReviewedAnswer"];
 export type AccessRequest = Schemas["AccessView"];
 export type Artefact = Schemas["ArtefactView"];
 

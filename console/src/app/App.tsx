@@ -20,6 +20,8 @@ const RunPage = lazy(() => import("../runs/RunPage"));
 const ComparisonPage = lazy(() => import("../runs/ComparisonPage"));
 const ReleaseList = lazy(() => import("../releases/ReleaseList"));
 const BudgetList = lazy(() => import("../releases/BudgetList"));
+const ReviewList = lazy(() => import("../reviews/ReviewList"));
+const ReviewPage = lazy(() => import("../reviews/ReviewPage"));
 const ReleasePage = lazy(() => import("../releases/ReleasePage"));
 const AccessPage = lazy(() => import("../catalog/AccessPage"));
 const PeoplePage = lazy(() => import("../people/PeoplePage"));
@@ -39,6 +41,8 @@ const PAGES: readonly [RegExp, (id: string) => ReactNode][] = [
   [/^\/runs\/([^/]+)\/comparison$/, (id) => <ComparisonPage id={id} />],
   [/^\/releases$/, () => <ReleaseList />],
   [/^\/releases\/budgets$/, () => <BudgetList />],
+  [/^\/releases\/reviews$/, () => <ReviewList />],
+  [/^\/releases\/reviews\/([^/]+)$/, (id) => <ReviewPage key={id} id={id} />],
   [/^\/releases\/([^/]+)$/, (id) => <ReleasePage key={id} id={id} />],
   [/^\/access$/, () => <AccessPage />],
   [/^\/decisions$/, () => <DecisionList />],

@@ -9,6 +9,7 @@ import { Refused } from "../parts/states";
 import { TableFrame } from "../parts/TableFrame";
 import { Cost } from "./Cost";
 import { OwnBudgets } from "./OwnBudgets";
+import { ReviewNote } from "./ReviewNote";
 
 interface Question {
   sql: string;
@@ -16,6 +17,8 @@ interface Question {
   dry_run: boolean;
   epsilon: string;
   delta: string;
+  comment: string;
+  exception: string;
 }
 
 /** A question in SQL: whether it may be asked, the answer as it was checked, and why. */
@@ -35,7 +38,13 @@ export function QueryBox() {
       dry_run: submitter?.value === "dry",
       epsilon: String(form.get("epsilon")).trim(),
       delta: String(form.get("delta")).trim(),
+      comment: String(form.get("comment")).trim(),
+      exception: "",
     };
+    await send(question);
+  }
+
+  async function send(question: Question): Promise<void> {
     setBusy(true);
     setRefusal(null);
     setAsked(null);
@@ -83,6 +92,9 @@ export function QueryBox() {
             <OwnBudgets asked={times} />
           </div>
         </details>
+        <Field label="Comment" hint="For the checker, where a person has to decide about the answer.">
+          {(given) => <input {...given} name="comment" maxLength={2000} autoComplete="off" />}
+        </Field>
         <div className="actions">
           <button type="submit" className="primary" disabled={isBusy}>
             {isBusy ? "Asking …" : "Run"}
@@ -93,7 +105,16 @@ export function QueryBox() {
         </div>
       </form>
       {refusal && <Refused refusal={refusal} />}
-      {asked && <AnswerView answer={asked.answer} isDry={asked.question.dry_run} />}
+      {asked && (
+        <>
+          <AnswerView answer={asked.answer} isDry={asked.question.dry_run} />
+          <ReviewNote
+            answer={asked.answer}
+            isBusy={isBusy}
+            ask={(exception) => void send({ ...asked.question, exception })}
+          />
+        </>
+      )}
     </section>
   );
 }

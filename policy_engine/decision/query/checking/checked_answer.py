@@ -243,7 +243,8 @@ class _AnswerTask:
         offer = self.answer(before, suppress_totals(before), use)
         assert offer.judged is not None  # noqa: S101 (it was made here)
         is_more = len(offer.suppressed) < len(checked.suppressed)
-        return OfferedAnswer(offer.table, offer.judged.released, is_more)
+        names = tuple(one.words for one in self.checkable.query.aggregates)
+        return OfferedAnswer(offer.table, offer.judged.released, is_more, names)
 
     def accepted(
         self, judged: TableVerdict, accepted: AcceptedAnswer, *, is_exception: bool

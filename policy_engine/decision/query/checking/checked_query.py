@@ -49,6 +49,19 @@ class CheckedAggregate:
         parts = [self.function, *self.arguments, self.condition]
         return " | ".join(one.sql("duckdb") for one in parts if one is not None)
 
+    @property
+    def words(self) -> str:
+        """How people read it: the function of its arguments, under its condition."""
+        arguments = {f"x{number}": one for number, one in enumerate(self.arguments)}
+
+        def written(node: exp.Expr) -> exp.Expr:
+            if not isinstance(node, exp.Column):
+                return node
+            return arguments[node.name].copy() if node.name in arguments else exp.Star()
+
+        text = self.function.copy().transform(written).sql("duckdb")
+        return f"{text} WHERE {self.condition.sql('duckdb')}" if self.condition else text
+
 
 @dataclass(frozen=True)
 class ShownColumn:

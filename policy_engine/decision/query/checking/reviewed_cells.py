@@ -52,11 +52,13 @@ class OfferedAnswer:
 
     `cells` are (rows, aggregates) of the verdict. A cell that the ledger has something against is
     not among them, whatever a person thinks of it. It `is_more` where the rules show less.
+    `aggregates` are what people read for those of the verdict.
     """
 
     table: "pa.Table"
     cells: "NDArray[np.bool_]"
     is_more: bool = True
+    aggregates: tuple[str, ...] = ()
 
 
 def is_for_review(verdict: TableVerdict) -> bool:
