@@ -40,6 +40,13 @@ def serve(
             help="A PostgreSQL database, postgresql://USER@HOST/NAME, in place of a file.",
         ),
     ] = "",
+    storage: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="Where files of data and models are kept, such as s3://BUCKET/FOLDER.",
+        ),
+    ] = "",
     oidc_issuer: Annotated[
         str,
         typer.Option(metavar="URL", help="Who vouches for people: a provider of OpenID Connect."),
@@ -125,6 +132,7 @@ def serve(
         port=port,
         public_url=public_url,
         database=database,
+        storage=storage,
         oidc_issuer=oidc_issuer,
         oidc_client=oidc_client,
         oidc_secret=oidc_secret.absolute() if oidc_secret else None,

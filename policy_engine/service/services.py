@@ -88,7 +88,8 @@ class Services:
             OwnedAssets(database),
         )
         policies = Policies(database, two_persons=settings.two_persons)
-        files = FileFolder(settings.folder)
+        files = FileFolder(settings.folder, settings.storage)
+        files.blobs  # noqa: B018 (a storage that is none is told now, and not by the first upload)
         datasets = OwnedDatasets(database, files, settings.largest_upload)
         models = OwnedModels(database, files, settings.largest_upload)
         folders = RunFolders(settings.folder)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from policy_engine.errors import ServiceError
+from policy_engine.service.files.blobs import check_storage
 from policy_engine.service.identity.providers import CALLBACK, IdentityProvider, is_safe_address
 
 PORT = 8642
@@ -28,6 +29,8 @@ class ServiceSettings(BaseModel):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = PORT
     database: str = ""
+    storage: str = ""
+    """Where complete files of datasets and models are, by a URL that Arrow reads."""
     public_url: str = ""
     two_persons: bool = False
     stewards_for_all: bool = False
@@ -65,6 +68,12 @@ class ServiceSettings(BaseModel):
                 f"A public address begins with https:// or http://. Given: {self.public_url!r}."
             )
             raise ServiceError.of("N012", message)
+        return self
+
+    @model_validator(mode="after")
+    def _has_safe_storage(self) -> Self:
+        if self.storage:
+            check_storage(self.storage)
         return self
 
     @model_validator(mode="after")

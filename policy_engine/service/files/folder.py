@@ -7,10 +7,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
 from policy_engine.errors import ServiceError
+from policy_engine.service.files.blobs import ArrowBlobs, Blobs, LocalBlobs
 from policy_engine.service.identity.authorising import nothing_there
 
 _CHUNK = 1 << 20
@@ -20,13 +22,22 @@ SPARE = 64 * 2**20
 
 @dataclass(frozen=True)
 class FileFolder:
-    """The files in a folder. Their names are made here: no name that somebody gave is a path."""
+    """The files of a service: those that are coming in a folder, complete ones there too, or in a
+    `storage`. Their names are made here: no name that somebody gave is a path."""
 
     root: Path
+    storage: str = ""
+
+    @cached_property
+    def blobs(self) -> Blobs:
+        """The complete files. Raises ServiceError (N012, N013) for a storage that is none."""
+        kept = self.root / "files"
+        return ArrowBlobs.at(self.storage, kept) if self.storage else LocalBlobs(kept)
 
     def path(self, name: str) -> Path:
-        """Return the path of a file by its name: a digest, and an ending that is known."""
-        return self._kept / name
+        """Return the path of a file by its name: a digest, and an ending that is known. Raises
+        ServiceError (N013) where it cannot be fetched."""
+        return self.blobs.path(name)
 
     def part(self, upload_id: str) -> Path:
         """Return the path of what has come of an upload, by its identifier."""
@@ -69,12 +80,11 @@ class FileFolder:
             raise ServiceError.of("N008", f"There is no room for a file of {size:,} bytes.")
 
     def keep(self, upload_id: str, ending: str) -> str:
-        """Return the name under which an upload is kept from now on, in one step."""
+        """Return the name under which an upload is kept from now on, in one step. Raises
+        ServiceError (N013) where a storage does not take it; the upload then stays."""
         part = self.part(upload_id)
         name = f"{digest_of_file(part)}.{ending}"
-        self._kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part.chmod(0o400)
-        part.replace(self.path(name))
+        self.blobs.put(part, name)
         return name
 
     def forget_part(self, upload_id: str) -> None:
@@ -83,11 +93,7 @@ class FileFolder:
 
     def forget(self, name: str) -> None:
         """Remove a file that nothing uses any more."""
-        self.path(name).unlink(missing_ok=True)
-
-    @property
-    def _kept(self) -> Path:
-        return self.root / "files"
+        self.blobs.remove(name)
 
     @property
     def _parts(self) -> Path:

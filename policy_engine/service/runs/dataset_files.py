@@ -15,7 +15,7 @@ def dataset_paths(settings: ServiceSettings, database: Database) -> PathOf:
 
     It raises ServiceError (N004) for one that has no file, or is gone.
     """
-    files = FileFolder(settings.folder)
+    files = FileFolder(settings.folder, settings.storage)
     datasets = OwnedDatasets(database, files, settings.largest_upload)
     models = OwnedModels(database, files, settings.largest_upload)
 

@@ -1,0 +1,174 @@
+"""Where complete files are kept, by the digest of their content: in a folder, or in a storage that
+Arrow's file systems reach."""
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+from urllib.parse import urlsplit
+
+from policy_engine.errors import PolicyEngineError, ServiceError
+
+_CHUNK = 1 << 20
+
+
+class Blobs(Protocol):
+    """Files that never change, by names made of the SHA-256 of their content and an ending."""
+
+    def put(self, path: Path, name: str) -> None:
+        """Take a file of this machine, which is then no longer where it was: in one step."""
+        ...
+
+    def path(self, name: str) -> Path:
+        """Return where a file is on this machine. Raises ServiceError (N013) if it cannot come."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Remove a file that nothing uses any more."""
+        ...
+
+
+@dataclass(frozen=True)
+class LocalBlobs:
+    """Files in a folder of this machine."""
+
+    folder: Path
+
+    def put(self, path: Path, name: str) -> None:
+        """Move a file of the same disk into the folder."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.chmod(0o400)
+        path.replace(self.path(name))
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file in the folder."""
+        return self.folder / name
+
+    def remove(self, name: str) -> None:
+        """Remove a file from the folder."""
+        self.path(name).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class ArrowBlobs:
+    """Files in a file system of Arrow, of which copies are kept in a folder of this machine.
+
+    What is sent gets its name once all of it is there, so that nobody reads a part; what is fetched
+    is compared with the digest that it is named by, so that nobody reads anything else.
+    """
+
+    system: Any
+    root: str
+    copies: LocalBlobs
+
+    @classmethod
+    def at(cls, url: str, copies: Path) -> "ArrowBlobs":
+        """Return the files at a URL. Raises ServiceError: N012 for one that is none, N013 for a
+        storage that cannot be reached."""
+        from pyarrow.fs import FileSystem  # noqa: PLC0415 (slow to import)
+
+        check_storage(url)
+        try:
+            system, root = FileSystem.from_uri(url)
+        except (OSError, ValueError, NotImplementedError, ImportError) as error:
+            message = "The storage is not one that Arrow reaches, such as s3://BUCKET/FOLDER: "
+            raise ServiceError.of("N012", f"{message}{type(error).__name__}.") from None
+        return cls(system, root.rstrip("/"), LocalBlobs(copies))
+
+    def put(self, path: Path, name: str) -> None:
+        """Send a file, unless it is there. Raises ServiceError (N013)."""
+        with _storage_errors():
+            if not self._has(name, path.stat().st_size):
+                self._send(path, name)
+        self.copies.put(path, name)
+
+    def path(self, name: str) -> Path:
+        """Return the copy of a file on this machine, which is fetched if there is none."""
+        copy = self.copies.path(name)
+        if not copy.exists():
+            with _storage_errors():
+                self._fetch(name)
+        return copy
+
+    def remove(self, name: str) -> None:
+        """Remove a file, and its copy."""
+        self.copies.remove(name)
+        with _storage_errors():
+            if self._has(name):
+                self.system.delete_file(self._place(name))
+
+    def _has(self, name: str, size: int | None = None) -> bool:
+        [info] = self.system.get_file_info([self._place(name)])
+        return bool(info.is_file and size in (None, info.size))
+
+    def _send(self, path: Path, name: str) -> None:
+        self.system.create_dir(f"{self.root}/files", recursive=True)
+        self.system.create_dir(f"{self.root}/arriving", recursive=True)
+        place = f"{self.root}/arriving/{secrets.token_hex(16)}"
+        with path.open("rb") as file, self.system.open_output_stream(place) as stream:
+            for chunk in _chunks(file):
+                stream.write(chunk)
+        if self.system.get_file_info([place])[0].size != path.stat().st_size:
+            raise ServiceError.of("N013", "The storage did not take all of a file.")
+        self.system.move(place, self._place(name))
+
+    def _fetch(self, name: str) -> None:
+        self.copies.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = self.copies.folder / f".{secrets.token_hex(16)}"
+        digest = hashlib.sha256()
+        try:
+            stream = self.system.open_input_stream(self._place(name))
+            with stream, open(draft, "xb", opener=_private) as file:
+                for chunk in _chunks(stream):
+                    digest.update(chunk)
+                    file.write(chunk)
+            if digest.hexdigest() != name.partition(".")[0]:
+                raise ServiceError.of("N013", "The storage has something else under a file's name.")
+            self.copies.put(draft, name)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def _place(self, name: str) -> str:
+        return f"{self.root}/files/{name}"
+
+
+def check_storage(url: str) -> None:
+    """Raise ServiceError (N012) for what is not a URL of a storage, or has a secret in it.
+
+    A secret in a URL is in lists of processes: it is given by the environment.
+    """
+    parts = urlsplit(url)
+    if parts.username or parts.password or "secret" in parts.query.lower():
+        message = (
+            "The URL of a storage has no credentials in it: who sees processes would see them."
+        )
+        hint = "Give them by the environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+        raise ServiceError.of("N012", message, hint)
+    if not parts.scheme or not (parts.netloc or parts.path):
+        raise ServiceError.of(
+            "N012", f"A storage is a URL, s3://BUCKET/FOLDER. Given: {url!r:.80}."
+        )
+
+
+@contextmanager
+def _storage_errors() -> Iterator[None]:
+    """Turn errors of a storage into ServiceError (N013), without their words: keys may be there."""
+    try:
+        yield
+    except PolicyEngineError:
+        raise
+    except OSError as error:
+        raise ServiceError.of("N013", f"The storage failed: {type(error).__name__}.") from error
+
+
+def _chunks(file: "BinaryIO | Any") -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK):
+        yield chunk
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
