@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -34,13 +34,17 @@ def receive_outputs(
 ) -> OutputFolder:
     """Return a new folder with the outputs in a zip archive, made elsewhere, for a checker.
 
-    What it says of its outputs is kept, and is what who sent it says; its log begins anew, with who
-    sends it, under a `key`. Raises LedgerError (K027) for what is not such an archive, OutputError
-    (O001, O002) where there is something or it cannot be written.
+    What it says of its outputs is what who sent it says: so each is for review, even where it says
+    that the rules release it. Its log begins anew, with who sends it, under a `key`. Raises
+    LedgerError (K027) for what is not such an archive, OutputError (O001, O002) where there is
+    something or it cannot be written.
     """
     content = read_archive(archive)
+    outputs = [one.model_copy(update={"status": "review"}) for one in content.submission.outputs]
+    submission = content.submission.model_copy(update={"outputs": tuple(outputs)})
+    content = replace(content, submission=submission)
     files = {**content.files, **write_pages(content)}
-    write_folder(Path(folder), content.submission, content.evidence, files, by=by, key=key)
+    write_folder(Path(folder), submission, content.evidence, files, by=by, key=key)
     return OutputFolder.read(Path(folder), key)
 
 

@@ -11,6 +11,7 @@ from reviewed_answers import BY_SECTOR, EVERYBODY, PEOPLE, TOTALS, accepted, ask
 from policy_engine.api.ordering_outputs import order_folder
 from policy_engine.api.reviewing_answers import give_answer, submit_answer
 from policy_engine.errors import DeniedError, LedgerError, RequestError
+from policy_engine.release.output_folder import steps
 from policy_engine.release.output_folder.folder import OutputFolder
 from policy_engine.release.output_ledger import OutputLedger
 
@@ -120,6 +121,22 @@ def test_an_answer_is_not_accepted_past_the_ledger(folder, ledger, tmp_path):
         read.decide("answer", accepts=True, reason="Fine.", by="carl")
     with pytest.raises(LedgerError, match="K028"):
         read.release(tmp_path / "out", by="carl")
+
+
+def test_a_crash_after_the_ledger_gives_nothing_out_and_the_answer_is_accepted_again(
+    folder, ledger, monkeypatch
+):
+    submitted(folder, ledger)
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "_entry", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            accepted(folder, ledger)
+    assert OutputLedger(ledger).history()[-1].output.accepted == "carl"
+    with pytest.raises(LedgerError, match="K028"):
+        give_answer(folder, RESEARCHER)
+    assert accepted(folder, ledger).word == "accepted"
+    assert OutputLedger(ledger).history()[-1].state == "repeated"
+    assert give_answer(folder, RESEARCHER).to_pylist() == SHOWN
 
 
 def test_what_was_rejected_is_never_given(folder, ledger):

@@ -125,7 +125,9 @@ function AnswerView({ answer, isDry }: { answer: QueryAnswer; isDry: boolean }) 
   return (
     <div className="stack" role="status">
       <p>
-        <Badge tone={answer.permitted ? "good" : "bad"}>{answer.permitted ? "permitted" : "denied"}</Badge>{" "}
+        <Badge tone={answer.permitted ? "good" : answer.review ? "warn" : "bad"}>
+          {answer.permitted ? "permitted" : answer.review ? "waits for a person" : "denied"}
+        </Badge>{" "}
         {typeof reason === "string" && reason}
       </p>
       {(answer.reasons ?? []).length > 0 && <ProblemList problems={answer.reasons ?? []} />}

@@ -22,7 +22,7 @@ from policy_engine.release.output_folder.model import FolderEvidence, Submission
 from policy_engine.release.output_folder.prepared import FILES, WHOLE, FolderContent
 from policy_engine.release.output_folder.steps import LOG
 
-MOST_MEMBERS, MOST_BYTES = 2_000, 256 * 2**20
+MOST_MEMBERS, MOST_BYTES = 2_000, 128 * 2**20
 """How many files a folder has, and how many bytes all of them have together."""
 _LEFT_OUT = {LOG, CHECKER_PAGE, RESEARCHER_PAGE}
 """What an archive may have and is not read: who receives it keeps a log, and makes pages, of their

@@ -58,6 +58,7 @@ async def _once(call: Request, guard: Allowed, answer: _Handler) -> Response:
 
     What is refused is not kept, since nothing was done.
     """
+    await run_in_threadpool(caller_of, call)  # of who is not signed in, no body is read
     keyed = await run_in_threadpool(_keyed, call, guard, await call.body())
     answers = services_of(call).answers
     earlier = await run_in_threadpool(answers.claim, keyed)

@@ -4,8 +4,10 @@ Each review is a folder with a chained log, as checkers have it on their own mac
 let out, who decides and what leaves are the library's to say.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
 
 from sqlalchemy import func, or_, select
@@ -63,6 +65,8 @@ class Reviews:
     """Whether who submitted outputs may decide about them."""
     memory: int = 0
     seconds: float = 60.0
+    _receiving: Lock = field(default_factory=Lock, repr=False)
+    """Archives are unpacked in memory: one at a time is."""
 
     # -- for who submits -----------------------------------------------------------------------
 
@@ -90,11 +94,13 @@ class Reviews:
             state=ReviewState.OPEN.value,
         )
         with self.database.reading() as session:
-            waiting = _same_waiting(session, row)
-            if waiting is not None:
-                return waiting
-            if _open_count(session, actor.id) >= _MOST_OPEN:
-                return None
+            alike, count = _alike(session, row), _open_count(session, actor.id)
+        for one in alike:
+            earlier = self._read(one).submission.question
+            if earlier is not None and earlier.is_exception == bool(question.exception.strip()):
+                return one.id
+        if count >= _MOST_OPEN:
+            return None
         submit_answer(
             result,
             question.sql,
@@ -124,7 +130,8 @@ class Reviews:
                 raise ServiceError.of("N004", message, "Wait until some are decided.")
         name = new_id()
         self._folder(name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        read = receive_outputs(archive, self._folder(name), by=actor.id, key=self._key)
+        with self._receiving:
+            read = receive_outputs(archive, self._folder(name), by=actor.id, key=self._key)
         outputs = ", ".join(one.name for one in read.submission.outputs)
         row = StoredReview(
             id=name,
@@ -346,10 +353,10 @@ class Reviews:
         return key_file(self.inputs.folder, "reviews")
 
 
-def _same_waiting(session: Session, row: StoredReview) -> str | None:
-    """Return the review of the same answer that waits already, if one does."""
+def _alike(session: Session, row: StoredReview) -> Sequence[StoredReview]:
+    """Return the reviews of the same answer that wait already."""
     return session.scalars(
-        select(StoredReview.id).where(
+        select(StoredReview).where(
             StoredReview.submitter_id == row.submitter_id,
             StoredReview.state == ReviewState.OPEN.value,
             StoredReview.request == row.request,
@@ -357,7 +364,7 @@ def _same_waiting(session: Session, row: StoredReview) -> str | None:
             StoredReview.data == row.data,
             StoredReview.assignee == row.assignee,
         )
-    ).first()
+    ).all()
 
 
 def _open_count(session: Session, person_id: str) -> int:

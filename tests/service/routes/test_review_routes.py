@@ -225,6 +225,14 @@ def test_the_same_answer_waits_once_and_an_exception_says_why(owner, reader):
     assert code(decide(owner, review)) == (409, "K028"), "two persons leave by no exception"
 
 
+def test_an_exception_is_another_review_than_what_the_rules_leave_to_a_person(reader):
+    plain = ask(reader)["review"]
+    more = ask(reader, exception="The two are known.")["review"]
+    assert plain != more
+    assert ask(reader, exception="The two are known.")["review"] == more
+    assert ask(reader)["review"] == plain
+
+
 @pytest.mark.both_databases
 def test_outputs_that_were_made_elsewhere_are_reviewed_and_leave(owner, reader, tmp_path):
     sent = send(reader, archive(tmp_path))
