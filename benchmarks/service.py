@@ -1,6 +1,7 @@
 """How fast the service answers, over the loopback and for a bounded time.
 
-    python benchmarks/service.py [--quick] [--database postgresql://USER@HOST/NAME] [--json FILE]
+    python benchmarks/service.py [--quick] [--workers N] [--json FILE]
+        [--database postgresql://USER@HOST/NAME]
 
 Starts `policy-engine serve` in a folder of its own and calls it from this process, which takes its
 share of the same cores. Beside each time stands the time of the processor that the service took for
@@ -43,9 +44,10 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class Served:
     """A service that runs in a process of its own, and a key of who may do everything."""
 
-    def __init__(self, folder, database):
+    def __init__(self, folder, database, workers=1):
         command = [sys.executable, "-m", "policy_engine", "serve", "--port", "0", "--runs", "0"]
         given = ["--folder", str(folder), *(["--database", database] if database else [])]
+        given += ["--workers", str(workers)]
         began = time.monotonic()
         self.process = subprocess.Popen(
             [*command, *given], stdout=subprocess.PIPE, text=True, cwd=ROOT
@@ -82,20 +84,29 @@ class Served:
         return value
 
     def cpu(self):
-        """Return the seconds of the processor that the service has taken."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        """Return the seconds of the processor that all processes of the service have taken."""
+        stats = (Path(f"/proc/{one}/stat").read_text() for one in self.processes())
+        fields = (one.rpartition(")")[2].split() for one in stats)
+        return sum(int(one[11]) + int(one[12]) for one in fields) / TICKS
 
     def memory(self):
-        """Return the MB that are resident."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+        """Return the MB that are resident, of all processes of the service."""
+        texts = (Path(f"/proc/{one}/status").read_text() for one in self.processes())
+        return sum(int(re.search(r"VmRSS:\s+(\d+)", one)[1]) for one in texts) / 1024
+
+    def processes(self):
+        """Return the processes of the service."""
+        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [self.process.pid, *(int(one) for task in tasks for one in task.read_text().split())]
 
 
 @contextmanager
-def serving(database):
+def serving(database, workers=1):
     with tempfile.TemporaryDirectory() as folder:
-        served = Served(folder, database)
+        served = Served(folder, database, workers)
+        while len(served.processes()) < workers:
+            time.sleep(0.1)
+        time.sleep(5 if workers > 1 else 0)  # until all of them answer
         try:
             yield served, Path(folder)
         finally:
@@ -283,6 +294,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--database", default="")
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     seconds, streams, number = (3, 50, 1_000) if given.quick else (10, 500, 10_000)
@@ -292,7 +304,7 @@ def main():
         results[name] = figures
         print(f"{name:30}", "  ".join(f"{key} {value:,.1f}" for key, value in figures.items()))
 
-    with serving(given.database) as (served, folder):
+    with serving(given.database, given.workers) as (served, folder):
         note("start to first page", first_page(served))
         for one in check_policies(served, seconds):
             note(*one)

@@ -87,6 +87,10 @@ def serve(
         int,
         typer.Option(metavar="N", min=0, help="How many runs are carried out at once; 0 for none."),
     ] = 2,
+    workers: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, max=64, help="How many processes answer calls at once."),
+    ] = 1,
     run_memory: Annotated[
         float, typer.Option(metavar="GIB", min=0.5, help="The memory that a run may use.")
     ] = 8.0,
@@ -140,6 +144,7 @@ def serve(
         two_persons=two_persons,
         stewards_for_all=stewards_for_all,
         own_reviews=own_reviews,
+        workers=workers,
         runs_at_once=runs,
         run_memory=int(run_memory * 2**30),
         run_seconds=run_hours * 3600,

@@ -79,7 +79,7 @@ def make_app(services: Services) -> FastAPI:
     app.include_router(pages.router)
     app.add_middleware(KnownHosts, names=_hosts(services.settings))
     app.add_middleware(BodyLimit, largest=services.settings.largest_body)
-    meter = services.figures.calls
+    meter = services.meters.calls
     app.add_middleware(Marking, is_secure=services.settings.is_secure, meter=meter)
     return app
 

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from fastapi import Request
 
-from policy_engine.service.calls.rates import RateLimit
-from policy_engine.service.calls.turns import CallTurns
+from policy_engine.service.calls.rates import Buckets, RateLimit
+from policy_engine.service.calls.turns import AT_ONCE, CallTurns
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.identity.providers import IdentityProvider
 from policy_engine.service.identity.signing_in import Identities
 from policy_engine.service.metrics.call_meter import CallMeter
+from policy_engine.service.metrics.process_meters import ProcessMeters
 from policy_engine.service.metrics.service_figures import ServiceFigures
 from policy_engine.service.resources.access import Access
 from policy_engine.service.resources.answers import KeptAnswers
@@ -42,6 +43,7 @@ from policy_engine.service.settings import ServiceSettings
 from policy_engine.service.store.database import Database
 
 _COSTLY = 100
+_LEAST_MEMORY = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,17 @@ class Services:
     comparisons: Comparisons
     run_news: RunBroadcaster
     figures: ServiceFigures
+    meters: ProcessMeters
     turns: CallTurns
     calls: RateLimit
     costly_calls: RateLimit
 
     @classmethod
-    def open(cls, settings: ServiceSettings) -> "Services":
-        """Return the services of settings. Raises ServiceError (N012, N013) as `Database.open`."""
+    def open(cls, settings: ServiceSettings, shared: Buckets | None = None) -> "Services":
+        """Return the services of settings, with what several processes of them share.
+
+        Raises ServiceError (N012, N013) as `Database.open`.
+        """
         database = Database.open(settings.database_url)
         identities, ownership = (
             Identities(database, settings.stewards_for_all),
@@ -97,9 +103,15 @@ class Services:
         budgets = Budgets(database, folders)
         decisions = Decisions(ownership, settings.folder, releases.proofs, budgets.ledger)
         run_news = RunBroadcaster(database)
-        figures = ServiceFigures(
-            settings, database, folders, run_news, CallMeter(), decisions.tally, time.monotonic()
+        meters = ProcessMeters(
+            settings.folder,
+            CallMeter(),
+            decisions.tally,
+            lambda: run_news.listener_count,
+            is_shared=settings.workers > 1,
         )
+        figures = ServiceFigures(settings, database, folders, meters, time.monotonic())
+        costly = max(1, settings.calls_a_minute // _COSTLY)
 
         runs = Runs(database, folders, policies, datasets, models, settings.run_attempts, KINDS)
 
@@ -107,7 +119,7 @@ class Services:
             return {**datasets.mentioned(sql), **releases.mentioned(sql)}
 
         inputs = QueryInputs(decisions, settings.folder, mentioned)
-        limits = settings.query_memory, settings.query_seconds
+        limits = _query_memory(settings), settings.query_seconds
         reviews = Reviews(database, inputs, settings.own_reviews, *limits)
         return cls(
             settings=settings,
@@ -136,15 +148,27 @@ class Services:
             comparisons=Comparisons(runs),
             run_news=run_news,
             figures=figures,
-            turns=CallTurns(),
-            calls=RateLimit(settings.calls_a_minute),
-            costly_calls=RateLimit(max(1, settings.calls_a_minute // _COSTLY)),
+            meters=meters,
+            turns=CallTurns(max(1, AT_ONCE // settings.workers)),
+            calls=RateLimit(settings.calls_a_minute, shared=shared, name="calls"),
+            costly_calls=RateLimit(costly, shared=shared, name="costly"),
         )
 
     def close(self) -> None:
         """Close what was opened."""
         self.run_news.close()
         self.database.close()
+
+
+def _query_memory(settings: ServiceSettings) -> int:
+    """Return the bytes that the queries of this process may use: its part of what all may; 0 for
+    half of what there is."""
+    if settings.workers == 1:
+        return settings.query_memory
+    from policy_engine.audits.membership.memory import available_memory  # noqa: PLC0415
+
+    total = settings.query_memory or available_memory() // 2
+    return max(total // settings.workers, _LEAST_MEMORY)
 
 
 def services_of(call: Request) -> Services:

@@ -1,23 +1,21 @@
 """Starts the service in a folder, and ends it."""
 
-import gc
-import logging
 import os
 import socket
-from collections.abc import Callable
-from contextlib import closing
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
-from types import FrameType
-
-import uvicorn
 
 from policy_engine.errors import ServiceError
-from policy_engine.service.app import make_app
-from policy_engine.service.runs.keeping import SupervisorKeeper
+from policy_engine.service.runs.keeping import ProcessKeeper, SupervisorKeeper
 from policy_engine.service.services import Services
 from policy_engine.service.settings import LOOPBACK, ServiceSettings
+from policy_engine.service.workers.answering import CallServer
+from policy_engine.service.workers.sharing import Shared
 
-_SECONDS_TO_END = 10
+_WORKER = (sys.executable, "-P", "-m", "policy_engine.service.workers")
 
 
 def serve(settings: ServiceSettings, announce: Callable[[str, str], None]) -> None:
@@ -29,37 +27,44 @@ def serve(settings: ServiceSettings, announce: Callable[[str, str], None]) -> No
     """
     _check_reach(settings)
     prepare_folder(settings.folder)
-    with closing(listen(settings)) as listener:
+    with closing(listen(settings)) as listener, closing(Shared.make()) as shared:
         actual = settings.model_copy(update={"port": listener.getsockname()[1]})
-        with closing(Services.open(actual)) as services:
+        with closing(Services.open(actual, shared if actual.workers > 1 else None)) as services:
+            services.meters.forget()
             identities = services.identities
             secret = identities.new_link(identities.first_person())
             announce(f"{actual.address}/", f"{actual.address}/sign-in?token={secret}")
-            config = uvicorn.Config(
-                make_app(services),
-                access_log=False,
-                log_level=logging.WARNING,
-                proxy_headers=False,
-                server_header=False,
-                timeout_graceful_shutdown=_SECONDS_TO_END,
-            )
-            with closing(SupervisorKeeper(actual)) as keeper:
-                keeper.start()
-                gc.freeze()  # what was imported and opened stays: nobody needs to look through it
-                _Server(config, services).run([listener])
+            _answer(actual, services, listener, shared)
 
 
-class _Server(uvicorn.Server):
-    """A server that ends streams of events as soon as it is to end: they would go on for ever."""
+def _answer(
+    settings: ServiceSettings, services: Services, listener: socket.socket, shared: Shared
+) -> None:
+    """Answer calls here and in the other processes, and have runs carried out, until the end."""
+    server = CallServer.of(services)
+    workers = _workers(settings, listener, shared)
+    server.on_end = partial(_let_go, workers)
+    with ExitStack() as stack:
+        for keeper in (SupervisorKeeper(settings), *workers):
+            stack.enter_context(closing(keeper))
+            keeper.start()
+        server.run([listener])
 
-    def __init__(self, config: uvicorn.Config, services: Services) -> None:
-        super().__init__(config)
-        self._services = services
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end."""
-        self._services.run_news.close()
-        super().handle_exit(sig, frame)
+def _let_go(keepers: Iterable[ProcessKeeper]) -> None:
+    for one in keepers:
+        one.let_go()
+
+
+def _workers(
+    settings: ServiceSettings, listener: socket.socket, shared: Shared
+) -> list[ProcessKeeper]:
+    """Return what keeps the other processes that answer calls: one is this."""
+    handed = (listener.fileno(), shared.number)
+    program = (*_WORKER, *map(str, handed))
+    name = "a process that answers calls"
+    numbers = range(settings.workers - 1)
+    return [ProcessKeeper(settings, program, name, handed) for _ in numbers]
 
 
 def prepare_folder(folder: Path) -> None:

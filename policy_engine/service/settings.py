@@ -35,6 +35,8 @@ class ServiceSettings(BaseModel):
     two_persons: bool = False
     stewards_for_all: bool = False
     own_reviews: bool = False
+    workers: Annotated[int, Field(ge=1)] = 1
+    """How many processes answer calls."""
     runs_at_once: Annotated[int, Field(ge=0)] = 2
     lease: Annotated[float, Field(gt=0)] = 30.0
     """Seconds after which a run without a sign of life is given to another process."""

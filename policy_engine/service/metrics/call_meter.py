@@ -36,6 +36,11 @@ class DurationTotals:
     counts: tuple[int, ...]
     seconds: float
 
+    def plus(self, other: "DurationTotals") -> "DurationTotals":
+        """Return both together."""
+        counts = zip(self.counts, other.counts, strict=True)
+        return DurationTotals(tuple(map(sum, counts)), self.seconds + other.seconds)
+
 
 @dataclass(frozen=True)
 class Durations:

@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from policy_engine import __version__
 from policy_engine.errors import Problem
 from policy_engine.service.files.folder import SPARE
-from policy_engine.service.metrics.call_meter import CallMeter, EventTally, Labels
+from policy_engine.service.metrics.call_meter import Labels
 from policy_engine.service.metrics.exposition import Metric
-from policy_engine.service.runs.broadcasting import RunBroadcaster
+from policy_engine.service.metrics.process_meters import ProcessMeters
 from policy_engine.service.runs.folders import RunFolders
 from policy_engine.service.runs.states import RunState
 from policy_engine.service.settings import ServiceSettings
@@ -32,9 +32,7 @@ class ServiceFigures:
     settings: ServiceSettings
     database: Database
     folders: RunFolders
-    run_news: RunBroadcaster
-    calls: CallMeter
-    decisions: EventTally
+    meters: ProcessMeters
     since: float
 
     def metrics(self) -> Iterator[Metric]:
@@ -70,14 +68,14 @@ class ServiceFigures:
         return seconds is not None and seconds <= self.settings.lease
 
     def _call_metrics(self) -> Iterator[Metric]:
-        labels, totals = (*_CALL, "status"), self.calls.calls.totals()
-        yield Metric.by("policy_engine_calls_total", "counter", "Calls answered.", labels, totals)
-        what, durations = "Until an answer began.", self.calls.durations.totals()
-        yield Metric.histogram("policy_engine_call_seconds", what, _CALL, durations)
+        labels, totals, name = (*_CALL, "status"), self.meters.totals(), "policy_engine_calls_total"
+        yield Metric.by(name, "counter", "Calls answered.", labels, totals.calls)
+        what = "Until an answer began."
+        yield Metric.histogram("policy_engine_call_seconds", what, _CALL, totals.durations)
         what, name = "Decisions on requests and queries.", "policy_engine_decisions_total"
-        yield Metric.by(name, "counter", what, ("effect",), self.decisions.totals())
-        what, streams = "Open streams of events.", self.run_news.listener_count
-        yield Metric.gauge("policy_engine_event_streams", what, streams)
+        yield Metric.by(name, "counter", what, ("effect",), totals.decisions)
+        what = "Open streams of events."
+        yield Metric.gauge("policy_engine_event_streams", what, totals.streams)
 
     def _place_metrics(self) -> Iterator[Metric]:
         usage = shutil.disk_usage(self.settings.folder)

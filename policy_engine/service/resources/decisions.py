@@ -1,7 +1,7 @@
 """Decisions under all policies in force, and the log that has every one of them."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -13,14 +13,16 @@ from pydantic import BaseModel, Field
 from policy_engine import terms
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
+from policy_engine.data.chain.rows import reason
 from policy_engine.decision import Decider, Decision, Request, read_request
 from policy_engine.decision.knowing import Known
 from policy_engine.decision.log import DecisionLog, Entry, verify_log
 from policy_engine.decision.log.log import Transaction
 from policy_engine.decision.spending import SpentBudgets
-from policy_engine.errors import InternalError, PolicyEngineError, ServiceError
+from policy_engine.errors import InternalError, OutputError, PolicyEngineError, ServiceError
 from policy_engine.policy.owners import Standing
 from policy_engine.service.files.keys import key_file
+from policy_engine.service.files.turn_lock import TurnLock
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, nothing_there, owners_of
 from policy_engine.service.identity.roles import Role, Verb, Whose
@@ -92,19 +94,36 @@ class _Turns:
         return ticket.decision
 
     def _decide_all(self, log: DecisionLog) -> None:
-        tickets = [self.waiting.popleft() for _ in range(len(self.waiting))]
+        try:
+            with TurnLock(log.path.with_suffix(".turn")).held():
+                self._decide_taken(log)
+        except OSError as error:
+            message = f"The decision log cannot be written: {reason(error)}."
+            tickets = self._taken()
+            _give(tickets, [OutputError.of("O002", message)] * len(tickets))
+
+    def _taken(self) -> list[_Ticket]:
+        """Return the requests that wait by now, whose turn it is."""
+        return [self.waiting.popleft() for _ in range(len(self.waiting))]
+
+    def _decide_taken(self, log: DecisionLog) -> None:
+        tickets = self._taken()
         answers: list[Decision | PolicyEngineError] = []
         try:
             with log.transaction() as transaction:
                 answers += [_answer(transaction, one) for one in tickets]
         except PolicyEngineError as error:
             answers = [error] * len(tickets)
-        for one, answer in zip(tickets, answers, strict=True):
-            if isinstance(answer, Decision):
-                one.decision = answer
-            else:
-                one.error = answer
-            one.is_done = True
+        _give(tickets, answers)
+
+
+def _give(tickets: list[_Ticket], answers: Sequence[Decision | PolicyEngineError]) -> None:
+    for one, answer in zip(tickets, answers, strict=True):
+        if isinstance(answer, Decision):
+            one.decision = answer
+        else:
+            one.error = answer
+        one.is_done = True
 
 
 def _answer(transaction: Transaction, ticket: _Ticket) -> Decision | PolicyEngineError:

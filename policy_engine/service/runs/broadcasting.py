@@ -74,6 +74,7 @@ class RunBroadcaster:
     changes: int = 0
     """How often somebody's sign-in, key or roles have changed: listeners are asked again then."""
     _sign_ins: object = None
+    _version: object = None
     _listeners: set[RunListener] = field(default_factory=set)
     _has_begun: asyncio.Event = field(default_factory=asyncio.Event)
     _task: "asyncio.Task[None] | None" = None
@@ -154,9 +155,15 @@ class RunBroadcaster:
             return _news(session, heard)
 
     def _news(self, last: int) -> tuple[list[RunNews], object]:
+        """Return what is new; nothing as long as nothing was written, which costs little to ask."""
+        version = self.database.version()
+        if version == self._version:
+            return [], self._sign_ins
         self.questions += 1
         with self.database.reading() as session:
-            return _news(session, last), _sign_ins(session)
+            news = _news(session, last), _sign_ins(session)
+        self._version = version
+        return news
 
 
 def _sign_ins(session: Session) -> object:

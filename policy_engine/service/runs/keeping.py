@@ -1,4 +1,4 @@
-"""Keeps a supervisor running beside the service: where it ends, another one is started."""
+"""Keeps processes running beside the service: where one ends, another one is started."""
 
 import logging
 import os
@@ -19,30 +19,36 @@ _PATIENCE = 15.0
 
 
 @dataclass
-class SupervisorKeeper:
-    """A thread that starts the supervisor, again and again, until it is told to stop.
+class ProcessKeeper:
+    """A thread that starts a process, again and again, until it is told to stop.
 
-    The supervisor learns that the service has ended by the end of its standard input.
+    The process learns that the service has ended by the end of its standard input. `handed` are
+    the descriptors that it is given.
     """
 
     settings: ServiceSettings
-    program: Sequence[str] = PROGRAM
+    program: Sequence[str]
+    what: str = "a process"
+    handed: Sequence[int] = ()
     process: "subprocess.Popen[bytes] | None" = None
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start the supervisor, unless no runs are to be carried out here."""
-        if self.settings.runs_at_once:
-            self._thread = threading.Thread(target=self._keep, daemon=True)
-            self._thread.start()
+        """Start the process."""
+        self._thread = threading.Thread(target=self._keep, daemon=True)
+        self._thread.start()
 
-    def close(self) -> None:
-        """Have the supervisor end its runs and itself, and wait until it has."""
+    def let_go(self) -> None:
+        """Have the process end."""
         self._stop.set()
         process = self.process
         if process is not None and process.stdin:
             process.stdin.close()
+
+    def close(self) -> None:
+        """Have the process end, and wait until it has."""
+        self.let_go()
         if self._thread is not None:
             self._thread.join(_PATIENCE)
             self._thread = None
@@ -56,14 +62,29 @@ class SupervisorKeeper:
             if process.stdin:
                 process.stdin.close()
             if not self._stop.wait(_PAUSE):
-                FAULTS.warning("the supervisor of runs ended with the status %d", status)
+                FAULTS.warning("%s ended with the status %d", self.what, status)
 
     def _launch(self) -> "subprocess.Popen[bytes]":
-        process = subprocess.Popen(self.program, stdin=subprocess.PIPE, env=_environment())  # noqa: S603
+        process = subprocess.Popen(  # noqa: S603 (a program of ours)
+            self.program, stdin=subprocess.PIPE, env=_environment(), pass_fds=self.handed
+        )
         assert process.stdin  # noqa: S101 (it is a pipe)
         process.stdin.write(self.settings.model_dump_json().encode() + b"\n")
         process.stdin.flush()
         return process
+
+
+@dataclass
+class SupervisorKeeper(ProcessKeeper):
+    """Keeps the supervisor of runs, which ends its runs before itself."""
+
+    program: Sequence[str] = PROGRAM
+    what: str = "the supervisor of runs"
+
+    def start(self) -> None:
+        """Start the supervisor, unless no runs are to be carried out here."""
+        if self.settings.runs_at_once:
+            super().start()
 
 
 def _environment() -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Several processes that answer the calls of one service."""
