@@ -60,6 +60,23 @@ def test_what_a_policy_says_is_read_out_and_who_can_do_what_is_told(open_page):
     assert ("Customer", "read", "marketing", "✗ may not", "✗ may not") in cells
 
 
+@pytest.mark.usefixtures("customers")
+def test_a_policy_in_force_is_withdrawn_with_a_reason(open_page, accessibility):
+    page = new_policy(open_page, "To be withdrawn")
+    assert page.get_by_role("button", name="Withdraw …").count() == 0
+    publish(page)
+    page.get_by_role("button", name="Withdraw …").click()
+    sheet = page.get_by_role("dialog")
+    assert accessibility(page) == []
+    sheet.get_by_label("Reason").fill("The study is over.")
+    sheet.get_by_role("button", name="Withdraw", exact=True).click()
+    page.get_by_text("The policy is withdrawn.").wait_for()
+    page.get_by_text("Withdrawn: The study is over.").wait_for()
+    assert page.get_by_role("button", name="Withdraw …").count() == 0
+    page.reload()
+    page.get_by_text("Withdrawn: The study is over.").wait_for()
+
+
 def test_the_text_is_shown_in_another_syntax(open_page, accessibility):
     page = new_policy(open_page, "In Turtle")
     page.get_by_role("combobox", name="Syntax").select_option("turtle")

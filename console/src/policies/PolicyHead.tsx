@@ -12,13 +12,16 @@ interface Props {
   save: () => void;
   publish: () => void;
   approve: () => void;
+  withdraw: () => void;
 }
 
-export function PolicyHead({ mayWrite, draft, isValid, show, save, publish, approve }: Props) {
+export function PolicyHead({ mayWrite, draft, isValid, show, save, publish, approve, withdraw }: Props) {
   const { policy, version } = draft.opened;
   const me = useMe();
   const isProposal = version.state === "proposed";
   const mayApprove = isProposal && me.roles.includes("owner") && version.author !== me.id;
+  const isInForce = policy.published_version != null;
+  const mayWithdraw = isInForce && me.roles.includes("owner") && policy.owner === me.id;
   const isNew = draft.isChanged || version.state === "draft";
   return (
     <Head title={policy.name} about={<About draft={draft} />}>
@@ -38,6 +41,17 @@ export function PolicyHead({ mayWrite, draft, isValid, show, save, publish, appr
             Publish …
           </button>
         </>
+      )}
+      {mayWithdraw && (
+        <button
+          type="button"
+          className="danger"
+          onClick={withdraw}
+          disabled={draft.isChanged || draft.isBusy}
+          title={draft.isChanged ? "Save the draft first." : undefined}
+        >
+          Withdraw …
+        </button>
       )}
       {mayApprove && (
         <button type="button" className="primary" onClick={approve} disabled={draft.isBusy}>
@@ -59,6 +73,7 @@ function About({ draft }: { draft: Draft }) {
       </>
     );
   }
+  if (version.state === "withdrawn") return <>Withdrawn: {version.reason}</>;
   return (
     <>
       {version.state === "draft" ? "Draft" : "Replaced"}, written <Time at={version.created} />.

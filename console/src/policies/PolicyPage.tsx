@@ -11,7 +11,7 @@ export default function PolicyPage({ id }: { id: string }) {
     <Shown loaded={loaded} what="the policy" retry={reload}>
       {(opened) => (
         <Workbench
-          key={`${opened.version.number} ${opened.etag}`}
+          key={`${opened.version.number} ${opened.policy.revision} ${opened.etag}`}
           opened={opened}
           reload={reload}
           show={(number) => setQuery({ version: number === latestOf(opened.policy).number ? "" : String(number) })}

@@ -2,6 +2,7 @@ import { lazy, Suspense, useRef, useState } from "react";
 import type { Problem } from "../api/problems";
 import { has, useMe } from "../app/session";
 import { Busy, Refused } from "../parts/states";
+import { Withdrawing } from "../parts/Withdrawing";
 import { Conflict } from "./Conflict";
 import { Converting } from "./Converting";
 import { Editor, type EditorHandle } from "./editor/Editor";
@@ -34,6 +35,7 @@ export function Workbench({ opened, reload, show }: Props) {
   const valid = useLastValid(checked);
   const explained = useExplanation(valid);
   const [isPublishing, setPublishing] = useState(false);
+  const [isWithdrawing, setWithdrawing] = useState(false);
   const isCurrent = checked.text === draft.text;
   const mend = (problem: Problem) => {
     if (isCurrent) editor.current?.mend(problem);
@@ -57,6 +59,7 @@ export function Workbench({ opened, reload, show }: Props) {
         save={() => void save()}
         publish={() => setPublishing(true)}
         approve={() => void draft.approve()}
+        withdraw={() => setWithdrawing(true)}
       />
       {draft.conflict && <Conflict draft={draft} theirs={draft.conflict} reload={reload} />}
       {draft.refusal && !isPublishing && <Refused refusal={draft.refusal} />}
@@ -92,6 +95,19 @@ export function Workbench({ opened, reload, show }: Props) {
           <Converting text={draft.text} />
         </div>
       </div>
+      {isWithdrawing && (
+        <Withdrawing
+          path={`/policies/${encodeURIComponent(policy.id)}`}
+          title={`Withdraw ${policy.name}?`}
+          meaning="From then on no version of it decides anything: what it permitted is denied, and what it prohibited is not any more. Its versions stay readable, and a new draft may be published later."
+          result="The policy is withdrawn."
+          close={() => setWithdrawing(false)}
+          done={() => {
+            setWithdrawing(false);
+            reload();
+          }}
+        />
+      )}
       {isPublishing && (
         <Publishing
           policy={policy}

@@ -10,9 +10,9 @@ import { Shown } from "../parts/states";
 import { Time } from "../parts/Time";
 import { lossesOf, type Certificate } from "./certificate";
 import { Measurements } from "./Measurements";
+import { Withdrawing } from "../parts/Withdrawing";
 import { ReleaseBadge } from "./ReleaseBadge";
 import { VerifyingRelease } from "./VerifyingRelease";
-import { Withdrawing } from "./Withdrawing";
 
 interface Opened {
   release: Release;
@@ -83,6 +83,9 @@ function OneRelease({ opened, path, changed }: { opened: Opened; path: string; c
       {isWithdrawing && (
         <Withdrawing
           path={path}
+          title="Withdraw this release?"
+          meaning="From then on nobody may read it. What was read already cannot be called back."
+          result="The release is withdrawn."
           close={() => setWithdrawing(false)}
           done={() => {
             setWithdrawing(false);
