@@ -13,6 +13,7 @@ from policy_engine.api.arguments import check_arguments
 from policy_engine.api.chosen_checks import ChosenCheck, choose_check
 from policy_engine.api.folder_pages import write_pages
 from policy_engine.api.output_ledgers import open_output_ledger
+from policy_engine.api.pandas_options import check_options
 from policy_engine.api.session_data import load_microdata
 from policy_engine.api.session_files import file_content, output_label
 from policy_engine.api.session_groups import SessionGroups, not_offered
@@ -50,7 +51,7 @@ from policy_engine.release.output_ledger import OutputLedger, UnitOwners
 if TYPE_CHECKING:
     pass
 
-Shares = bool | Literal["all", "index", "columns", 0, 1]
+Shares = bool | int | Literal["all", "index", "columns"]
 
 
 def output_session(
@@ -149,6 +150,9 @@ class OutputSession:
         margins: bool = False,
         margins_name: str = "All",
         normalize: Shares = False,
+        rownames: Any = None,
+        colnames: Any = None,
+        dropna: Any = True,
         data: Any = None,
         name: str = "",
     ) -> SessionOutput:
@@ -157,8 +161,17 @@ class OutputSession:
         Columns are named, or series of the data. Raises RequestError (K025) for what is not
         understood.
         """
+        check_options(("dropna",), {"dropna": dropna})
         request = crosstab_request(
-            index, columns, values, aggfunc, normalize, is_total=margins, total=margins_name
+            index,
+            columns,
+            values,
+            aggfunc,
+            normalize,
+            is_total=margins,
+            total=margins_name,
+            rownames=rownames,
+            colnames=colnames,
         )
         return self._add_table(name or "crosstab", request, data)
 
@@ -173,16 +186,26 @@ class OutputSession:
         *,
         margins: bool = False,
         margins_name: str = "All",
+        fill_value: Any = None,
+        dropna: Any = True,
+        observed: Any = True,
+        sort: Any = True,
         name: str = "",
     ) -> SessionOutput:
-        """Return a table of aggregates, as `pandas.pivot_table`."""
+        """Return a table of aggregates, as `pandas.pivot_table`. Raises RequestError (K025)."""
+        options = {"fill_value": fill_value, "dropna": dropna, "observed": observed, "sort": sort}
+        check_options(tuple(options), options)
         request = pivot_request(
             values, index, columns, aggfunc, is_total=margins, total=margins_name
         )
         return self._add_table(name or "pivot table", request, data)
 
-    def groupby(self, by: Any, *, data: Any = None, name: str = "") -> SessionGroups:
-        """Return the data in groups, to be aggregated by `agg`, as `DataFrame.groupby`."""
+    def groupby(
+        self, by: Any, *, data: Any = None, name: str = "", **options: Any
+    ) -> SessionGroups:
+        """Return the data in groups, to be aggregated by `agg`, as `DataFrame.groupby`, with those
+        of its `options` that `check_options` takes. Raises RequestError (K025)."""
+        check_options(("as_index", "sort", "observed", "dropna"), options)
         return SessionGroups(self, by, data, name)
 
     def _add_table(self, name: str, request: TableRequest, data: Any) -> SessionOutput:

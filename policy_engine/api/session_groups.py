@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from policy_engine.api.session_outputs import SessionOutput
-from policy_engine.api.session_tables import aggregates_of
+from policy_engine.api.session_tables import aggregates_of, quantiles_of
 from policy_engine.errors import RequestError, did_you_mean, join_names
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ class SessionGroups:
         """Return the groups of one column, or of several."""
         return replace(self, _column=column)
 
-    def agg(self, functions: Any = None, **named: tuple[str, str]) -> SessionOutput:
+    def agg(self, functions: Any = None, **named: Any) -> SessionOutput:
         """Return a table of aggregates: `"mean"`, `["mean", "sum"]`, `{"income": "mean"}`, or
-        `mean_income=("income", "mean")`."""
+        `mean_income=("income", "mean")`, as a `pandas.NamedAgg`, too."""
         request = aggregates_of(self._by, functions, named, self._column)
         return self._session._add_table(self._name or "groupby", request, self._data)  # noqa: SLF001
 
@@ -66,6 +66,17 @@ class SessionGroups:
     def skew(self) -> SessionOutput:
         """Return the skewness of each group."""
         return self.agg("skew")
+
+    def quantile(self, q: float | list[float] = 0.5) -> SessionOutput:
+        """Return the percentile of each group that a share of its rows is below, or several."""
+        request = quantiles_of(self._by, q, self._column)
+        return self._session._add_table(self._name or "groupby", request, self._data)  # noqa: SLF001
+
+    def nunique(self) -> NoReturn:
+        """Refuse how many different values each group has. Raises RequestError (K025)."""
+        message = "No rule judges how many different values there are: it may be one for each."
+        hint = "Count them by the column as a key: groupby([..., column]).size()."
+        raise RequestError.of("K025", message, hint)
 
     def min(self) -> SessionOutput:
         """Return the smallest value of each group, which is never released."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from policy_engine.api.pandas_options import key_names
 from policy_engine.audits.outputs.filled_keys import can_be_filled
 from policy_engine.audits.outputs.layout import GridLayout, Shares
 from policy_engine.audits.outputs.microdata import ChosenColumns, Microdata, coded, numbers_of
@@ -22,6 +23,7 @@ _SHARES: Mapping[Any, Shares] = {
     "index": "index",
     "columns": "columns",
 }
+_AXES: Mapping[Any, Shares] = {0: "index", 1: "columns"}
 _PANDAS = {"nobs": "size", "average": "mean", "quantile": "median", "len": "size"}
 
 
@@ -56,14 +58,17 @@ def crosstab_request(
     *,
     is_total: bool,
     total: str,
+    rownames: Any = None,
+    colnames: Any = None,
 ) -> TableRequest:
     """Return what `pandas.crosstab` would be asked for. Raises K025."""
     if (values is None) != (aggfunc is None):
         raise _request_error("values and aggfunc are given together, or neither is.")
-    if normalize not in _SHARES:
-        message = f"normalize is True, False, 'all', 'index' or 'columns'. Given: {normalize!r}."
-        raise _request_error(message)
-    shares = _SHARES[normalize]
+    axis = normalize if isinstance(normalize, bool | str) else _AXES.get(normalize, normalize)
+    if not isinstance(axis, bool | str) or axis not in _SHARES:
+        message = "normalize is True, False, 'all', 'index' or 0, 'columns' or 1. "
+        raise _request_error(f"{message}Given: {normalize!r}.")
+    shares = _SHARES[axis]
     if shares and values is not None:
         raise _request_error("Shares are of counts: normalize without values.")
     sources = {} if values is None else {_word(values): values}
@@ -73,7 +78,11 @@ def crosstab_request(
         else tuple(_aggregates(aggfunc, _word(values)))
     )
     left, top = _keys(index), _keys(columns)
-    layout = GridLayout(len(left), total, is_total, shares, is_named=len(aggregates) > 1)
+    names = key_names(rownames, left, "rownames")
+    key_names(colnames, top, "colnames")
+    layout = GridLayout(
+        len(left), total, is_total, shares, is_named=len(aggregates) > 1, names_left=names
+    )
     return TableRequest(left, top, aggregates, sources, layout, fills=True)
 
 
@@ -96,9 +105,7 @@ def pivot_request(
     return TableRequest(left, top, tuple(aggregates), sources, layout, fills=bool(top))
 
 
-def aggregates_of(
-    by: Any, functions: Any, named: Mapping[str, tuple[str, str]], column: Any
-) -> TableRequest:
+def aggregates_of(by: Any, functions: Any, named: Mapping[str, Any], column: Any) -> TableRequest:
     """Return what `DataFrame.groupby(by).agg(...)` would be asked for. Raises K025."""
     columns = [] if column is None else _column_names(column)
     aggregates: list[ShownAggregate] = []
@@ -111,9 +118,8 @@ def aggregates_of(
             raise _request_error("Of which columns? Write groupby(...)['income'].mean().")
         aggregates += [one for name in columns for one in _aggregates(functions, name)]
     for name, pair in named.items():
-        if not isinstance(pair, tuple) or len(pair) != _PAIR:
-            raise _request_error(f"{name} is a column and an aggregate: ('income', 'mean').")
-        aggregates.append(ShownAggregate(name, _function(pair[1]), str(pair[0])))
+        own, function = _named_pair(name, pair, columns)
+        aggregates.append(ShownAggregate(name, _function(function), own))
     if not aggregates:
         raise _request_error("agg names at least one aggregate.")
     left = _keys(by)
@@ -122,6 +128,40 @@ def aggregates_of(
 
 
 _PAIR = 2
+
+
+def _named_pair(name: str, pair: Any, columns: Sequence[str]) -> tuple[str, Any]:
+    """Return the column and the aggregate that a name stands for: a pair, a `pandas.NamedAgg`
+    without arguments, or an aggregate of the only column that is chosen."""
+    if len(columns) == 1 and (isinstance(pair, str) or callable(pair)):
+        return columns[0], pair
+    if hasattr(pair, "aggfunc") and not (getattr(pair, "args", ()) or getattr(pair, "kwargs", {})):
+        return str(pair.column), pair.aggfunc
+    if not isinstance(pair, tuple) or len(pair) != _PAIR:
+        raise _request_error(f"{name} is a column and an aggregate: ('income', 'mean').")
+    return str(pair[0]), pair[1]
+
+
+def quantiles_of(by: Any, shares: Any, column: Any) -> TableRequest:
+    """Return what `DataFrame.groupby(by)[column].quantile(shares)` would be asked for.
+
+    Raises RequestError (K025).
+    """
+    some = list(shares) if isinstance(shares, list | tuple) else [shares]
+    for one in some:
+        if isinstance(one, bool) or not isinstance(one, float | int) or not 0 <= one <= 1:
+            raise _request_error(f"A quantile is that of a share from 0 to 1. Given: {one!r}.")
+    if column is None:
+        raise _request_error("Of which columns? Write groupby(...)['income'].quantile(0.25).")
+    names = _column_names(column)
+    aggregates = tuple(
+        ShownAggregate(f"quantile {one:g} {name}", "quantile", name, float(one))
+        for name in names
+        for one in some
+    )
+    left = _keys(by)
+    sources = {name: name for name in names}
+    return TableRequest(left, (), aggregates, sources, GridLayout(len(left)))
 
 
 def recipe_request(
@@ -161,6 +201,10 @@ def tabulated(request: TableRequest, rows: Microdata, *, fills: bool = False) ->
     values = dict(zip(names, chosen.columns[len(keys) :], strict=True))
     needed = {one.column for one in request.aggregates if one.function != "count"}
     coded_keys = tuple(coded(name, column) for name, column in key_columns)
+    for key in coded_keys:
+        if not key.labels:
+            message = f"No row has a value of the key {key.name!r}, so that there are no groups."
+            raise _request_error(message)
     table = TableRows(
         keys=coded_keys,
         units=chosen.units,

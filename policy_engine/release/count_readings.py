@@ -129,10 +129,16 @@ def _zero_goals(one: JudgedTable, number: int) -> dict[int, tuple[CellGoal, ...]
 
 def _goals(one: JudgedTable, number: int) -> dict[int, tuple[CellGoal, ...]]:
     """Return what must stay possible of the cells of a count that the rules withhold: one less and
-    one more, or two less of what is all of a line."""
+    one more, or two less of what is all of a line.
+
+    Of a table of which nothing is shown, how many are in a cell of enough tells of no group: only
+    that nobody else is in its line would.
+    """
     values, reasons = one.made.table.values[:, number], one.verdict.reasons[:, number]
+    is_few = (reasons & np.uint32(Reason.FEW_UNITS.bit)) != 0
+    is_meant = _is_primary(one, number) & (is_few | one.verdict.released.any())
     goals: dict[int, tuple[CellGoal, ...]] = {}
-    for row in np.flatnonzero(_is_primary(one, number)).tolist():
+    for row in np.flatnonzero(is_meant).tolist():
         value = float(values[row])
         low = max(value - 1, 0.0)
         if one.verdict.check.secondary == "exact":

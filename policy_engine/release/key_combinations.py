@@ -44,12 +44,10 @@ class KeyCombinations:
 
 def key_combinations(readings: Sequence[CountReading], rows: int) -> KeyCombinations | None:
     """Return the combinations of what tables read of so many rows; None for too many."""
-    labels: dict[str, dict[object, int]] = {}
-    for made in dict.fromkeys(one.table.made for one in readings):
-        for key, own in zip(made.table.keys, made.table.labels, strict=True):
-            some = labels.setdefault(key, {})
-            for label in own:
-                some.setdefault(label, len(some))
+    keys = _Keys(rows)
+    for one in readings:
+        keys.add(one)
+    labels = keys.labels
     patterns, pattern_of = _patterns(readings, rows)
     sizes = [len(patterns), *map(len, labels.values())]
     if math.prod(sizes) > MOST_COMBINATIONS:
@@ -60,13 +58,51 @@ def key_combinations(readings: Sequence[CountReading], rows: int) -> KeyCombinat
     layers = [
         CellLayer(number, *layer)
         for number, one in enumerate(readings)
-        for layer in _layers(one.table.made, is_in[number], codes, labels)
+        for layer in _layers(one.table.made, is_in[number], codes, keys)
     ]
-    own_codes = _row_codes(readings, labels, rows)
+    own_codes = keys.codes
     is_possible = _possible(codes, own_codes, len(places[0])) & _chosen(
         codes, own_codes, is_in, patterns[pattern_of].T
     )
     return KeyCombinations(tuple(layers), is_in, is_possible)
+
+
+class _Keys:
+    """The keys of tables by name: their `labels`, and the `codes` of the values that rows have,
+    (rows,), -1 where no table tells. One that has other values in some row is another key."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self.labels: dict[str, dict[object, int]] = {}
+        self.codes: dict[str, Counts] = {}
+        self.names: dict[int, list[str]] = {}
+
+    def add(self, one: CountReading) -> None:
+        """Add the keys of a table, as one of its measures has them."""
+        table, members = one.table.made.table, one.table.made.members[one.number]
+        names = []
+        for place, key in enumerate(table.keys):
+            own = table.codes[members.rows, place]
+            is_known = own != TOTAL
+            values = np.full(self._rows, -1)
+            values[members.numbers[is_known]] = own[is_known]
+            names.append(self._add(key, table.labels[place], values))
+        self.names.setdefault(id(one.table.made), names)
+
+    def _add(self, key: str, own: Sequence[object], values: Counts) -> str:
+        number = 1
+        while True:
+            name = key if number == 1 else f"{key} #{number}"
+            some = self.labels.get(name, {})
+            labels = some | {label: len(some) + n for n, label in
+                             enumerate(label for label in own if label not in some)}  # fmt: skip
+            codes = np.array([*(labels[label] for label in own), -1])[values]
+            former = self.codes.get(name, np.full(self._rows, -1))
+            if (codes == former)[(codes >= 0) & (former >= 0)].all():
+                self.labels[name] = labels
+                self.codes[name] = np.where(former >= 0, former, codes)
+                return name
+            number += 1
 
 
 def _patterns(readings: Sequence[CountReading], rows: int) -> tuple[Cells, Counts]:
@@ -80,18 +116,19 @@ def _patterns(readings: Sequence[CountReading], rows: int) -> tuple[Cells, Count
 
 
 def _layers(
-    made: Tabulation, is_in: Cells, codes: dict[str, Counts], labels: dict[str, dict[object, int]]
+    made: Tabulation, is_in: Cells, codes: dict[str, Counts], keys: _Keys
 ) -> Iterator[tuple[int, Counts, int, dict[int, Counts]]]:
     table, count = made.table, len(made.table.codes)
+    names, labels = keys.names[id(made)], keys.labels
     for number in range(int(made.sets.max(initial=-1)) + 1):
         rows = np.flatnonzero(made.sets == number)
         own = {}
-        for place, key in enumerate(table.keys):
+        for place, key in enumerate(names):
             if len(rows) and table.codes[rows[0], place] != TOTAL:
                 whole = np.array([labels[key][one] for one in table.labels[place]])
                 own[place] = whole[table.codes[rows, place]]
-        sizes = {place: len(labels[table.keys[place]]) for place in own}
-        of_keys = {place: codes[table.keys[place]] for place in own}
+        sizes = {place: len(labels[names[place]]) for place in own}
+        of_keys = {place: codes[names[place]] for place in own}
         row_of = count + np.arange(math.prod(sizes.values()))
         row_of[_numbered(own, sizes, len(rows))] = rows
         cells = np.where(is_in, row_of[_numbered(of_keys, sizes, len(is_in))], -1)
@@ -114,28 +151,14 @@ def _numbered(columns: dict[int, Counts], sizes: dict[int, int], count: int) -> 
     return numbers
 
 
-def _row_codes(
-    readings: Sequence[CountReading], labels: dict[str, dict[object, int]], rows: int
-) -> dict[str, Counts]:
-    """Return the value of each key that rows have, (rows,), -1 where no table tells."""
-    row_codes = {key: np.full(rows, -1) for key in labels}
-    for one in readings:
-        table, members = one.table.made.table, one.table.made.members[one.number]
-        for place, key in enumerate(table.keys):
-            own = table.codes[members.rows, place]
-            is_known = own != TOTAL
-            whole = np.array([*(labels[key][some] for some in table.labels[place]), -1])
-            row_codes[key][members.numbers[is_known]] = whole[own[is_known]]
-    return row_codes
-
-
 def _possible(codes: dict[str, Counts], row_codes: dict[str, Counts], count: int) -> Cells:
     """Return the combinations that hierarchies do not exclude."""
     result = np.ones(count, np.bool_)
     for lower, upper in permutations(codes, 2):
         is_both = (row_codes[lower] >= 0) & (row_codes[upper] >= 0)
         pairs = np.unique(np.column_stack([row_codes[lower], row_codes[upper]])[is_both], axis=0)
-        if len(np.unique(pairs[:, 0])) == len(pairs) > len(np.unique(pairs[:, 1])) > 1:
+        # As many of either are one key under two names.
+        if len(np.unique(pairs[:, 0])) == len(pairs) >= len(np.unique(pairs[:, 1])) > 1:
             parent = np.full(int(codes[lower].max()) + 1, -1)
             parent[pairs[:, 0]] = pairs[:, 1]
             own = parent[codes[lower]]

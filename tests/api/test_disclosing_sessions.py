@@ -155,3 +155,12 @@ def test_totals_of_a_table_that_is_withheld_whole_do_not_follow_from_three_other
         whole = session.groupby([])["wage"].sum()
     assert (first.status, others.is_whole) == ("suppressed", True)
     assert whole.status == "suppressed"
+
+
+def test_districts_are_counted_after_their_table_with_regions_was_withheld(tmp_path):
+    frame = pd.DataFrame({"person": range(600), "district": list("abcdef") * 100})
+    frame["region"] = frame.district.map(dict(zip("abcdef", "nnsswe", strict=True)))
+    with asked(tmp_path, frame, "sacro") as session:
+        both = session.groupby(["region", "district"]).size()
+        districts = session.groupby("district").size()
+    assert (both.status, districts.is_whole) == ("suppressed", True)

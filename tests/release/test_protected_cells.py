@@ -171,3 +171,12 @@ def test_zeros_alone_do_not_tell_that_all_of_a_line_are_in_a_cell(session):
     # How many are in each is not told, but that they are in this cell would be.
     assert cells.loc[["retired", "unpaid"]].isna().all(axis=None)
     assert cells.loc[["farm", "office"]].notna().all(axis=None)
+
+
+def test_a_key_under_another_name_is_the_same_and_another_one_under_its_name_is_not(session):
+    frame = jobs().assign(age=lambda some: 20 + some.person % 40)
+    made = session(frame, "bundesbank")
+    assert shown(made.groupby(frame.job.rename("work")).size(), "size")["unpaid"] == 40
+    for ends in ([0, 30, 99], [0, 50, 99]):
+        assert made.groupby(pd.cut(frame.age, ends, labels=["young", "old"])).size().is_whole
+    assert made.crosstab("job", "income").to_pandas().loc["unpaid"].isna().all()

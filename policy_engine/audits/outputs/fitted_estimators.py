@@ -158,11 +158,19 @@ def _coefficients(estimator: Any) -> tuple[tuple[str, ...], tuple[tuple[Figure, 
 # -- trees -------------------------------------------------------------------------------------
 
 
+def _as_in_trees(features: Figures) -> Any:
+    """Return features in the precision of trees. These do not ask for names, which were compared
+    already."""
+    return np.ascontiguousarray(features, np.float32)
+
+
 def _tree_output(
     estimator: Any, features: Figures, outcome: CodedColumn | None, rows: OwnedRows, least: int
 ) -> ModelOutput:
     """Return a tree: each leaf is a cell, of a count of each class or of a mean."""
-    leaves, ends = np.unique(np.asarray(estimator.apply(features)), return_inverse=True)
+    leaves, ends = np.unique(
+        np.asarray(estimator.tree_.apply(_as_in_trees(features))), return_inverse=True
+    )
     ends = ends.ravel()
     table = None if outcome is None else _leaf_table(estimator, ends, leaves, outcome, rows.units)
     members = [_leaf_members(ends == place, rows) for place in range(len(leaves))]
@@ -189,7 +197,7 @@ def _tree_output(
 def _are_common_thresholds(estimator: Any, features: Figures, rows: OwnedRows, least: int) -> bool:
     """Return whether enough units have each of the two values that a threshold lies halfway
     between: otherwise it tells them, as a median would."""
-    tree, paths = estimator.tree_, estimator.decision_path(features)
+    tree, paths = estimator.tree_, estimator.tree_.decision_path(_as_in_trees(features))
     for node in np.flatnonzero(tree.children_left >= 0).tolist():
         is_in = np.asarray(paths[:, [node]].todense(), np.bool_).ravel()
         values, units = features[is_in, tree.feature[node]], rows.units[is_in]

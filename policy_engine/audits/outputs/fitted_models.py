@@ -63,16 +63,20 @@ def fit(kind: str, formula: Any, explanatory: Any, frame: Any) -> Any:
     options = {} if kind == "ols" else {"disp": False}
     try:
         if isinstance(formula, str):
-            return getattr(smf, kind)(formula, data=_with_used_categories(frame)).fit(**options)
+            return getattr(smf, kind)(formula, data=_prepared(formula, frame)).fit(**options)
         names = {"ols": "OLS", "logit": "Logit", "probit": "Probit"}
         return getattr(sm, names[kind])(formula, explanatory).fit(**options)
     except Exception as error:  # noqa: BLE001 (whatever a formula makes of the data)
         raise _unfitted(kind, error) from None
 
 
-def _with_used_categories(frame: Any) -> Any:
-    """Return a frame without the categories that no row has, as R's `lm` does: a variable of nobody
-    would make the matrix of a model singular."""
+def _prepared(formula: str, frame: Any) -> Any:
+    """Return a frame for a formula: without the categories that no row has, as R's `lm` does, for a
+    variable of nobody would make the matrix of a model singular; and with 1 and 0 for an outcome of
+    yes and no, which a formula would make two columns of."""
+    outcome = formula.partition("~")[0].strip()
+    if outcome in frame.columns and frame[outcome].dtype.kind == "b":
+        frame = frame.assign(**{outcome: frame[outcome].astype(int)})
     names = [name for name in frame.columns if hasattr(frame[name], "cat")]
     return frame.assign(**{name: frame[name].cat.remove_unused_categories() for name in names})
 

@@ -23,7 +23,7 @@ class GridLayout:
 
     Totals are called `total`, or as `totals` say for each key, and shown if there `is_total`;
     `shares` says what counts are divided by. `is_named` says whether columns are called by their
-    aggregate, too.
+    aggregate, too. Keys to the left have their own names, or `names_left`.
     """
 
     left: int
@@ -32,6 +32,7 @@ class GridLayout:
     shares: Shares = ""
     is_named: bool = True
     totals: tuple[str, ...] = ()
+    names_left: tuple[str, ...] = ()
 
     def names(self, first: int, count: int) -> list[str]:
         """Return what totals over some keys are called."""
@@ -78,10 +79,11 @@ def lay_out(
         if is_listed is None or is_listed[row]:
             cells[tuple(codes[:left]), tuple(codes[left:])] = row
     names = [measure.name for measure in table.measures]
-    lines = [one for one in lefts if _is_shown(one, layout)]
-    heads = [one for one in tops if _is_shown(one, layout)]
+    # Shares of a line have no total of their own line: it would be 1.
+    lines = [one for one in lefts if _is_shown(one, layout, is_share=layout.shares == "columns")]
+    heads = [one for one in tops if _is_shown(one, layout, is_share=layout.shares == "index")]
     head = [
-        *table.keys[:left],
+        *(layout.names_left or table.keys[:left]),
         *(_head(table, layout, top, name) for name in names for top in heads),
     ]
     rows = []
@@ -99,8 +101,8 @@ def lay_out(
     return ShownTable(tuple(head), tuple(rows), left)
 
 
-def _is_shown(codes: tuple[int, ...], layout: GridLayout) -> bool:
-    return layout.is_total or not codes or TOTAL not in codes
+def _is_shown(codes: tuple[int, ...], layout: GridLayout, *, is_share: bool) -> bool:
+    return (layout.is_total and not is_share) or not codes or TOTAL not in codes
 
 
 def _places(codes: Any) -> list[tuple[int, ...]]:
