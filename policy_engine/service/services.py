@@ -18,6 +18,7 @@ from policy_engine.service.resources.access import Access
 from policy_engine.service.resources.answers import KeptAnswers
 from policy_engine.service.resources.budgets import Budgets
 from policy_engine.service.resources.comparisons import Comparisons
+from policy_engine.service.resources.contrasts import ReleaseContrasts
 from policy_engine.service.resources.dataset_columns import DatasetColumns
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.decision_details import DecisionDetails
@@ -72,6 +73,7 @@ class Services:
     reviews: Reviews
     budgets: Budgets
     releases: Releases
+    contrasts: ReleaseContrasts
     lineage: AssetLineage
     runs: Runs
     comparisons: Comparisons
@@ -143,6 +145,7 @@ class Services:
             reviews=reviews,
             budgets=budgets,
             releases=releases,
+            contrasts=ReleaseContrasts(database, datasets, releases),
             lineage=AssetLineage(database, datasets, releases, decisions),
             runs=runs,
             comparisons=Comparisons(runs),

@@ -34,6 +34,20 @@ def test_a_run_that_fails_says_why(open_page, masking):
     assert page.get_by_text("http://x.org/nothing").first.is_visible()
 
 
+def test_a_release_is_compared_with_what_it_was_made_of(open_page, accessibility, release):
+    page = open_page(f"/releases/{release}")
+    page.get_by_role("button", name="Compare the columns").click()
+    columns = page.get_by_role("region", name="Columns before and after")
+    row = columns.get_by_role("row").filter(has_text="name")
+    row.wait_for(timeout=60_000)
+    assert row.get_by_role("cell").last.inner_text() == "not there"
+    page.get_by_text("A few rows before").click()
+    page.get_by_role("button", name="Show what I may read").first.click()
+    page.get_by_text("Code N004").wait_for()  # policies do not know who asks
+    assert page.get_by_text("flu").count() == 0
+    assert accessibility(page) == []
+
+
 def test_a_release_is_verified_and_withdrawn_with_a_reason(open_page, release):
     page = open_page(f"/releases/{release}")
     figures = page.get_by_role("region", name="Certificate").get_by_role("row").last

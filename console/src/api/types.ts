@@ -69,6 +69,7 @@ export type RunComparison = Schemas["RunComparison"];
 export type RunKind = Schemas["RunKindView"];
 export type RunState = Run["state"];
 export type Release = Schemas["ReleaseView"];
+export type ReleaseContrast = Schemas["ReleaseContrast"];
 export type ReleaseState = Release["state"];
 export type Releases = Schemas["ReleasesView"];
 export type ReleaseVerdict = Schemas["ReleaseVerdict"];

@@ -119,7 +119,7 @@ export function QueryBox() {
   );
 }
 
-function AnswerView({ answer, isDry }: { answer: QueryAnswer; isDry: boolean }) {
+export function AnswerView({ answer, isDry }: { answer: QueryAnswer; isDry: boolean }) {
   const suppressed = answer.suppressed ?? [];
   const reason = answer.decision?.["reason"];
   return (

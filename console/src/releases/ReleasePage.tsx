@@ -11,6 +11,7 @@ import { Time } from "../parts/Time";
 import { lossesOf, type Certificate } from "./certificate";
 import { Measurements } from "./Measurements";
 import { Withdrawing } from "../parts/Withdrawing";
+import { BeforeAndAfter } from "./BeforeAndAfter";
 import { ReleaseBadge } from "./ReleaseBadge";
 import { VerifyingRelease } from "./VerifyingRelease";
 
@@ -77,6 +78,7 @@ function OneRelease({ opened, path, changed }: { opened: Opened; path: string; c
           <Facts release={release} policy={policy} />
           <Measured certificate={certificate} />
         </div>
+        <BeforeAndAfter path={path} output={release.output} />
         <VerifyingRelease path={path} />
         <LineagePanel path={path} round={release.state} />
       </div>

@@ -109,6 +109,11 @@ class Releases:
         """Return a release. Raises ServiceError (N003) if it is not there."""
         return self._one(actor, release_id, Verb.READ_RELEASES).view
 
+    def file(self, actor: Actor, release_id: str) -> tuple[ReleaseView, Path]:
+        """Return a release and its file, of which roles let nobody see a value."""
+        release = self._one(actor, release_id, Verb.READ_RELEASES)
+        return release.view, release.path
+
     def certificate(self, actor: Actor, release_id: str) -> Certificate:
         """Return the certificate of a release. Raises CertificateError where it does not fit."""
         release = self._one(actor, release_id, Verb.READ_RELEASES)

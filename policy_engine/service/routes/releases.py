@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.contrasts import ReleaseContrast
 from policy_engine.service.resources.lineage import LineageView
 from policy_engine.service.resources.releases import ReleasesView, ReleaseVerdict, ReleaseView
 
@@ -15,6 +16,7 @@ router = APIRouter(tags=["releases"])
 
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_RELEASES))]
 Verifier = Annotated[Actor, Depends(allowed(Verb.READ_RELEASES, is_costly=True))]
+Comparer = Annotated[Actor, Depends(allowed(Verb.READ_DATASETS, is_costly=True))]
 Withdrawer = Annotated[Actor, Depends(allowed(Verb.WITHDRAW_RELEASES))]
 
 
@@ -28,6 +30,13 @@ class WithdrawalReason(BaseModel):
 def list_releases(services: ServicesOf, actor: Reader) -> ReleasesView:
     """List releases, the newest first. That one is listed lets nobody read it."""
     return services.releases.all(actor)
+
+
+@router.get("/releases/{release_id}:contrast")
+def contrast_release(services: ServicesOf, actor: Comparer, release_id: str) -> ReleaseContrast:
+    """Say how columns looked before and look after, without a value, to who may read about all that
+    the release was made of."""
+    return services.contrasts.of(actor, release_id)
 
 
 @router.get("/releases/{release_id}")

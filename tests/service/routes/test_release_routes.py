@@ -1,6 +1,7 @@
 import pytest
 from building import ANALYST, DATASET, OUTPUT, people_policy
 from served import API, code, person, signed_in
+from test_dataset_routes import uploaded
 from test_policy_routes import published
 
 from policy_engine.api.applying import apply_policy
@@ -20,7 +21,7 @@ def owner(services):
     return signed_in(services, "owner", "steward", name="Owner")
 
 
-def released(services, owner, tmp_path, run_id="run1"):
+def released(services, owner, tmp_path, run_id="run1", dataset="x"):
     """Return the identifier of a release, as a run that succeeded leaves it."""
     if not owner.get(f"{API}/policies").json()["items"]:
         published(owner, people_policy())
@@ -41,7 +42,7 @@ def released(services, owner, tmp_path, run_id="run1"):
             id=run_id,
             kind="sanitise",
             owner_id=person(services, "steward"),
-            settings={"policy": policy["id"], "version": 1, "datasets": {DATASET: "x"}},
+            settings={"policy": policy["id"], "version": 1, "datasets": {DATASET: dataset}},
             state="succeeded",
             attempts=3,
             result={"outputs": [output]},
@@ -120,3 +121,26 @@ def test_releases_of_others_are_not_withdrawn(services, owner, tmp_path):
     answer = other.post(f"{API}/releases/{release}:withdraw", json={"reason": "x"})
     assert code(answer) == (404, "N003")
     assert code(other.get(f"{API}/releases/nothing")) == (404, "N003")
+
+
+def test_columns_are_told_before_and_after_without_a_value(services, owner, analyst, tmp_path):
+    published(owner, people_policy())
+    dataset = uploaded(owner, PEOPLE.encode(), "people.csv", DATASET).json()["id"]
+    address = f"{API}/releases/{released(services, owner, tmp_path, dataset=dataset)}:contrast"
+    answer = owner.get(address)
+    contrast = answer.json()
+    assert (contrast["inputs"], contrast["output"]) == ([DATASET], OUTPUT)
+    columns = {one["name"]: one for one in contrast["columns"]}
+    assert columns["name"]["after"] is None
+    assert columns["age"]["before"]["kind"] != columns["age"]["after"]["kind"]
+    assert columns["disease"]["before"] == columns["disease"]["after"]
+    assert not any(value in answer.text for value in ("Ams", "flu", "p1"))
+    assert signed_in(services, "auditor").get(address).json() == contrast
+    assert code(signed_in(services, "owner", name="Otto").get(address)) == (404, "N003")
+    assert code(analyst.get(address)) == (403, "N002")
+
+
+def test_columns_are_not_told_of_what_is_gone(services, owner, tmp_path):
+    address = f"{API}/releases/{released(services, owner, tmp_path)}:contrast"
+    assert code(owner.get(address)) == (404, "N003")
+    assert code(owner.get(f"{API}/releases/nothing:contrast")) == (404, "N003")
