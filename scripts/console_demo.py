@@ -101,6 +101,7 @@ def seed(calling: Any, rows: int) -> str:
     """Make what the folder lacks of the demo; return the run that is to be waited for."""
     for person in PEOPLE:
         _ensure_person(calling, person)
+    _ensure_stewards(calling)
     _ensure_dataset(calling, STATISTICS, rows)
     _ensure_policy(calling, STATISTICS)
     dataset = _ensure_dataset(calling, CUSTOMERS, rows)
@@ -112,6 +113,13 @@ def _ensure_person(calling: Any, person: DemoPerson) -> None:
     if all(one["name"] != person.name for one in calling.items("/people")):
         known = {"name": person.name, "roles": [*person.roles], "party": person.party}
         calling.call("POST", "/people", known)
+
+
+def _ensure_stewards(calling: Any) -> None:
+    """Have the owner name those who are to work for them: stewards see nothing of others."""
+    for one in calling.call("GET", "/stewards"):
+        if not one["is_yours"]:
+            calling.call("PUT", f"/stewards/{one['id']}")
 
 
 def _ensure_policy(calling: Any, policy: DemoPolicy) -> str:
@@ -128,7 +136,7 @@ def _ensure_policy(calling: Any, policy: DemoPolicy) -> str:
 
 def _ensure_dataset(calling: Any, policy: DemoPolicy, rows: int) -> str:
     found = [one for one in calling.items("/datasets") if one["iri"] == policy.iri]
-    described = {"name": f"Sample of {policy.sample}s", "iri": policy.iri}
+    described = {"name": f"Sample of {policy.sample.removesuffix('s')}s", "iri": policy.iri}
     row = found[0] if found else calling.call("POST", "/datasets", described)
     if row["digest"] is None:
         _upload(calling, row["id"], f"{policy.sample}.csv", _sample(policy.sample, rows))

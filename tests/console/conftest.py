@@ -3,13 +3,15 @@
 What is missing for it, a browser or the pages, is said by the tests that are skipped for it.
 """
 
+import importlib.util
 import os
 import shutil
+import sys
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
+from browsing import note_faults
 from building import DATASET, OUTPUT, anonymize, column, permission, policy
 from places import ROOT
 from releasing import PEOPLE, Calling
@@ -54,6 +56,18 @@ def owner(chromium, served):
     kept = context.storage_state()
     context.close()
     return kept
+
+
+@pytest.fixture(scope="session")
+def demo():
+    """The program that serves the console with demo data."""
+    path = ROOT / "scripts" / "console_demo.py"
+    spec = importlib.util.spec_from_file_location("console_demo", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["console_demo"] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["console_demo"]
 
 
 @pytest.fixture
@@ -105,7 +119,7 @@ def open_page(chromium, served, owner):
         )
         contexts.append(context)
         page = context.new_page()
-        _note_faults(page, served[0], faults)
+        note_faults(page, served[0], faults)
         page.goto(path, wait_until="networkidle")
         return page
 
@@ -113,24 +127,6 @@ def open_page(chromium, served, owner):
     for context in contexts:
         context.close()
     assert faults == []
-
-
-def _note_faults(page, address, faults):
-    """Note what a page writes to the console as an error, and whom else it asks for anything."""
-
-    def note_message(message):
-        is_of_refusal = message.text.startswith("Failed to load resource")
-        if message.type in ("error", "warning") and not is_of_refusal:
-            faults.append(message.text)
-
-    def note_request(request):
-        parts = urlsplit(request.url)
-        if parts.scheme != "data" and f"{parts.scheme}://{parts.netloc}" != address:
-            faults.append(f"asked for {request.url}")
-
-    page.on("console", note_message)
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("request", note_request)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """The demo that scripts/console serves: what its folder has, and that it is there once."""
 
-import importlib.util
 import re
 import signal
 import subprocess
@@ -11,16 +10,6 @@ from places import ROOT
 from served import API, browser, service, signed_in
 
 PROGRAM = ROOT / "scripts" / "console_demo.py"
-
-
-@pytest.fixture(scope="module")
-def demo():
-    spec = importlib.util.spec_from_file_location("console_demo", PROGRAM)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["console_demo"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["console_demo"]
 
 
 @pytest.fixture

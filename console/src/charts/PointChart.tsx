@@ -36,7 +36,7 @@ interface Props {
 const HEIGHT = 360;
 const LEFT = 56;
 const RIGHT = 16;
-const TOP = 16;
+const TOP = 28;
 const BOTTOM = 44;
 const WIDEST = 900;
 
@@ -150,18 +150,13 @@ function Labels({ points, width, drawn }: { points: readonly ChartPoint[]; width
     const isCrowded = placed.some((one) => Math.abs(one.x - x) < 56 && Math.abs(one.y - y) < 16);
     if (isCrowded || point.label === "") return [];
     placed.push({ x, y });
-    return [{ point, x, y, isLast: x > width - RIGHT - 60 }];
+    const half = 4 * point.label.length;
+    return [{ point, x: Math.min(Math.max(x, LEFT + half), width - RIGHT - half), y }];
   });
   return (
     <g className="labels">
-      {shown.map(({ point, x, y, isLast }) => (
-        <text
-          key={`${x} ${y}`}
-          x={isLast ? x - 8 : x + 8}
-          y={y}
-          textAnchor={isLast ? "end" : "start"}
-          className={point.isMarked ? "marked" : ""}
-        >
+      {shown.map(({ point, x, y }) => (
+        <text key={`${x} ${y}`} x={x} y={y} textAnchor="middle" className={point.isMarked ? "marked" : ""}>
           {point.label}
         </text>
       ))}
