@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 from contextlib import contextmanager
-from itertools import count, repeat
+from itertools import count, islice, repeat
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -32,6 +32,8 @@ sys.path[:0] = [str(ROOT / "tests")]
 from followed import cheap, steward  # noqa: E402
 from served import API, CUSTOMER, service  # noqa: E402
 
+from policy_engine.decision.log import DecisionLog  # noqa: E402
+from policy_engine.decision.model import Decision, Request  # noqa: E402
 from policy_engine.service.runs.queue import RunQueue  # noqa: E402
 from policy_engine.service.store.runs import StoredRun  # noqa: E402
 
@@ -261,20 +263,42 @@ def list_runs(served, folder, database, number):
         ("by a state", "/runs?state=succeeded"),
         ("by a kind", "/runs?kind=explore"),
     ):
-        times, before = [], served.cpu()
-        for _ in range(20):
-            began = time.monotonic()
-            served.call("GET", path)
-            times.append(time.monotonic() - began)
-        cpu = (served.cpu() - before) / len(times)
-        yield (
-            f"{number} runs, {name}",
-            {
-                "p50_ms": percentile(times, 0.5) * 1e3,
-                "p99_ms": max(times) * 1e3,
-                "cpu_ms": cpu * 1e3,
-            },
-        )
+        yield f"{number} runs, {name}", read(served, path)
+
+
+def list_log(served, folder, number):
+    """Fill the log of decisions, and read it from its end."""
+    log = DecisionLog.open(folder / "decisions.sqlite", folder / "keys" / "decisions.key")
+    entries = (_decision(one) for one in range(number))
+    while some := [*islice(entries, 5_000)]:
+        with log.transaction() as transaction:
+            for one in some:
+                transaction.append(one)
+    for name, path in (
+        ("last 50", "/decisions"),
+        ("denied", "/decisions?effect=deny"),
+        ("one asker of 500", "/decisions?assignee=http://org/person/7"),
+        ("an asker of none", "/decisions?assignee=http://org/nobody"),
+    ):
+        yield f"log of {number}, {name}", read(served, path)
+
+
+def _decision(number):
+    person, action = f"http://org/person/{number % 500}", "http://www.w3.org/ns/odrl/2/read"
+    asked = Request(assignee=person, action=action, targets=(OUTPUT,), purpose="marketing")
+    effect = "deny" if number % 3 else "permit"
+    return Decision(effect=effect, request=asked, reason="Because.")
+
+
+def read(served, path):
+    """Return how long a call takes, the slowest of twenty too, and CPU ms a call."""
+    times, before = [], served.cpu()
+    for _ in range(20):
+        began = time.monotonic()
+        served.call("GET", path)
+        times.append(time.monotonic() - began)
+    cpu = (served.cpu() - before) / len(times)
+    return {"p50_ms": percentile(times, 0.5) * 1e3, "p99_ms": max(times) * 1e3, "cpu_ms": cpu * 1e3}
 
 
 def first_page(served):
@@ -311,6 +335,8 @@ def main():
         for one in decide(served, seconds):
             note(*one)
         for one in list_runs(served, folder, given.database, number):
+            note(*one)
+        for one in list_log(served, folder, 10 * number):
             note(*one)
         note("events", stream(served, folder, given.database, streams, 20, seconds))
     if given.json:

@@ -1,13 +1,14 @@
 """Searches for one person at a time, which any division of the persons leaves as they are."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Persons: TypeAlias = tuple[NDArray[Any], ...]
+Floats: TypeAlias = "NDArray[np.float64]"
+Persons: TypeAlias = "tuple[NDArray[Any], ...]"
 """What is known of persons: a named tuple of arrays with a row for each."""
 _Persons = TypeVar("_Persons", bound=Persons)
 

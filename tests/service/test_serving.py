@@ -70,3 +70,11 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ServiceError, match="N013"):
         prepare_folder(tmp_path / "file")
+
+
+def test_the_service_starts_without_what_only_some_calls_need():
+    """The first page waits for all that is imported with the routes."""
+    words = "import sys, policy_engine.service.workers.answering; print(*sys.modules)"
+    process = subprocess.run([sys.executable, "-c", words], stdout=subprocess.PIPE, check=True)
+    names = {*process.stdout.decode().split()}
+    assert names.isdisjoint({"numba", "pyarrow", "sqlglot", "duckdb", "alembic", "scipy"})

@@ -8,12 +8,15 @@ import stat
 import sys
 import zipfile
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from policy_engine.audits.membership.fitted.code_free import ModelKind, code_free_kind
 from policy_engine.errors import AuditError, ServiceError
 from policy_engine.service.files.inspecting import read_apart, tell
 
-ENDINGS: dict[ModelKind, str] = {
+if TYPE_CHECKING:
+    from policy_engine.audits.membership.fitted.code_free import ModelKind
+
+ENDINGS: "dict[ModelKind, str]" = {
     "description": "json",
     "skops": "skops",
     "xgboost": "xgboost",
@@ -28,7 +31,7 @@ _MOST_INFLATED = 100
 _ALWAYS = 64 * 2**20
 
 
-def inspect_model(path: Path) -> ModelKind:
+def inspect_model(path: Path) -> "ModelKind":
     """Return which kind of model a file is, looked at in a process of its own.
 
     Raises AuditError as the library does for what is not a model, or holds code; ServiceError
@@ -38,8 +41,10 @@ def inspect_model(path: Path) -> ModelKind:
     return kind
 
 
-def model_kind(path: Path) -> ModelKind:
+def model_kind(path: Path) -> "ModelKind":
     """Return which kind of model a file is, looked at here. Raises as `inspect_model`."""
+    from policy_engine.audits.membership.fitted.code_free import code_free_kind  # noqa: PLC0415 (slow to import)
+
     if zipfile.is_zipfile(path):
         _check_archive(path)
     return code_free_kind(path)

@@ -11,7 +11,6 @@ from policy_engine import terms
 from policy_engine.api.deciding import query_data
 from policy_engine.decision import Decider
 from policy_engine.decision.knowing import Known
-from policy_engine.decision.query.checking.reviewed_cells import AnswerReview
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
 from policy_engine.errors import PolicyEngineError, QueryError
 from policy_engine.service.calls.refusals import ProblemView
@@ -193,6 +192,10 @@ class Queries:
             key = key_file(self.inputs.folder, LEDGER_KEY)
             more |= {"ledger": self.budgets, "ledger_key": key, "output_ledger_key": None}
         elif is_run:
+            from policy_engine.decision.query.checking.reviewed_cells import (  # noqa: PLC0415
+                AnswerReview,
+            )
+
             review = AnswerReview(is_exception=bool(question.exception.strip()))
             more |= {"output_ledger": self.inputs.ledger, "review": review}
         result = query_data(

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from policy_engine.api.receiving_outputs import preview_tables
 from policy_engine.release.output_folder.folder import OutputFolder, OutputStanding
 from policy_engine.release.output_folder.model import StoredFile
 from policy_engine.service.store.reviews import StoredReview
@@ -166,6 +165,8 @@ def _cells(suppressed: object) -> list[dict[str, Any]]:
 
 def table_views(read: OutputFolder, files: tuple[StoredFile, ...]) -> Iterator[FiguresView]:
     """Yield the tables among some files of a folder."""
+    from policy_engine.api.receiving_outputs import preview_tables  # noqa: PLC0415 (slow to import)
+
     for one in preview_tables(read, files):
         yield FiguresView(
             name=one.name,

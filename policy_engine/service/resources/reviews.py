@@ -13,11 +13,8 @@ from typing import TYPE_CHECKING, BinaryIO
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from policy_engine.api.receiving_outputs import receive_outputs
-from policy_engine.api.reviewing_answers import accept_answer, give_answer, submit_answer
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
 from policy_engine.errors import ServiceError
-from policy_engine.release.output_folder.folder import OutputFolder
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.files.keys import key_file
@@ -49,6 +46,7 @@ from policy_engine.service.store.reviews import StoredReview
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.model import QueryResult
+    from policy_engine.release.output_folder.folder import OutputFolder
 
 _MOST_OPEN = 50
 """So many reviews of one person may be open at once."""
@@ -76,6 +74,8 @@ class Reviews:
         None where nobody here owns its data, or too many of the caller wait already. The same
         answer waits once.
         """
+        from policy_engine.api.reviewing_answers import submit_answer  # noqa: PLC0415 (slow to import)
+
         assert result.checked is not None and result.decision is not None  # noqa: S101, PT018 (it is sent)
         scope, request = result.checked.recorded.scope, result.decision.request
         owner = self.inputs.decisions.owner_of(scope.dataset)
@@ -120,6 +120,8 @@ class Reviews:
         Raises ServiceError: N003 for a dataset that nobody here owns, N004 where too many of the
         caller are open; LedgerError (K027) for what is not a folder of outputs.
         """
+        from policy_engine.api.receiving_outputs import receive_outputs  # noqa: PLC0415 (slow to import)
+
         authorise(actor, Verb.SUBMIT_OUTPUTS)
         owner = self.inputs.decisions.owner_of(dataset)
         if owner is None:
@@ -156,6 +158,7 @@ class Reviews:
         Raises ServiceError (N003) for who did not, LedgerError (K028) while nobody has decided,
         and for one that was rejected.
         """
+        from policy_engine.api.reviewing_answers import give_answer  # noqa: PLC0415 (slow to import)
         from policy_engine.decision.query.rows import as_json  # noqa: PLC0415 (slow to import)
 
         row = self._own(actor, review_id)
@@ -271,6 +274,8 @@ class Reviews:
         return self._settled(row, actor)
 
     def _accept_answer(self, row: StoredReview, reason: str, actor: Actor) -> None:
+        from policy_engine.api.reviewing_answers import accept_answer  # noqa: PLC0415 (slow to import)
+
         decider = self.inputs.decisions.decider()
         own = self.inputs.known_data(decider, row.assignee, row.request)
         # What policies say nothing of any more is denied by name, to who decides.
@@ -342,7 +347,9 @@ class Reviews:
         summary = summary_of_review(row).model_copy(update={"state": state})
         return ReviewView(**summary.model_dump(), outputs=outputs, head=str(read.log.head))
 
-    def _read(self, row: StoredReview) -> OutputFolder:
+    def _read(self, row: StoredReview) -> "OutputFolder":
+        from policy_engine.release.output_folder.folder import OutputFolder  # noqa: PLC0415 (slow to import)
+
         return OutputFolder.read(self._folder(row.id), self._key)
 
     def _folder(self, review_id: str) -> Path:
