@@ -24,8 +24,8 @@ Counts = NDArray[np.int64]
 
 _LEAST, _MOST = 2**25, 2**26
 """Products of two residues below the upper bound are exact in double precision."""
-_MOST_STEPS = 2e10
-"""How many steps of elimination a search may take: a minute."""
+_MOST_STEPS = 4e9
+"""How many steps of elimination a search may take: some ten seconds."""
 _WITNESSES = (2, 3, 5, 7)
 """Enough for the Miller-Rabin test of numbers below 3,215,031,751 (Jaeschke, 1993)."""
 
@@ -160,6 +160,7 @@ class _Search:
             if self.nodes <= 0 or (steps > _MOST_STEPS and len(rows) > 1):
                 return absent._replace(state="undecided")
             self.nodes -= 1
+            rows = self._payable(rows, is_paid, weights)
             for vector in rows[(rows != 0) @ weights < self.least]:
                 full = np.zeros(width)
                 full[columns] = vector
@@ -167,6 +168,25 @@ class _Search:
                     return LightVector("found", full)
             stack += self._branches(rows, is_paid, weights)
         return absent
+
+    def _payable(self, rows: Residues, is_paid: NDArray[np.bool_], weights: Counts) -> Residues:
+        """Return a reduced basis of the vectors that are zero wherever together more would have to
+        be paid than is left: in columns that are multiples of each other."""
+        left = self.least - int(weights[is_paid].sum())
+        while len(rows) > 1 and left > 0:
+            classes = alike_multiples(rows, self.prime)
+            classes[is_paid] = -1
+            is_in = classes >= 0
+            sums = np.zeros(int(classes.max(initial=-1)) + 1, np.int64)
+            np.add.at(sums, classes[is_in], weights[is_in])
+            is_dear = is_in & np.append(sums >= left, np.False_)[classes]
+            if not is_dear.any():
+                break
+            order = np.concatenate([np.flatnonzero(is_dear), np.flatnonzero(~is_dear)])
+            form = echelon(rows[:, order], self.prime)
+            rest = form.rows[form.pivots >= int(is_dear.sum())]
+            rows = echelon(rest[:, np.argsort(order)], self.prime, is_reduced=True).rows
+        return rows
 
     def _branches(
         self, rows: Residues, is_paid: NDArray[np.bool_], weights: Counts
@@ -177,10 +197,9 @@ class _Search:
         if len(rows) < 2 or not is_open.any() or self._bound(rows, is_open, weights, paid):
             return ()
         column = int(np.argmax(np.where(is_open, weights, -1)))
-        flag = np.zeros(len(weights), np.bool_)
-        flag[column] = True
+        classes = alike_multiples(rows, self.prime)
         zero = self._vanishing(rows, column)
-        return ((rows, is_paid | flag), (zero, is_paid))
+        return ((rows, is_paid | (classes == classes[column])), (zero, is_paid))
 
     def _vanishing(self, rows: Residues, column: int) -> Residues:
         """Return the reduced basis of the vectors that are zero in a column."""
@@ -205,6 +224,20 @@ class _Search:
             bound += int(weights[left[form.pivots]].min())
             left = np.delete(left, form.pivots)
         return bound >= self.least
+
+
+def alike_multiples(rows: Residues, prime: int) -> NDArray[np.int64]:
+    """Return a number from 0 on for each column, the same for those that are multiples of each
+    other, and -1 for columns of zeros: combinations vanish in all columns of a number, or none."""
+    numbers = np.full(rows.shape[1], -1, np.int64)
+    some = np.flatnonzero(rows.any(axis=0))
+    if not len(some):
+        return numbers
+    values = np.ascontiguousarray(rows[:, some].T)
+    _divide(values, values[np.arange(len(values)), (values != 0).argmax(axis=1)], float(prime))
+    words = np.random.default_rng().integers(1, 2**63, rows.shape[0], np.uint64)
+    numbers[some] = np.unique(values.astype(np.uint64) @ words, return_inverse=True)[1].reshape(-1)
+    return numbers
 
 
 @inlined
@@ -254,3 +287,21 @@ def _eliminate(work, choices, pivots, prime, is_reduced):  # type: ignore[no-unt
         pivots[rank] = column
         rank += 1
     return rank
+
+
+@compiled
+def _divide(values, factors, prime):  # type: ignore[no-untyped-def]
+    """Divide each row by its factor, in place, but for factors of 0 and 1."""
+    inverse_prime = 1.0 / prime
+    for row in range(values.shape[0]):
+        if factors[row] == 0.0 or factors[row] == 1.0:
+            continue
+        base, power, exponent = factors[row], 1.0, np.int64(prime) - 2
+        while exponent > 0:
+            if exponent & 1:
+                power = residue(power * base, prime, inverse_prime)
+            base = residue(base * base, prime, inverse_prime)
+            exponent >>= 1
+        for place in range(values.shape[1]):
+            if values[row, place] != 0.0:
+                values[row, place] = residue(values[row, place] * power, prime, inverse_prime)

@@ -66,6 +66,29 @@ class SparseRows:
         own = self.members[is_in], numbers[self.columns[is_in]]
         return self.of_pairs(*own, self.count, count)
 
+    def merged(self) -> "SparseRows":
+        """Return the rows over columns of which no two are in the same rows, and none in none."""
+        numbers = self.alike_columns()
+        is_first = np.zeros(self.width, np.bool_)
+        some = np.flatnonzero(numbers >= 0)
+        is_first[some[np.unique(numbers[some], return_index=True)[1]]] = True
+        return self.of_columns(is_first, numbers, int(numbers.max(initial=-1)) + 1)
+
+    def beside(self, other: "SparseRows") -> "SparseRows":
+        """Return the rows with the columns of others behind their own."""
+        starts = np.concatenate([self.starts, self.starts[-1] + other.starts[1:]])
+        return SparseRows(self.count, starts, np.concatenate([self.members, other.members]))
+
+    def repeated(self, rows: Counts) -> "SparseRows":
+        """Return the rows at some places, which may be there several times."""
+        order = np.argsort(self.members, kind="stable")
+        starts = np.searchsorted(self.members[order], np.arange(self.count + 1))
+        columns = self.columns[order]
+        parts = [columns[starts[row] : starts[row + 1]] for row in rows.tolist()]
+        members = np.repeat(np.arange(len(rows)), [len(one) for one in parts])
+        own = np.concatenate([np.zeros(0, np.int64), *parts])
+        return self.of_pairs(members, own, len(rows), self.width)
+
     @cached_property
     def covered(self) -> Masks:
         """Which columns some row has a one in: (columns,)."""
@@ -256,40 +279,3 @@ def _constrain(  # type: ignore[no-untyped-def]
                 )
         pivots[pivot] = column
         left -= 1
-
-
-def alike_functionals(values: Residues, prime: int) -> tuple[Counts, Residues]:
-    """Return a number from 0 on for each column of combinations, -1 where all vanish, and by which
-    factor it differs from the others of its number; `values` are (columns, combinations).
-
-    Columns of one number are multiples of each other: combinations vanish in all or in none.
-    """
-    numbers, factors = np.full(len(values), -1, np.int64), np.zeros(len(values))
-    if not values.size:
-        return numbers, factors
-    places = np.flatnonzero((values != 0).any(axis=1))
-    scaled = values[places]
-    factors[places] = scaled[np.arange(len(places)), (scaled != 0).argmax(axis=1)]
-    _divide(scaled, factors[places], float(prime))
-    words = np.random.default_rng().integers(1, 2**63, values.shape[1], np.uint64)
-    sums = scaled.astype(np.uint64) @ words
-    numbers[places] = np.unique(sums, return_inverse=True)[1].reshape(-1)
-    return numbers, factors
-
-
-@compiled
-def _divide(values, factors, prime):  # type: ignore[no-untyped-def]
-    """Divide each row by its factor, in place, but for factors of 0 and 1."""
-    inverse_prime = 1.0 / prime
-    for row in range(values.shape[0]):
-        if factors[row] == 0.0 or factors[row] == 1.0:
-            continue
-        base, power, exponent = factors[row], 1.0, np.int64(prime) - 2
-        while exponent > 0:
-            if exponent & 1:
-                power = residue(power * base, prime, inverse_prime)
-            base = residue(base * base, prime, inverse_prime)
-            exponent >>= 1
-        for place in range(values.shape[1]):
-            if values[row, place] != 0.0:
-                values[row, place] = residue(values[row, place] * power, prime, inverse_prime)

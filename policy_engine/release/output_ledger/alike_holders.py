@@ -52,7 +52,8 @@ def alike_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     if system.is_too_large:
         yield Fault(TOO_LARGE, places)
         return
-    ends = _Ends.of_system(system, contents, is_end, _told_alone(trial, system))
+    about = system.rows, system.numbers, system.is_fresh
+    ends = KnownEnds.of_rows(*about, contents, is_end, _told_alone(trial, system))
     if not ends.is_open.any():
         return
     if ends.rows.count * ends.rows.width > MOST_DENSE or not can_solve():
@@ -77,9 +78,10 @@ def _told_alone(trial: Trial, system: LinearSystem) -> _Masks:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ends:
-    """The equations that a proof may use, over atoms that they do not tell apart taken together:
-    `numbers` are those of their populations, and `is_open` which atoms are asked about."""
+class KnownEnds:
+    """The equations that a proof may use that atoms are at an end, over atoms that they do not tell
+    apart taken together: `numbers` are those of populations, and `is_open` which of these atoms are
+    asked about."""
 
     rows: SparseRows
     numbers: NDArray[np.int64]
@@ -88,13 +90,19 @@ class _Ends:
     is_open: _Masks
 
     @classmethod
-    def of_system(
-        cls, system: LinearSystem, contents: AtomContents, is_end: _Masks, is_free: _Masks
-    ) -> "_Ends":
-        """Return those of a system, the atoms of which may be at an end; of those that are free,
-        it may be known."""
-        is_used = _equations(system.rows, is_end | (contents.units == 0))
-        rows = system.rows.chosen(is_used)
+    def of_rows(
+        cls,
+        every: SparseRows,
+        numbers: NDArray[np.int64],
+        is_fresh: _Masks,
+        contents: AtomContents,
+        is_end: _Masks,
+        is_free: _Masks,
+    ) -> "KnownEnds":
+        """Return those of all rows, some atoms of which are at an end; of those that are free, it
+        may be known."""
+        is_used = _equations(every, is_end | (contents.units == 0))
+        rows = every.chosen(is_used)
         atoms = rows.alike_columns()
         count = int(atoms.max(initial=-1)) + 1
         merged, is_in = contents.merged(atoms, count), atoms >= 0
@@ -105,8 +113,8 @@ class _Ends:
         own[first] = True
         return cls(
             rows.of_columns(own, atoms, count),
-            system.numbers[is_used],
-            system.is_fresh[is_used],
+            numbers[is_used],
+            is_fresh[is_used],
             merged,
             is_asked & (is_wrong == 0) & merged.are_ends,
         )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,26 @@ MayTell = Callable[[str, NDArray[np.bool_], NDArray[np.bool_]], bool]
 """Whether what a figure of some units and one of others, (units,) each, differ by may be told."""
 Contributions = Callable[[str], NDArray[np.float64] | None]
 """What each unit has in a column, (units,), NaN where it has nothing; None where nobody knows."""
+
+
+class EmptyParts(NamedTuple):
+    """Where those would be who were in cells of nobody, by groups of such persons.
+
+    `sums` are the places of cells without a unit in common; each cell is one by itself. `tables`
+    are the same number for the cells of one table, (sums,). Of a group, all are in a sum
+    (`are_within`) or some (`are_split`), (sums, groups) each, or else none. `kinds` are the same
+    number for the groups of the cells of nobody of one table, (groups,).
+    """
+
+    sums: tuple[tuple[int, ...], ...]
+    tables: NDArray[np.int64]
+    are_within: NDArray[np.bool_]
+    are_split: NDArray[np.bool_]
+    kinds: NDArray[np.int64]
+
+
+FindEmptyParts = Callable[[Sequence[str], Sequence[str]], EmptyParts]
+"""Returns who would be in cells of nobody, and in which others, by the conditions of both."""
 IsSameCondition = Callable[[str, str], bool]
 """Whether two conditions hold of the same units, whatever the secret of any of them is."""
 Holders = Mapping[str, NDArray[np.bool_]]
@@ -98,7 +118,8 @@ class OutputAnswer:
     `holders` are those of whom something holds, for each `held_measure` of the cells; of the
     `one_sided` ones it may be known that some units are none, only not that all are. A cell of such
     a measure has a value where it tells by itself that all units are holders, or none is, and may.
-    `contributions` are what units have in the columns that released totals are of.
+    `contributions` are what units have in the columns that released totals are of. `empty_parts`
+    is given where it may not be told of suppressed cells of nobody that they are.
     `owners` are whose the units are, where somebody may have several: a threshold is then so many
     units that they are of enough owners, whosever they are. Where a person has `accepted` the
     answer, who that is: what it releases need not stay unknown any more, though it was suppressed
@@ -118,6 +139,7 @@ class OutputAnswer:
     owners: UnitOwners | None = None
     one_sided: frozenset[str] = frozenset()
     contributions: Contributions | None = None
+    empty_parts: FindEmptyParts | None = None
     accepted: str = ""
 
     def check(self) -> None:

@@ -24,6 +24,7 @@ from policy_engine.release.output_ledger.differences import (
     told_faults,
     value_faults,
 )
+from policy_engine.release.output_ledger.empty_cells import empty_faults
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.linear_systems import linear_systems
 from policy_engine.release.output_ledger.spans import TOO_LARGE, span_faults
@@ -116,9 +117,10 @@ def _trial(
     )
     after = base.copy()
     after.add_cells(cells, numbers)
-    held = content.holders, content.owners, content.one_sided, content.contributions
+    held = content.holders, content.owners, content.one_sided
+    beside = content.contributions, content.empty_parts
     more = content.may_tell, content.is_same_condition, *held
-    return Trial(before, after, cells, own, fresh, *more)
+    return Trial(before, after, cells, own, fresh, *more, *beside)
 
 
 def _first_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
@@ -152,6 +154,7 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     if table is None:
         yield Fault(TOO_LARGE, trial.fresh)
         return
+    yield from empty_faults(trial, table)
     for system in linear_systems(trial, table):
         if is_held(system.name):
             yield from alike_faults(trial, system)

@@ -13,6 +13,7 @@ from policy_engine.kernels.output_checks.population_differences import Words
 from policy_engine.release.output_ledger.answers import (
     Bounds,
     Contributions,
+    FindEmptyParts,
     Holders,
     IsSameCondition,
     MayTell,
@@ -62,6 +63,7 @@ class AnswerContent:
     owners: UnitOwners | None = None
     one_sided: frozenset[str] = frozenset()
     contributions: Contributions | None = None
+    empty_parts: FindEmptyParts | None = None
     is_accepted: bool = False
 
     @classmethod
@@ -70,8 +72,9 @@ class AnswerContent:
         populations = answer.populations
         prints = populations.fingerprints(words)
         more = answer.cells, answer.bounds, answer.may_tell, answer.is_same_condition
-        about = *more, answer.holders, answer.owners, answer.one_sided, answer.contributions
-        content = cls(populations.units, populations.blocks, prints, *about)
+        about = *more, answer.holders, answer.owners, answer.one_sided
+        beside = answer.contributions, answer.empty_parts
+        content = cls(populations.units, populations.blocks, prints, *about, *beside)
         return replace(content, is_accepted=bool(answer.accepted))
 
     def block_keys(self) -> list[bytes]:

@@ -13,6 +13,7 @@ from policy_engine.kernels.output_checks.population_differences import (
 )
 from policy_engine.release.output_ledger.answers import (
     Contributions,
+    FindEmptyParts,
     Holders,
     IsSameCondition,
     MayTell,
@@ -59,6 +60,7 @@ class Trial:
     owners: UnitOwners | None = None
     one_sided: frozenset[str] = frozenset()
     contributions: Contributions | None = None
+    empty_parts: FindEmptyParts | None = None
 
     def are_enough(self, members: NDArray[np.bool_]) -> bool:
         """Return whether some units, (units,), of which there are fewer than the threshold, are of

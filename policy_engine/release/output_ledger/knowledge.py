@@ -168,10 +168,13 @@ class Knowledge:
 
     def lift(self, cells: Sequence[OutputCell], numbers: Sequence[int]) -> None:
         """Let the cells of an answer that a person accepted be known, though they were suppressed
-        before."""
+        before. Of cells of nobody, those alone that were asked for under the same condition."""
         for cell in cells:
-            if cell.is_released:
-                self.suppressed.pop((cell.measure, numbers[cell.population]), None)
+            key = cell.measure, numbers[cell.population]
+            earlier = self.suppressed.pop(key, None) if cell.is_released else None
+            if earlier is not None and not self.sizes[key[1]]:
+                rest = earlier.conditions - {cell.condition}
+                self.suppressed |= {key: earlier._replace(conditions=rest)} if rest else {}
 
     def name_units(self) -> None:
         """Add the names of bits to the sums: of many populations at once, it is faster."""

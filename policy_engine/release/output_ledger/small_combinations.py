@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.output_checks.released_span import (
     Residues,
+    alike_multiples,
     combination,
     disjoint_parts,
     echelon,
     in_span,
     light_vector,
 )
-from policy_engine.kernels.output_checks.sparse_span import Combinations, alike_functionals
+from policy_engine.kernels.output_checks.sparse_span import Combinations
 from policy_engine.release.output_ledger.linear_systems import LinearSystem
 
 NODES = 2_000
@@ -59,7 +60,7 @@ class SmallCombinations:
         columns, least = np.flatnonzero(is_small & is_meant), system.owners.least_share
         while True:
             values = own.values(columns)
-            classes = alike_functionals(values, prime)[0]
+            classes = alike_multiples(values.T, prime)
             is_in = classes >= 0
             shares = np.zeros(int(classes.max(initial=-1)) + 1, np.int64)
             np.add.at(shares, classes[is_in], system.owners.shares[columns[is_in]])

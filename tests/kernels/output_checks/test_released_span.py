@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from policy_engine.kernels.output_checks.released_span import (
+    alike_multiples,
     combination,
     echelon,
     in_span,
@@ -98,3 +99,11 @@ def test_what_is_known_does_not_count():
     weights = np.ones(3, np.int64)
     outcome = light_vector(rows, weights, 2, PRIME, lambda one: bool(one[0]), 99)
     assert outcome.state == "absent"
+
+
+def test_multiples_of_a_column_are_alike_and_what_vanishes_is_none():
+    columns = np.array([[1.0, 2], [PRIME - 1, PRIME - 2], [0, 0], [2, 2], [3, 6]])
+    numbers = alike_multiples(columns.T, PRIME).tolist()
+    assert numbers[0] == numbers[1] == numbers[4] != numbers[3]
+    assert numbers[2] == -1
+    assert alike_multiples(np.zeros((0, 2)), PRIME).tolist() == [-1, -1]

@@ -8,7 +8,6 @@ from policy_engine.kernels.output_checks.sparse_span import (
     Combinations,
     SparseRows,
     WholeForm,
-    alike_functionals,
 )
 
 PRIME = 67_108_859
@@ -76,12 +75,3 @@ def test_columns_that_do_not_matter_are_left_out_of_a_span():
     assert not WholeForm.of_rows(sparse(rows), np.arange(3), PRIME).spans(sparse(vector)).any()
     some = np.array([0, 1])
     assert WholeForm.of_rows(sparse(rows), some, PRIME).spans(sparse(vector), some).all()
-
-
-def test_multiples_of_a_functional_are_alike_and_what_vanishes_is_none():
-    values = np.array([[1.0, 2], [PRIME - 1, PRIME - 2], [0, 0], [2, 2], [3, 6]])
-    numbers, factors = alike_functionals(values, PRIME)
-    assert numbers[0] == numbers[1] == numbers[4] != numbers[3]
-    assert numbers[2] == -1
-    assert factors.tolist() == [1, PRIME - 1, 0, 2, 3]
-    assert alike_functionals(np.zeros((2, 0)), PRIME)[0].tolist() == [-1, -1]

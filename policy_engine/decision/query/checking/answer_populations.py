@@ -26,6 +26,7 @@ from policy_engine.decision.query.grammar import to_sql
 from policy_engine.release.output_ledger import (
     PERSONS,
     PERSONS_AND_ROWS,
+    FindEmptyParts,
     IsSameCondition,
     OutputAnswer,
     OutputCell,
@@ -49,8 +50,8 @@ class DatasetRows:
     Populations are of rows, since a unit with several may be in a cell with some of them: the
     difference of two populations of the same units may be one row. `row_counts` are the rows of
     each unit, `units` the unit of each row, and `values` returns a column of numbers by its name.
-    `unfiltered` are the rows that the query reads without its conditions, and `is_same_condition`
-    compares those.
+    `unfiltered` are the rows that the query reads without its conditions, `is_same_condition`
+    compares those, and `empty_parts` tells where somebody in cells of nobody would be.
     """
 
     expression: exp.Expr
@@ -59,6 +60,7 @@ class DatasetRows:
     values: "Callable[[str], NDArray[np.float64] | None] | None" = None
     unfiltered: UnfilteredRows | None = None
     is_same_condition: IsSameCondition | None = None
+    empty_parts: FindEmptyParts | None = None
 
     @property
     def count(self) -> int:
@@ -137,6 +139,7 @@ def ledger_answer(
         is_same_condition=is_same,
         owners=dataset_rows.row_owners,
         contributions=dataset_rows.values,
+        empty_parts=dataset_rows.empty_parts if _hides_zeros(verdict) else None,
     )
 
 
@@ -176,6 +179,12 @@ def _persons(
     pairs = part.numbers, part.places
     least = verdict.check.profile.min_units
     return DistinctPersons(dataset_rows.units, *pairs, len(part.rows), least)
+
+
+def _hides_zeros(verdict: TableVerdict) -> bool:
+    """Return whether it may not be told of withheld cells of nobody that they are."""
+    check = verdict.check
+    return check.profile.zeros_disclosive and check.secondary != "none"
 
 
 def _may_tell(

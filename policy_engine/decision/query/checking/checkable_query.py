@@ -16,6 +16,7 @@ from policy_engine.decision.query.checking.checked_query import (
     CheckedQuery,
     NotCheckableError,
 )
+from policy_engine.decision.query.checking.empty_parts import PartsOfEmptyCells
 from policy_engine.decision.query.checking.evidence_columns import UNIT
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.measured_columns import (
@@ -133,7 +134,8 @@ def dataset_rows(checkable: CheckableQuery, tables: Tables) -> DatasetRows:
     """Return the numbers of all rows of the dataset that has the units."""
     dataset = tables.catalog.dataset(checkable.dataset)
     values = lru_cache(8)(partial(_column_values, checkable.dataset, tables))
-    conditions = checkable.unfiltered, SameConditions(partial(_named_table, tables))
+    read = partial(_named_table, tables)
+    conditions = checkable.unfiltered, SameConditions(read), PartsOfEmptyCells(read)
     if not checkable.check.unit:
         rows = tables.read(checkable.dataset, dataset.columns[:1]).num_rows
         numbers = np.arange(rows + 1)

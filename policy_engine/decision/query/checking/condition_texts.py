@@ -47,12 +47,12 @@ class ConditionTexts:
         for cell in cells:
             own = sets[self.gathered.sets[cell]]
             codes = table.codes[cell].tolist()
-            values = [f"{keys[key]}{_IS}{labels[key][codes[key]]}" for key in own]
+            values = [f"{keys[key]}{KEY_IS}{labels[key][codes[key]]}" for key in own]
             texts.append(json.dumps([self.rows.text, sorted({*parts, *values})]))
         return texts
 
 
-_IS = " IS NOT DISTINCT FROM "
+KEY_IS = " IS NOT DISTINCT FROM "
 
 
 def _text(node: exp.Expr) -> str:
@@ -60,7 +60,7 @@ def _text(node: exp.Expr) -> str:
     if isinstance(node, exp.EQ):
         for one, other in ((node.left, node.right), (node.right, node.left)):
             if isinstance(one, exp.Column) and isinstance(other, exp.Literal):
-                return f"{one.sql('duckdb')}{_IS}{other.sql('duckdb')}"
+                return f"{one.sql('duckdb')}{KEY_IS}{other.sql('duckdb')}"
     return node.sql("duckdb")
 
 

@@ -76,19 +76,22 @@ class SameConditions:
         assert isinstance(select, exp.Select)  # noqa: S101 (so it was written)
         conditions = [condition.whole, other_condition.whole]
         try:
-            return not _differ(select, conditions, self._tables(select, conditions))
+            return not _differ(select, conditions, read_tables(self.read, select, conditions))
         except NotCheckableError:
             return False
 
-    def _tables(self, select: exp.Select, conditions: Sequence[exp.Expr]) -> "dict[str, pa.Table]":
-        """Return the columns of tables that conditions and joins read."""
-        nodes = (select, *conditions)
-        columns = [column for node in nodes for column in node.find_all(exp.Column)]
-        tables: dict[str, dict[str, None]] = {}
-        for table in select.find_all(exp.Table):
-            names = {one.name: None for one in columns if one.table == table.alias}
-            tables.setdefault(table.name, {}).update(names)
-        return {name: self.read(name, tuple(names)) for name, names in tables.items()}
+
+def read_tables(
+    read: ReadTable, select: exp.Select, conditions: Sequence[exp.Expr]
+) -> "dict[str, pa.Table]":
+    """Return the columns of tables that conditions and joins read."""
+    nodes = (select, *conditions)
+    columns = [column for node in nodes for column in node.find_all(exp.Column)]
+    tables: dict[str, dict[str, None]] = {}
+    for table in select.find_all(exp.Table):
+        names = {one.name: None for one in columns if one.table == table.alias}
+        tables.setdefault(table.name, {}).update(names)
+    return {name: read(name, tuple(names)) for name, names in tables.items()}
 
 
 def _differ(

@@ -1,0 +1,153 @@
+"""Whether counts tell of a withheld cell of nobody that it is one, where zeros disclose.
+
+No unit is in it, so it is known by its condition: whoever satisfied that would be in other cells,
+too. What is released are equations over the atoms of units and groups of such persons, of which
+there is nobody, and of none this may be known.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.output_checks.released_bounds import can_solve
+from policy_engine.kernels.output_checks.sparse_span import SparseRows
+from policy_engine.release.output_ledger.alike_holders import KnownEnds
+from policy_engine.release.output_ledger.answers import COUNT, PERSONS, systems_of
+from policy_engine.release.output_ledger.bounding import MOST_DENSE, UNDECIDED
+from policy_engine.release.output_ledger.differences import Fault, Trial
+from policy_engine.release.output_ledger.knowledge import AtomTable
+from policy_engine.release.output_ledger.linear_systems import CELLS, AtomContents
+from policy_engine.release.output_ledger.spans import SUPPRESSED_DERIVED, TOO_LARGE
+
+_Masks = NDArray[np.bool_]
+
+
+class _Released(NamedTuple):
+    """A released cell of one system: its population, its condition, and whether it is new."""
+
+    number: int
+    condition: str
+    is_fresh: bool
+
+
+def empty_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
+    """Yield the new cells that tell together that a withheld cell is one of nobody."""
+    if trial.empty_parts is None:
+        return
+    for system in (COUNT, PERSONS):
+        empties, cells = _empties(trial, system), _released(trial, system)
+        if not empties or not any(one.is_fresh for one in cells):
+            continue
+        if len(cells) > CELLS:
+            yield Fault(TOO_LARGE, trial.fresh)
+            return
+        yield from _faults_of(trial, table, system, empties, cells)
+
+
+def _empties(trial: Trial, system: str) -> list[str]:
+    """Return the conditions of withheld cells of nobody."""
+    texts = {
+        text
+        for (measure, number), cell in trial.after.suppressed.items()
+        if system in systems_of(measure) and not trial.after.sizes[number]
+        for text in cell.conditions
+    }
+    return sorted(texts - {""})
+
+
+def _released(trial: Trial, system: str) -> list[_Released]:
+    before = trial.before.conditions
+    return sorted(
+        {
+            _Released(number, text, text not in before.get((measure, number), ()))
+            for (measure, number), texts in trial.after.conditions.items()
+            if system in systems_of(measure) and trial.after.sizes[number]
+            for text in texts
+        }
+    )
+
+
+def _faults_of(
+    trial: Trial, table: AtomTable, system: str, empties: Sequence[str], cells: list[_Released]
+) -> Iterator[Fault]:
+    assert trial.empty_parts is not None  # noqa: S101 (its caller checks)
+    parts = trial.empty_parts(empties, [one.condition for one in cells])
+    is_fresh = np.array([any(cells[n].is_fresh for n in one) for one in parts.sums], np.bool_)
+    for kind in range(int(parts.kinds.max(initial=-1)) + 1):
+        own = parts.kinds == kind
+        is_split = np.bincount(parts.tables, parts.are_split[:, own].any(axis=1)) > 0
+        is_whole = np.asarray(~is_split[parts.tables], np.bool_)
+        if not (is_fresh & is_whole).any() or not parts.are_within[is_whole][:, own].any():
+            continue
+        sums = [one for one, is_used in zip(parts.sums, is_whole, strict=True) if is_used]
+        within = parts.are_within[is_whole][:, own]
+        numbers = [[cells[place].number for place in one] for one in sums]
+        ends = _ends(trial, _atoms(table, numbers), within, is_fresh[is_whole])
+        about = partial(_places, trial, system, numbers)
+        yield from _faults_at(ends, about)
+
+
+def _ends(trial: Trial, atoms: SparseRows, within: _Masks, is_fresh: _Masks) -> KnownEnds:
+    """Return the equations of sums over atoms, and groups that are within them or not."""
+    rows, columns = np.nonzero(within)
+    own = SparseRows.of_pairs(rows, columns, *within.shape)
+    is_empty = np.arange(atoms.width + own.width) >= atoms.width
+    about = _contents(trial, is_empty), is_empty, np.zeros(len(is_empty), np.bool_)
+    return KnownEnds.of_rows(atoms.beside(own), np.arange(len(within)), is_fresh, *about)
+
+
+def _faults_at(
+    ends: KnownEnds, places: Callable[[NDArray[np.int64]], tuple[int, ...]]
+) -> Iterator[Fault]:
+    if not ends.is_open.any() or not ends.is_fresh.any():
+        return
+    if ends.rows.count * ends.rows.width > MOST_DENSE or not can_solve():
+        yield Fault(TOO_LARGE if can_solve() else UNDECIDED, places(ends.numbers[ends.is_fresh]))
+        return
+    fixed = ends.fixed_anew()
+    if fixed is None:
+        yield Fault(UNDECIDED, places(ends.numbers[ends.is_fresh]))
+    elif fixed.atoms.any():
+        yield Fault(SUPPRESSED_DERIVED, places(ends.numbers[ends.is_fresh & fixed.equations]))
+
+
+def _places(
+    trial: Trial,
+    system: str,
+    sums: Sequence[Sequence[int]],
+    chosen: NDArray[np.int64],
+) -> tuple[int, ...]:
+    """Return the places of the fresh cells of some sums, or of all in a system."""
+    numbers = {number for place in chosen.tolist() for number in sums[place]}
+    own = [one for one in trial.fresh if system in systems_of(trial.cells[one].measure)]
+    some = tuple(one for one in own if trial.numbers[one] in numbers)
+    return some or tuple(own) or trial.fresh
+
+
+def _atoms(table: AtomTable, sums: Sequence[Sequence[int]]) -> SparseRows:
+    """Return sums of populations without a unit in common over the atoms that they tell apart."""
+    numbers = sorted({one for own in sums for one in own})
+    places = np.full(max(int(table.members.max(initial=0)), numbers[-1]) + 2, -1, np.int64)
+    places[numbers] = np.arange(len(numbers))
+    rows = places[table.members]
+    rows = rows[(rows >= 0).any(axis=1)]
+    words = np.append(np.random.default_rng().integers(1, 2**63, len(numbers), np.uint64), 0)
+    names = words.astype(np.uint64)[rows].sum(axis=0)
+    rows = rows[:, np.unique(names, return_index=True)[1]]
+    layers, columns = np.nonzero(rows >= 0)
+    populations = SparseRows.of_pairs(rows[layers, columns], columns, len(numbers), rows.shape[1])
+    whole = populations.repeated(places[[one for own in sums for one in own]])
+    of_sums = np.repeat(np.arange(len(sums)), [*map(len, sums)])
+    pairs = of_sums[whole.members], whole.columns
+    return SparseRows.of_pairs(*pairs, len(sums), whole.width).merged()
+
+
+def _contents(trial: Trial, is_empty: _Masks) -> AtomContents:
+    """Return what is known of atoms and parts before any equation: nothing of those with anybody,
+    whatever their size, and of parts that they have nobody or more."""
+    most = np.full(len(is_empty), 4 * trial.after.units, np.int64)
+    sums = np.where(is_empty, 0.0, 2.0 * trial.after.units)
+    return AtomContents(most, sums, is_empty, np.zeros(len(is_empty), np.bool_))
