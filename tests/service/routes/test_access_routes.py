@@ -98,23 +98,23 @@ def test_the_output_of_a_policy_is_its_owners(services, consumer):
     ]
 
 
-@pytest.mark.parametrize(
-    ("given", "refusal"),
-    [
-        ({"targets": ["http://example.com/Nothing"]}, (404, "N003")),
-        ({"targets": []}, (422, "D001")),
-        ({"targets": ["Visit"]}, (422, "D001")),
-        ({"until": "2001-01-01T00:00:00Z"}, (409, "N004")),
-        ({"until": "2999-01-01T00:00:00"}, (422, "N007")),
-        ({"until": "9999-12-31T23:59:59-23:59"}, (422, "N007")),
-        ({"targets": [VISIT] * 51}, (422, "N007")),
-        ({"reason": "x" * 2001}, (422, "N007")),
-        ({"purpose": "no purpose"}, (422, "D001")),
-    ],
-)
+UNGRANTABLE = [
+    ({"targets": ["http://example.com/Nothing"]}, (404, "N003")),
+    ({"targets": []}, (422, "D001")),
+    ({"targets": ["Visit"]}, (422, "D001")),
+    ({"until": "2001-01-01T00:00:00Z"}, (409, "N004")),
+    ({"until": "2999-01-01T00:00:00"}, (422, "N007")),
+    ({"until": "9999-12-31T23:59:59-23:59"}, (422, "N007")),
+    ({"targets": [VISIT] * 51}, (422, "N007")),
+    ({"reason": "x" * 2001}, (422, "N007")),
+    ({"purpose": "no purpose"}, (422, "D001")),
+]
+
+
 @pytest.mark.usefixtures("owner")
-def test_what_cannot_be_granted_is_not_asked(consumer, given, refusal):
-    assert code(asked(consumer, **given)) == refusal
+def test_what_cannot_be_granted_is_not_asked(consumer):
+    for given, refusal in UNGRANTABLE:
+        assert code(asked(consumer, **given)) == refusal, given
 
 
 @pytest.mark.usefixtures("owner")

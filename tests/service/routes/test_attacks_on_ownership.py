@@ -47,14 +47,15 @@ def rows(client):
     return answer.json().get("rows", [])
 
 
-@pytest.mark.parametrize(
-    "target", [SECRET, f"{SECRET}/name", [MINE, SECRET], "http://example.com/", "http://evil.org/x"]
-)
-def test_a_policy_about_what_is_anothers_or_nobodys_is_not_published(mallory, target):
-    answer = publish(mallory, opening(target))
-    assert code(answer) == (422, "P024")
-    assert answer.json()["problems"][0]["line"] > 0
-    assert rows(mallory) == []
+OF_OTHERS = [SECRET, f"{SECRET}/name", [MINE, SECRET], "http://example.com/", "http://evil.org/x"]
+
+
+def test_a_policy_about_what_is_anothers_or_nobodys_is_not_published(mallory):
+    for target in OF_OTHERS:
+        answer = publish(mallory, opening(target))
+        assert code(answer) == (422, "P024")
+        assert answer.json()["problems"][0]["line"] > 0
+        assert rows(mallory) == []
 
 
 def test_no_collection_reaches_what_is_anothers(mallory):
@@ -119,16 +120,26 @@ def test_no_dataset_is_called_like_anothers(mallory, victim, iri):
     assert victim.post(f"{API}/datasets", json={"name": "x", "iri": SECRET}).status_code == 201
 
 
-@pytest.mark.parametrize(
-    "iri",
-    ["http://example.com", "http://e/\t", "http://e/a b", "javascript:x", "x/y", "http://[x/y"],
-)
-def test_odd_names_are_no_names(services, mallory, iri):
-    assert code(mallory.post(f"{API}/datasets", json={"name": "x", "iri": iri})) == (422, "D001")
-    if iri != "http://example.com":
-        manager = signed_in(services, "administrator", name="Max")
-        body = {"name": "x", "roles": [], "party": iri}
-        assert code(manager.post(f"{API}/people", json=body)) == (422, "D001")
+ODD_NAMES = [
+    "http://example.com",
+    "http://e/\t",
+    "http://e/a b",
+    "javascript:x",
+    "x/y",
+    "http://[x/y",
+]
+
+
+def test_odd_names_are_no_names(services, mallory):
+    for iri in ODD_NAMES:
+        assert code(mallory.post(f"{API}/datasets", json={"name": "x", "iri": iri})) == (
+            422,
+            "D001",
+        )
+        if iri != "http://example.com":
+            manager = signed_in(services, "administrator", name="Max")
+            body = {"name": "x", "roles": [], "party": iri}
+            assert code(manager.post(f"{API}/people", json=body)) == (422, "D001")
 
 
 @pytest.mark.usefixtures("mallory")

@@ -174,22 +174,22 @@ def test_an_answer_to_be_checked_hides_its_small_cells(services):
     assert set(cell["codes"]) == set(answer["meanings"])
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT * FROM read_csv('/etc/passwd')",
-        "SELECT * FROM 'http://example.com/x.parquet'",
-        "INSTALL httpfs",
-        "ATTACH 'x.db'",
-        "COPY Visit TO 'x.csv'",
-        "SELECT 1; DROP TABLE Visit",
-        "not sql",
-        "",
-    ],
-)
-def test_nothing_but_a_query_of_what_may_be_read_is_run(reader, sql):
-    answer = query(reader, sql)
-    assert answer.status_code == 422 or not answer.json()["permitted"]
+NEVER_RUN = [
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT * FROM 'http://example.com/x.parquet'",
+    "INSTALL httpfs",
+    "ATTACH 'x.db'",
+    "COPY Visit TO 'x.csv'",
+    "SELECT 1; DROP TABLE Visit",
+    "not sql",
+    "",
+]
+
+
+def test_nothing_but_a_query_of_what_may_be_read_is_run(reader):
+    for sql in NEVER_RUN:
+        answer = query(reader, sql)
+        assert answer.status_code == 422 or not answer.json()["permitted"], sql
 
 
 @pytest.mark.usefixtures("reader")

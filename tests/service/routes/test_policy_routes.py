@@ -48,12 +48,12 @@ def test_problems_are_those_of_the_validator_with_their_places(services):
 ODD = [b"", b"\xff", b"{", b"[" * 60_000, b"null", b'{"text": "\\ud800"}']
 
 
-@pytest.mark.parametrize("body", ODD)
-def test_whatever_is_sent_is_answered_by_problems(services, body):
-    headers = {"Content-Type": "application/json"}
-    answer = browser(services).post(f"{API}/policies:check", content=body, headers=headers)
-    assert answer.status_code == 200
-    assert not answer.json()["valid"]
+def test_whatever_is_sent_is_answered_by_problems(services):
+    for body in ODD:
+        headers = {"Content-Type": "application/json"}
+        answer = browser(services).post(f"{API}/policies:check", content=body, headers=headers)
+        assert answer.status_code == 200
+        assert not answer.json()["valid"]
 
 
 def test_a_text_is_read_out_and_says_who_can_do_what(services):

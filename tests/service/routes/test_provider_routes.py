@@ -162,13 +162,19 @@ def test_a_browser_that_did_not_begin_is_not_signed_in(services, provider):
     assert code(other.get(CALLBACK, params=stolen)) == (401, "N010")
 
 
+CHANGES = [
+    {"state": "guess"},
+    {"state": ""},
+    {"code": ""},
+    {"code": "wr0ng"},
+    {"iss": "https://e.org"},
+]
+
+
 @pytest.mark.usefixtures("ada")
-@pytest.mark.parametrize(
-    "change",
-    [{"state": "guess"}, {"state": ""}, {"code": ""}, {"code": "wr0ng"}, {"iss": "https://e.org"}],
-)
-def test_what_comes_back_is_what_was_asked_for(services, provider, change):
-    assert code(come_back(browser(services), provider, **change)) == (401, "N010")
+def test_what_comes_back_is_what_was_asked_for(services, provider):
+    for change in CHANGES:
+        assert code(come_back(browser(services), provider, **change)) == (401, "N010")
 
 
 TOKENS = [
@@ -184,10 +190,10 @@ TOKENS = [
 
 
 @pytest.mark.usefixtures("ada")
-@pytest.mark.parametrize("change", TOKENS, ids=str)
-def test_a_token_that_says_anything_else_signs_nobody_in(services, provider, change):
-    provider.change = change
-    assert code(come_back(browser(services), provider)) == (401, "N010")
+def test_a_token_that_says_anything_else_signs_nobody_in(services, provider):
+    for change in TOKENS:
+        provider.change = change
+        assert code(come_back(browser(services), provider)) == (401, "N010")
 
 
 @pytest.mark.usefixtures("ada")

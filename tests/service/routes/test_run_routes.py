@@ -155,12 +155,12 @@ def test_what_a_run_left_is_saved_and_never_shown_as_a_page(services, steward):
 ODD = ["../secret", "..%2F..%2Fservice.db", "%2Fetc%2Fpasswd", "secret", "a.html%00"]
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_no_name_leads_to_another_file(services, steward, name):
-    me = steward.get(f"{API}/me").json()["id"]
-    address = finished(services, me, {"a.html": PAGE})
-    answer = steward.get(f"{address}/artefacts/{name}")
-    assert code(answer) in ((404, "N003"), (405, "N007"))
+def test_no_name_leads_to_another_file(services, steward):
+    for name in ODD:
+        me = steward.get(f"{API}/me").json()["id"]
+        address = finished(services, me, {"a.html": PAGE})
+        answer = steward.get(f"{address}/artefacts/{name}")
+        assert code(answer) in ((404, "N003"), (405, "N007"))
 
 
 def test_consumers_and_administrators_see_no_runs(services, steward, asked):

@@ -97,23 +97,21 @@ def test_of_many_who_ask_at_once_as_many_are_answered_as_the_budget_allows(servi
     assert left(lab) == "0.2"
 
 
-@pytest.mark.parametrize(
-    ("question", "status", "wrong"),
-    [
-        ({"epsilon": "a lot"}, 422, "D003"),
-        ({"epsilon": "-1"}, 422, "D003"),
-        ({"epsilon": "", "delta": "1e-6"}, 422, "D003"),
-        ({"epsilon": 0.5}, 422, "N007"),
-        ({"epsilon": "9" * 101}, 422, "N007"),
-        ({"sql": "SELECT COUNT(*) FROM Nothing"}, 422, "Q003"),
-    ],
-)
-def test_what_is_no_question_of_statistics_is_refused_and_costs_nothing(
-    lab, question, status, wrong
-):
-    asked = {"sql": COUNT, "epsilon": "0.5", **question}
-    assert code(lab.post(f"{API}/queries", json=asked)) == (status, wrong)
-    assert lab.get(f"{API}/me/budgets").json() == {"items": []}
+NO_QUESTIONS = [
+    ({"epsilon": "a lot"}, 422, "D003"),
+    ({"epsilon": "-1"}, 422, "D003"),
+    ({"epsilon": "", "delta": "1e-6"}, 422, "D003"),
+    ({"epsilon": 0.5}, 422, "N007"),
+    ({"epsilon": "9" * 101}, 422, "N007"),
+    ({"sql": "SELECT COUNT(*) FROM Nothing"}, 422, "Q003"),
+]
+
+
+def test_what_is_no_question_of_statistics_is_refused_and_costs_nothing(lab):
+    for question, status, wrong in NO_QUESTIONS:
+        asked = {"sql": COUNT, "epsilon": "0.5", **question}
+        assert code(lab.post(f"{API}/queries", json=asked)) == (status, wrong)
+        assert lab.get(f"{API}/me/budgets").json() == {"items": []}
 
 
 def test_who_has_no_permission_learns_of_nothing_and_is_charged_nothing(services, owner):
