@@ -163,6 +163,8 @@ class Queries:
         answer = _answer(result)
         if result.checked is not None and result.checked.offered is not None:
             answer.review = self.send(actor, result, question)
+            if answer.review is None:
+                answer.suggestion = " ".join(filter(None, (answer.suggestion, _NOT_SENT)))
         return answer
 
     def _logged(
@@ -215,6 +217,7 @@ class Queries:
         return result
 
 
+_NOT_SENT = "Nobody was asked to review it: too many of yours are open, or nobody here owns the data."
 _OF_NAMES = ("Q003", "Q004")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from policy_engine.decision import Decider
 from policy_engine.decision.knowing import Known
+from policy_engine.errors import QueryError
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.resources.decisions import Decisions
 
@@ -30,6 +31,18 @@ class QueryInputs:
             for iri, path in self.data(sql).items()
             if knowledge.has(iri) or knowledge.parts(iri)
         }
+
+    def permit(self, sql: str, assignee: str, purpose: str) -> bool:
+        """Return whether the policies in force let a query be asked. Nothing of it is logged."""
+        from policy_engine.api.deciding import query_data  # noqa: PLC0415 (slow to import)
+
+        decider = self.decisions.decider()
+        data = self.known_data(decider, assignee, sql)
+        question = sql, decider.policies, assignee, data, purpose
+        try:
+            return query_data(*question, run=False, **self.common(decider)).permitted
+        except QueryError:
+            return False
 
     @property
     def ledger(self) -> Path:

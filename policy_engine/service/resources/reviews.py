@@ -14,7 +14,7 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
-from policy_engine.errors import ServiceError
+from policy_engine.errors import LedgerError, ServiceError
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.files.keys import key_file
@@ -156,7 +156,7 @@ class Reviews:
         """Return the rows of an answer that was accepted, to who asked for it.
 
         Raises ServiceError (N003) for who did not, LedgerError (K028) while nobody has decided,
-        and for one that was rejected.
+        for one that was rejected, and where policies would not have it asked any more.
         """
         from policy_engine.api.reviewing_answers import give_answer  # noqa: PLC0415 (slow to import)
         from policy_engine.decision.query.rows import as_json  # noqa: PLC0415 (slow to import)
@@ -164,6 +164,9 @@ class Reviews:
         row = self._own(actor, review_id)
         if row.kind != "answer":
             raise nothing_there()
+        if not self.inputs.permit(row.request, row.assignee, row.purpose):
+            message = "Policies do not let you ask for this answer any more."
+            raise LedgerError.of("K028", message, "What was accepted is given out while they do.")
         table = give_answer(self._folder(row.id), row.assignee, by=actor.id, key=self._key)
         return ReviewedAnswer(
             columns=list(table.column_names),

@@ -192,6 +192,23 @@ def test_a_policy_that_was_withdrawn_lets_nothing_out(owner, reader):
     assert code(reader.get(f"{API}/reviews/{review}/answer")) == (409, "K028")
 
 
+def test_what_was_accepted_is_not_given_out_once_its_policy_was_withdrawn(owner, reader):
+    review = ask(reader)["review"]
+    decide(owner, review)
+    address = f"{API}/reviews/{review}/answer"
+    assert reader.get(address).status_code == 200
+    policy_id = owner.get(f"{API}/policies").json()["items"][0]["id"]
+    assert owner.post(f"{API}/policies/{policy_id}:withdraw", json={"reason": "Over."}).is_success
+    assert code(reader.get(address)) == (409, "K028")
+
+
+def test_who_has_too_many_reviews_open_is_told_that_no_other_was_asked_for(reader, monkeypatch):
+    monkeypatch.setattr("policy_engine.service.resources.reviews._MOST_OPEN", 0)
+    answer = ask(reader)
+    assert answer["review"] is None
+    assert "Nobody was asked to review it" in answer["suggestion"]
+
+
 def test_data_that_was_replaced_is_not_what_was_reviewed(owner, reader):
     review = ask(reader)["review"]
     dataset = owner.get(f"{API}/datasets").json()["items"][0]["id"]
