@@ -53,7 +53,7 @@ def alike_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
         yield Fault(TOO_LARGE, places)
         return
     about = system.rows, system.numbers, system.is_fresh
-    ends = KnownEnds.of_rows(*about, contents, is_end, _told_alone(trial, system))
+    ends = EndEquations.of_rows(*about, contents, is_end, _told_alone(trial, system))
     if not ends.is_open.any():
         return
     if ends.rows.count * ends.rows.width > MOST_DENSE or not can_solve():
@@ -78,7 +78,7 @@ def _told_alone(trial: Trial, system: LinearSystem) -> _Masks:
 
 
 @dataclass(frozen=True, eq=False)
-class KnownEnds:
+class EndEquations:
     """The equations that a proof may use that atoms are at an end, over atoms that they do not tell
     apart taken together: `numbers` are those of populations, and `is_open` which of these atoms are
     asked about."""
@@ -98,7 +98,7 @@ class KnownEnds:
         contents: AtomContents,
         is_end: _Masks,
         is_free: _Masks,
-    ) -> "KnownEnds":
+    ) -> "EndEquations":
         """Return those of all rows, some atoms of which are at an end; of those that are free, it
         may be known."""
         is_used = _equations(every, is_end | (contents.units == 0))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.output_checks.released_bounds import can_solve
 from policy_engine.kernels.output_checks.sparse_span import SparseRows
-from policy_engine.release.output_ledger.alike_holders import KnownEnds
+from policy_engine.release.output_ledger.alike_holders import EndEquations
 from policy_engine.release.output_ledger.answers import COUNT, PERSONS, systems_of
 from policy_engine.release.output_ledger.bounding import MOST_DENSE, UNDECIDED
 from policy_engine.release.output_ledger.differences import Fault, Trial
@@ -90,17 +90,17 @@ def _faults_of(
         yield from _faults_at(ends, about)
 
 
-def _ends(trial: Trial, atoms: SparseRows, within: _Masks, is_fresh: _Masks) -> KnownEnds:
+def _ends(trial: Trial, atoms: SparseRows, within: _Masks, is_fresh: _Masks) -> EndEquations:
     """Return the equations of sums over atoms, and groups that are within them or not."""
     rows, columns = np.nonzero(within)
     own = SparseRows.of_pairs(rows, columns, *within.shape)
     is_empty = np.arange(atoms.width + own.width) >= atoms.width
     about = _contents(trial, is_empty), is_empty, np.zeros(len(is_empty), np.bool_)
-    return KnownEnds.of_rows(atoms.beside(own), np.arange(len(within)), is_fresh, *about)
+    return EndEquations.of_rows(atoms.beside(own), np.arange(len(within)), is_fresh, *about)
 
 
 def _faults_at(
-    ends: KnownEnds, places: Callable[[NDArray[np.int64]], tuple[int, ...]]
+    ends: EndEquations, places: Callable[[NDArray[np.int64]], tuple[int, ...]]
 ) -> Iterator[Fault]:
     if not ends.is_open.any() or not ends.is_fresh.any():
         return

@@ -1,5 +1,7 @@
 """Withheld cells of nobody in a ledger: four cells of ten units, and one without any."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from asking_cells import answer
@@ -66,3 +68,12 @@ def test_a_total_is_given_where_another_cell_of_it_is_withheld(ledger):
 def test_where_zeros_disclose_nothing_totals_are_given(ledger):
     ledger.check_and_record(asked([*CELLS], hidden=["b y"], find=None))
     assert ledger.check_and_record(asked(["b"], find=None)).codes == ()
+
+
+def test_a_zero_that_a_person_accepted_is_told_by_totals_and_no_other_one_is(ledger):
+    zeros = ["a z", "b y"]
+    ledger.check_and_record(asked([*CELLS, "a z"], hidden=zeros))
+    assert [ledger.would_record(asked([one])).codes for one in "ab"] == [("K044",)] * 2
+    assert ledger.check_and_record(replace(asked(["b y"]), accepted="carl")).state == "recorded"
+    assert ledger.check_and_record(asked(["b"])).codes == ()
+    assert ledger.check_and_record(asked(["a"])).codes == ("K044",)

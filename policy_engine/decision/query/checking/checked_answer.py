@@ -47,6 +47,7 @@ from policy_engine.decision.query.checking.showing_released import (
     show_released,
 )
 from policy_engine.decision.query.checking.whole_columns import (
+    check_addable,
     check_distinct,
     check_ranked,
     unruled_figures,
@@ -179,6 +180,7 @@ def answer_checked(
     check_joins(checkable, tables, rows)
     check_distinct(checkable.query, checkable.unfiltered, checkable.unit if check.unit else None)
     check_ranked(checkable.query, checkable.unfiltered, tables)
+    check_addable(checkable.query, checkable.unfiltered, tables)
     gathered = gather(checkable, tables)
     judged = judge_answer(checkable, gathered, tables, rows)
     task = _AnswerTask(checkable, gathered, rows, tables, ledger, noise_key)

@@ -6,11 +6,13 @@ is another than those of the rest, or the sign of one contribution: J. Kenthapad
 K. Nissim, Simulatable auditing (PODS 2005).
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from sqlglot import exp
 
 from policy_engine.audits.outputs.model import Statbarn
@@ -80,6 +82,40 @@ def check_ranked(
             message = f"{text} has {column.values} different values: at least {LEAST_RANKED} are "
             message += "needed for a percentile or a mode."
             raise NotCheckableError("K018", message, "Count the rows of each value by GROUP BY.")
+
+
+def check_addable(
+    query: CheckedQuery, rows: UnfilteredRows, tables: "Mapping[str, pa.Table]"
+) -> None:
+    """Refuse totals and means of DECIMAL columns that are too large to be added up in all rows.
+
+    Whether those of a cell are would tell who is in it. Raises NotCheckableError: K022, also if the
+    query fails, and K017 for an argument that cannot be read.
+    """
+    if not any(_is_long_decimal(one) for table in tables.values() for one in table.schema.types):
+        return
+    added = [one for one in query.aggregates if one.kind in ("total", "binary")]
+    values = {_text(one): tried(rows.resolved(one.arguments[0])) for one in added}
+    entries = []
+    for place, one in enumerate(values.values()):
+        size = exp.Abs(this=exp.TryCast(this=one.copy(), to=exp.DType.DOUBLE.into_expr()))
+        kind = exp.Anonymous(this="TYPEOF", expressions=[exp.Min(this=one.copy())])
+        entries += [named(exp.Sum(this=size), f"s{place}"), named(kind, f"t{place}")]
+    figures = _figures(rows, entries, tables)
+    for place, text in enumerate(values):
+        decimal, total = _DECIMAL.fullmatch(figures[f"t{place}"]), figures[f"s{place}"]
+        if decimal and total is not None and total >= _MOST_ADDED / 10.0 ** int(decimal[1]):
+            message = f"{text} is too large to be added up exactly."
+            raise NotCheckableError("K022", message, "Give the column as floats (DOUBLE).")
+
+
+def _is_long_decimal(kind: "pa.DataType") -> bool:
+    """Return whether fewer than 10^10 numbers of a type may be too large to be added up."""
+    return bool(pa.types.is_decimal(kind) and kind.precision > _SHORT)
+
+
+_DECIMAL, _SHORT, _MOST_ADDED = re.compile(r"DECIMAL\(\d+,(\d+)\)"), 28, 0.99e38
+"""Totals of DECIMAL have 38 digits."""
 
 
 def unruled_figures(

@@ -5,6 +5,8 @@ import pytest
 from output_checked import RESEARCHER, TABLE, policy_with
 
 from policy_engine.api.deciding import query_data
+from policy_engine.api.reviewing_answers import accept_answer, submit_answer
+from policy_engine.decision.query.checking.reviewed_cells import AnswerReview
 
 UNIT = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/id"})
 SIZES = {
@@ -17,11 +19,11 @@ DISTRICTS = "SELECT district, sector, COUNT(*) AS n FROM T GROUP BY district, se
 AGES = "SELECT age, sector, COUNT(*) AS n FROM T GROUP BY age, sector"
 
 
-def people():
+def people(sizes=SIZES):
     """Return persons of four districts and ages, and of three sectors: one cell is of nobody."""
     rows = [
         (*place, sector, "mf"[number % 2])
-        for place, counts in SIZES.items()
+        for place, counts in sizes.items()
         for sector, count in counts.items()
         for number in range(count)
     ]
@@ -94,3 +96,20 @@ def test_a_cell_that_another_one_hides_leaves_totals_as_they_are(ask):
 def test_where_zeros_disclose_nothing_totals_are_given(ask):
     ask(DISTRICTS, "bundesbank")
     assert shown(ask("SELECT COUNT(*) AS n FROM T WHERE region = 'north'", "bundesbank")) == [110]
+
+
+def test_a_zero_that_a_person_accepted_is_told_by_totals_and_another_one_is_not(tmp_path):
+    south = ("d3", "south", 41)
+    data = {TABLE: people({**SIZES, south: {**SIZES[south], "y": 0}})}
+    policies, ledger = [policy_with(("pe:outputCheck", "eq", "sacro"), UNIT)], tmp_path / "ledger"
+
+    def answer(sql, review=None):
+        return query_data(sql, policies, RESEARCHER, data, output_ledger=ledger, review=review)
+
+    assert shown(answer(DISTRICTS)).count(None) == 2
+    sql = DISTRICTS.replace("GROUP", "WHERE district = 'd1' AND sector = 'x' GROUP")
+    result, folder = answer(sql, AnswerReview(is_exception=True)), tmp_path / "folder"
+    submit_answer(result, sql, folder, by="rita", exception="Everybody knows that one.")
+    accept_answer(folder, policies, data, ledger, reason="They do.", by="carl")
+    totals = [f"SELECT COUNT(*) AS n FROM T WHERE district = '{one}'" for one in ("d1", "d3")]
+    assert [shown(answer(one)) for one in totals] == [[44], [None]]

@@ -1,5 +1,7 @@
 """What a whole column is decides how its aggregates are judged, not the rows that are chosen."""
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 from output_checked import RESEARCHER, TABLE, policy_with
@@ -144,3 +146,27 @@ def test_who_has_a_value_without_bounds_does_not_decide_what_is_shown(tmp_path, 
 
 def test_totals_of_what_is_never_negative_are_shown(tmp_path):
     assert suppressed_of([10.0 + n for n in range(120)], CHOSEN, tmp_path) == []
+
+
+@pytest.mark.parametrize("rich", [(3, 7), (3, 150), (149, 150)])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(fortune) FROM T",
+        "SELECT AVG(fortune) FROM T WHERE id < 30",
+        "SELECT SUM(CASE WHEN id < 30 THEN fortune ELSE 0 END) FROM T",
+    ],
+)
+def test_whether_exact_totals_are_too_large_does_not_tell_who_is_added_up(seen, rich, sql):
+    fortunes = [Decimal(9 * 10**37 if one in rich else 1000 + one) for one in range(200)]
+    column = pa.array(fortunes, pa.decimal128(38, 0))
+    table = world(0).append_column("fortune", column)
+    assert seen(table, sql, "bundesbank", "ledger") == (False, ["K022"], None, None)
+
+
+def test_long_decimals_whose_total_is_exact_are_added_up(seen):
+    column = pa.array([Decimal(10**29 * (1000 + one)) for one in range(200)], pa.decimal128(38, 0))
+    table = world(0).append_column("fortune", column)
+    sql = "SELECT SUM(fortune) AS s FROM T"
+    *_, rows = seen(table, sql, "bundesbank", "ledger")
+    assert rows == [{"s": Decimal(2199) * 10**31}]
