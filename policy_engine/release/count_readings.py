@@ -11,7 +11,7 @@ from policy_engine.audits.outputs.listing import is_listed_whole
 from policy_engine.audits.outputs.model import Counts, Figures
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.audits.outputs.tabulating import COUNTS
-from policy_engine.kernels.output_checks.world_sums import KnownEnds
+from policy_engine.kernels.output_checks.world_sums import SumReach
 from policy_engine.methods.output_checks.profile import NEARLY_ALL
 from policy_engine.release.judged_tables import JudgedTable
 
@@ -30,7 +30,7 @@ class CellGoal:
     low: float
     high: float
 
-    def is_missed(self, reach: KnownEnds) -> bool:
+    def is_missed(self, reach: SumReach) -> bool:
         """Return whether less is possible by what is known."""
         return reach.low > self.low + _NEAR or reach.high < self.high - _NEAR
 

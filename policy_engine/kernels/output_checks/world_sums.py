@@ -35,7 +35,7 @@ class WorldSums:
 
 
 @dataclass(frozen=True)
-class KnownEnds:
+class SumReach:
     """What a sum is known to lie between, and by which of the sums that are shown, (sums,)."""
 
     low: float
@@ -73,7 +73,7 @@ class WorldAttack:
         free = np.full(len(numbers), np.inf)
         self._solver.changeRowsBounds(len(numbers), numbers, -free, free)
 
-    def reach(self, number: int, low: float, high: float) -> KnownEnds:
+    def reach(self, number: int, low: float, high: float) -> SumReach:
         """Return what a target is known to lie between: exactly where that is more than `low` or
         less than `high`, else as far as worlds show. Raises UndecidedError."""
         used = np.zeros(len(self._lower), np.bool_)
@@ -81,7 +81,7 @@ class WorldAttack:
             used |= self._extreme(number, 1.0, low)
         if self.most[number] < high - _NEAR:
             used |= self._extreme(number, -1.0, high)
-        return KnownEnds(float(self.least[number]), float(self.most[number]), used)
+        return SumReach(float(self.least[number]), float(self.most[number]), used)
 
     def _extreme(self, number: int, sign: float, goal: float) -> Bools:
         """Look for the world in which a target is least or largest, and return the sums that bound

@@ -217,7 +217,9 @@ class Queries:
         return result
 
 
-_NOT_SENT = "Nobody was asked to review it: too many of yours are open, or nobody here owns the data."
+_NOT_SENT = (
+    "Nobody was asked to review it: too many of your reviews are open, or the data have no owner."
+)
 _OF_NAMES = ("Q003", "Q004")
 
 
