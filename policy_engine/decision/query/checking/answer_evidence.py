@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from policy_engine.audits.outputs.reasons import reasons_in
 from policy_engine.decision.query.checking.checked_answer import CheckedAnswer
+from policy_engine.decision.query.checking.condition_counts import ConditionCounts
 from policy_engine.decision.query.rows import cell_json
 
 if TYPE_CHECKING:
@@ -17,8 +18,9 @@ def evidence_json(
     """Return all that is known of a checked answer, as JSON, which who asked may not see.
 
     For each cell, released or not, it has the exact figure, all reasons against it, and the
-    evidence that they are from; beside them the query, who asked, the check with its thresholds,
-    the digest of the data, and the entry of the ledger, `number` 0 where nothing could leave.
+    evidence that they are from, with how many its condition tells something of; beside them the
+    query, who asked, the check with its thresholds, the digest of the data, and the entry of the
+    ledger, `number` 0 where nothing could leave.
     """
     verdict, recorded = checked.judged or checked.verdict, checked.recorded
     request = decision.request if decision else None
@@ -41,14 +43,16 @@ def evidence_json(
             zip((one.name for one in verdict.table.measures), checked.aggregates, strict=True)
         ),
         "cells": [
-            _cell(verdict, row, number)
+            _cell(verdict, checked.conditions, row, number)
             for row in range(len(verdict.reasons))
             for number in range(len(verdict.table.measures))
         ],
     }
 
 
-def _cell(verdict: "TableVerdict", row: int, number: int) -> dict[str, Any]:
+def _cell(
+    verdict: "TableVerdict", conditions: ConditionCounts | None, row: int, number: int
+) -> dict[str, Any]:
     measure, mask = verdict.table.measures[number], int(verdict.reasons[row, number])
     is_released = bool(verdict.released[row, number])
     figures = [one.evidence.figures(row) for one in measure.statistics]
@@ -61,4 +65,5 @@ def _cell(verdict: "TableVerdict", row: int, number: int) -> dict[str, Any]:
         "codes": [reason.value for reason in reasons_in(mask)],
         "statbarns": [one.statbarn.value for one in measure.statistics],
         "evidence": cell_json(figures),
+        "condition": conditions.told(row, number) if conditions else None,
     }

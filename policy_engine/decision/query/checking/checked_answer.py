@@ -15,6 +15,7 @@ from policy_engine.audits.outputs.reasons import CheckOutcome, Reason
 from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.decision.query.checking.answer_populations import DatasetRows
 from policy_engine.decision.query.checking.checkable_query import CheckableQuery, check_joins
+from policy_engine.decision.query.checking.condition_counts import ConditionCounts
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, gather_answer
 from policy_engine.decision.query.checking.ledger_checks import (
     RECORDING,
@@ -66,6 +67,7 @@ class CheckedAnswer:
     shown, or any row of an answer of keys alone. An answer `is_shortened` where rows of which
     nothing is released cannot be listed, whether there are any or not. `protection` says what
     was done to the figures that are shown, and `judged` is the verdict on the exact ones;
+    `conditions` has the numbers by which conditions were judged, for owners and auditors, too, and
     `has_condition` whether the query asks of anybody whether a condition holds. `recorded` is
     the entry of the ledger, and `aggregates` are the texts of the measures. What a person may let
     out besides is `offered`, where that was asked for and there is anything.
@@ -81,6 +83,7 @@ class CheckedAnswer:
     protection: str = ""
     has_condition: bool = False
     judged: TableVerdict | None = field(default=None, repr=False)
+    conditions: ConditionCounts | None = field(default=None, repr=False)
     offered: OfferedAnswer | None = None
 
     @property
@@ -119,9 +122,10 @@ def judge_answer(
     gathered: GatheredAnswer,
     tables: "Mapping[str, pa.Table]",
     rows: Callable[[], DatasetRows],
-) -> TableVerdict:
+) -> tuple[TableVerdict, ConditionCounts]:
     """Return the verdict on each cell by itself, with cells suppressed that are about nobody, or
-    whose conditions hold of too few, or too few not, of those of whom they tell something.
+    whose conditions hold of too few, or too few not, of those of whom they tell something; and of
+    how many they do.
 
     Otherwise a condition about one person would be answered by whether its cell is shown. Raises
     NotCheckableError: K017 for a condition that cannot be read, K022 if the query fails.
@@ -144,7 +148,8 @@ def judge_answer(
     )
     query, cells = gathered.queries.query, len(gathered.sets)
     unruled = unruled_figures(query, cells, checkable.unfiltered, tables)
-    return replace(verdict, reasons=verdict.reasons | few | telling | unruled)
+    reasons = verdict.reasons | few | telling.reasons | unruled
+    return replace(verdict, reasons=reasons), telling
 
 
 def _owners(checkable: CheckableQuery, rows: Callable[[], DatasetRows]) -> RowOwners | None:
@@ -182,8 +187,8 @@ def answer_checked(
     check_ranked(checkable.query, checkable.unfiltered, tables)
     check_addable(checkable.query, checkable.unfiltered, tables)
     gathered = gather(checkable, tables)
-    judged = judge_answer(checkable, gathered, tables, rows)
-    task = _AnswerTask(checkable, gathered, rows, tables, ledger, noise_key)
+    judged, conditions = judge_answer(checkable, gathered, tables, rows)
+    task = _AnswerTask(checkable, gathered, conditions, rows, tables, ledger, noise_key)
     if review is None:
         return task.answer(judged, suppress_totals(judged))
     if review.accepted is not None:
@@ -198,6 +203,7 @@ class _AnswerTask:
 
     checkable: CheckableQuery
     gathered: GatheredAnswer
+    conditions: ConditionCounts
     rows: Callable[[], DatasetRows]
     tables: "Mapping[str, pa.Table]"
     ledger: AnswerLedger
@@ -227,6 +233,7 @@ class _AnswerTask:
             protection=protected.protection,
             has_condition=_has_condition(checkable),
             judged=verdict,
+            conditions=self.conditions,
         )
 
     def offered(

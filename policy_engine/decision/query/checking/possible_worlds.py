@@ -31,6 +31,7 @@ from policy_engine.decision.query.checking.atom_answers import (
     absent_answers,
     common_answers,
 )
+from policy_engine.decision.query.checking.condition_counts import ConditionCounts
 from policy_engine.decision.query.checking.condition_leaves import (
     ConditionLeaves,
     LeafExpression,
@@ -59,14 +60,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Counts = NDArray[np.int64]
-    Masks = NDArray[np.uint32]
 
 MOST_PAIRS = 2_000_000
 """How many pairs of different rows and secret values a condition may be evaluated on: what is
 beyond that is for a person to decide."""
-
-_REASONS = {"inside": Reason.FEW_UNITS, "outside": Reason.GROUP_DISCLOSURE}
-"""The reasons against cells of which too few rows tell something."""
 
 ALIKE, PART = "rows alike", "rows of cells"
 """The tables of the rows that are alike, and of those in the cells of one grouping set."""
@@ -78,9 +75,9 @@ def telling_cells(
     tables: "Mapping[str, pa.Table]",
     least: Callable[[], int],
     owners: RowOwners | None = None,
-) -> "Masks":
+) -> ConditionCounts:
     """Return the reasons (bits) against cells that tell of fewer than the `least` rows that they
-    have a secret, or that all but fewer do: (rows of the answer, aggregates).
+    have a secret, or that all but fewer do, and of how many: (rows of the answer, aggregates).
 
     Of fewer rows than that it is asked whose they are, if it is known who the `owners` are: rows of
     enough units are enough.
@@ -88,7 +85,7 @@ def telling_cells(
     Raises NotCheckableError: K017 for a condition that cannot be read, K022 if the query fails.
     """
     query = gathered.queries.query
-    masks = np.zeros((len(gathered.sets), len(query.aggregates)), np.uint32)
+    shape = len(gathered.sets), len(query.aggregates)
     places: dict[str, list[int]] = {}
     conditions: dict[str, PopulationCondition] = {}
     for number, aggregate in enumerate(query.aggregates):
@@ -97,7 +94,8 @@ def telling_cells(
                 conditions[condition.text] = condition
                 places.setdefault(condition.text, []).append(number)
     if not conditions:
-        return masks
+        return ConditionCounts.none(*shape)
+    whole = ConditionCounts.zeros(*shape)
     keys = [rows.resolved(one) for one in query.keys]
     parts = rows.source, keys, [*conditions.values()], tables
     worlds = PossibleWorlds.of(*parts, least(), owners)
@@ -106,10 +104,10 @@ def telling_cells(
     for number, own in enumerate(query.sets):
         cells = np.flatnonzero(gathered.sets == number)
         codes = gathered.table.codes[cells]
-        against = worlds.reasons(own, keyed_cells(gathered, cells), codes)
-        for numbers, reasons in zip(places.values(), against, strict=True):
-            masks[np.ix_(cells, np.array(numbers))] |= reasons[:, None]
-    return masks
+        against = worlds.counts(own, keyed_cells(gathered, cells), codes)
+        for numbers, counts in zip(places.values(), against, strict=True):
+            whole.add(np.ix_(cells, np.array(numbers)), counts)
+    return whole
 
 
 def _numbers_of_persons(
@@ -202,20 +200,22 @@ class PossibleWorlds:
         columns_by_leaf = columns, absent, common
         return cls(alike, leaf_keys, plain, leaf_conditions, *columns_by_leaf, least, owned)
 
-    def reasons(self, keys: Sequence[int], cells: "pa.Table", codes: "Counts") -> "list[Masks]":
-        """Return the reasons (bits) against the cells of a grouping set: (cells,) per condition.
+    def counts(
+        self, keys: Sequence[int], cells: "pa.Table", codes: "Counts"
+    ) -> list[ConditionCounts]:
+        """Return what the cells of a grouping set are judged by: (cells,) per condition.
 
         A reason against cells together, whatever a key is that the condition reads, is one against
         each. `codes` tell the values of keys apart, (cells, keys).
         """
-        masks = [np.zeros(cells.num_rows, np.uint32) for _ in self.conditions]
+        counts = [ConditionCounts.none(cells.num_rows) for _ in self.conditions]
         groups: dict[tuple[int, ...], list[int]] = {}
         for number, condition in enumerate(self.conditions):
             read = [one for one in keys if self.keys[one].columns & condition.columns]
             if condition.columns <= self._settled_columns(keys):
                 read = []  # It only chooses cells.
             if len(read) > MOST_COLUMNS:
-                masks[number] |= np.uint32(Reason.BEYOND_LEDGER.bit)
+                counts[number] = counts[number].with_reason(Reason.BEYOND_LEDGER)
                 continue
             for size in range(len(read) + 1):
                 for some in combinations(read, size):
@@ -223,24 +223,24 @@ class PossibleWorlds:
                     groups.setdefault(kept, []).append(number)
         for kept, numbers in groups.items():
             coarse, places = _together(cells, codes[:, list(kept)])
-            for number, mask in self._reasons(kept, coarse, numbers).items():
-                masks[number] |= mask[places]
-        return masks
+            for number, own in self._counts(kept, coarse, numbers).items():
+                counts[number] = counts[number].joined(own.at(places))
+        return counts
 
     def _settled_columns(self, keys: Sequence[int]) -> frozenset[str]:
         """Return the columns that are known of whoever is in a cell."""
         return frozenset[str]().union(*(self.plain_keys[number] for number in keys))
 
-    def _reasons(
+    def _counts(
         self, keys: Sequence[int], cells: "pa.Table", numbers: Sequence[int]
-    ) -> "dict[int, Masks]":
-        """Return the reasons (bits) against cells by some keys, (cells,) for each condition."""
-        masks = {number: np.zeros(cells.num_rows, np.uint32) for number in numbers}
+    ) -> dict[int, ConditionCounts]:
+        """Return what cells by some keys are judged by, (cells,) for each condition."""
+        counts = {number: ConditionCounts.none(cells.num_rows) for number in numbers}
         splits = []
         for number in numbers:
             columns = sorted(self.conditions[number].columns - self._settled_columns(keys))
             if len(columns) > MOST_COLUMNS:
-                masks[number] |= np.uint32(Reason.BEYOND_LEDGER.bit)
+                counts[number] = counts[number].with_reason(Reason.BEYOND_LEDGER)
                 continue
             splits += [
                 _Split(self, number, frozenset(one), keys)
@@ -248,12 +248,12 @@ class PossibleWorlds:
                 for one in combinations(columns, size)
             ]
         if not splits:
-            return masks
+            return counts
         part = self._part(keys, cells)
         few = [*self._within_limits(splits, part)]
         for split in splits:
             if split not in few:
-                masks[split.number] |= np.uint32(Reason.BEYOND_LEDGER.bit)
+                counts[split.number] = counts[split.number].with_reason(Reason.BEYOND_LEDGER)
         texts = {
             f"{name}{place}": to_sql(select, "duckdb")
             for place, one in enumerate(few)
@@ -261,26 +261,30 @@ class PossibleWorlds:
         }
         results = run_checked(texts, {ALIKE: self.rows.table, PART: part})
         judged = {
-            split: self._judged(
+            split: ConditionCounts.judged(
                 [results[f"{name}{place}"] for name in split.counts_by_name()],
                 cells.num_rows,
                 self.least,
+                split.secret,
+                is_of_units=False,
             )
             for place, split in enumerate(few)
         }
         doubtful = [
-            split for split, mask in judged.items() if mask.any() or split.number in self.of_persons
+            split
+            for split, own in judged.items()
+            if own.reasons.any() or split.number in self.of_persons
         ]
         if doubtful and self.owned is not None:
             judged |= self._judged_by_owner(keys, cells, doubtful)
-        for split, mask in judged.items():
-            masks[split.number] |= mask
-        return masks
+        for split, own in judged.items():
+            counts[split.number] = counts[split.number].joined(own)
+        return counts
 
     def _judged_by_owner(
         self, keys: Sequence[int], cells: "pa.Table", splits: "Sequence[_Split]"
-    ) -> "Mapping[_Split, Masks]":
-        """Return the reasons (bits) against cells, by how many units the rows are of."""
+    ) -> "Mapping[_Split, ConditionCounts]":
+        """Return what cells are judged by: how many units the rows are of."""
         assert self.owned is not None  # noqa: S101 (its caller checks)
         least, owned = self.owned()
         texts = {
@@ -291,26 +295,15 @@ class PossibleWorlds:
         part = self._part(keys, cells, owned)
         results = run_checked(texts, {ALIKE: self.rows.table, PART: part})
         return {
-            split: self._judged(
+            split: ConditionCounts.judged(
                 [results[f"{name}{place}"] for name in split.texts_of_units()],
                 cells.num_rows,
                 least,
+                split.secret,
+                is_of_units=True,
             )
             for place, split in enumerate(splits)
         }
-
-    @staticmethod
-    def _judged(counts: "Sequence[pa.Table]", cells: int, least: int) -> "Masks":
-        """Return the reasons (bits) against cells of which fewer than the `least` tell something,
-        by any count, of all cells that the first one has: (cells,)."""
-        telling, own = counts[0]["cell"].to_numpy(), np.zeros(cells, np.uint32)
-        for count in counts:
-            passed = telling[own[telling] == 0]
-            for name, reason in _REASONS.items():
-                sizes = np.zeros(cells, np.int64)
-                sizes[count["cell"].to_numpy()] = count[name].to_numpy()
-                own[passed[sizes[passed] < least]] |= np.uint32(reason.bit)
-        return own
 
     def _part(
         self, keys: Sequence[int], cells: "pa.Table", owned: "pa.Table | None" = None

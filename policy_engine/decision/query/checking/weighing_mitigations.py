@@ -41,7 +41,7 @@ def weigh_mitigations(
     """
     check_joins(checkable, tables, inputs.dataset_rows)
     gathered = gather(checkable, tables)
-    judged = judge_answer(checkable, gathered, tables, inputs.dataset_rows)
+    judged, _ = judge_answer(checkable, gathered, tables, inputs.dataset_rows)
     is_count = counts_of_units(gathered, replace(inputs, is_plain=True))
     number = int(np.argmax(is_count))
     names = [one.name for one in checkable.query.columns if number in one.aggregates]
@@ -67,7 +67,8 @@ def _coarser(
     query = checkable.query
     for key, expression in enumerate(query.keys if len(query.keys) > 1 else ()):
         coarser = replace(checkable, query=_without_key(query, key))
-        judged = judge_answer(coarser, gather(coarser, tables), tables, inputs.dataset_rows)
+        gathered = gather(coarser, tables)
+        judged, _ = judge_answer(coarser, gathered, tables, inputs.dataset_rows)
         name = expression.name or expression.sql("duckdb", comments=False)
         yield suppression_cost(judged, number, f"suppress, without {name}")
 

@@ -9,7 +9,8 @@ from policy_engine.api.deciding import query_data
 from policy_engine.decision.query.checking.answer_evidence import evidence_json
 
 REGIONS, PAYS = ["north"] * 20 + ["south"] * 20, [10.0] * 20 + [1.0] * 19 + [999.0]
-PAY = pa.table({"region": REGIONS, "pay": PAYS})
+PERSONS = [number // 2 for number in range(40)]
+PAY = pa.table({"region": REGIONS, "pay": PAYS, "person": PERSONS})
 SQL = "SELECT region, SUM(pay) AS s FROM T GROUP BY region"
 
 
@@ -43,3 +44,43 @@ def test_answer_of_which_nothing_could_leave_is_in_no_entry(tmp_path):
     document = evidence(tmp_path, "SELECT MAX(pay) AS m FROM T")
     assert (document["ledger"]["number"], document["ledger"]["hash"]) == (0, "")
     assert document["cells"][0]["value"] == "nan"
+
+
+def test_a_condition_has_the_numbers_by_which_it_was_judged(tmp_path):
+    sql = "SELECT region, COUNT(*) FILTER (WHERE pay > 900) AS n, COUNT(*) AS m FROM T GROUP BY 1"
+    cells = evidence(tmp_path, sql)["cells"]
+    told = {"columns": ["t.pay"], "least": 10, "counted": "rows"}
+    assert [cell["condition"] for cell in cells] == [
+        {**told, "inside": 0, "outside": 20},
+        None,
+        {**told, "inside": 1, "outside": 19},
+        None,
+    ]
+    assert "K002" in cells[2]["codes"]
+
+
+def test_of_several_columns_those_that_are_nearest_to_too_few_are_told(tmp_path):
+    sql = "SELECT COUNT(*) AS n FROM T WHERE pay < 5 AND region = 'south'"
+    [cell] = evidence(tmp_path, sql)["cells"]
+    assert cell["condition"] == {
+        "columns": ["t.region"],
+        "inside": 19,
+        "outside": 0,
+        "least": 10,
+        "counted": "rows",
+    }
+    assert cell["codes"] == ["K003"]
+
+
+def test_persons_are_counted_where_there_are_few_rows(tmp_path):
+    sql = "SELECT COUNT(*) AS n FROM T WHERE pay > 5"
+    unit = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"})
+    [cell] = evidence(tmp_path, sql, unit, ("pe:minUnits", "gteq", 11))["cells"]
+    assert cell["condition"] == {
+        "columns": ["t.pay"],
+        "inside": 11,
+        "outside": 10,
+        "least": 11,
+        "counted": "units",
+    }
+    assert cell["codes"] == ["K003"]

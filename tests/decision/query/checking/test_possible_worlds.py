@@ -363,8 +363,8 @@ def reasons_against(table, condition):
     where = PopulationCondition((sqlglot.parse_one(condition, dialect="duckdb"),))
     source = sqlglot.parse_one("FROM t", dialect="duckdb")
     worlds = PossibleWorlds.of(source, [], [where], {"t": table}, LEAST)
-    [[mask]] = worlds.reasons((), pa.table({"cell": [0]}), np.zeros((1, 0), np.int64))
-    return int(mask)
+    [counts] = worlds.counts((), pa.table({"cell": [0]}), np.zeros((1, 0), np.int64))
+    return int(counts.reasons[0])
 
 
 def telling_rows(rows, holds):
