@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from policy_engine.errors import ServiceError
-from policy_engine.service.files.blobs import check_storage
+from policy_engine.service.files.storage_urls import check_storage
 from policy_engine.service.identity.providers import CALLBACK, IdentityProvider, is_safe_address
 
 PORT = 8642

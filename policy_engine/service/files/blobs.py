@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
-from urllib.parse import urlsplit
 
 from policy_engine.errors import PolicyEngineError, ServiceError
+from policy_engine.service.files.storage_urls import check_storage
 
 _CHUNK = 1 << 20
 
@@ -134,24 +134,6 @@ class ArrowBlobs:
 
     def _place(self, name: str) -> str:
         return f"{self.root}/files/{name}"
-
-
-def check_storage(url: str) -> None:
-    """Raise ServiceError (N012) for what is not a URL of a storage, or has a secret in it.
-
-    A secret in a URL is in lists of processes: it is given by the environment.
-    """
-    parts = urlsplit(url)
-    if parts.username or parts.password or "secret" in parts.query.lower():
-        message = (
-            "The URL of a storage has no credentials in it: who sees processes would see them."
-        )
-        hint = "Give them by the environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
-        raise ServiceError.of("N012", message, hint)
-    if not parts.scheme or not (parts.netloc or parts.path):
-        raise ServiceError.of(
-            "N012", f"A storage is a URL, s3://BUCKET/FOLDER. Given: {url!r:.80}."
-        )
 
 
 @contextmanager
