@@ -93,7 +93,7 @@ class DecisionDetails:
         with self.database.reading() as session:
             is_shown = _readable_policies(session, actor)
             version = _version(session, entry)
-        detail = _detail(view, entry, lambda uid: uid == entry.decided.policy or is_shown(uid))
+        detail = _detail(view, entry, lambda uid: uid == view.policy or is_shown(uid))
         is_known = version is not None and is_shown(entry.decided.policy)
         return detail.model_copy(update={"version": version if is_known else None})
 

@@ -3,14 +3,13 @@
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from policy_engine import terms
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.data.chain.rows import reason
@@ -29,13 +28,13 @@ from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.metrics.call_meter import EventTally
 from policy_engine.service.resources.log_pages import (
     LogFilter,
-    LoggedDecision,
     LoggedView,
     LogPage,
     entry_view,
     read_entry,
     read_page,
 )
+from policy_engine.service.resources.log_readings import LogReading
 from policy_engine.service.resources.ownership import OwnedAssets
 
 Proofs = tuple[Certificate | Attestation, ...]
@@ -240,13 +239,16 @@ class Decisions:
         """
         if authorise(actor, Verb.READ_DECISIONS) is not Whose.OWN:
             return read_page(self.path, wanted, _is_anything, limit, before)
-        if Role.OWNER in actor.roles:
-            return read_page(self.path, wanted, self._own_entries(actor), limit, before)
-        if not actor.party or wanted.assignee not in ("", actor.party):
-            return LogPage(items=[])
-        own = wanted.model_copy(update={"assignee": actor.party})
-        page = read_page(self.path, own, _is_anything, limit, before)
-        return LogPage(items=[*map(self._without_names(actor), page.items)], next=page.next)
+        reading = self._reading(actor)
+        if wanted.target and reading.name(wanted.target) != wanted.target:
+            return LogPage(items=[])  # nor is it told whether a name was guessed
+        if Role.OWNER not in actor.roles:
+            if not actor.party or wanted.assignee not in ("", actor.party):
+                return LogPage(items=[])
+            wanted = wanted.model_copy(update={"assignee": actor.party})
+        is_readable = partial(reading.may_read, wanted=wanted)
+        page = read_page(self.path, wanted, is_readable, limit, before)
+        return LogPage(items=[*map(reading.shown, page.items)], next=page.next)
 
     def entry(self, actor: Actor, number: int) -> tuple[Entry, LoggedView]:
         """Return an entry of the log, whole and as the caller may see it on a page.
@@ -260,52 +262,25 @@ class Decisions:
         view = entry_view(entry)
         if not is_own:
             return entry, view
-        if Role.OWNER in actor.roles:
-            if not self._own_entries(actor)(entry.decided.model_dump()):
-                raise nothing_there()
-            return entry, view
-        if not actor.party or view.assignee != actor.party:
+        reading = self._reading(actor)
+        if not reading.may_read(entry.decided.model_dump()):
             raise nothing_there()
-        return entry, self._without_names(actor)(view)
+        return entry, reading.shown(view)
 
-    def _own_entries(self, actor: Actor) -> Callable[[LoggedDecision], bool]:
-        """Return whether an owner may read an entry: one of their own requests, or one about what
-        belongs to them."""
-        standing = Standing(self.decider().owners)
-        parties = {one for one, person in self._compiled.people.items() if person == actor.id}
-
-        @cache
-        def is_own(asset: str) -> bool:
-            return standing.of(asset).own(parties)
-
-        def is_readable(decided: LoggedDecision) -> bool:
-            request = decided["request"]
-            is_from_them = bool(actor.party) and request["assignee"] == actor.party
-            return is_from_them or any(map(is_own, request["targets"]))
-
-        return is_readable
-
-    def _without_names(self, actor: Actor) -> Callable[[LoggedView], LoggedView]:
-        """Return entries of a log for who may not know all names of columns that a query meant.
-
-        A denied query of all columns names them: of those that no policy names to the party, the
-        dataset is told.
-        """
+    def _reading(self, actor: Actor) -> LogReading:
+        """Return what somebody may read of the log: their own requests and, of owners, those about
+        what belongs to them."""
         decider = self.decider()
-        knowledge, datasets = Known(decider, actor.party), decider.owners.statements_by_asset
-
-        def name(target: str) -> str:
-            dataset = terms.dataset_of(target)
-            is_hidden = dataset in datasets and not (
-                knowledge.has(target) or knowledge.has(dataset)
-            )
-            return dataset if is_hidden else target
-
-        def without(view: LoggedView) -> LoggedView:
-            targets = tuple(dict.fromkeys(map(name, view.targets)))
-            return view.model_copy(update={"targets": targets})
-
-        return without
+        is_owner = Role.OWNER in actor.roles
+        people = self._compiled.people.items()
+        return LogReading(
+            party=actor.party,
+            knowledge=Known(decider, actor.party),
+            datasets=decider.owners.statements_by_asset.keys(),
+            standing=Standing(decider.owners),
+            parties=frozenset(one for one, person in people if is_owner and person == actor.id),
+            policies=self.ownership.policies_of(actor.id) if is_owner else frozenset(),
+        )
 
     def verify(self, actor: Actor) -> LogIntegrity:
         """Return whether the log is as it was written."""
@@ -331,5 +306,5 @@ class Decisions:
         return key_file(self.folder, "decisions")
 
 
-def _is_anything(_decided: LoggedDecision) -> bool:
+def _is_anything(_decided: object) -> bool:
     return True

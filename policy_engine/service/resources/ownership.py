@@ -77,6 +77,14 @@ class OwnedAssets:
             row = session.execute(select(*map(_changes, tables))).one()
         return tuple(one or 0 for one in row)
 
+    def policies_of(self, person_id: str) -> frozenset[str]:
+        """Return the uids of the policies of an owner that are, or were, in force."""
+        rows = select(StoredPolicy.uid).where(
+            StoredPolicy.owner_id == person_id, StoredPolicy.uid.is_not(None)
+        )
+        with self.database.reading() as session:
+            return frozenset(filter(None, session.scalars(rows)))
+
     def ruling(self, but: str = "") -> Ruling:
         """Return what decides: the policies in force, but for one of them, and who owns what."""
         with self.database.reading() as session:

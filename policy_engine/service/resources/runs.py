@@ -1,7 +1,7 @@
 """Runs: asked for, watched, cancelled, and asked for again."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,12 @@ from sqlalchemy.orm import Session
 from policy_engine.errors import Problem, ServiceError, did_you_mean
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.identity.actors import Actor
-from policy_engine.service.identity.authorising import authorise, nothing_there, owners_of
+from policy_engine.service.identity.authorising import (
+    authorise,
+    authorise_on,
+    nothing_there,
+    owners_of,
+)
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.models import OwnedModels
@@ -96,11 +101,11 @@ class Runs:
                 state=RunState.QUEUED.value,
                 attempts=self.attempts,
             )
+            subjects = _subjects(session, asked_for)
+            _check_subjects(actor, subjects)
             session.add(run)
             session.flush()
-            session.add_all(
-                RunSubject(run_id=run.id, person_id=one) for one in _subjects(session, asked_for)
-            )
+            session.add_all(RunSubject(run_id=run.id, person_id=one) for one in subjects)
             note(session, run.id, RunState.QUEUED.value)
             return run_view(run)
 
@@ -132,6 +137,7 @@ class Runs:
             if run.state not in (RunState.FAILED, RunState.CANCELLED):
                 message = "What failed or was cancelled is tried again."
                 raise ServiceError.of("N004", f"{message} The run {_HOW[RunState(run.state)]}.")
+            _check_subjects(actor, subjects_of(session, [run.id])[run.id])
             run.state, run.token = RunState.QUEUED.value, run.token + 1
             run.attempts = run.attempt + self.attempts
             run.stage, run.done, run.total = "", 0, 0
@@ -253,6 +259,13 @@ def _subjects(session: Session, settings: RunSettings) -> set[str]:
     ):
         subjects |= {*session.scalars(select(table.owner_id).where(table.id.in_(ids)))}
     return subjects.union(*subjects_of(session, settings.release_ids).values())
+
+
+def _check_subjects(actor: Actor, subjects: Iterable[str]) -> None:
+    """Check that somebody may start a run about what belongs to owners, who may read it for
+    another reason. Raises ServiceError (N003)."""
+    for one in subjects:
+        authorise_on(actor, Verb.START_RUNS, one)
 
 
 def _changed(session: Session, run: StoredRun) -> RunView:

@@ -74,3 +74,52 @@ def test_the_log_is_exported_as_lines_whose_chain_is_that_of_the_log(services, r
 
 def test_a_log_that_is_not_there_yet_is_exported_empty(services):
     assert signed_in(services, "auditor").get(f"{API}/decisions:export").content == b""
+
+
+OTHER = "http://example.com/Clinic"
+
+
+@pytest.fixture
+def mixed(services, owner, reader):
+    """Somebody who owns data, and who asked for all columns of their own and of another's data."""
+    other = signed_in(services, "owner", "consumer", name="Oleg", party="http://example.com/oleg")
+    uploaded(other, b"town,hiv_status\nAms,no\n", "clinic.csv", OTHER)
+    assert owner.get(f"{API}/datasets").json()["items"]
+    for client in (other, reader):
+        client.post(
+            f"{API}/queries",
+            json={"sql": "SELECT * FROM Visit JOIN Clinic ON Visit.town = Clinic.town"},
+        )
+    return other
+
+
+def targets(client, **wanted):
+    items = client.get(f"{API}/decisions", params=wanted).json()["items"]
+    return {target for one in items for target in one["targets"]}
+
+
+def test_an_owner_learns_no_names_of_what_is_anothers(mixed, owner, reader):
+    own, others = f"{OTHER}/hiv_status", f"{DATA}/age"
+    assert own in targets(mixed)
+    assert others not in targets(mixed)
+    assert others in targets(owner)
+    assert not {one for one in targets(owner) if one.startswith(OTHER)}
+    assert targets(mixed, target=others) == targets(owner, target=own) == set()
+    assert targets(reader, target=own) == set()
+    assert targets(mixed, policy=UID) == set()
+
+
+@pytest.mark.usefixtures("mixed")
+def test_an_owner_is_not_told_which_policy_of_another_decided(services, owner):
+    auditor = signed_in(services, "auditor")
+    both = [
+        one
+        for one in auditor.get(f"{API}/decisions").json()["items"]
+        if {DATA, OTHER} <= {target.rpartition("/")[0] for target in one["targets"]}
+    ]
+    assert both
+    for one in both:
+        detail = owner.get(f"{API}/decisions/{one['number']}").json()
+        assert {target.rpartition("/")[0] for target in detail["targets"]} == {DATA}
+        assert detail["policy"] in ("", UID)
+        assert {rule["policy"] for rule in detail["considered"]} <= {UID}

@@ -189,3 +189,13 @@ def test_forms_and_programs_are_told_what_each_kind_of_runs_is_asked_for(steward
     assert attacked["required"] == ["release", "original"]
     told = [attacked["properties"][name]["resource"] for name in attacked["required"]]
     assert told == ["release", "dataset"]
+
+
+def test_who_may_read_all_starts_runs_for_those_alone_who_named_them(services, steward, asked):
+    other = signed_in(services, "steward", "auditor", name="Vera")
+    assert other.get(f"{API}/datasets").json()["items"]
+    assert code(other.post(f"{API}/runs", json=asked)) == (404, "N003")
+    attack = {"kind": "audit-membership", "settings": {"data": asked["datasets"][IRI]}}
+    assert code(other.post(f"{API}/runs", json=attack)) == (404, "N003")
+    assert steward.post(f"{API}/runs", json=attack).status_code == 202
+    assert len(other.get(f"{API}/runs").json()["items"]) == 1
