@@ -103,6 +103,27 @@ class Prying(RunSettings):
         return {"secrets": secrets, **{name: _outcome(one) for name, one in attempts.items()}}
 
 
+class PryingOnSpark(Prying):
+    """Reaches for more, as a run that a cluster carries out."""
+
+    path: str
+    port: int
+
+    @property
+    def is_distributed(self):
+        return True
+
+    def carry_out(self, inputs):
+        with socket.create_server(("127.0.0.1", 0)) as own:
+            mine = own.getsockname()[1]
+            own_reach = _outcome(lambda: socket.create_connection(("127.0.0.1", mine), 1).close())
+        others = _outcome(lambda: socket.create_connection(("127.0.0.1", self.port), 1).close())
+        names = sorted(name for name in os.environ if name.startswith(("SPARK", "JAVA", "PRY")))
+        told = {"names": names, "java": os.environ.get("JAVA_HOME"), "path": os.environ["PATH"]}
+        reach = {"own": own_reach, "others": others, "master": inputs.engine.master}
+        return {**super().carry_out(inputs), **told, **reach}
+
+
 class Linking(RunSettings):
     """Leaves a link to a file of others as its result."""
 
@@ -130,6 +151,7 @@ KINDS = {
     "fill": Filling,
     "hunger": Hungry,
     "pry": Prying,
+    "pry-on-spark": PryingOnSpark,
     "link": Linking,
 }
 

@@ -13,6 +13,7 @@ from hypothesis import settings
 from spark_files import is_on_its_own, is_on_spark
 
 from policy_engine import apply_policy
+from policy_engine.errors import EngineError
 
 # What a test has attacked is not an attempt of whoever runs the tests, nor of another run of them.
 os.environ["XDG_STATE_HOME"] = mkdtemp(prefix="policy-engine-tests-")
@@ -93,6 +94,18 @@ def attempts(monkeypatch):
     folder = Path(os.environ["XDG_STATE_HOME"]) / token_hex(8)
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     return folder / "policy-engine" / "attempts"
+
+
+@pytest.fixture(scope="session")
+def java():
+    """Skip the test where this machine cannot start Spark, and say why."""
+    from policy_engine.engines.spark.session import check_java, check_pyspark
+
+    try:
+        check_pyspark()
+        check_java()
+    except EngineError as error:
+        pytest.skip(f"THE SPARK ENGINE IS NOT TESTED: {error}")
 
 
 @pytest.fixture

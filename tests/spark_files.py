@@ -6,7 +6,10 @@ ON_SPARK = (
     "tests/engines/test_joining.py",
     "tests/engines/test_label_measuring.py",
 )
-_ON_THEIR_OWN = tuple(f"spark/test_{name}.py" for name in ("cluster", "connect"))
+_ON_THEIR_OWN = (
+    *(f"spark/test_{name}.py" for name in ("cluster", "connect")),
+    "service/routes/test_runs_on_spark.py",
+)
 
 
 def is_on_spark(nodeid):

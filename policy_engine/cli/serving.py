@@ -4,12 +4,17 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from policy_engine.cli.options import EngineChoice
 from policy_engine.errors import DataError
+
+if TYPE_CHECKING:
+    from policy_engine.service.settings import ServiceSettings
 
 
 class OidcClaim(StrEnum):
@@ -97,6 +102,18 @@ def serve(
     run_hours: Annotated[
         float, typer.Option(metavar="HOURS", min=0.01, help="The time that a run may take.")
     ] = 6.0,
+    engine: Annotated[
+        EngineChoice,
+        typer.Option(help="What carries out runs that sanitise or assess: this machine or Spark."),
+    ] = EngineChoice.LOCAL,
+    master: Annotated[
+        str,
+        typer.Option(
+            metavar="MASTER",
+            help="Where Spark does: local[N], without a network, or spark://HOST:PORT, yarn or "
+            "k8s://URL, which runs reach by the network.",
+        ),
+    ] = "",
     backup: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write what the folder keeps to a tar file, and end."),
@@ -148,10 +165,12 @@ def serve(
         runs_at_once=runs,
         run_memory=int(run_memory * 2**30),
         run_seconds=run_hours * 3600,
+        engine=engine.value,
+        master=master,
         query_memory=int((query_memory or 0) * 2**30),
         query_seconds=query_seconds,
     )
-    answer(settings, _announce)
+    answer(settings, partial(_announce, settings))
 
 
 @contextmanager
@@ -164,5 +183,7 @@ def _uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def _announce(address: str, link: str) -> None:
+def _announce(settings: "ServiceSettings", address: str, link: str) -> None:
     typer.echo(f"{address} - sign in once, within 15 minutes: {link}")
+    if settings.cluster:
+        typer.echo(settings.cluster.reach)

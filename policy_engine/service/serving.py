@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from policy_engine.errors import ServiceError
+from policy_engine.service.runs.clusters import check_installed
 from policy_engine.service.runs.keeping import ProcessKeeper, SupervisorKeeper
 from policy_engine.service.services import Services
 from policy_engine.service.settings import LOOPBACK, ServiceSettings
@@ -23,9 +24,12 @@ def serve(settings: ServiceSettings, announce: Callable[[str, str], None]) -> No
 
     Once calls are accepted, `announce` is called with the address, and with the link by which its
     first owner signs in, once. Raises ServiceError: N012 for settings that would be unsafe, N013
-    where the folder, the database or the port cannot be used.
+    where the folder, the database or the port cannot be used; EngineError (S001, S002) where runs
+    are carried out by Spark, and PySpark or Java is missing or too old.
     """
     _check_reach(settings)
+    if settings.cluster:
+        check_installed()
     prepare_folder(settings.folder)
     with closing(listen(settings)) as listener, closing(Shared.make()) as shared:
         actual = settings.model_copy(update={"port": listener.getsockname()[1]})

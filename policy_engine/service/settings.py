@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from policy_engine.errors import ServiceError
 from policy_engine.service.files.storage_urls import check_storage
 from policy_engine.service.identity.providers import CALLBACK, IdentityProvider, is_safe_address
+from policy_engine.service.runs.clusters import LEAST_MEMORY, MASTERS, Cluster, is_master
 
 PORT = 8642
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -47,6 +48,9 @@ class ServiceSettings(BaseModel):
     run_file: Annotated[int, Field(gt=0)] = 20 * 2**30
     """Bytes of the largest file of a run."""
     run_seconds: Annotated[float, Field(gt=0)] = 6 * 3600.0
+    engine: Literal["local", "spark"] = "local"
+    """What carries out runs that either can; `master` is where Spark does so."""
+    master: str = ""
     query_memory: Annotated[int, Field(ge=0)] = 0
     """Bytes that all queries at once use; 0 for half of what there is when the first is asked."""
     query_seconds: Annotated[float, Field(gt=0)] = 60.0
@@ -79,6 +83,23 @@ class ServiceSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _has_known_master(self) -> Self:
+        if self.engine == "local":
+            if self.master:
+                raise ServiceError.of("N012", "A master is for the engine 'spark': engine='spark'.")
+            return self
+        if not is_master(self.master):
+            message = f"The engine 'spark' has a master, of {MASTERS}. Given: {self.master!r:.80}."
+            raise ServiceError.of("N012", message)
+        if self.run_memory < LEAST_MEMORY:
+            message = (
+                f"With Spark, the memory of a run is at least {LEAST_MEMORY:,} bytes. "
+                f"Given: {self.run_memory:,}."
+            )
+            raise ServiceError.of("N012", message)
+        return self
+
+    @model_validator(mode="after")
     def _has_safe_provider(self) -> Self:
         if self.oidc_issuer and not (is_safe_address(self.oidc_issuer) and self.oidc_client):
             message = (
@@ -101,6 +122,11 @@ class ServiceSettings(BaseModel):
         redirect = f"{self.address}{CALLBACK}"
         names = self.oidc_issuer, self.oidc_client
         return IdentityProvider(*names, secret, redirect, self.oidc_claim)
+
+    @property
+    def cluster(self) -> Cluster | None:
+        """Where runs are carried out that can be, if not here."""
+        return Cluster.of(self.master, self.run_memory) if self.engine == "spark" else None
 
     @property
     def database_url(self) -> str:

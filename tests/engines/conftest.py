@@ -4,8 +4,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from policy_engine.errors import EngineError
-
 pytest.register_assert_rewrite("both")
 
 _FOLDER = Path(__file__).parent
@@ -18,18 +16,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.is_relative_to(_FOLDER):
             item.add_marker(ignored)
-
-
-@pytest.fixture(scope="session")
-def java():
-    """Skip the test where this machine cannot start Spark, and say why."""
-    from policy_engine.engines.spark.session import check_java, check_pyspark
-
-    try:
-        check_pyspark()
-        check_java()
-    except EngineError as error:
-        pytest.skip(f"THE SPARK ENGINE IS NOT TESTED: {error}")
 
 
 @pytest.fixture(scope="session")

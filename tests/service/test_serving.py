@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from policy_engine.errors import ServiceError
+from policy_engine.errors import EngineError, ServiceError
 from policy_engine.service.serving import listen, prepare_folder, serve
 from policy_engine.service.settings import ServiceSettings
 
@@ -56,6 +56,34 @@ def becomes_ready(address):
 def test_beyond_this_machine_a_public_address_is_needed(tmp_path):
     with pytest.raises(ServiceError, match="N012"):
         serve(ServiceSettings(folder=tmp_path / "kept", host="0.0.0.0"), print)
+    assert not (tmp_path / "kept").exists()
+
+
+def test_without_java_a_service_with_spark_does_not_start(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    settings = ServiceSettings(folder=tmp_path / "kept", engine="spark", master="local[2]")
+    with pytest.raises(EngineError, match="S001"):
+        serve(settings, print)
+    assert not (tmp_path / "kept").exists()
+
+
+def test_without_pyspark_a_service_with_spark_does_not_start(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    settings = ServiceSettings(folder=tmp_path / "kept", engine="spark", master="local[2]")
+    with pytest.raises(EngineError, match="S001"):
+        serve(settings, print)
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(
+    "options", [["--master", "local[2]"], ["--engine", "spark", "--master", "mesos://a:1"]]
+)
+def test_the_command_refuses_masters_that_it_cannot_use(tmp_path, options):
+    command = [sys.executable, "-m", "policy_engine", "serve", "--folder", tmp_path / "kept"]
+    done = subprocess.run([*command, *options], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode != 0
+    assert "N012" in done.stderr
+    assert "Traceback" not in done.stderr
     assert not (tmp_path / "kept").exists()
 
 

@@ -1,6 +1,7 @@
 import pytest
 
 from policy_engine.errors import ServiceError
+from policy_engine.service.runs.clusters import Cluster
 from policy_engine.service.settings import ServiceSettings
 
 
@@ -65,3 +66,23 @@ def test_the_secret_for_a_provider_is_in_a_file_and_never_shown(tmp_path):
     assert provider.client_secret == "hush"
     assert "hush" not in f"{provider}{settings.model_dump_json()}"
     assert ServiceSettings(folder=tmp_path).provider() is None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"master": "local[2]"},
+        {"engine": "spark"},
+        {"engine": "spark", "master": "sc://data.example"},
+        {"engine": "spark", "master": "local[2]", "run_memory": 2**30},
+    ],
+)
+def test_spark_has_a_master_that_runs_can_reach_and_room_for_a_driver(tmp_path, given):
+    with pytest.raises(ServiceError, match="N012"):
+        ServiceSettings(folder=tmp_path, **given)
+
+
+def test_runs_have_a_cluster_where_it_is_asked_for(tmp_path):
+    assert ServiceSettings(folder=tmp_path).cluster is None
+    settings = ServiceSettings(folder=tmp_path, engine="spark", master="local[2]", run_memory=2**31)
+    assert settings.cluster == Cluster(master="local[2]", heap=2**30)

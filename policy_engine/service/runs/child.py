@@ -49,7 +49,8 @@ def main() -> None:
     if job.ledger and job.ledger_key:
         writable.append(job.ledger.parent)
         readable.append(job.ledger_key)
-    for remark in isolate(readable, writable):
+    notes = [job.note] if job.note else []
+    for remark in (*notes, *isolate(readable, writable, job.cluster)):
         tell(REMARK, remark)
     tell(*answer(job, tell))
 
@@ -96,6 +97,7 @@ def _inputs(job: Job, tell: Tell) -> RunInputs:
         attempts=job.attempts,
         ledger=job.ledger,
         ledger_key=job.ledger_key,
+        engine=job.cluster.engine(job.scratch) if job.cluster else "local",
         progress=throttled(tell),
     )
 

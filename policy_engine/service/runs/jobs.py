@@ -4,11 +4,15 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from policy_engine.service.runs.clusters import Cluster
 from policy_engine.service.runs.limits import RunLimits
+
+if TYPE_CHECKING:
+    from policy_engine.engines.spark.engine import SparkEngine
 
 RESULT, PROBLEMS, PROGRESS, REMARK = "result", "problems", "progress", "remark"
 Report = Callable[[str, int, int], None]
@@ -28,7 +32,8 @@ class KeptText(BaseModel):
 
 
 class Job(BaseModel):
-    """A run, with all that its process needs: it has no database, no network and no other files.
+    """A run, with all that its process needs: it has no database and no other files, and no network
+    but what it needs to reach its `cluster`, if it has one.
 
     `kinds` is the module that has the kinds of runs. The `folder` is that of this attempt; what is
     in `kept` stays from one attempt to the next. `files` are those of datasets and `releases` the
@@ -56,6 +61,9 @@ class Job(BaseModel):
     """The ledger that is charged, and the file of its key, where budget may be spent."""
     ledger_key: Path | None = None
     limits: RunLimits
+    cluster: Cluster | None = None
+    note: str = ""
+    """What is said of where it is carried out."""
     parent: int
 
     @property
@@ -89,6 +97,8 @@ class RunInputs:
     attempts: Path = Path()
     ledger: Path | None = None
     ledger_key: Path | None = None
+    engine: "Literal['local'] | SparkEngine" = "local"
+    """The engine of verbs that take one."""
     progress: Report = lambda _stage, _done, _total: None
 
     @property

@@ -106,15 +106,17 @@ class RunProcess:
 
 
 def _environment(job: Job, mark: str) -> Mapping[str, str]:
-    """Return what a process needs to find our code, and nothing else: no secret is in it."""
+    """Return what a process needs to find our code, and Java where it needs that, but nothing
+    else: no secret of the service is in it."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     root = Path(policy_engine.__file__).parent.parent
     places = [str(root), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     scratch = str(job.scratch)
     return {
         **kept,
-        MARK: mark,
         "PATH": os.defpath,
+        **(job.cluster.environment(job.scratch) if job.cluster else {}),
+        MARK: mark,
         "PYTHONPATH": os.pathsep.join(one for one in dict.fromkeys(places) if one),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",

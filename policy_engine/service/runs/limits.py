@@ -8,7 +8,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from policy_engine.service.runs import landlock, namespaces
+from policy_engine.service.runs.clusters import Cluster
 
+OPEN = "it has the network, as it reaches Spark by it"
 _MOST_FILES = 4096
 _SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/sys", "/opt", "/dev")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/shm")  # noqa: S108 (semaphores of other processes)
@@ -35,16 +37,30 @@ def limit_process(limits: RunLimits) -> None:
     _limit(resource.RLIMIT_CORE, 0)
 
 
-def isolate(read: Iterable[Path], write: Iterable[Path]) -> list[str]:
+def isolate(
+    read: Iterable[Path], write: Iterable[Path], cluster: Cluster | None = None
+) -> list[str]:
     """Cut this process off from the network and from the files of others; return how, in words.
 
-    Libraries of Python and of the system can be read.
+    Libraries of Python and of the system can be read; with a cluster, those of Java and Spark, too,
+    and it can be reached. Raises OSError where a loopback is needed and cannot be had.
     """
-    network = namespaces.leave_network()
-    libraries = [*map(Path, {sys.prefix, sys.base_prefix, sys.exec_prefix}), *_import_places()]
+    network = _leave_network(cluster)
+    drivers = cluster.libraries() if cluster else []
+    libraries = [
+        *drivers,
+        *map(Path, {sys.prefix, sys.base_prefix, sys.exec_prefix}),
+        *_import_places(),
+    ]
     readable = [*read, *libraries, *map(Path, _SYSTEM)]
     files = landlock.confine(readable, [*write, *map(Path, _DEVICES)])
     return [network, files]
+
+
+def _leave_network(cluster: Cluster | None) -> str:
+    if cluster is None:
+        return namespaces.leave_network()
+    return namespaces.leave_for_loopback() if cluster.is_here else OPEN
 
 
 def _import_places() -> list[Path]:

@@ -1,8 +1,10 @@
 """A process without a network: by a namespace of its own, or else by refusing sockets."""
 
 import ctypes
+import fcntl
 import os
 import socket
+import struct
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -13,8 +15,14 @@ _DIE_WITH_PARENT = 1
 _NETWORK_EVENTS = frozenset(
     {"socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo", "socket.sendmsg"}
 )
+_GIVE_FLAGS, _UP = 0x8914, 0x1
+_INTERFACE = "16sh22x"
+"""A request about an interface: its name, its flags, and what is not used (netdevice(7))."""
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 OWN_NAMESPACE = "no network: a namespace of its own"
 NO_SOCKETS = "no network: sockets are refused"
+OWN_LOOPBACK = "no network but a loopback of its own: a namespace of its own"
+LOOPBACK_ALONE = "no network but the loopback: Python refuses other sockets, Java does not"
 
 
 def leave_network() -> str:
@@ -27,6 +35,20 @@ def leave_network() -> str:
         return OWN_NAMESPACE
     sys.addaudithook(_refuse_sockets)
     return NO_SOCKETS
+
+
+def leave_for_loopback() -> str:
+    """Cut this process and those that it starts off from all but a loopback; return how, in words.
+
+    On Linux that is the loopback of a network namespace, which leads to nothing outside of it.
+    Where none can be made, it is that of the machine, and Python refuses others to this process,
+    but not to those that it starts. Raises OSError where the loopback cannot be had.
+    """
+    if sys.platform == "linux" and (_unshare(_NEW_NETWORK) or _leave_as_user()):
+        _bring_up("lo")
+        return OWN_LOOPBACK
+    sys.addaudithook(_refuse_beyond_loopback)
+    return LOOPBACK_ALONE
 
 
 def die_with_parent(number: int, parent: int) -> None:
@@ -49,6 +71,12 @@ def _leave_as_user() -> bool:
     return True
 
 
+def _bring_up(interface: str) -> None:
+    """Bring an interface up. Who made the namespace may, without being root outside of it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        fcntl.ioctl(one, _GIVE_FLAGS, struct.pack(_INTERFACE, interface.encode(), _UP))
+
+
 def _unshare(flags: int) -> bool:
     try:
         return int(_c_library().unshare(flags)) == 0
@@ -65,6 +93,21 @@ def _refuse_sockets(event: str, arguments: tuple[Any, ...]) -> None:
         raise PermissionError("A run has no network.")
     if event in _NETWORK_EVENTS and not _is_local(arguments):
         raise PermissionError("A run has no network.")
+
+
+def _refuse_beyond_loopback(event: str, arguments: tuple[Any, ...]) -> None:
+    if event not in _NETWORK_EVENTS or _is_local(arguments):
+        return
+    host = arguments[0] if event == "socket.getaddrinfo" else _host(arguments[1])
+    if host not in _LOOPBACK:
+        raise PermissionError("A run has no network but the loopback.")
+
+
+def _host(address: Any) -> Any:
+    """Return the host of an address; that of a socket which is connected was looked at then."""
+    if address is None:
+        return _LOOPBACK[0]
+    return address[0] if isinstance(address, tuple) else address
 
 
 def _is_local(arguments: tuple[Any, ...]) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from sqlalchemy import select
@@ -12,6 +13,7 @@ from sqlalchemy import select
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.resources.ownership import owners_by_iri, party_of
+from policy_engine.service.runs.clusters import Cluster
 from policy_engine.service.runs.folders import LEDGER_KEY, RunFolders
 from policy_engine.service.runs.jobs import Job, KeptText
 from policy_engine.service.runs.kinds.settings import RELEASES, RunSettings
@@ -22,6 +24,7 @@ from policy_engine.service.store.database import Database
 from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
 from policy_engine.service.store.runs import StoredRun
 
+NOT_ON_SPARK = "carried out on this machine alone: it is not a run for Spark"
 PathOf = Callable[[str], Path]
 """Returns the file of a dataset or a model. Raises a PolicyEngineError where it has none."""
 
@@ -35,6 +38,8 @@ class Preparation:
     path_of: PathOf
     limits: RunLimits
     kinds: str
+    cluster: Cluster | None = None
+    """Where runs are carried out that can be, if not here."""
 
     def settings(self, holding: Holding) -> RunSettings:
         """Return the settings of a run. Raises ServiceError (N007) for those of an older version
@@ -69,11 +74,18 @@ class Preparation:
             releases={one: self._release(one) for one in settings.release_ids},
             **self._ledger(settings),
             limits=self.limits,
+            **self._place(settings),
             parent=os.getpid(),
         )
         self.folders.make(job)
         paths = {one: self.path_of(one) for one in (*settings.dataset_ids, *settings.model_ids)}
         return job.model_copy(update={"files": self.folders.give(job.folder, paths)})
+
+    def _place(self, settings: RunSettings) -> dict[str, Any]:
+        """Return where a run is carried out, and what is said of it."""
+        if self.cluster is None:
+            return {}
+        return {"cluster": self.cluster} if settings.is_distributed else {"note": NOT_ON_SPARK}
 
     def _ledger(self, settings: RunSettings) -> dict[str, Path]:
         if not settings.spends:

@@ -322,7 +322,8 @@ def _supervisor(
         memory=settings.run_memory, file=settings.run_file, seconds=settings.run_seconds
     )
     queue = RunQueue(database, f"{_place(folders)}.{new_id()}")
-    preparation = Preparation(database, folders, paths(settings, database), limits, kinds)
+    path_of = paths(settings, database)
+    preparation = Preparation(database, folders, path_of, limits, kinds, settings.cluster)
     return Supervisor(queue, preparation, settings.runs_at_once, settings.lease)
 
 

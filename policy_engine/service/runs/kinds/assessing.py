@@ -69,6 +69,11 @@ class Assessing(RunSettings):
         """The run whose release is attacked."""
         return (self.release,)
 
+    @property
+    def is_distributed(self) -> bool:
+        """Whether it asks for nothing that is for one machine alone."""
+        return not (self.same_order or self.holdout)
+
     def carry_out(self, inputs: RunInputs) -> dict[str, Any]:
         """Return how many rows are attacked; the figures and the page are shown."""
         from policy_engine.api.disclosing import audit_disclosure  # noqa: PLC0415 (slow)
@@ -87,6 +92,7 @@ class Assessing(RunSettings):
             weights=self.weights,
             threshold=self.threshold,
             holdout=inputs.files[self.holdout] if self.holdout else None,
+            engine=inputs.engine,
             out=inputs.scratch / "audit",
             progress=inputs.progress,
         )

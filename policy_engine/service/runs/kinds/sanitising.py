@@ -36,6 +36,11 @@ class Sanitising(OnPolicy):
     purpose: Annotated[str, Field(max_length=500)] = ""
     """What the release is for, where the policy permits several purposes."""
 
+    @property
+    def is_distributed(self) -> bool:
+        """Always: what Spark does not make is refused by it (M009)."""
+        return True
+
     def carry_out(self, inputs: RunInputs) -> dict[str, Any]:
         """Return which outputs were released; tables, records and scores stay out of sight."""
         from policy_engine.api.applying import apply_all, apply_policy  # noqa: PLC0415 (slow)
@@ -50,6 +55,7 @@ class Sanitising(OnPolicy):
             "cells": self.cells,
             "purpose": self.purpose,
             "policies": [kept_policy(one) for one in inputs.others],
+            "engine": inputs.engine,
             "owners": known_owners(inputs),
             "record": record / "record.json",
             "report": report,

@@ -59,6 +59,11 @@ class RunSettings(BaseModel):
         return ()
 
     @property
+    def is_distributed(self) -> bool:
+        """Whether Spark carries it out, where the service has one."""
+        return False
+
+    @property
     def release_ids(self) -> tuple[str, ...]:
         """The runs whose releases the run reads."""
         return ()
