@@ -7,7 +7,8 @@ from pathlib import Path
 from policy_engine.audits.outputs.output_records import RuleRecord
 from policy_engine.audits.outputs.triage import PastDecision, learn_triage
 from policy_engine.data.keys import Key
-from policy_engine.release.output_folder.folder import OutputFolder, OutputStanding
+from policy_engine.release.output_folder.folder import OutputFolder
+from policy_engine.release.output_folder.standings import OutputStanding
 
 
 @dataclass(frozen=True)

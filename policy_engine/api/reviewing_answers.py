@@ -31,7 +31,6 @@ from policy_engine.policy import Hierarchy, ReadingOptions, Source
 from policy_engine.policy.owners import OwnersSource
 from policy_engine.release.output_folder.folder import (
     OutputFolder,
-    OutputStanding,
     stored_file,
     write_folder,
 )
@@ -49,6 +48,7 @@ from policy_engine.release.output_folder.prepared import (
     csv_text,
     without_nan,
 )
+from policy_engine.release.output_folder.standings import OutputStanding
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -192,6 +192,7 @@ def accept_answer(
     reason: str,
     by: str,
     is_own_allowed: bool = False,
+    is_final: bool = False,
     key: Key = None,
     expect: str = "",
     certificates: Sequence[ProofSource] = (),
@@ -246,7 +247,13 @@ def accept_answer(
         _check_recorded(result)
 
     return read.decide(
-        ANSWER, accepts=True, reason=reason, by=by, is_own_allowed=is_own_allowed, record=record
+        ANSWER,
+        accepts=True,
+        reason=reason,
+        by=by,
+        is_own_allowed=is_own_allowed,
+        is_final=is_final,
+        record=record,
     )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from policy_engine.decision.query.checking.reviewed_cells import AnswerReview
     from policy_engine.decision.query.model import QueryResult
     from policy_engine.policy import Reading
-    from policy_engine.release.output_folder.folder import OutputStanding
+    from policy_engine.release.output_folder.standings import OutputStanding
 
 ReviewOption = Annotated[
     Path | None,

@@ -139,6 +139,32 @@ def test_a_crash_after_the_ledger_gives_nothing_out_and_the_answer_is_accepted_a
     assert give_answer(folder, RESEARCHER).to_pylist() == SHOWN
 
 
+def test_an_answer_is_accepted_once(folder, ledger):
+    submitted(folder, ledger)
+    accepted(folder, ledger)
+    entries = len(OutputLedger(ledger).history())
+    with pytest.raises(LedgerError, match=r"K028.*accepted already"):
+        accepted(folder, ledger)
+    assert len(OutputLedger(ledger).history()) == entries
+
+
+def test_a_log_that_cannot_be_written_after_the_ledger_is_told_and_nothing_is_given(
+    folder, ledger, monkeypatch
+):
+    submitted(folder, ledger)
+
+    def refuse(*_, **__):
+        raise LedgerError.of("K027", "The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps.OpenLog, "add", refuse)
+        with pytest.raises(LedgerError, match=r"(?s)K027.*in the ledger as accepted.*disk is full"):
+            accepted(folder, ledger)
+    assert OutputLedger(ledger).history()[-1].output.accepted == "carl"
+    with pytest.raises(LedgerError, match="K028"):
+        give_answer(folder, RESEARCHER)
+
+
 def test_what_was_rejected_is_never_given(folder, ledger):
     submitted(folder, ledger)
     read = OutputFolder.read(folder)

@@ -15,7 +15,14 @@ from policy_engine.data.chain.entries import canonical
 from policy_engine.data.chain.hashing import HashChain
 from policy_engine.data.chain.verification import Head
 from policy_engine.data.keys import Key, read_chain_key
-from policy_engine.errors import LedgerError, OutputError, Problem, did_you_mean, join_names
+from policy_engine.errors import (
+    LedgerError,
+    OutputError,
+    PolicyEngineError,
+    Problem,
+    did_you_mean,
+    join_names,
+)
 from policy_engine.release.output_folder.model import (
     Decided,
     FolderEvidence,
@@ -23,6 +30,14 @@ from policy_engine.release.output_folder.model import (
     StoredFile,
     Submission,
     SubmittedOutput,
+)
+from policy_engine.release.output_folder.standings import (
+    OutputStanding,
+    check_acceptable,
+    check_distinct,
+    check_undecided,
+    standings_of,
+    unlogged_error,
 )
 from policy_engine.release.output_folder.steps import LOG, StepLog
 
@@ -114,27 +129,6 @@ def _text(part: BaseModel) -> bytes:
 
 
 @dataclass(frozen=True)
-class OutputStanding:
-    """Where an output stands: what was decided last about it, if it was, and what may leave."""
-
-    output: SubmittedOutput
-    decision: StepEntry | None
-
-    @property
-    def word(self) -> str:
-        """`released` by the rules, `accepted` or `rejected` by a checker, or still `open`."""
-        if self.decision is not None:
-            return self.decision.state
-        return "open" if self.output.needs_checker else "released"
-
-    @property
-    def files(self) -> tuple[StoredFile, ...]:
-        """What leaves if it does: more than by the rules alone, where a checker accepts that."""
-        is_whole = self.word == "accepted" and bool(self.output.whole)
-        return self.output.whole if is_whole else self.output.files
-
-
-@dataclass(frozen=True)
 class OutputFolder:
     """A folder of outputs that was read: nothing of it was changed since it was submitted."""
 
@@ -185,7 +179,7 @@ class OutputFolder:
 
     def standings(self) -> tuple[OutputStanding, ...]:
         """Return where each output stands."""
-        return _standings(self.submission, self.log.entries())
+        return standings_of(self.submission, self.log.entries())
 
     def decide(
         self,
@@ -195,16 +189,48 @@ class OutputFolder:
         reason: str,
         by: str,
         is_own_allowed: bool = False,
+        is_final: bool = False,
         record: Callable[[], None] | None = None,
     ) -> OutputStanding:
         """Record what a checker decides about an output, and return where it stands.
 
-        What is accepted of the answer to a query is in a ledger first, as `record` does. Raises
-        LedgerError (K027) if its files were changed, (K028) for an output that is not there, of
-        which nothing may be let out, or whose answer is in no ledger; for a decision without a
-        reason or a person, by who submitted the outputs, unless that `is_own_allowed`, or after
-        outputs were released.
+        What is accepted of the answer to a query is in a ledger first, as `record` does. Of several
+        decisions the last one counts, unless they are `is_final`: then only an open output is
+        decided about. Raises LedgerError (K027) if its files were changed, or the log cannot be
+        written; (K028) for an output that is not there, of which nothing may be let out, or whose
+        answer is in no ledger, or is accepted already; for a decision without a reason or a person,
+        by who submitted the outputs, unless that `is_own_allowed`, or after outputs were released.
         """
+        output = self._decidable(name, reason, by)
+        if accepts:
+            check_acceptable(output, self.submission, is_recorded=record is not None)
+        entries: tuple[StepEntry, ...] = ()
+        is_recorded = False
+        try:
+            with self.log.appending() as log:
+                if by.strip() == log.entries[0].by and not is_own_allowed:
+                    message = f"{by.strip()!r} submitted the outputs: another person decides."
+                    raise LedgerError.of("K028", message)
+                check_undecided(
+                    self.submission, name, log.entries, accepts=accepts, is_final=is_final
+                )
+                if accepts and record is not None:
+                    record()
+                    is_recorded = True
+                digests = tuple(one.sha256 for one in (*output.files, *output.whole))
+                decided = Decided(output=name, reason=reason.strip(), files=digests)
+                state = "accepted" if accepts else "rejected"
+                log.add(state=state, by=by.strip(), decided=decided)
+                entries = log.entries
+        except PolicyEngineError as error:
+            if is_recorded:
+                raise unlogged_error(error, self.folder) from error
+            raise
+        standings = standings_of(self.submission, entries)
+        return next(one for one in standings if one.output.name == name)
+
+    def _decidable(self, name: str, reason: str, by: str) -> SubmittedOutput:
+        """Return an output whose files are as they were. Raises LedgerError (K027, K028)."""
         output = self.submission.output(name)
         if output is None:
             names = [one.name for one in self.submission.outputs]
@@ -213,23 +239,7 @@ class OutputFolder:
         if not reason.strip() or not by.strip():
             raise LedgerError.of("K028", "A decision names who takes it, and the reason.")
         self._check_files([*output.files, *output.whole])
-        state = "accepted" if accepts else "rejected"
-        if accepts:
-            _check_acceptable(output, self.submission, is_recorded=record is not None)
-        with self.log.appending() as log:
-            if by.strip() == log.entries[0].by and not is_own_allowed:
-                message = f"{by.strip()!r} submitted the outputs, and does not decide about them."
-                raise LedgerError.of("K028", message, "Let another person decide.")
-            if any(one.state == "released" for one in log.entries):
-                message = "The outputs of the folder were released: nothing more is decided."
-                raise LedgerError.of("K028", message, source=str(self.folder))
-            if accepts and record is not None:
-                record()
-            digests = tuple(one.sha256 for one in (*output.files, *output.whole))
-            decided = Decided(output=name, reason=reason.strip(), files=digests)
-            log.add(state=state, by=by.strip(), decided=decided)
-            entries = log.entries
-        return next(one for one in _standings(self.submission, entries) if one.output.name == name)
+        return output
 
     def release(self, to: Path, *, by: str, only: Sequence[str] = ()) -> dict[str, str]:
         """Copy what may leave to a new folder, all or nothing; return its files with digests.
@@ -274,7 +284,7 @@ class OutputFolder:
 
     def _leaving(self, entries: Sequence[StepEntry], only: Sequence[str]) -> list[StoredFile]:
         """Return the files that may leave. Raises LedgerError (K027, K028)."""
-        standings = _standings(self.submission, entries)
+        standings = standings_of(self.submission, entries)
         chosen = [one for one in standings if not only or one.output.name in only]
         undecided = [one.output.name for one in chosen if one.word == "open"]
         if undecided:
@@ -285,7 +295,7 @@ class OutputFolder:
         if not files:
             raise LedgerError.of("K028", "No output of the folder may leave.")
         self._check_files(files)
-        _check_distinct(files, self.folder)
+        check_distinct(files, self.folder)
         return files
 
     def _copy(self, files: Sequence[StoredFile], draft: Path) -> dict[str, str]:
@@ -309,35 +319,6 @@ class OutputFolder:
         ]
         if changed:
             raise _changed_error(self.folder, changed)
-
-
-def _check_acceptable(
-    output: SubmittedOutput, submission: Submission, *, is_recorded: bool
-) -> None:
-    """Raise LedgerError (K028) for an output that is not to be accepted so."""
-    if submission.question is None:
-        return
-    if not output.whole:
-        message = "Nothing more of the answer may be let out than was: earlier answers forbid it."
-        raise LedgerError.of("K028", message, "Reject it.")
-    if not is_recorded:
-        message = "The answer to a query is accepted with the ledger that earlier answers are in."
-        raise LedgerError.of("K028", message, "Give the policy, the data and the ledger, too.")
-
-
-def _check_distinct(files: Sequence[StoredFile], folder: Path) -> None:
-    """Raise LedgerError (K028) where two files that leave have one name, whatever its case."""
-    names = [Path(one.path).name.lower() for one in files]
-    taken = sorted({one for one in names if names.count(one) > 1})
-    if taken:
-        message = f"Two outputs have a file of the same name: {join_names(taken)}."
-        hint = "Reject one of them, or submit the outputs under other names."
-        raise LedgerError.of("K028", message, hint, str(folder))
-
-
-def _standings(submission: Submission, entries: Sequence[StepEntry]) -> tuple[OutputStanding, ...]:
-    last = {one.decided.output: one for one in entries if one.decided is not None}
-    return tuple(OutputStanding(one, last.get(one.name)) for one in submission.outputs)
 
 
 def _content(folder: Path, name: str) -> bytes:

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from policy_engine.release.output_folder.folder import OutputFolder, OutputStanding
+from policy_engine.release.output_folder.folder import OutputFolder
 from policy_engine.release.output_folder.model import StoredFile
+from policy_engine.release.output_folder.standings import OutputStanding
 from policy_engine.service.store.reviews import StoredReview
 
 

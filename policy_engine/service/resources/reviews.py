@@ -5,6 +5,7 @@ let out, who decides and what leaves are the library's to say.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -28,6 +29,7 @@ from policy_engine.service.identity.authorising import (
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.queries import MOST_ROWS, SqlQuestion
 from policy_engine.service.resources.query_inputs import QueryInputs
+from policy_engine.service.resources.review_claims import ReviewClaims
 from policy_engine.service.resources.review_views import (
     EvidenceView,
     OutputEvidenceView,
@@ -267,14 +269,13 @@ class Reviews:
         (N003, N004, N005); LedgerError: the code of what the ledger has against it, K028 by who
         submitted it, or without a reason.
         """
-        row = self._claimed(actor, review_id, tag, output)
-        words = {"reason": reason, "by": actor.id, "is_own_allowed": self.is_own_allowed}
-        if row.kind == "outputs":
-            self._read(row).decide(output, accepts=True, **words)  # type: ignore[arg-type]
-        else:
-            with query_limits(self.memory, self.seconds, stop):
-                self._accept_answer(row, reason, actor)
-        return self._settled(row, actor)
+        with self._claimed(actor, review_id, tag, output) as row:
+            if row.kind == "outputs":
+                self._decide(row, actor, output, reason, accepts=True)
+            else:
+                with query_limits(self.memory, self.seconds, stop):
+                    self._accept_answer(row, reason, actor)
+            return self._settled(row, actor)
 
     def _accept_answer(self, row: StoredReview, reason: str, actor: Actor) -> None:
         from policy_engine.api.reviewing_answers import accept_answer  # noqa: PLC0415 (slow to import)
@@ -291,6 +292,7 @@ class Reviews:
             reason=reason,
             by=actor.id,
             is_own_allowed=self.is_own_allowed,
+            is_final=True,
             key=self._key,
             **self.inputs.common(decider),
             **self.inputs.logged(),
@@ -300,28 +302,38 @@ class Reviews:
         self, actor: Actor, review_id: str, tag: str, output: str, reason: str
     ) -> ReviewView:
         """Return a review of which an output was rejected: it never leaves. Raises as `accept`."""
-        row = self._claimed(actor, review_id, tag, output)
-        self._read(row).decide(
-            output, accepts=False, reason=reason, by=actor.id, is_own_allowed=self.is_own_allowed
-        )
-        return self._settled(row, actor)
+        with self._claimed(actor, review_id, tag, output) as row:
+            self._decide(row, actor, output, reason, accepts=False)
+            return self._settled(row, actor)
 
-    def _claimed(self, actor: Actor, review_id: str, tag: str, output: str) -> StoredReview:
-        """Return a review that the caller may decide, of whom nobody else does so meanwhile."""
-        with self.database.writing() as session:
-            row = session.get(StoredReview, review_id)
-            if row is None:
-                raise nothing_there()
+    def _decide(
+        self, row: StoredReview, actor: Actor, output: str, reason: str, *, accepts: bool
+    ) -> None:
+        self._read(row).decide(
+            output,
+            accepts=accepts,
+            reason=reason,
+            by=actor.id,
+            is_own_allowed=self.is_own_allowed,
+            is_final=True,
+        )
+
+    def _claimed(
+        self, actor: Actor, review_id: str, tag: str, output: str
+    ) -> AbstractContextManager[StoredReview]:
+        """Return a review that the caller may decide, while nobody else does so."""
+
+        def check(row: StoredReview) -> None:
             authorise_on(actor, Verb.DECIDE_REVIEWS, row.owner_id)
             check_revision(row.revision, tag)
             standings = {one.output.name: one for one in self._read(row).standings()}
             if output not in standings:
                 raise nothing_there()
-            if standings[output].word != "open":
-                word = standings[output].word
+            word = standings[output].word
+            if word != "open":
                 raise ServiceError.of("N004", f"The output {output!r} is {word}, not open.")
-            row.revision += 1
-        return row
+
+        return ReviewClaims(self.database, self.seconds).claimed(review_id, actor.id, check)
 
     def _settled(self, row: StoredReview, actor: Actor) -> ReviewView:
         """Return a review whose row says what was decided."""

@@ -30,5 +30,8 @@ class StoredReview(StoredTable):
     state: Mapped[str]
     decided_by: Mapped[str | None] = mapped_column(ForeignKey("people.id"))
     decided: Mapped[datetime | None]
+    deciding_by: Mapped[str | None] = mapped_column(ForeignKey("people.id"))
+    """Who is deciding just now, so that nobody else does meanwhile."""
+    deciding_since: Mapped[datetime | None]
     created: Mapped[datetime] = mapped_column(default=now)
     revision: Mapped[int] = mapped_column(default=1)

@@ -88,6 +88,15 @@ def test_what_is_rejected_stays_and_the_last_decision_counts(folder, tmp_path):
         OutputFolder.read(folder).decide("a", accepts=False, reason="Late.", by="carl")
 
 
+def test_of_final_decisions_the_first_one_counts(folder):
+    first, second = OutputFolder.read(folder), OutputFolder.read(folder)
+    first.decide("b", accepts=False, reason="Never.", by="carl", is_final=True)
+    for accepts in (True, False):
+        with pytest.raises(LedgerError, match=r"K028.*rejected already"):
+            second.decide("b", accepts=accepts, reason="Fine.", by="sue", is_final=True)
+    assert words(folder)["b"] == "rejected"
+
+
 @pytest.mark.parametrize(("reason", "by"), [("", "carl"), ("Fine.", " ")])
 def test_a_decision_has_a_reason_and_a_person(folder, reason, by):
     with pytest.raises(LedgerError, match="K028"):

@@ -3,6 +3,8 @@
 import io
 import json
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,9 @@ from served import API, code, service, signed_in
 from test_dataset_routes import uploaded
 from test_policy_routes import published
 
+from policy_engine.api import reviewing_answers
 from policy_engine.api.checking_outputs import check_tables
+from policy_engine.release.output_folder.folder import OutputFolder
 from policy_engine.release.output_ledger import OutputLedger
 from policy_engine.service.backing_up import back_up
 from policy_engine.service.files.keys import key_file
@@ -125,6 +129,59 @@ def test_what_was_accepted_is_in_the_ledger_and_later_answers_are_judged_by_it(
     assert len(ledger.history()) == len(entries)
     assert reader.get(f"{API}/reviews/{second}").json()["state"] == "open"
     assert code(reader.get(f"{API}/reviews/{second}/answer")) == (409, "K028")
+
+
+@pytest.mark.parametrize("verb", ["accept", "reject"])
+def test_while_an_answer_is_being_accepted_nobody_else_decides(
+    services, owner, reader, monkeypatch, verb
+):
+    steward = signed_in(services, "steward", name="Sue")
+    owner.put(f"{API}/stewards/{steward.get(f'{API}/me').json()['id']}")
+    review = ask(reader)["review"]
+    begun, done = threading.Event(), threading.Event()
+    accept = reviewing_answers.accept_answer
+
+    def slow(*question, **more):
+        begun.set()
+        assert done.wait(30)
+        return accept(*question, **more)
+
+    monkeypatch.setattr(reviewing_answers, "accept_answer", slow)
+    with ThreadPoolExecutor(1) as other:
+        accepted = other.submit(decide, owner, review)
+        try:
+            assert begun.wait(30)
+            assert code(decide(steward, review, verb)) == (409, "N004")
+        finally:
+            done.set()
+        assert accepted.result(30).json()["state"] == "accepted"
+    assert code(decide(steward, review, verb)) == (409, "N004")
+    entries = [one.output for one in ledger_of(services) if one.output is not None]
+    assert len([one for one in entries if one.accepted]) == 1
+    assert reader.get(f"{API}/reviews/{review}/answer").status_code == 200
+
+
+def test_what_another_process_rejected_meanwhile_is_not_accepted(
+    services, owner, reader, monkeypatch
+):
+    review = ask(reader)["review"]
+    entries = len(ledger_of(services))
+    accept = reviewing_answers.accept_answer
+
+    def late(folder, *question, key, **more):
+        read = OutputFolder.read(folder, key)
+        read.decide("answer", accepts=False, reason="Never.", by="sue", is_final=True)
+        return accept(folder, *question, key=key, **more)
+
+    monkeypatch.setattr(reviewing_answers, "accept_answer", late)
+    assert code(decide(owner, review)) == (409, "K028")
+    assert len(ledger_of(services)) == entries
+    assert code(reader.get(f"{API}/reviews/{review}/answer")) == (409, "K028")
+
+
+def ledger_of(services):
+    folder = services.settings.folder
+    return OutputLedger(folder / "outputs.sqlite", key_file(folder, "outputs")).history()
 
 
 def test_who_asked_reads_codes_and_words_and_no_figure(owner, reader):
