@@ -43,7 +43,9 @@ interface Props extends Opened {
 function OneReview({ review, etag, path, changed }: Props) {
   const me = useMe();
   const isOwn = review.submitter === me.id;
-  const seesEvidence = has(me, "auditor") || (has(me, "owner", "steward") && !(isOwn && review.owner !== me.id));
+  const isWithheld = isOwn && review.kind === "answer";
+  const seesEvidence =
+    !isWithheld && (has(me, "auditor") || (has(me, "owner", "steward") && !(isOwn && review.owner !== me.id)));
   return (
     <>
       <p className="crumb">

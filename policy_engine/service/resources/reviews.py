@@ -4,16 +4,15 @@ Each review is a folder with a chained log, as checkers have it on their own mac
 let out, who decides and what leaves are the library's to say.
 """
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
 
-from sqlalchemy import func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import or_, select
 
+from policy_engine.decision.knowing import Known
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
 from policy_engine.errors import LedgerError, ServiceError
 from policy_engine.service.calls.pages import Cursor, PageOf
@@ -44,7 +43,7 @@ from policy_engine.service.resources.review_views import (
 )
 from policy_engine.service.store.base import new_id, now
 from policy_engine.service.store.database import Database
-from policy_engine.service.store.reviews import StoredReview
+from policy_engine.service.store.reviews import StoredReview, alike_reviews, open_count
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.model import QueryResult
@@ -96,7 +95,7 @@ class Reviews:
             state=ReviewState.OPEN.value,
         )
         with self.database.reading() as session:
-            alike, count = _alike(session, row), _open_count(session, actor.id)
+            alike, count = alike_reviews(session, row), open_count(session, actor.id)
         for one in alike:
             earlier = self._read(one).submission.question
             if earlier is not None and earlier.is_exception == bool(question.exception.strip()):
@@ -116,20 +115,31 @@ class Reviews:
             session.add(row)
         return row.id
 
+    def owner_for(self, actor: Actor, dataset: str) -> str:
+        """Return who decides about outputs about a dataset: its owner.
+
+        Raises ServiceError (N003) for one that nobody here owns, and for one that is another's
+        and that no policy tells the caller of: nobody learns which.
+        """
+        authorise(actor, Verb.SUBMIT_OUTPUTS)
+        owner = self.inputs.decisions.owner_of(dataset)
+        known = Known(self.inputs.decisions.decider(), actor.party)
+        is_known = known.has(dataset) or bool(known.parts(dataset))
+        if owner is None or not (owner == actor.id or is_known):
+            raise nothing_there()
+        return owner
+
     def receive(self, actor: Actor, dataset: str, archive: BinaryIO) -> ReviewView:
         """Return a new review of outputs about a dataset, which came as an archive.
 
-        Raises ServiceError: N003 for a dataset that nobody here owns, N004 where too many of the
+        Raises ServiceError: N003 as `owner_for`, N004 where too many of the
         caller are open; LedgerError (K027) for what is not a folder of outputs.
         """
         from policy_engine.api.receiving_outputs import receive_outputs  # noqa: PLC0415 (slow to import)
 
-        authorise(actor, Verb.SUBMIT_OUTPUTS)
-        owner = self.inputs.decisions.owner_of(dataset)
-        if owner is None:
-            raise nothing_there()
+        owner = self.owner_for(actor, dataset)
         with self.database.reading() as session:
-            if _open_count(session, actor.id) >= _MOST_OPEN:
+            if open_count(session, actor.id) >= _MOST_OPEN:
                 message = f"{_MOST_OPEN} reviews that you asked for are open."
                 raise ServiceError.of("N004", message, "Wait until some are decided.")
         name = new_id()
@@ -223,9 +233,11 @@ class Reviews:
     # -- for who decides -----------------------------------------------------------------------
 
     def evidence(self, actor: Actor, review_id: str) -> EvidenceView:
-        """Return what is known of the outputs, with figures, and what may be let out of them."""
-        row = self._row(review_id)
-        authorise_on(actor, Verb.READ_EVIDENCE, row.owner_id)
+        """Return what is known of the outputs, with figures, and what may be let out of them.
+
+        Raises ServiceError: N003, and N002 for an answer that the caller asked for themselves.
+        """
+        row = self._evident(actor, review_id)
         read = self._read(row)
         facts = {one.name: one for one in read.evidence.outputs}
         outputs = [
@@ -242,9 +254,9 @@ class Reviews:
         return EvidenceView(check=dict(read.evidence.check), outputs=outputs)
 
     def evidence_file(self, actor: Actor, review_id: str, part: str, name: str) -> bytes:
-        """Return a file of an output as it was submitted, whether it may leave or not."""
-        row = self._row(review_id)
-        authorise_on(actor, Verb.READ_EVIDENCE, row.owner_id)
+        """Return a file of an output as it was submitted, whether it may leave or not. Raises as
+        `evidence`."""
+        row = self._evident(actor, review_id)
         read = self._read(row)
         outputs = read.submission.outputs
         paths = {file.path for one in outputs for file in (*one.files, *one.whole)}
@@ -253,6 +265,18 @@ class Reviews:
             raise nothing_there()
         read.check_files()
         return read.content(path)
+
+    def _evident(self, actor: Actor, review_id: str) -> StoredReview:
+        """Return a review whose figures the caller may see: whatever their roles, not those that
+        are withheld from them, unless they may decide about their own."""
+        row = self._row(review_id)
+        authorise_on(actor, Verb.READ_EVIDENCE, row.owner_id)
+        if row.kind == "answer" and actor.id == row.submitter_id:
+            if not self.is_own_allowed:
+                message = "You asked for this answer: its figures are for who decides about it."
+                raise ServiceError.of("N002", message)
+            authorise_on(actor, Verb.DECIDE_REVIEWS, row.owner_id)
+        return row
 
     def accept(
         self,
@@ -373,23 +397,3 @@ class Reviews:
     @property
     def _key(self) -> Path:
         return key_file(self.inputs.folder, "reviews")
-
-
-def _alike(session: Session, row: StoredReview) -> Sequence[StoredReview]:
-    """Return the reviews of the same answer that wait already."""
-    return session.scalars(
-        select(StoredReview).where(
-            StoredReview.submitter_id == row.submitter_id,
-            StoredReview.state == ReviewState.OPEN.value,
-            StoredReview.request == row.request,
-            StoredReview.purpose == row.purpose,
-            StoredReview.data == row.data,
-            StoredReview.assignee == row.assignee,
-        )
-    ).all()
-
-
-def _open_count(session: Session, person_id: str) -> int:
-    is_open = StoredReview.state == ReviewState.OPEN.value
-    rows = select(func.count()).where(StoredReview.submitter_id == person_id, is_open)
-    return session.scalar(rows) or 0

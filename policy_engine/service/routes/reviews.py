@@ -72,6 +72,7 @@ async def submit_outputs(
 ) -> ReviewView:
     """Send a zip archive of a folder that a session or `policy-engine check --out` wrote, about a
     dataset, to its owner for review."""
+    await to_thread.run_sync(services.reviews.owner_for, actor, dataset)
     archive = io.BytesIO(await call.body())
     view = await to_thread.run_sync(services.reviews.receive, actor, dataset, archive)
     response.headers["Location"] = f"/api/v1/reviews/{view.id}"

@@ -1,9 +1,10 @@
 """The table of what people are to review: answers to queries, and folders of outputs."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ForeignKey
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ForeignKey, func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from policy_engine.service.store.base import StoredTable, new_id, now
 
@@ -35,3 +36,24 @@ class StoredReview(StoredTable):
     deciding_since: Mapped[datetime | None]
     created: Mapped[datetime] = mapped_column(default=now)
     revision: Mapped[int] = mapped_column(default=1)
+
+
+def alike_reviews(session: Session, row: StoredReview) -> Sequence[StoredReview]:
+    """Return the reviews of the same answer that wait already."""
+    return session.scalars(
+        select(StoredReview).where(
+            StoredReview.submitter_id == row.submitter_id,
+            StoredReview.state == "open",
+            StoredReview.request == row.request,
+            StoredReview.purpose == row.purpose,
+            StoredReview.data == row.data,
+            StoredReview.assignee == row.assignee,
+        )
+    ).all()
+
+
+def open_count(session: Session, person_id: str) -> int:
+    """Return how many reviews that somebody asked for wait."""
+    is_open = StoredReview.state == "open"
+    rows = select(func.count()).where(StoredReview.submitter_id == person_id, is_open)
+    return session.scalar(rows) or 0

@@ -215,6 +215,47 @@ def test_the_evidence_is_for_the_owner_their_stewards_and_auditors(services, own
     assert decide(steward, review).status_code == 200
 
 
+@pytest.mark.parametrize("role", ["auditor", "steward", "owner"])
+def test_who_asked_sees_no_figure_of_it_whatever_else_they_are(services, owner, role):
+    both = signed_in(services, "consumer", role, name="Rita", party=READER)
+    if role == "steward":
+        owner.put(f"{API}/stewards/{both.get(f'{API}/me').json()['id']}")
+    review = ask(both)["review"]
+    address = f"{API}/reviews/{review}/evidence"
+    for path in ("", "/held/answer.csv", "/held/answer.parquet"):
+        told = both.get(f"{address}{path}")
+        assert told.status_code in (403, 404)
+        assert "-10" not in told.text
+    assert owner.get(f"{address}/held/answer.csv").status_code == 200
+
+
+def test_who_may_decide_about_their_own_sees_what_they_decide_about(tmp_path):
+    with service(tmp_path, own_reviews=True) as services:
+        both = signed_in(services, "owner", "consumer", name="Olga", party=READER)
+        published(both, policy())
+        uploaded(both, table(), "people.csv", DATA)
+        auditor = signed_in(services, "auditor", "consumer", name="Ann", party=READER)
+        mine, theirs = ask(both)["review"], ask(auditor)["review"]
+        assert both.get(f"{API}/reviews/{mine}/evidence").status_code == 200
+        assert auditor.get(f"{API}/reviews/{mine}/evidence").status_code == 200
+        assert code(auditor.get(f"{API}/reviews/{theirs}/evidence")) == (403, "N002")
+
+
+def test_outputs_are_sent_about_data_that_policies_tell_of(services, owner, reader, tmp_path):
+    stranger = signed_in(services, "consumer", name="Nil", party="http://example.com/people/nil")
+    content = archive(tmp_path)
+    answers = [
+        send(stranger, one, dataset).json()
+        for one in (content, b"not an archive")
+        for dataset in (DATA, "http://example.com/Unknown")
+    ]
+    assert answers[0]["code"] == "N003"
+    assert {one["detail"] for one in answers} == {answers[0]["detail"]}
+    assert owner.get(f"{API}/reviews").json()["items"] == []
+    assert send(reader, content).status_code == 201
+    assert send(signed_in(services, "owner", name="Otto"), content).json()["code"] == "N003"
+
+
 def test_others_neither_see_nor_receive_what_somebody_asked_for(services, owner, reader):
     review = ask(reader)["review"]
     decide(owner, review)
