@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from policy_engine.errors import ServiceError
+from policy_engine.service.resources.removals import RemovalWorker
 from policy_engine.service.runs.clusters import check_installed
 from policy_engine.service.runs.keeping import ProcessKeeper, SupervisorKeeper
 from policy_engine.service.services import Services
@@ -52,6 +53,8 @@ def _answer(
         for keeper in (SupervisorKeeper(settings), *workers):
             stack.enter_context(closing(keeper))
             keeper.start()
+        removing = stack.enter_context(closing(RemovalWorker(services.datasets.removals)))
+        removing.start()
         server.run([listener])
 
 

@@ -28,7 +28,20 @@ class Blobs(Protocol):
         ...
 
     def remove(self, name: str) -> None:
-        """Remove a file that nothing uses any more."""
+        """Remove a file that nothing uses any more, or is not there. Raises ServiceError (N013)
+        where that cannot be told, since what has the files is not there."""
+        ...
+
+    def check(self) -> None:
+        """Raise ServiceError (N013) where what has the files does not answer."""
+        ...
+
+    def copied(self) -> set[str]:
+        """Return the names of files of which there are copies on this machine."""
+        ...
+
+    def forget_copy(self, name: str) -> None:
+        """Remove the copy of a file on this machine. Raises ServiceError (N013)."""
         ...
 
 
@@ -50,7 +63,21 @@ class LocalBlobs:
 
     def remove(self, name: str) -> None:
         """Remove a file from the folder."""
-        self.path(name).unlink(missing_ok=True)
+        with _storage_errors():
+            self.check()
+            self.path(name).unlink(missing_ok=True)
+
+    def check(self) -> None:
+        """Raise ServiceError (N013) where the folder is not there."""
+        if not self.folder.is_dir():
+            raise _no_place()
+
+    def copied(self) -> set[str]:
+        """Return nothing: what is in the folder is no copy."""
+        return set()
+
+    def forget_copy(self, name: str) -> None:
+        """Do nothing: there are no copies."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +123,33 @@ class ArrowBlobs:
 
     def remove(self, name: str) -> None:
         """Remove a file, and its copy."""
-        self.copies.remove(name)
+        self.forget_copy(name)
         with _storage_errors():
             if self._has(name):
                 self.system.delete_file(self._place(name))
+            else:
+                self.check()
+
+    def check(self) -> None:
+        """Raise ServiceError (N013) where the storage, or the folder of files in it, is not there:
+        a disk that is not mounted has none of its files."""
+        from pyarrow.fs import FileType  # noqa: PLC0415 (slow to import)
+
+        with _storage_errors():
+            [info] = self.system.get_file_info([f"{self.root}/files"])
+        if info.type is not FileType.Directory:
+            raise _no_place()
+
+    def copied(self) -> set[str]:
+        """Return the names of what is in the folder of copies."""
+        folder = self.copies.folder
+        with _storage_errors():
+            return {one.name for one in folder.iterdir()} if folder.is_dir() else set()
+
+    def forget_copy(self, name: str) -> None:
+        """Remove a file from the folder of copies."""
+        with _storage_errors():
+            self.copies.path(name).unlink(missing_ok=True)
 
     def _has(self, name: str, size: int | None = None) -> bool:
         [info] = self.system.get_file_info([self._place(name)])
@@ -134,6 +184,11 @@ class ArrowBlobs:
 
     def _place(self, name: str) -> str:
         return f"{self.root}/files/{name}"
+
+
+def _no_place() -> PolicyEngineError:
+    message = "The folder that files are kept in is not there."
+    return ServiceError.of("N013", message, "Look whether its disk or its storage is there.")
 
 
 @contextmanager

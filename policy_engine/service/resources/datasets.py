@@ -26,6 +26,7 @@ from policy_engine.service.identity.authorising import (
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.resources.naming import dataset_name
 from policy_engine.service.resources.ownership import check_claim
+from policy_engine.service.resources.removals import FileRemovals
 from policy_engine.service.resources.uploads import Uploads, UploadView, own_upload
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
@@ -69,6 +70,11 @@ class OwnedDatasets:
     def uploads(self) -> Uploads:
         """The files that are on their way."""
         return Uploads(self.database, self.files, self.largest)
+
+    @property
+    def removals(self) -> FileRemovals:
+        """The files that are to be removed."""
+        return FileRemovals(self.database, self.files)
 
     def page(self, actor: Actor, cursor: Cursor) -> PageOf[DatasetView]:
         """Return a page of the datasets that somebody may read about."""
@@ -132,19 +138,18 @@ class OwnedDatasets:
             view = _dataset_view(_dataset(session, actor, dataset_id, verb))
             return view, self._path(session, dataset_id)
 
-    def delete(self, actor: Actor, dataset_id: str) -> None:
+    def delete(self, actor: Actor, dataset_id: str) -> bool:
         """Take a dataset away, and its file where no other dataset has the same.
 
-        What is known of it stays: decisions and certificates name it.
+        What is known of it stays: decisions and certificates name it. Return whether the file is
+        gone; where not, it is removed later.
         """
         with self.database.writing() as session:
             row = _dataset(session, actor, dataset_id, Verb.WRITE_DATASETS)
             row.deleted = now()
             row.revision += 1
-            session.flush()
-            unused = _unused(session, row.file)
-        if unused:
-            self.files.forget(unused)
+            self.removals.owe(session, row.file)
+        return self.removals.settle(row.file)
 
     def begin(self, actor: Actor, dataset_id: str, name: str, size: int) -> UploadView:
         """Return an upload to a dataset, of a file of so many bytes.
@@ -194,10 +199,8 @@ class OwnedDatasets:
             row.columns = [{"name": name, "role": roles.get(name)} for name in table.columns]
             row.revision += 1
             upload.completed = now()
-            session.flush()
-            unused = _unused(session, earlier)
-        if unused:
-            self.files.forget(unused)
+            self.removals.owe(session, earlier)
+        self.removals.settle(earlier)
         return _dataset_view(row)
 
     def check_names(self, actor: Actor, datasets: Mapping[str, str]) -> None:
@@ -266,16 +269,6 @@ def _completed(session: Session, actor: Actor, upload_id: str) -> DatasetView | 
     if row is None or row.completed is None or row.owner_id != actor.id:
         return None
     return _dataset_view(_dataset(session, actor, row.dataset_id or "", Verb.WRITE_DATASETS))
-
-
-def _unused(session: Session, name: str | None) -> str | None:
-    """Return the name of a file if no dataset that is there has it."""
-    if name is None:
-        return None
-    users = select(StoredDataset.id).where(
-        StoredDataset.file == name, StoredDataset.deleted.is_(None)
-    )
-    return name if session.scalar(users.limit(1)) is None else None
 
 
 def _roles(row: StoredDataset) -> dict[str, str | None]:

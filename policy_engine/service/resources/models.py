@@ -24,10 +24,11 @@ from policy_engine.service.identity.authorising import (
 )
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.datasets import check_owner
+from policy_engine.service.resources.removals import FileRemovals
 from policy_engine.service.resources.uploads import Uploads, UploadView, own_upload
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
-from policy_engine.service.store.datasets import StoredDataset, Upload
+from policy_engine.service.store.datasets import Upload
 from policy_engine.service.store.models import StoredModel
 
 DESCRIPTION = "description"
@@ -73,6 +74,11 @@ class OwnedModels:
         """The files that are on their way."""
         return Uploads(self.database, self.files, self.largest)
 
+    @property
+    def removals(self) -> FileRemovals:
+        """The files that are to be removed."""
+        return FileRemovals(self.database, self.files)
+
     def page(self, actor: Actor, cursor: Cursor) -> PageOf[ModelView]:
         """Return a page of the models that somebody may read about."""
         rows = select(StoredModel).where(StoredModel.deleted.is_(None))
@@ -113,16 +119,17 @@ class OwnedModels:
             session.flush()
             return _model_view(row)
 
-    def delete(self, actor: Actor, model_id: str) -> None:
-        """Take a model away, and its file where nothing else has the same; runs still name it."""
+    def delete(self, actor: Actor, model_id: str) -> bool:
+        """Take a model away, and its file where nothing else has the same; runs still name it.
+
+        Return whether the file is gone; where not, it is removed later.
+        """
         with self.database.writing() as session:
             row = _model(session, actor, model_id, Verb.WRITE_MODELS)
             row.deleted = now()
             row.revision += 1
-            session.flush()
-            unused = _unused(session, row.file)
-        if unused:
-            self.files.forget(unused)
+            self.removals.owe(session, row.file)
+        return self.removals.settle(row.file)
 
     def begin(self, actor: Actor, model_id: str, name: str, size: int) -> UploadView:
         """Return an upload to a model, of a file of so many bytes, whatever it is called.
@@ -163,10 +170,8 @@ class OwnedModels:
             row.size, row.kind = view.size, kind
             row.revision += 1
             upload.completed = now()
-            session.flush()
-            unused = _unused(session, earlier)
-        if unused:
-            self.files.forget(unused)
+            self.removals.owe(session, earlier)
+        self.removals.settle(earlier)
         return _model_view(row)
 
     def _completed(self, actor: Actor, upload_id: str) -> ModelView | None:
@@ -214,15 +219,6 @@ def _model(session: Session, actor: Actor, model_id: str, verb: Verb) -> StoredM
         raise nothing_there()
     authorise_on(actor, verb, row.owner_id)
     return row
-
-
-def _unused(session: Session, name: str | None) -> str | None:
-    """Return the name of a file if neither a model nor a dataset has it any more."""
-    for table in (StoredModel, StoredDataset):
-        users = select(table.id).where(table.file == name, table.deleted.is_(None))
-        if name is None or session.scalar(users.limit(1)) is not None:
-            return None
-    return name
 
 
 def _model_view(row: StoredModel) -> ModelView:

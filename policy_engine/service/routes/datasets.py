@@ -1,6 +1,6 @@
 """The routes of datasets and their uploads."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
@@ -29,6 +29,7 @@ CostlyWriter = Annotated[Actor, Depends(allowed(Verb.WRITE_DATASETS, is_costly=T
 Page = Annotated[Cursor, Query()]
 Offset = Annotated[int, Header(alias="Upload-Offset", ge=0)]
 
+LATER: dict[int | str, dict[str, Any]] = {202: {"description": "Its file is removed later."}}
 _BYTES = {
     "requestBody": {
         "required": True,
@@ -158,10 +159,11 @@ def read_dataset(
     return view
 
 
-@router.delete("/datasets/{dataset_id}", status_code=204)
-def delete_dataset(services: ServicesOf, actor: Writer, dataset_id: str) -> None:
-    """Take a dataset away; its file is removed, and what is known of it is kept."""
-    services.datasets.delete(actor, dataset_id)
+@router.delete("/datasets/{dataset_id}", status_code=204, responses=LATER)
+def delete_dataset(services: ServicesOf, actor: Writer, dataset_id: str) -> Response:
+    """Take a dataset away; its file is removed, and what is known of it is kept. 202 says that the
+    file could not be removed yet: that is tried until it is."""
+    return Response(status_code=204 if services.datasets.delete(actor, dataset_id) else 202)
 
 
 @router.post("/datasets/{dataset_id}/uploads", status_code=201, dependencies=[ONCE])

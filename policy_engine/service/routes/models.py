@@ -13,6 +13,7 @@ from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.models import ModelSettings, ModelView
 from policy_engine.service.resources.uploads import UploadView
+from policy_engine.service.routes.datasets import LATER
 
 router = APIRouter(tags=["models"], route_class=RepeatableRoute)
 
@@ -82,10 +83,11 @@ def change_model(
     return view
 
 
-@router.delete("/models/{model_id}", status_code=204)
-def delete_model(services: ServicesOf, actor: Writer, model_id: str) -> None:
-    """Take a model away; its file is removed, and what is known of it is kept."""
-    services.models.delete(actor, model_id)
+@router.delete("/models/{model_id}", status_code=204, responses=LATER)
+def delete_model(services: ServicesOf, actor: Writer, model_id: str) -> Response:
+    """Take a model away; its file is removed, and what is known of it is kept. 202 says that the
+    file could not be removed yet: that is tried until it is."""
+    return Response(status_code=204 if services.models.delete(actor, model_id) else 202)
 
 
 @router.post("/models/{model_id}/uploads", status_code=201, dependencies=[ONCE])
