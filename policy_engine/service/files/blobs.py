@@ -6,12 +6,13 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.files.storage_urls import check_storage
+from policy_engine.service.files.verifying import VerifiedFiles
 
 _CHUNK = 1 << 20
 
@@ -24,7 +25,8 @@ class Blobs(Protocol):
         ...
 
     def path(self, name: str) -> Path:
-        """Return where a file is on this machine. Raises ServiceError (N013) if it cannot come."""
+        """Return where a file is on this machine, compared with its digest. Raises ServiceError
+        (N013) if it cannot come, or is another one."""
         ...
 
     def remove(self, name: str) -> None:
@@ -50,22 +52,31 @@ class LocalBlobs:
     """Files in a folder of this machine."""
 
     folder: Path
+    verified: VerifiedFiles = field(default_factory=VerifiedFiles, compare=False)
 
     def put(self, path: Path, name: str) -> None:
         """Move a file of the same disk into the folder."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o400)
-        path.replace(self.path(name))
+        path.replace(self.place(name))
 
     def path(self, name: str) -> Path:
-        """Return the path of a file in the folder."""
+        """Return the path of a file in the folder, compared with its digest."""
+        with _storage_errors():
+            if not self.verified.has(self.place(name)):
+                message = "A file in the folder of the service is not what was uploaded."
+                raise ServiceError.of("N013", message, "Restore it from a backup.")
+        return self.place(name)
+
+    def place(self, name: str) -> Path:
+        """Return where a file is in the folder, if it is there."""
         return self.folder / name
 
     def remove(self, name: str) -> None:
         """Remove a file from the folder."""
         with _storage_errors():
             self.check()
-            self.path(name).unlink(missing_ok=True)
+            self.place(name).unlink(missing_ok=True)
 
     def check(self) -> None:
         """Raise ServiceError (N013) where the folder is not there."""
@@ -109,15 +120,16 @@ class ArrowBlobs:
     def put(self, path: Path, name: str) -> None:
         """Send a file, unless it is there. Raises ServiceError (N013)."""
         with _storage_errors():
-            if not self._has(name, path.stat().st_size):
+            if not self._has_whole(name, path.stat().st_size):
                 self._send(path, name)
         self.copies.put(path, name)
 
     def path(self, name: str) -> Path:
-        """Return the copy of a file on this machine, which is fetched if there is none."""
-        copy = self.copies.path(name)
-        if not copy.exists():
-            with _storage_errors():
+        """Return the copy of a file on this machine, which is fetched if there is none, or another
+        file has its name."""
+        copy = self.copies.place(name)
+        with _storage_errors():
+            if not (copy.exists() and self.copies.verified.has(copy)):
                 self._fetch(name)
         return copy
 
@@ -149,11 +161,22 @@ class ArrowBlobs:
     def forget_copy(self, name: str) -> None:
         """Remove a file from the folder of copies."""
         with _storage_errors():
-            self.copies.path(name).unlink(missing_ok=True)
+            self.copies.place(name).unlink(missing_ok=True)
 
-    def _has(self, name: str, size: int | None = None) -> bool:
+    def _has(self, name: str) -> bool:
         [info] = self.system.get_file_info([self._place(name)])
-        return bool(info.is_file and size in (None, info.size))
+        return bool(info.is_file)
+
+    def _has_whole(self, name: str, size: int) -> bool:
+        """Tell whether a file of a size is there that has the digest that it is named by."""
+        [info] = self.system.get_file_info([self._place(name)])
+        if not (info.is_file and info.size == size):
+            return False
+        digest = hashlib.sha256()
+        with self.system.open_input_stream(self._place(name)) as stream:
+            for chunk in _chunks(stream):
+                digest.update(chunk)
+        return digest.hexdigest() == name.partition(".")[0]
 
     def _send(self, path: Path, name: str) -> None:
         self.system.create_dir(f"{self.root}/files", recursive=True)

@@ -1,7 +1,6 @@
 """Where files are: by the digest of their content, and parts of those that are still coming."""
 
 import fcntl
-import hashlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -13,9 +12,9 @@ from typing import BinaryIO
 
 from policy_engine.errors import ServiceError
 from policy_engine.service.files.blobs import ArrowBlobs, Blobs, LocalBlobs
+from policy_engine.service.files.verifying import digest_of_file
 from policy_engine.service.identity.authorising import nothing_there
 
-_CHUNK = 1 << 20
 SPARE = 64 * 2**20
 """Bytes of the disk that are left free, for the database and the logs."""
 
@@ -98,12 +97,3 @@ class FileFolder:
     @property
     def _parts(self) -> Path:
         return self.root / "uploads"
-
-
-def digest_of_file(path: Path) -> str:
-    """Return the SHA-256 of a file, read in parts."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()

@@ -11,7 +11,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from policy_engine.errors import ServiceError
-from policy_engine.service.files.folder import FileFolder, digest_of_file
+from policy_engine.service.files.folder import FileFolder
+from policy_engine.service.files.verifying import digest_of_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, nothing_there
 from policy_engine.service.identity.roles import Verb

@@ -60,6 +60,30 @@ def test_who_has_no_copy_fetches_one_and_compares_it_with_its_digest(tmp_path):
     assert third.path(NAME).read_bytes() == CONTENT
 
 
+def test_what_was_changed_behind_the_service_is_not_handed_out(store, tmp_path):
+    sent(store, tmp_path)
+    place = store.path(NAME)
+    place.chmod(0o600)
+    place.write_bytes(CONTENT[::-1])
+    if isinstance(store, LocalBlobs):
+        with pytest.raises(ServiceError, match="not what was uploaded"):
+            store.path(NAME)
+        place.unlink()
+        with pytest.raises(ServiceError, match="N013"):
+            store.path(NAME)
+    else:  # another copy is fetched
+        assert store.path(NAME).read_bytes() == CONTENT
+
+
+def test_another_file_of_the_same_size_is_not_taken_for_the_one_that_is_sent(tmp_path):
+    store = arrow_blobs(tmp_path)
+    far = tmp_path / "far" / "bucket" / "files" / NAME
+    far.parent.mkdir(parents=True)
+    far.write_bytes(b"x" * len(CONTENT))
+    sent(store, tmp_path)
+    assert far.read_bytes() == CONTENT
+
+
 class BrokenSystem:
     """A file system that fails in the middle of what is sent, with a key in what it says."""
 
