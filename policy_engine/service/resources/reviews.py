@@ -123,8 +123,8 @@ class Reviews:
         """
         authorise(actor, Verb.SUBMIT_OUTPUTS)
         owner = self.inputs.decisions.owner_of(dataset)
-        known = Known(self.inputs.decisions.decider(), actor.party)
-        is_known = known.has(dataset) or bool(known.parts(dataset))
+        knowledge = Known(self.inputs.decisions.decider(), actor.party)
+        is_known = knowledge.has(dataset) or bool(knowledge.parts(dataset))
         if owner is None or not (owner == actor.id or is_known):
             raise nothing_there()
         return owner
