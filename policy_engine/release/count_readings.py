@@ -6,9 +6,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.outputs.contributions import Contributions
+from policy_engine.audits.outputs.judging import judge_statistic
 from policy_engine.audits.outputs.lines import line_rests, line_shares
 from policy_engine.audits.outputs.listing import is_listed_whole
-from policy_engine.audits.outputs.model import Counts, Figures
+from policy_engine.audits.outputs.model import (
+    CellEvidence,
+    Counts,
+    Figures,
+    ShownStatistic,
+    Statbarn,
+)
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.audits.outputs.tabulating import COUNTS
 from policy_engine.kernels.output_checks.world_sums import SumReach
@@ -17,6 +25,9 @@ from policy_engine.release.judged_tables import JudgedTable
 
 Cells = NDArray[np.bool_]
 ROWS = "rows"
+TELLING = ("mean", "median", "quantile", "std", "var", "sem", "skew")
+"""Aggregates that may tell, alone or together, how many rows they are of: a total and a mean do, a
+deviation and a standard error, and fractions of whole numbers."""
 _NEAR = 1e-6
 _PRIMARY = Reason.FEW_UNITS.bit | Reason.GROUP_DISCLOSURE.bit
 _WIDTH = 2.0
@@ -53,7 +64,8 @@ class CountReading:
 
     `table` is the table, `number` that of the measure, and `system` what is counted or added up.
     `rests` say, by the number of a key, what must stay possible of the rest of a line along it, by
-    the row of the cell that has nearly all of it.
+    the row of the cell that has nearly all of it. Counts that `are_inferred` are not shown, but may
+    follow from what is.
     """
 
     table: JudgedTable
@@ -63,6 +75,7 @@ class CountReading:
     figures: Figures
     goals: dict[int, tuple[CellGoal, ...]]
     rests: dict[int, dict[int, RestGoals]] = field(default_factory=dict)
+    are_inferred: bool = False
 
     @property
     def are_counts(self) -> bool:
@@ -90,6 +103,35 @@ class CountReading:
         return 0.0 if is_whole else np.inf
 
 
+@dataclass(frozen=True, eq=False)
+class _CountCells:
+    """The cells of a measure that are counts, all arrays (rows,): how many rows and units are in
+    each, whether it is shown, and the reasons against showing counts of it. `is_any_shown` tells
+    whether any cell of the table is."""
+
+    table: JudgedTable
+    values: Figures
+    units: Counts
+    shown: Cells
+    reasons: NDArray[np.uint32]
+    is_any_shown: bool
+
+    @property
+    def is_primary(self) -> Cells:
+        """Which cells are withheld for themselves."""
+        return np.asarray(((self.reasons & np.uint32(_PRIMARY)) != 0) & ~self.shown, np.bool_)
+
+    def is_for(self, reason: Reason) -> Cells:
+        """Return which cells a reason is against."""
+        return np.asarray((self.reasons & np.uint32(reason.bit)) != 0, np.bool_)
+
+    def reading(self, number: int, system: str, *, are_inferred: bool = False) -> CountReading:
+        """Return what a measure tells of these counts, by its number."""
+        is_known = self.shown & (self.values > 0) if are_inferred else self.shown
+        figures = number, system, is_known, self.values
+        return CountReading(self.table, *figures, _goals(self), _rests(self), are_inferred)
+
+
 def count_readings(one: JudgedTable) -> Iterator[CountReading]:
     """Yield what a table tells of numbers of rows, and of totals without negative parts."""
     made, released = one.made, one.verdict.released
@@ -100,51 +142,76 @@ def count_readings(one: JudgedTable) -> Iterator[CountReading]:
         present = np.bincount(made.members[number].rows, minlength=len(own))
         name = ROWS if np.array_equal(present, made.row_counts) else f"count:{aggregate.column}"
         if aggregate.function in COUNTS:
-            goals, rests = _goals(one, number), _rests(one, number)
-            yield CountReading(one, number, name, own, figures, goals, rests)
-        elif aggregate.function == "mean":
-            counts = present.astype(np.float64)
-            yield CountReading(one, number, name, own & (present > 0), counts, {})
+            yield _shown_counts(one, number).reading(number, name)
+        elif aggregate.function in TELLING:
+            yield _inferred_counts(one, number).reading(number, name, are_inferred=True)
         elif aggregate.function == "sum":
             # What is shown of nobody says so.
             is_nobody, none = own & (made.row_counts == 0), np.zeros(len(own))
             yield CountReading(one, number, ROWS, is_nobody, none, {})
             negatives = measure.statistics[0].evidence.negatives
             if negatives is None or not negatives.any():
-                goals = _zero_goals(one, number)
+                goals = _zero_goals(_shown_counts(one, number))
                 yield CountReading(one, number, f"sum:{aggregate.column}", own, figures, goals)
 
 
-def _is_primary(one: JudgedTable, number: int) -> Cells:
-    reasons, is_shown = one.verdict.reasons[:, number], one.verdict.released[:, number]
-    return np.asarray(((reasons & np.uint32(_PRIMARY)) != 0) & ~is_shown, np.bool_)
+def _shown_counts(one: JudgedTable, number: int) -> _CountCells:
+    verdict, table = one.verdict, one.made.table
+    return _CountCells(
+        one,
+        table.values[:, number],
+        table.measures[number].statistics[0].evidence.units,
+        verdict.released[:, number],
+        verdict.reasons[:, number],
+        bool(verdict.released.any()),
+    )
 
 
-def _zero_goals(one: JudgedTable, number: int) -> dict[int, tuple[CellGoal, ...]]:
-    if not one.verdict.check.profile.zeros_disclosive:
+def _inferred_counts(one: JudgedTable, number: int) -> _CountCells:
+    """Return how many rows a measure is of: where they are of few units, judged as a table of
+    counts is. That a figure is of nearly all of a line is no reason against it."""
+    verdict, codes = one.verdict, one.made.table.codes
+    members = one.made.members[number]
+    units = Contributions(members.rows, members.units, len(codes)).units_in
+    shares, rests = line_shares(codes, units), line_rests(codes, units)
+    evidence = CellEvidence(units=units, group_share=shares, rest_of_line=rests)
+    statistic = ShownStatistic(Statbarn.FREQUENCIES, evidence)
+    reasons = judge_statistic(statistic, verdict.check.profile) & np.uint32(_PRIMARY)
+    is_few = (reasons & np.uint32(Reason.FEW_UNITS.bit)) != 0
+    return _CountCells(
+        one,
+        np.bincount(members.rows, minlength=len(codes)).astype(np.float64),
+        units,
+        verdict.released[:, number],
+        np.where(is_few, reasons, np.uint32(0)),
+        bool(verdict.released.any()),
+    )
+
+
+def _zero_goals(cells: _CountCells) -> dict[int, tuple[CellGoal, ...]]:
+    if not cells.table.verdict.check.profile.zeros_disclosive:
         return {}
-    is_zero = _is_primary(one, number) & (one.made.table.values[:, number] == 0)
+    is_zero = cells.is_primary & (cells.values == 0)
     return {row: (CellGoal(0.0, 1.0),) for row in np.flatnonzero(is_zero).tolist()}
 
 
-def _goals(one: JudgedTable, number: int) -> dict[int, tuple[CellGoal, ...]]:
+def _goals(cells: _CountCells) -> dict[int, tuple[CellGoal, ...]]:
     """Return what must stay possible of the cells of a count that the rules withhold: one less and
     one more, or two less of what is all of a line.
 
     Of a table of which nothing is shown, how many are in a cell of enough tells of no group: only
     that nobody else is in its line would.
     """
-    values, reasons = one.made.table.values[:, number], one.verdict.reasons[:, number]
-    is_few = (reasons & np.uint32(Reason.FEW_UNITS.bit)) != 0
-    is_meant = _is_primary(one, number) & (is_few | one.verdict.released.any())
+    is_group = cells.is_for(Reason.GROUP_DISCLOSURE)
+    is_meant = cells.is_primary & (cells.is_for(Reason.FEW_UNITS) | cells.is_any_shown)
     goals: dict[int, tuple[CellGoal, ...]] = {}
     for row in np.flatnonzero(is_meant).tolist():
-        value = float(values[row])
+        value = float(cells.values[row])
         low = max(value - 1, 0.0)
-        if one.verdict.check.secondary == "exact":
+        if cells.table.verdict.check.secondary == "exact":
             goals[row] = CellGoal(low, -np.inf), CellGoal(np.inf, value + 1)
             goals[row] = goals[row] if value else goals[row][1:]
-        elif value and reasons[row] & np.uint32(Reason.GROUP_DISCLOSURE.bit):
+        elif value and is_group[row]:
             low = max(value - _WIDTH, 0.0)
             goals[row] = (CellGoal(low, max(value, low + _WIDTH)),)
         else:
@@ -152,15 +219,12 @@ def _goals(one: JudgedTable, number: int) -> dict[int, tuple[CellGoal, ...]]:
     return goals
 
 
-def _rests(one: JudgedTable, number: int) -> dict[int, dict[int, RestGoals]]:
+def _rests(cells: _CountCells) -> dict[int, dict[int, RestGoals]]:
     """Return by key and row what must stay possible of the rest of lines of which a cell has nearly
     all, or more than the profile allows."""
-    codes, profile = one.made.table.codes, one.verdict.check.profile
-    units = one.made.table.measures[number].statistics[0].evidence.units
-    bit = np.uint32(Reason.GROUP_DISCLOSURE.bit)
-    is_group = (
-        _is_primary(one, number) & ((one.verdict.reasons[:, number] & bit) != 0) & (units > 0)
-    )
+    codes, profile = cells.table.made.table.codes, cells.table.verdict.check.profile
+    units = cells.units
+    is_group = cells.is_primary & cells.is_for(Reason.GROUP_DISCLOSURE) & (units > 0)
     most = NEARLY_ALL if profile.max_group_share is None else profile.max_group_share
     result: dict[int, dict[int, RestGoals]] = {}
     for key in range(codes.shape[1]):

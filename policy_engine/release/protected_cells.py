@@ -39,9 +39,7 @@ def protect_cells(own: JudgedTable, earlier: Sequence[JudgedTable], rows: int) -
     for system in dict.fromkeys(one.system for one in count_readings(own)):
         readings = [one for table in (*earlier, replace(own, verdict=verdict))
                     for one in count_readings(table) if one.system == system]  # fmt: skip
-        if not any(one.goals for one in readings):
-            continue
-        hidden = _hidden(readings, own, rows)
+        hidden = _hidden_from_all(readings, own, rows)
         if hidden is None:
             bit = np.uint32(Reason.BEYOND_LEDGER.bit)
             return replace(verdict, reasons=verdict.reasons | bit)
@@ -50,6 +48,22 @@ def protect_cells(own: JudgedTable, earlier: Sequence[JudgedTable], rows: int) -
             reasons[row, number] |= np.uint32(Reason.REVEALS_SUPPRESSED.bit)
         verdict = replace(verdict, reasons=reasons)
     return verdict
+
+
+def _hidden_from_all(
+    readings: Sequence[CountReading], own: JudgedTable, rows: int
+) -> list[Cell] | None:
+    """Return which cells of the last table must be withheld from who infers counts, and from who
+    knows those alone that are shown, to whom they are secret still; None if nobody knows."""
+    counts = [one for one in readings if not one.are_inferred]
+    is_own = any(one.table.made is own.made for one in counts)
+    hidden: set[Cell] = set()
+    for some in (readings, counts) if is_own and len(counts) < len(readings) else (readings,):
+        if any(one.goals for one in some):
+            if (cells := _hidden(some, own, rows)) is None:
+                return None
+            hidden |= {*cells}
+    return sorted(hidden)
 
 
 def _hidden(readings: Sequence[CountReading], own: JudgedTable, rows: int) -> list[Cell] | None:

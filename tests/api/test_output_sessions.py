@@ -330,7 +330,7 @@ def test_cells_withheld_with_others_say_why_and_not_that_the_policy_denies(tmp_p
     frame = people()
     frame["flag"] = (frame.region == "C") & (frame.sector == "agr")
     with session(tmp_path, data=frame) as made:
-        made.groupby("flag")["pay"].mean()
+        made.groupby("flag")["pay"].sum()
         made.groupby("sector").size()
         output = made.groupby("sector")["pay"].sum()
         assert "K015" not in output.reasons

@@ -188,3 +188,74 @@ def test_another_key_under_the_same_name_is_another_one(session):
     for ends in ([0, 30, 99], [0, 50, 99]):
         assert made.groupby(pd.cut(frame.age, ends, labels=["young", "old"])).size().is_whole
     assert made.crosstab("job", "income").to_pandas().loc["unpaid"].isna().all()
+
+
+SECTORS = {("north", "farm"): 30, ("north", "shop"): 40, ("south", "farm"): 6,
+           ("south", "shop"): 38, ("west", "farm"): 25, ("west", "shop"): 33}  # fmt: skip
+"""Of 172 persons, six are too few; another cell is withheld, or these follow from all others."""
+
+
+def sectors():
+    rows = [key for key, count in SECTORS.items() for _ in range(count)]
+    frame = pd.DataFrame(rows, columns=["region", "sector"])
+    random = np.random.default_rng(0)
+    return frame.assign(
+        person=range(len(frame)),
+        age=random.integers(20, 60, len(frame)),
+        pay=random.lognormal(3, 0.5, len(frame)).round(2),
+    )
+
+
+def by_sector(made, aggregates):
+    """Return which cells are shown of all of some aggregates."""
+    keys = ["region", "sector"]
+    if aggregates == "size":
+        frame = made.groupby(keys).size().to_pandas()
+    else:
+        frame = made.groupby(keys)[aggregates[0]].agg([*aggregates[1:]]).to_pandas()
+    figures = frame.set_index(keys) if set(keys) <= {*frame} else frame
+    return {*figures.dropna().index}
+
+
+TOTALS = [("pay", "mean"), ("pay", "sum", "mean")]
+SPREADS = [("pay", "std", "sem"), ("pay", "var"), ("age", "median"), ("age", "mean", "std")]
+TELLING = [("sacro", one) for one in TOTALS + SPREADS] + [
+    (profile, one) for profile in ("dwb-2015", "abs", "bundesbank") for one in TOTALS
+]
+
+
+@pytest.mark.parametrize(("profile", "aggregates"), TELLING)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_figures_do_not_tell_the_count_that_is_withheld(session, profile, aggregates, is_first):
+    frame = sectors()
+    if profile == "bundesbank":
+        frame = frame.drop(frame[(frame.region == "south") & (frame.sector == "farm")].index[3:])
+    made = session(frame, profile)
+    asked = [aggregates, "size"] if is_first else ["size", aggregates]
+    told = set().union(*(by_sector(made, one) for one in asked))
+    assert 2 <= len({*SECTORS} - told) < len(SECTORS)
+
+
+@pytest.mark.parametrize("shares", [[0.4137, 0.5713], [0.5], [0.25, 0.5, 0.75]])
+def test_quantiles_do_not_tell_it_either(session, shares):
+    made = session(sectors())
+    figures = made.groupby(["region", "sector"])["age"].quantile(shares).to_pandas()
+    figures = figures.set_index(["region", "sector"]) if "region" in figures else figures
+    told = {*figures.dropna().index} | by_sector(made, "size")
+    assert 2 <= len({*SECTORS} - told) < len(SECTORS)
+
+
+def test_means_by_a_table_of_two_ways_do_not_tell_it(session):
+    made = session(sectors())
+    means = made.crosstab("region", "sector", "pay", aggfunc="mean").to_pandas()
+    cells = made.crosstab("region", "sector").to_pandas()
+    assert (means.isna() & cells.isna()).to_numpy().sum() > 1
+
+
+@pytest.mark.parametrize("profile", ["bundesbank", "dwb-2015"])
+def test_counts_are_protected_from_who_does_not_infer_them_of_means(session, profile):
+    made = session(jobs().assign(pay=100.0 + np.arange(185) % 7), profile)
+    made.groupby(["job", "income"])["pay"].mean()
+    cells = made.crosstab("income", "job").to_pandas()
+    assert cells["unpaid"].isna().all()
+    assert "unpaid" not in shown(made.groupby("job").size(), "size")
