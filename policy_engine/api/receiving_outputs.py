@@ -15,18 +15,28 @@ from policy_engine.release.output_folder.folder import OutputFolder, write_folde
 from policy_engine.release.output_folder.model import StoredFile
 
 _MOST_ROWS = 200
-"""So many rows of a table are shown; its file has all."""
+_MOST_COLUMNS = 100
+_MOST_BYTES = 2**18
+_MOST_LETTERS = 10_000
+_MOST_TABLES = 50
+"""So many rows and columns of a table are shown, of so many bytes of its file, with so many letters
+in a cell, and so many tables of a folder; its file has all."""
 
 
 @dataclass(frozen=True)
 class TablePreview:
-    """The first rows of a table as texts; it `is_cut` if there are more. A cell that is missing is
-    withheld."""
+    """The first rows and columns of a table as texts, and the path of its file in the folder.
+
+    It `is_cut` if there are more. One that `is_unreadable` is not shown at all: it is to be looked
+    at as a file. A cell that is missing is withheld.
+    """
 
     name: str
+    path: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
     is_cut: bool = False
+    is_unreadable: bool = False
 
 
 def receive_outputs(
@@ -49,19 +59,43 @@ def receive_outputs(
 
 
 def preview_tables(read: OutputFolder, files: tuple[StoredFile, ...]) -> Iterator[TablePreview]:
-    """Yield the tables among some files of a folder, as they may be shown.
+    """Yield the tables among some files of a folder, as they may be shown: one that cannot be is
+    said to be `unreadable`.
 
     Raises LedgerError (K027) for a file that is not there.
     """
+    paths = (file.path for one in read.submission.outputs for file in (*one.whole, *one.files))
+    leading = {*islice((one for one in paths if one.endswith(".csv")), _MOST_TABLES)}
     for one in files:
-        if not one.path.endswith(".csv"):
-            continue
-        text = read.content(one.path).decode("utf-8", "replace")
-        rows = csv.reader(io.StringIO(text))
-        try:
-            head, *first = islice(rows, _MOST_ROWS + 2)
-        except (csv.Error, ValueError):
-            continue
-        texts = tuple(tuple(cell or None for cell in row) for row in first[:_MOST_ROWS])
-        name = Path(one.path).stem
-        yield TablePreview(name, tuple(head), texts, len(first) > _MOST_ROWS)
+        if one.path in leading:
+            yield _preview(one.path, read.content(one.path, _MOST_BYTES + 1))
+        elif one.path.endswith(".csv"):
+            yield _unreadable(one.path)
+
+
+def _preview(path: str, content: bytes) -> TablePreview:
+    """Return the beginning of a table."""
+    is_cut = len(content) > _MOST_BYTES
+    if is_cut:
+        # The last line may be half of one.
+        content = content[: content.rfind(b"\n", 0, _MOST_BYTES) + 1]
+    rows = csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline=""))
+    try:
+        lines = [*islice(rows, _MOST_ROWS + 2)]
+    except (csv.Error, ValueError):
+        lines = []
+    if not lines or max(map(_widest, lines)) > _MOST_LETTERS:
+        return _unreadable(path)
+    width = max(map(len, lines))
+    is_cut = is_cut or len(lines) > _MOST_ROWS + 1 or width > _MOST_COLUMNS
+    head, *first = (line[:_MOST_COLUMNS] for line in lines[: _MOST_ROWS + 1])
+    texts = tuple(tuple(cell or None for cell in row) for row in first)
+    return TablePreview(Path(path).stem, path, tuple(head), texts, is_cut)
+
+
+def _unreadable(path: str) -> TablePreview:
+    return TablePreview(Path(path).stem, path, (), (), is_cut=True, is_unreadable=True)
+
+
+def _widest(row: list[str]) -> int:
+    return max(map(len, row), default=0)

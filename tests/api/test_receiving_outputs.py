@@ -58,3 +58,41 @@ def test_tables_are_seen_as_they_may_leave(archive, tmp_path):
         ("north", "70.0"),
         False,
     )
+
+
+@pytest.fixture
+def preview(archive, tmp_path):
+    """Return a function that gives the preview of a table whose file has some content."""
+    read = receive_outputs(archive, tmp_path / "received", by="rita")
+    [output] = read.submission.outputs
+    [file] = output.whole
+
+    def previewed(content):
+        (read.folder / file.path).write_bytes(content)
+        [table] = preview_tables(read, output.whole)
+        assert table.path == file.path
+        return table
+
+    return previewed
+
+
+@pytest.mark.parametrize("content", [b"", b"a\n" + b"x" * 200_000 + b"\n", b"a" * 2_000_000])
+def test_a_table_that_cannot_be_shown_is_said_to_be_so(preview, content):
+    table = preview(content)
+    assert (table.is_unreadable, table.is_cut, table.rows) == (True, True, ())
+
+
+def test_of_large_tables_the_beginning_is_shown(preview):
+    wide = preview(b"h\n" + b",".join([b"7"] * 300) + b"\n")
+    assert (len(wide.rows[0]), wide.is_cut, wide.is_unreadable) == (100, True, False)
+    long = preview(b"h\n" + b"7\n" * 500)
+    assert (len(long.rows), long.is_cut) == (200, True)
+    heavy = preview(b"h\n" + (b"7" * 9_000 + b"\n") * 100)
+    assert 0 < len(heavy.rows) < 100
+    assert heavy.is_cut
+    assert {len(cell) for [cell] in heavy.rows} == {9_000}
+
+
+def test_tables_beyond_the_first_ones_are_files(preview, monkeypatch):
+    monkeypatch.setattr("policy_engine.api.receiving_outputs._MOST_TABLES", 0)
+    assert preview(b"a\n1\n").is_unreadable

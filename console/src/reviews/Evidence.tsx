@@ -31,25 +31,15 @@ function OneEvidence({ output, path }: { output: OutputEvidence; path: string })
       <p className="notice warn">These figures are for who decides, and not for who asked.</p>
       {output.held.length === 0 && <p>Nothing more may be let out than the rules do.</p>}
       {output.held.map((table) => (
-        <div key={table.name}>
+        <div key={table.file}>
           <h3>If it is accepted</h3>
-          <FigureTable
-            label={`If accepted: ${table.name}`}
-            columns={table.columns}
-            rows={table.rows}
-            isCut={table.is_cut ?? false}
-          />
+          <OneTable label={`If accepted: ${table.name}`} table={table} path={path} />
         </div>
       ))}
       {output.shown.map((table) => (
-        <div key={table.name}>
+        <div key={table.file}>
           <h3>As it is by the rules</h3>
-          <FigureTable
-            label={`By the rules: ${table.name}`}
-            columns={table.columns}
-            rows={table.rows}
-            isCut={table.is_cut ?? false}
-          />
+          <OneTable label={`By the rules: ${table.name}`} table={table} path={path} />
         </div>
       ))}
       {cells.length > 0 && (
@@ -61,13 +51,46 @@ function OneEvidence({ output, path }: { output: OutputEvidence; path: string })
       {others.length > 0 && (
         <p className="actions">
           {others.map((file) => (
-            <a key={file} className="button small" href={`${BASE}${path}/evidence/${file}`} download>
-              Save {file}
-            </a>
+            <SaveFile key={file} file={file} path={path} />
           ))}
         </p>
       )}
     </section>
+  );
+}
+
+interface TableProps {
+  label: string;
+  table: OutputEvidence["held"][number];
+  path: string;
+}
+
+/** A table, or that it cannot be shown; its file where not all of it is here. */
+function OneTable({ label, table, path }: TableProps) {
+  const isUnreadable = table.is_unreadable ?? false;
+  const isCut = table.is_cut ?? false;
+  return (
+    <>
+      {isUnreadable ? (
+        <p className="notice warn">The table {table.name} cannot be shown here: look at its file before you decide.</p>
+      ) : (
+        <FigureTable label={label} columns={table.columns} rows={table.rows} isCut={isCut} />
+      )}
+      {(isUnreadable || isCut) && (
+        <p className="actions">
+          <SaveFile file={table.file} path={path} />
+        </p>
+      )}
+    </>
+  );
+}
+
+function SaveFile({ file, path }: { file: string; path: string }) {
+  const address = file.split("/").map(encodeURIComponent).join("/");
+  return (
+    <a className="button small" href={`${BASE}${path}/evidence/${address}`} download>
+      Save {file}
+    </a>
   );
 }
 

@@ -31,7 +31,7 @@ export function FigureTable({ label, columns, rows, isCut }: Props) {
           ))}
         </tbody>
       </TableFrame>
-      {isCut && <p className="fine">There are more rows than are shown.</p>}
+      {isCut && <p className="fine">There is more in it than is shown.</p>}
     </>
   );
 }

@@ -20,10 +20,14 @@ from policy_engine.release.output_folder.folder import (
 )
 from policy_engine.release.output_folder.model import FolderEvidence, Submission
 from policy_engine.release.output_folder.prepared import FILES, WHOLE, FolderContent
+from policy_engine.release.output_folder.said import is_well_said
 from policy_engine.release.output_folder.steps import LOG
 
-MOST_MEMBERS, MOST_BYTES = 2_000, 128 * 2**20
+MOST_MEMBERS, MOST_BYTES = 2_000, 64 * 2**20
 """How many files a folder has, and how many bytes all of them have together."""
+MOST_SAID = 2**20
+"""How many bytes each of the two files has that say what the outputs are: what is read of them
+takes many times as much memory, each time."""
 _LEFT_OUT = {LOG, CHECKER_PAGE, RESEARCHER_PAGE}
 """What an archive may have and is not read: who receives it keeps a log, and makes pages, of their
 own."""
@@ -48,7 +52,7 @@ def read_archive(file: BinaryIO) -> FolderContent:
     try:
         submission = Submission.model_validate_json(texts.pop(OUTPUTS, b""))
         evidence = FolderEvidence.model_validate_json(texts.pop(EVIDENCE, b""))
-    except ValidationError:
+    except (ValidationError, RecursionError):
         raise _refused("it does not say what its outputs are") from None
     _check_outputs(submission, evidence, texts)
     return FolderContent(submission, evidence, texts)
@@ -71,7 +75,9 @@ def _members(archive: ZipFile) -> Iterator[tuple[str, bytes]]:
             raise _refused("it has a file that no folder of outputs has")
         names.add(str(path))
         if str(path) not in _LEFT_OUT:
-            text = _read(archive, one, MOST_BYTES - total)
+            left = MOST_BYTES - total
+            is_said = str(path) in (OUTPUTS, EVIDENCE)
+            text = _read(archive, one, min(left, MOST_SAID) if is_said else left)
             total += len(text)
             yield str(path), text
 
@@ -97,7 +103,10 @@ def _read(archive: ZipFile, member: ZipInfo, left: int) -> bytes:
         while chunk := file.read(_CHUNK):
             text += chunk
             if len(text) > left:
-                raise _refused(f"its files have more than {MOST_BYTES:,} bytes")
+                raise _refused(
+                    f"its files have more than {MOST_BYTES:,} bytes, or those with what it says of "
+                    f"its outputs more than {MOST_SAID:,}"
+                )
     return bytes(text)
 
 
@@ -107,12 +116,17 @@ def _check_outputs(
     """Check that the files are just those that the folder says, and that each output has them."""
     if submission.question is not None:
         raise _refused("it has the answer to a query, which is sent for review where it was asked")
+    if not is_well_said(submission, evidence):
+        raise _refused("what it says of its outputs has another form than what is written")
     names = [one.name for one in submission.outputs]
     if not names or len({one.lower() for one in names}) < len(names):
         raise _refused("it has no outputs, or two of one name")
     if [one.name for one in evidence.outputs] != names:
         raise _refused("its evidence is of other outputs")
-    files = {file.path: file for one in submission.outputs for file in (*one.files, *one.whole)}
+    named = [file for one in submission.outputs for file in (*one.files, *one.whole)]
+    files = {file.path: file for file in named}
+    if len(files) < len(named):
+        raise _refused("two of its outputs name one file")
     if set(files) != set(texts):
         raise _refused("its files are others than it says")
     for path, file in files.items():

@@ -173,9 +173,10 @@ class OutputFolder:
         outputs = self.submission.outputs
         self._check_files([file for one in outputs for file in (*one.files, *one.whole)])
 
-    def content(self, path: str) -> bytes:
-        """Return a file of the folder. Raises LedgerError (K027) if it is not there."""
-        return _content(self.folder, path)
+    def content(self, path: str, most: int = -1) -> bytes:
+        """Return a file of the folder, or its first bytes. Raises LedgerError (K027) if it is not
+        there."""
+        return _content(self.folder, path, most)
 
     def standings(self) -> tuple[OutputStanding, ...]:
         """Return where each output stands."""
@@ -321,14 +322,18 @@ class OutputFolder:
             raise _changed_error(self.folder, changed)
 
 
-def _content(folder: Path, name: str) -> bytes:
-    """Return a file of the folder. Raises LedgerError (K027) if it is not there, or elsewhere."""
+def _content(folder: Path, name: str, most: int = -1) -> bytes:
+    """Return a file of the folder, or its first bytes.
+
+    Raises LedgerError (K027) if it is not there, or elsewhere.
+    """
     path = folder / name
     is_special = path.exists() and not path.is_file()
     if is_special or path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
         raise LedgerError.of("K027", f"{name!r} is not a file in the folder.", source=str(folder))
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(most)
     except OSError as error:
         message = f"{name!r} cannot be read: {error.strerror or error}."
         raise LedgerError.of("K027", message, source=str(folder)) from None

@@ -69,12 +69,15 @@ class ReviewView(ReviewSummary):
 
 
 class FiguresView(BaseModel):
-    """The first rows of a table; what is missing in it is withheld."""
+    """The first rows and columns of a table; what is missing in it is withheld. `file` has all of
+    it, and is to be looked at where the table `is_unreadable`: it cannot be shown."""
 
     name: str
+    file: str
     columns: list[str]
     rows: list[list[str | None]]
     is_cut: bool = False
+    is_unreadable: bool = False
 
 
 class OutputEvidenceView(BaseModel):
@@ -171,7 +174,9 @@ def table_views(read: OutputFolder, files: tuple[StoredFile, ...]) -> Iterator[F
     for one in preview_tables(read, files):
         yield FiguresView(
             name=one.name,
+            file=one.path,
             columns=list(one.columns),
             rows=[list(row) for row in one.rows],
             is_cut=one.is_cut,
+            is_unreadable=one.is_unreadable,
         )

@@ -17,6 +17,7 @@ from policy_engine.decision.query.query_limits import QueryStop, query_limits
 from policy_engine.errors import LedgerError, ServiceError
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
+from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import (
@@ -132,21 +133,22 @@ class Reviews:
     def receive(self, actor: Actor, dataset: str, archive: BinaryIO) -> ReviewView:
         """Return a new review of outputs about a dataset, which came as an archive.
 
-        Raises ServiceError: N003 as `owner_for`, N004 where too many of the
-        caller are open; LedgerError (K027) for what is not a folder of outputs.
+        Raises ServiceError: N003 as `owner_for`, N004 where too many of the caller are open, N008
+        where the disk has no room; LedgerError (K027) for what is not a folder of outputs.
         """
         from policy_engine.api.receiving_outputs import receive_outputs  # noqa: PLC0415 (slow to import)
+        from policy_engine.release.output_folder.archives import MOST_BYTES  # noqa: PLC0415 (slow to import)
 
         owner = self.owner_for(actor, dataset)
         with self.database.reading() as session:
             if open_count(session, actor.id) >= _MOST_OPEN:
                 message = f"{_MOST_OPEN} reviews that you asked for are open."
                 raise ServiceError.of("N004", message, "Wait until some are decided.")
+        FileFolder(self.inputs.folder).check_space(MOST_BYTES)
         name = new_id()
         self._folder(name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._receiving:
             read = receive_outputs(archive, self._folder(name), by=actor.id, key=self._key)
-        outputs = ", ".join(one.name for one in read.submission.outputs)
         row = StoredReview(
             id=name,
             kind="outputs",
@@ -154,7 +156,7 @@ class Reviews:
             owner_id=owner,
             assignee=actor.party,
             dataset=dataset,
-            request=outputs[:1000],
+            request=", ".join(one.name for one in read.submission.outputs)[:1000],
             purpose="",
             data=read.submission.data,
             state=state_of(read.standings()).value,
@@ -254,12 +256,10 @@ class Reviews:
         return EvidenceView(check=dict(read.evidence.check), outputs=outputs)
 
     def evidence_file(self, actor: Actor, review_id: str, part: str, name: str) -> bytes:
-        """Return a file of an output as it was submitted, whether it may leave or not. Raises as
-        `evidence`."""
+        """Return a file of an output as it was submitted. Raises as `evidence`."""
         row = self._evident(actor, review_id)
         read = self._read(row)
-        outputs = read.submission.outputs
-        paths = {file.path for one in outputs for file in (*one.files, *one.whole)}
+        paths = {file.path for one in read.submission.outputs for file in (*one.files, *one.whole)}
         path = f"{part}/{name}"
         if path not in paths:
             raise nothing_there()
@@ -361,10 +361,10 @@ class Reviews:
 
     def _settled(self, row: StoredReview, actor: Actor) -> ReviewView:
         """Return a review whose row says what was decided."""
-        state = state_of(self._read(row).standings())
         with self.database.writing() as session:
             stored = session.get_one(StoredReview, row.id)
-            stored.state, stored.decided_by, stored.decided = state.value, actor.id, now()
+            stored.state = state_of(self._read(row).standings()).value
+            stored.decided_by, stored.decided = actor.id, now()
             stored.revision += 1
             session.flush()
         return self._view(stored)

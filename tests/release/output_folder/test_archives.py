@@ -88,6 +88,22 @@ def test_what_says_nothing_of_its_outputs_is_refused(texts, text):
         read_archive(packed({**texts, "outputs.json": text}))
 
 
+def test_what_says_too_much_of_its_outputs_is_refused(texts):
+    facts = json.loads(texts["evidence.json"])
+    facts["outputs"][0]["known"] = {"x": [{}] * 400_000}
+    with pytest.raises(LedgerError, match=r"K027.*says of its outputs more"):
+        read_archive(packed({**texts, "evidence.json": json.dumps(facts).encode()}))
+
+
+def test_two_outputs_do_not_name_one_file(texts):
+    said, facts = json.loads(texts["outputs.json"]), json.loads(texts["evidence.json"])
+    said["outputs"].append({**said["outputs"][0], "name": "two"})
+    facts["outputs"].append({**facts["outputs"][0], "name": "two"})
+    more = {"outputs.json": json.dumps(said), "evidence.json": json.dumps(facts)}
+    with pytest.raises(LedgerError, match=r"K027.*name one file"):
+        read_archive(packed({**texts, **more}))
+
+
 def test_answers_to_queries_do_not_come_from_elsewhere(texts):
     said = json.loads(texts["outputs.json"])
     said["question"] = {"sql": "SELECT 1", "assignee": "http://e.com/a", "dataset": "http://e.com"}

@@ -6,6 +6,7 @@ import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from output_checked import TABLE as DATA
@@ -370,6 +371,12 @@ def test_what_is_no_folder_of_outputs_is_not_received(services, reader, tmp_path
     assert code(unknown) == (404, "N003")
     assert reader.get(f"{API}/reviews").json()["items"] == []
     assert not list((services.settings.folder / "reviews").glob("*"))
+
+
+def test_a_disk_without_room_takes_no_archive(reader, tmp_path, monkeypatch):
+    content = archive(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100 * 2**20))
+    assert code(send(reader, content))[1] == "N008"
 
 
 def test_each_step_is_in_a_chained_log_whose_head_is_told(services, owner, reader):
