@@ -23,7 +23,7 @@ atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 gc.set_threshold(100_000, 20, 20)
 
 # A busy machine is not a fault: no example has a deadline.
-settings.register_profile("everyday", max_examples=8, deadline=None)
+settings.register_profile("everyday", max_examples=5, deadline=None)
 settings.load_profile("everyday")
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
 

@@ -24,6 +24,8 @@ if not CUSTOMER.exists():
 _FILE = "service.db"
 _APPLICATIONS = {}
 """Those of the services that are open, each as in the service itself: one for all."""
+_FREE = []
+"""Those of services that were closed: to make one takes longer than most tests."""
 
 
 @contextmanager
@@ -35,12 +37,26 @@ def service(folder, **settings):
         database.parent.mkdir(parents=True, exist_ok=True)
         database.write_bytes(_new_database())
     services = Services.open(wanted)
-    _APPLICATIONS[id(services)] = make_app(services)
+    is_usual = settings.keys() <= {"database"}
+    app = _lent(services) if is_usual and _FREE else make_app(services)
+    _APPLICATIONS[id(services)] = app
     try:
         yield services
     finally:
         del _APPLICATIONS[id(services)]
+        if is_usual:
+            _FREE.append(app)
         services.close()
+
+
+def _lent(services):
+    """Return an application that was made for others with the same settings."""
+    app = _FREE.pop()
+    app.state.services, app.middleware_stack = services, None
+    for one in app.user_middleware:
+        if "meter" in one.kwargs:
+            one.kwargs["meter"] = services.meters.calls
+    return app
 
 
 @cache

@@ -94,6 +94,7 @@ def images(tmp_path):
     return [tmp_path / f"{name}.npz" for name in ("members", "holdout")]
 
 
+@pytest.mark.nightly
 def test_arrays_are_learnt_as_shares_with_classes_counted_from_0(images, tmp_path):
     out = tmp_path / "audit"
     options = {"attacks": "nearest-sample", "models": 2, "out": out}

@@ -139,6 +139,7 @@ def test_columns_masked_at_random_make_no_classes(original):
     assert [one.reason for one in audit.risks_not_run if one.column == "pay"] == [said]
 
 
+@pytest.mark.nightly
 def test_columns_of_other_tools_that_look_masked_make_no_classes(original, tmp_path):
     table = pd.read_csv(original).assign(row=range(200))
     table.to_csv(original, index=False)

@@ -53,6 +53,7 @@ MASKINGS = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("masking", MASKINGS, ids=lambda one: one["masking"])
 def test_who_knows_the_method_finds_persons_that_guessing_does_not(original, masking):
@@ -304,6 +305,7 @@ def test_recoded_columns_are_read_by_the_values_below_a_label(original, tmp_path
         audit_disclosure(original, release)
 
 
+@pytest.mark.nightly
 def test_who_lacks_a_swapped_value_is_found_by_the_others(original):
     table = pd.read_csv(original)
     table["age"] = table["age"].where(table["row"] > 0).astype("Int64")

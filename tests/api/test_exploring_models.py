@@ -90,6 +90,7 @@ class WatchedEngine(LocalEngine):
         return super().anonymize(table, step, output)
 
 
+@pytest.mark.nightly
 def test_guides_and_classes_are_of_the_rows_learnt_from_alone():
     engine = WatchedEngine({DATASET: people()})
     comparison, _ = compared(({"k": 5},), engine)
@@ -109,6 +110,7 @@ def test_a_setting_that_is_refused_says_why_and_is_not_chosen():
     assert "fewer than k, which is 500" in comparison.runs[1].outcome.reason
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sizes", everyday([(5,), (5, 90)], (5,)), ids=len)
 def test_a_way_that_is_refused_by_itself_is_shown_beside_those_that_are_compared(sizes):
     # Models of parts of the rows cannot learn a class of four: soft labels need five, others none.
@@ -259,6 +261,7 @@ def test_a_policy_in_another_syntax_is_not_rewritten():
         PolicyChoice(product.transformation, own, "buys", OUTPUT).refined(b"@prefix", Reading())
 
 
+@pytest.mark.nightly
 def test_the_choice_of_a_policy_can_be_made():
     text = asked(k=5)
     comparison, choice = explore_policy_for_model(

@@ -54,6 +54,7 @@ def test_columns_of_a_release_hold_values_and_no_cells(certificate):
     assert as_upstream(certificate).generalised == ()
 
 
+@pytest.mark.nightly
 def test_a_model_of_permuted_values_is_trained_again_by_their_key(tmp_path):
     data = people_table(tmp_path / "people.csv", 600)
     roles = {"identifier": ["name"], "quasi": ["age", "city"], "label": f"{DATASET}/disease"}

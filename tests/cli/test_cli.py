@@ -460,6 +460,7 @@ def test_an_answer_that_nobody_reads_is_not_a_denial(people, arguments):
     assert run.returncode == 141
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -47,6 +47,7 @@ def test_the_demo_has_two_policies_in_force_two_people_and_a_run_and_is_made_onc
     assert [one["id"] for one in calling.items("/runs")] == [run]
 
 
+@pytest.mark.nightly
 def test_each_person_of_the_demo_gets_a_link_that_signs_in(demo, services):
     calling = CallingHere(services)
     demo.seed(calling, rows=60)

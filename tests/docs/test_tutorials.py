@@ -90,6 +90,7 @@ def test_the_attack_that_finds_most_finds_as_many_persons_as_the_tutorial_says(f
     assert " ".join(printed.split()).startswith(" ".join(said.split()))
 
 
+@pytest.mark.nightly
 def test_the_table_has_the_rows_that_the_tutorial_shows(followed):
     shown = [(said, printed) for said, printed in followed if said.startswith("id,")]
     assert shown

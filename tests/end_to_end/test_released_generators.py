@@ -188,6 +188,7 @@ def test_members_without_columns_of_a_generator_are_told(place, tmp_path):
         audit_generative(others, others, model=tmp_path / "out")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["independent-marginals", "gaussian-copula"])
 def test_every_generator_is_released(kind, place, tmp_path):
     policy = training(*COLUMNS, synthesiser=kind, duty=BOUNDS)

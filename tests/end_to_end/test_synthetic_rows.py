@@ -408,6 +408,7 @@ def test_no_other_file_seed_share_or_setting_begins_anew(place):
     assert counts == [*range(1, len(plans) + 1)]
 
 
+@pytest.mark.nightly
 def test_other_persons_begin_anew(place):
     apply_policy(GOOD, {DATASET: place}, seed=1)
     people = residents(600, seed=77)
@@ -417,6 +418,7 @@ def test_other_persons_begin_anew(place):
     assert other.certificate.attempts == 1
 
 
+@pytest.mark.nightly
 def test_what_was_refused_is_not_made_again_and_is_told_with_the_earlier_attempts(place, tmp_path):
     def refused(seed, **more):
         with pytest.raises(CertificateError) as caught:

@@ -61,6 +61,7 @@ def test_columns_are_permuted_by_themselves():
     assert len(pairs) == 18
 
 
+@pytest.mark.nightly
 def test_every_row_of_a_class_is_equally_likely_to_have_a_value():
     draws = 90
     places = Counter(by_x(applied(PEOPLE, **ASKED))["1"][0] for _ in range(draws))

@@ -124,6 +124,7 @@ def test_a_tree_is_not_certified_again_without_what_it_takes(released, table):
             certify_output(folder, of_generators(), **given)
 
 
+@pytest.mark.nightly
 def test_other_data_and_forgotten_seeds_certify_no_tree(released, table, tmp_path):
     folder, record = released[1], released[1].parent / "record.json"
     other = people_table(tmp_path / "other.csv", seed=8)

@@ -224,6 +224,7 @@ TELLING = [("sacro", one) for one in TOTALS + SPREADS] + [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("profile", "aggregates"), TELLING)
 @pytest.mark.parametrize("is_first", [True, False])
 def test_figures_do_not_tell_the_count_that_is_withheld(session, profile, aggregates, is_first):

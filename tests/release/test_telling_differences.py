@@ -100,6 +100,7 @@ PARTS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("column", ["gain", "rating"])
 @pytest.mark.parametrize("function", ["SUM", "AVG"])

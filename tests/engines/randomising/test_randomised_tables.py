@@ -312,6 +312,7 @@ def test_the_records_of_a_person_count_as_one_and_those_that_differ_alike():
     assert record_weights(cells, one).tolist() == [0.25, 0.5, 0.25, 1.0, 0.0, 0.0]
 
 
+@pytest.mark.nightly
 def test_a_person_of_several_records_tells_what_epsilon_says():
     """At an epsilon of log 3, of three values the true one is told with 3/5, once for a person of
     three records."""

@@ -166,6 +166,7 @@ def test_many_equal_records_are_one_place():
     assert likelihood_links([column], np.arange(2_000)).linked.tolist() == [1e-5] * 2_000
 
 
+@pytest.mark.nightly
 @settings(max_examples=30, deadline=None)
 @given(files())
 def test_the_likeliest_record_is_that_of_all_pairs(given_files):

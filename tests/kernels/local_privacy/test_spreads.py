@@ -55,6 +55,7 @@ NUMBERS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("rows", everyday([20, 50, 100, 200, 1_000], 50))
 @pytest.mark.parametrize("epsilon", everyday([1, 2, 3, 4, 5, 6, 8, 10, 12], 1, 5, 8))
 @pytest.mark.parametrize("kind", [TwoPoints, PiecewiseNumbers])

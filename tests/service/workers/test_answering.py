@@ -127,6 +127,7 @@ def test_a_process_that_is_killed_is_started_again(together):
     assert not again & first
 
 
+@pytest.mark.nightly
 def test_where_the_service_is_killed_its_processes_end(together):
     *_, process = together
     workers = workers_of(process)

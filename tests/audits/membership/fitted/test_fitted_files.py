@@ -51,6 +51,7 @@ def assert_found(audit, library):
     assert audit.attack("loss").figures.auc.low > 0.6
 
 
+@pytest.mark.nightly
 def test_a_forest_in_skops_is_asked_by_the_names_of_its_columns(records, folder):
     import skops.io
     from sklearn.ensemble import RandomForestClassifier

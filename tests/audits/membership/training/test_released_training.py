@@ -123,6 +123,7 @@ def test_progress_tells_of_epochs_and_of_what_they_spent():
     assert told[-1][0].startswith("training, epsilon ")
 
 
+@pytest.mark.nightly
 def test_a_model_to_be_released_is_trained_in_secret_and_its_shadows_from_their_seeds(tmp_path):
     features, labels = _data(120)
     records = records_of_arrays(features, labels)

@@ -11,6 +11,7 @@ from policy_engine.audits.reports.charts.tradeoff import _name_points, _places, 
 from policy_engine.errors import DataError
 
 
+@pytest.mark.nightly
 def test_each_kind_of_privacy_has_its_row_of_panels():
     central, local = point("central", 2.74, phi_precision=50.0), point("local", 6_000.0, setting=8)
     both = tradeoff_chart(tradeoff(central, local), "svg").decode()

@@ -273,6 +273,7 @@ def workers(others):
     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
 def test_all_but_few_of_a_group_are_withheld_however_it_is_asked(ask, spelling):
     """Of 300 persons, 285 are not nearly all, while 15 can hide in the others; 291 are."""

@@ -51,6 +51,7 @@ ALONE = (
 )
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("profile", ["sacro", "fsrdc"])
 @pytest.mark.parametrize("sql", ALONE)
 def test_who_counts_by_a_known_row_does_not_hide_one_who_does_not(ask, sql, profile):
@@ -65,6 +66,7 @@ def test_one_secret_of_all_rows_of_persons_who_count_anyway_hides_nobody(ask):
     assert ask("l", visits(has_one=True), sql) == [[[None]]]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "sql",
     [

@@ -335,6 +335,7 @@ def test_answers_of_several_rows_differ_by_at_least_ten_persons(ask, last):
     assert rest.permitted is (last == 110)
 
 
+@pytest.mark.nightly
 def test_more_columns_than_are_looked_at_are_for_a_person(ask):
     more = {f"c{number}": lambda n, number=number: n % (number + 2) for number in range(7)}
     condition = " OR ".join(f"c{number} = 0" for number in range(7))
@@ -418,6 +419,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.nightly
 @settings(max_examples=examples(24, times=80))
 @given(
     bits=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=8, max_size=14),
