@@ -50,6 +50,7 @@ def test_files_of_any_tool_have_the_same_risks(spark, files, kind):
     assert reasons == {"the tables have 800 rows, and the driver holds 0"}
 
 
+@pytest.mark.nightly
 def test_generalised_cells_have_the_same_risks(spark, files):
     policy = asking(method="k-anonymity", k=5, quasi=KNOWN)
     release = apply_policy(policy, {DATASET: files / "in.csv"}, files / "out" / "a.csv").path

@@ -93,6 +93,7 @@ def in_memory(request, cluster, tmp_path):
     return release, expected
 
 
+@pytest.mark.nightly
 def test_what_is_written_of_a_release_in_memory_is_what_was_measured(in_memory, tmp_path):
     release, expected = in_memory
     written = release.write(tmp_path / "out" / "o.parquet")

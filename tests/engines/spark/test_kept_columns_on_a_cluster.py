@@ -82,6 +82,7 @@ def test_times_in_several_ways_are_of_the_data_on_a_cluster(cluster, tmp_path):
     assert certified(cluster, path, data, asked).holds
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("asked", everyday((SWAPPED, CLASSES), CLASSES), ids=["swapped", "classes"])
 def test_rows_that_are_not_of_the_data_are_refused_on_a_cluster(cluster, asked, tmp_path):
     data = tmp_path / "in.parquet"

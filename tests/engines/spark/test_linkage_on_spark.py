@@ -53,6 +53,7 @@ def on_cluster(spark, tmp_path, partitions, people):
 BY_MODEL = ("likelihood-linkage",)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("attacks", everyday(((*ATTACKS,), BY_MODEL), BY_MODEL), ids=len)
 @pytest.mark.parametrize("partitions", everyday((1, 3, 8), 3))
 def test_attacks_on_masked_columns_reach_the_same(spark, people, tmp_path, partitions, attacks):

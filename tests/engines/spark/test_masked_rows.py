@@ -165,6 +165,7 @@ GIVEN = [("table", TWO), *((kind, few) for kind in ("table", "file") for few in 
 BY_DAY = [("table", FEW[0]), ("table", TWO), ("file", FEW[3])]
 
 
+@pytest.mark.one_in(50)
 @pytest.mark.parametrize(
     "release", everyday(GIVEN, *BY_DAY), ids=lambda made: "-".join((made[0], *made[1]))
 )
@@ -195,6 +196,7 @@ def test_each_masking_has_its_columns_in_one_release():
     assert sorted(name for few in FEW for name in few) == sorted(EACH)
 
 
+@pytest.mark.nightly
 # As many rows as have several blocks, and parts of one block each; by day, blocks are small, and
 # two rounds of cuts are enough.
 @pytest.mark.parametrize("rows", everyday((200, 40_000), 200))

@@ -115,6 +115,7 @@ def test_guided_classes_that_are_diverse_are_permuted_alike(cluster, case):
     assert not looser.table.equals(runs.local.table)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("partitions", PARTITIONS)
 def test_persons_are_permuted_alike(cluster, partitions):
     runs = both(cluster, visits(), partitions, limit=20, key=KEY, **OF_PERSONS)

@@ -8,6 +8,7 @@ pytestmark = pytest.mark.usefixtures("few_rows")
 TREE = {"http://x.org/t": "250.1;A;*\n250.10;B;*\n3;A;*\n4;B;*\n"}
 
 
+@pytest.mark.nightly
 def test_persons_in_two_classes_of_equal_cells_are_diverse_there_together(cluster):
     table = {
         "q": [1, 1, 1, 1, 1, 2],

@@ -96,6 +96,7 @@ def test_masked_cells_of_tied_rows_are_certified_on_a_cluster(cluster, tmp_path)
     assert certified(release.path, data, engine=cluster, **TIED)
 
 
+@pytest.mark.nightly
 def test_masked_cells_of_tied_rows_beside_other_rows_are_refused_on_a_cluster(cluster, tmp_path):
     data = stored(people(), tmp_path / "in.csv")
     release = applied(data, tmp_path / "out" / "a.csv", **TIED)

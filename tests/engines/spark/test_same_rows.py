@@ -218,6 +218,7 @@ def test_sensitive_values_of_every_type(cluster, name):
     check_same(both(cluster, people(300), 3, **parts, quasi=["zip"], sensitive=[name]))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "quasi", everyday((["age", "city", "born", "pay"], ["age", "city"]), ["age", "city"]), ids=len
 )

@@ -140,6 +140,7 @@ ODD = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("missing", everyday(SENSES, "category"))
 def test_odd_texts_are_written_alike(cluster, missing, tmp_path):
     draw = np.random.default_rng(3)

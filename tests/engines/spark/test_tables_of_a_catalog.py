@@ -86,6 +86,7 @@ def test_the_making_of_a_table_without_a_certificate_is_not_known(engine):
         apply_policy(again, {"http://x.org/anonPeople": "table:anonymous"}, engine=engine)
 
 
+@pytest.mark.nightly
 def test_a_table_is_certified_against_the_certificate_among_its_properties(engine):
     apply(engine, "table:anonymous")
     engine.session.sql("INSERT INTO anonymous VALUES ('[20 - 21]', 9)")
