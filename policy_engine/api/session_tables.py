@@ -203,7 +203,7 @@ def tabulated(request: TableRequest, rows: Microdata, *, fills: bool = False) ->
     coded_keys = tuple(coded(name, column) for name, column in key_columns)
     for key in coded_keys:
         if not key.labels:
-            message = f"No row has a value of the key {key.name!r}, so that there are no groups."
+            message = f"The key {key.name!r} is missing in every row: there are no groups."
             raise _request_error(message)
     table = TableRows(
         keys=coded_keys,

@@ -253,6 +253,18 @@ def residue(number: float, prime: float, inverse_prime: float) -> Any:
 
 
 @compiled
+def reciprocal(number: float, prime: float, inverse_prime: float) -> Any:
+    """Return the inverse of a number modulo a prime, by Fermat's little theorem."""
+    base, power, exponent = number, 1.0, np.int64(prime) - 2
+    while exponent > 0:
+        if exponent & 1:
+            power = residue(power * base, prime, inverse_prime)
+        base = residue(base * base, prime, inverse_prime)
+        exponent >>= 1
+    return power
+
+
+@compiled
 def _eliminate(work, choices, pivots, prime, is_reduced):  # type: ignore[no-untyped-def]
     """Bring the first rows to echelon form, all others being reduced by them; return the rank."""
     rank, inverse_prime = 0, 1.0 / prime
@@ -296,12 +308,7 @@ def _divide(values, factors, prime):  # type: ignore[no-untyped-def]
     for row in range(values.shape[0]):
         if factors[row] == 0.0 or factors[row] == 1.0:
             continue
-        base, power, exponent = factors[row], 1.0, np.int64(prime) - 2
-        while exponent > 0:
-            if exponent & 1:
-                power = residue(power * base, prime, inverse_prime)
-            base = residue(base * base, prime, inverse_prime)
-            exponent >>= 1
+        power = reciprocal(factors[row], prime, inverse_prime)
         for place in range(values.shape[1]):
             if values[row, place] != 0.0:
                 values[row, place] = residue(values[row, place] * power, prime, inverse_prime)

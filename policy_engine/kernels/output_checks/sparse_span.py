@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled
-from policy_engine.kernels.output_checks.released_span import residue
+from policy_engine.kernels.output_checks.released_span import reciprocal, residue
 
 Residues = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -259,13 +259,7 @@ def _constrain(  # type: ignore[no-untyped-def]
                 count += 1
         if pivot < 0:
             continue
-        # The inverse by Fermat's little theorem.
-        base, power, exponent = value[pivot], 1.0, np.int64(prime) - 2
-        while exponent > 0:
-            if exponent & 1:
-                power = residue(power * base, prime, inverse_prime)
-            base = residue(base * base, prime, inverse_prime)
-            exponent >>= 1
+        power = reciprocal(value[pivot], prime, inverse_prime)
         for row in range(work.shape[0]):
             entry = work[row, pivot]
             if entry == 0.0:

@@ -84,11 +84,11 @@ class LocalBlobs:
             raise _no_place()
 
     def copied(self) -> set[str]:
-        """Return nothing: what is in the folder is no copy."""
+        """Return an empty set: a local folder holds the originals, not copies."""
         return set()
 
     def forget_copy(self, name: str) -> None:
-        """Do nothing: there are no copies."""
+        """Do nothing, since a local folder keeps no copies."""
 
 
 @dataclass(frozen=True)

@@ -232,6 +232,4 @@ def _cap(cap: Cap) -> CapView:
 
 
 def _empty_error() -> PolicyEngineError:
-    return ServiceError.of(
-        "N004", "Nothing has been charged to a budget yet, so there is no ledger."
-    )
+    return ServiceError.of("N004", "There is no ledger yet: nothing has been charged to a budget.")

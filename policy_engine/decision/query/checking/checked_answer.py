@@ -199,7 +199,7 @@ def answer_checked(
 
 @dataclass(frozen=True, eq=False)
 class _AnswerTask:
-    """An answer that was gathered, and what it is held against and shown by."""
+    """A computed answer with all that is needed to check and release it."""
 
     checkable: CheckableQuery
     gathered: GatheredAnswer

@@ -49,8 +49,8 @@ class RecordedAnswer:
 
 @dataclass(frozen=True)
 class LedgerUse:
-    """What an answer is held against a ledger for: whether it `is_recorded`, who `accepted` it, if
-    a person did, and whether it `is_whole`: all of it may be given, or nothing."""
+    """How the ledger is used for an answer: whether the answer `is_recorded`, who `accepted` it, if
+    a person did, and whether it `is_whole`: released in full or not at all."""
 
     is_recorded: bool = True
     accepted: str = ""
