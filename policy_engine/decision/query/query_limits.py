@@ -132,6 +132,12 @@ def memory_error() -> PolicyEngineError:
     return QueryError.of("Q011", "The query needs more memory than it may have.", _FEWER)
 
 
+def disk_error() -> PolicyEngineError:
+    """Return the error of a query for which neither memory nor the disk has room."""
+    message = "The query needs more memory than it may have, and the disk has no room for the rest."
+    return QueryError.of("Q011", message, _FEWER)
+
+
 def stop_error() -> PolicyEngineError:
     """Return the error of a query that was ended."""
     return QueryError.of("Q012", "The query was ended before it was answered.")

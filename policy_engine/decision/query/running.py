@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.audits.membership.memory import available_memory
 from policy_engine.decision.query.query_limits import (
     current_limits,
+    disk_error,
     memory_error,
     stop_error,
     time_error,
@@ -178,6 +179,8 @@ def _query_error(error: Exception, *, is_ended: bool) -> PolicyEngineError:
         return stop_error() if is_ended else time_error()
     if isinstance(error, duckdb.OutOfMemoryException):
         return memory_error()
+    if isinstance(error, duckdb.IOException):
+        return disk_error()  # a query has no files but those of what does not fit into its memory
     if isinstance(error, duckdb.DataError | duckdb.InvalidInputException):
         kind = str(error).partition(":")[0].removesuffix(" Error").lower()
         message = f"The query fails on a value: {kind}."

@@ -219,7 +219,7 @@ def test_a_log_that_cannot_be_written_answers_nobody(reader, monkeypatch):
     assert code(ask(reader)) == (507, "O002")
 
 
-ENDLESS = "SELECT count(*) AS n FROM Visit a" + "".join(f", Visit v{n}" for n in range(60))
+ENDLESS = "SELECT count(*) AS n FROM Visit a" + "".join(f", Visit v{n}" for n in range(30))
 
 
 def answered(services, stop=None, **limits):
