@@ -26,6 +26,7 @@ from policy_engine.service.routes import (
     releases,
     reviews,
     runs,
+    uploads,
 )
 from policy_engine.service.services import Services
 from policy_engine.service.settings import LOOPBACK, ServiceSettings
@@ -37,6 +38,7 @@ _RESOURCES = (
     policies.router,
     datasets.router,
     models.router,
+    uploads.router,
     plans.router,
     access.router,
     decisions.router,

@@ -34,6 +34,7 @@ from policy_engine.service.resources.policies import Policies
 from policy_engine.service.resources.queries import Queries
 from policy_engine.service.resources.query_inputs import QueryInputs
 from policy_engine.service.resources.releases import Releases
+from policy_engine.service.resources.removals import FileRemovals
 from policy_engine.service.resources.reviews import Reviews
 from policy_engine.service.resources.runs import Runs
 from policy_engine.service.resources.uploads import Uploads
@@ -63,6 +64,7 @@ class Services:
     datasets: OwnedDatasets
     models: OwnedModels
     uploads: Uploads
+    removals: FileRemovals
     columns: DatasetColumns
     access: Access
     answers: KeptAnswers
@@ -98,8 +100,8 @@ class Services:
         policies = Policies(database, two_persons=settings.two_persons)
         files = FileFolder(settings.folder, settings.storage)
         files.blobs  # noqa: B018 (a storage that is none is told now, and not by the first upload)
-        datasets = OwnedDatasets(database, files, settings.largest_upload)
-        models = OwnedModels(database, files, settings.largest_upload)
+        uploads = Uploads(database, files, settings.largest_upload)
+        datasets, models = OwnedDatasets(uploads), OwnedModels(uploads)
         folders = RunFolders(settings.folder)
         releases = Releases(database, folders)
         budgets = Budgets(database, folders)
@@ -134,7 +136,8 @@ class Services:
             checks=TextChecks(),
             datasets=datasets,
             models=models,
-            uploads=datasets.uploads,
+            uploads=uploads,
+            removals=FileRemovals(database, files),
             columns=DatasetColumns(datasets),
             answers=KeptAnswers(database, settings.folder),
             access=Access(database, policies, ownership),

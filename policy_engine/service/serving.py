@@ -53,7 +53,7 @@ def _answer(
         for keeper in (SupervisorKeeper(settings), *workers):
             stack.enter_context(closing(keeper))
             keeper.start()
-        removing = stack.enter_context(closing(RemovalWorker(services.datasets.removals)))
+        removing = stack.enter_context(closing(RemovalWorker(services.removals)))
         removing.start()
         server.run([listener])
 

@@ -62,7 +62,8 @@ class ReleaseContrasts:
         authorise(actor, Verb.READ_DATASETS)
         view, path = self.releases.file(actor, release_id)
         sources = [
-            self.datasets.file(actor, one, Verb.READ_DATASETS) for one in self._inputs(view.run)
+            self.datasets.owned.file(actor, one, Verb.READ_DATASETS)
+            for one in self._inputs(view.run)
         ]
         before: dict[str, ColumnLook] = {}
         for _, file in sources:

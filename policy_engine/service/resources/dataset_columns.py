@@ -75,7 +75,7 @@ class DatasetColumns:
 
         Raises ServiceError (N004) without a file, (N008) for one that takes too much to read.
         """
-        view, path = self.datasets.file(actor, dataset_id, Verb.READ_DATASETS)
+        view, path = self.datasets.owned.file(actor, dataset_id, Verb.READ_DATASETS)
         roles = {one.name: one.role for one in view.columns}
         columns = [
             ColumnProfileView(**{**one, "role": roles.get(one["name"]), "proposed": one["role"]})
@@ -88,7 +88,7 @@ class DatasetColumns:
     ) -> GeneralisationPreview:
         """Return what a column becomes at each height of a generalisation. Raises as `profile`,
         and DataError where it does not apply to the column."""
-        view, path = self.datasets.file(actor, dataset_id, Verb.WRITE_DATASETS)
+        view, path = self.datasets.owned.file(actor, dataset_id, Verb.WRITE_DATASETS)
         preview = {"column": column.model_dump(), "taxonomy": taxonomy, "name": name}
         levels = read_apart(LOOKING, str(path), json.dumps(preview))["levels"]
         hidden: dict[str, Any] = {} if view.owner == actor.id else {"groups": []}

@@ -62,7 +62,7 @@ class AssetLineage:
 
     def of_dataset(self, actor: Actor, dataset_id: str) -> LineageView:
         """Return the lineage of a dataset. Raises ServiceError (N003)."""
-        view = self.datasets.read(actor, dataset_id)
+        view = self.datasets.owned.read(actor, dataset_id)
         made = self._made_of(actor, view.iri)
         return LineageView(
             iri=view.iri, made_from=[], made=made, readers=self._readers(actor, view.iri)

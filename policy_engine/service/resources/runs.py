@@ -201,8 +201,7 @@ class Runs:
         number = self._version(actor, settings)
         self.datasets.check_names(actor, getattr(settings, "datasets", {}))
         for one in settings.dataset_ids:
-            self.datasets.read(actor, one)
-            self.datasets.paths({one: one})
+            self.datasets.owned.file(actor, one, Verb.READ_DATASETS)
         for one in settings.release_ids:
             self._check_release(actor, one)
         for one in settings.description_ids:

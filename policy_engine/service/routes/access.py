@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
-from policy_engine.service.calls.revisions import IfMatch, add_tag
+from policy_engine.service.calls.revisions import IfMatch, tagged
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.access import AccessView, NewAccessRequest
@@ -39,7 +39,7 @@ def ask_for_access(
     services: ServicesOf, actor: Requester, wanted: NewAccessRequest, response: Response
 ) -> AccessView:
     """Ask the owner of assets to let you read them together."""
-    return _tagged(services.access.ask(actor, wanted), response)
+    return tagged(services.access.ask(actor, wanted), response)
 
 
 @router.post("/access-requests/{request_id}:grant")
@@ -52,7 +52,7 @@ def grant_access(
     response: Response,
 ) -> AccessView:
     """Grant a request: a policy that says so is in force from now on, until the moment it names."""
-    return _tagged(services.access.grant(actor, request_id, tag, note.note), response)
+    return tagged(services.access.grant(actor, request_id, tag, note.note), response)
 
 
 @router.post("/access-requests/{request_id}:reject")
@@ -65,7 +65,7 @@ def reject_access(
     response: Response,
 ) -> AccessView:
     """Reject a request."""
-    return _tagged(services.access.reject(actor, request_id, tag, note.note), response)
+    return tagged(services.access.reject(actor, request_id, tag, note.note), response)
 
 
 @router.post("/access-requests/{request_id}:revoke")
@@ -78,9 +78,4 @@ def revoke_access(
     response: Response,
 ) -> AccessView:
     """Take a grant back: its policy is no longer in force."""
-    return _tagged(services.access.revoke(actor, request_id, tag, note.note), response)
-
-
-def _tagged(view: AccessView, response: Response) -> AccessView:
-    add_tag(response, view.revision)
-    return view
+    return tagged(services.access.revoke(actor, request_id, tag, note.note), response)

@@ -1,9 +1,8 @@
-"""The routes of datasets and their uploads."""
+"""The routes of datasets."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from anyio import to_thread
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.engines.column_roles import ColumnRole
@@ -11,14 +10,14 @@ from policy_engine.methods.columns import Generalization, QuasiIdentifier
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
-from policy_engine.service.calls.revisions import IfMatch, add_tag
+from policy_engine.service.calls.revisions import IfMatch, tagged
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.dataset_columns import DatasetProfile, GeneralisationPreview
 from policy_engine.service.resources.datasets import DatasetView
 from policy_engine.service.resources.lineage import LineageView
-from policy_engine.service.resources.models import ModelView
 from policy_engine.service.resources.uploads import UploadView
+from policy_engine.service.routes.uploads import LATER, NewUpload
 
 router = APIRouter(tags=["datasets"], route_class=RepeatableRoute)
 
@@ -27,17 +26,6 @@ Writer = Annotated[Actor, Depends(allowed(Verb.WRITE_DATASETS))]
 CostlyReader = Annotated[Actor, Depends(allowed(Verb.READ_DATASETS, is_costly=True))]
 CostlyWriter = Annotated[Actor, Depends(allowed(Verb.WRITE_DATASETS, is_costly=True))]
 Page = Annotated[Cursor, Query()]
-Offset = Annotated[int, Header(alias="Upload-Offset", ge=0)]
-
-LATER: dict[int | str, dict[str, Any]] = {202: {"description": "Its file is removed later."}}
-_BYTES = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/offset+octet-stream": {"schema": {"type": "string", "format": "binary"}}
-        },
-    }
-}
 
 
 class NewDataset(BaseModel):
@@ -49,19 +37,6 @@ class NewDataset(BaseModel):
     name: Annotated[str, Field(min_length=1, max_length=200)]
     iri: Annotated[str, Field(min_length=1, max_length=2000)]
     owner: Annotated[str, Field(max_length=64)] = ""
-
-
-class NewUpload(BaseModel):
-    """A file that is to come, of `size` bytes; the ending of its name says in which format."""
-
-    name: Annotated[str, Field(min_length=1, max_length=255)]
-    size: Annotated[int, Field(ge=1)]
-
-
-class Completion(BaseModel):
-    """What has come, by the SHA-256 of what was sent; empty where it is not known."""
-
-    sha256: Annotated[str, Field(pattern="^([0-9a-fA-F]{64})?$")] = ""
 
 
 class RoleChange(BaseModel):
@@ -98,7 +73,7 @@ class NewPreview(BaseModel):
 @router.get("/datasets")
 def list_datasets(services: ServicesOf, actor: Reader, page: Page) -> PageOf[DatasetView]:
     """List datasets, the newest first: your own, or all where your role reads all."""
-    return services.datasets.page(actor, page)
+    return services.datasets.owned.page(actor, page)
 
 
 @router.post("/datasets", status_code=201, dependencies=[ONCE])
@@ -108,8 +83,7 @@ def create_dataset(
     """Make a dataset; its file is uploaded next."""
     view = services.datasets.create(actor, dataset.name, dataset.iri, dataset.owner)
     response.headers["Location"] = f"/api/v1/datasets/{view.id}"
-    add_tag(response, view.revision)
-    return view
+    return tagged(view, response)
 
 
 @router.get("/datasets/{dataset_id}:profile")
@@ -144,9 +118,7 @@ def change_roles(
     response: Response,
 ) -> DatasetView:
     """Say which roles columns have; what is left out stays, and null takes a role back."""
-    view = services.datasets.change_roles(actor, dataset_id, tag, change.roles)
-    add_tag(response, view.revision)
-    return view
+    return tagged(services.datasets.change_roles(actor, dataset_id, tag, change.roles), response)
 
 
 @router.get("/datasets/{dataset_id}")
@@ -154,16 +126,14 @@ def read_dataset(
     services: ServicesOf, actor: Reader, dataset_id: str, response: Response
 ) -> DatasetView:
     """Return what is known of a dataset: its columns, and no value of them."""
-    view = services.datasets.read(actor, dataset_id)
-    add_tag(response, view.revision)
-    return view
+    return tagged(services.datasets.owned.read(actor, dataset_id), response)
 
 
 @router.delete("/datasets/{dataset_id}", status_code=204, responses=LATER)
 def delete_dataset(services: ServicesOf, actor: Writer, dataset_id: str) -> Response:
     """Take a dataset away; its file is removed, and what is known of it is kept. 202 says that the
     file could not be removed yet: that is tried until it is."""
-    return Response(status_code=204 if services.datasets.delete(actor, dataset_id) else 202)
+    return Response(status_code=204 if services.datasets.owned.delete(actor, dataset_id) else 202)
 
 
 @router.post("/datasets/{dataset_id}/uploads", status_code=201, dependencies=[ONCE])
@@ -171,47 +141,6 @@ def begin_upload(
     services: ServicesOf, actor: Writer, dataset_id: str, upload: NewUpload, response: Response
 ) -> UploadView:
     """Begin an upload, which takes the place of the dataset's file once it is complete."""
-    view = services.datasets.begin(actor, dataset_id, upload.name, upload.size)
+    view = services.datasets.owned.begin(actor, dataset_id, upload.name, upload.size)
     response.headers["Location"] = f"/api/v1/uploads/{view.id}"
     return view
-
-
-@router.get("/uploads/{upload_id}")
-def read_upload(services: ServicesOf, actor: Writer, upload_id: str) -> UploadView:
-    """Say how far an upload is: it goes on at `offset`."""
-    return services.uploads.read(actor, upload_id)
-
-
-@router.patch("/uploads/{upload_id}", openapi_extra=_BYTES)
-async def send_part(
-    services: ServicesOf, actor: Writer, upload_id: str, offset: Offset, call: Request
-) -> UploadView:
-    """Send the next bytes of an upload, any number of them, from an offset on.
-
-    What has come counts, even where the call breaks off: ask for the offset, and go on there.
-    """
-    receiving = services.uploads.receiving(actor, upload_id, offset)
-    receiver = await to_thread.run_sync(receiving.__enter__)
-    try:
-        async for chunk in call.stream():
-            await to_thread.run_sync(receiver.write, chunk)
-    finally:
-        await to_thread.run_sync(receiving.__exit__, None, None, None)
-    return await to_thread.run_sync(services.uploads.read, actor, upload_id)
-
-
-@router.delete("/uploads/{upload_id}", status_code=204)
-def cancel_upload(services: ServicesOf, actor: Writer, upload_id: str) -> None:
-    """Take back an upload that is not complete."""
-    services.uploads.cancel(actor, upload_id)
-
-
-@router.post("/uploads/{upload_id}:complete", dependencies=[ONCE])
-def complete_upload(
-    services: ServicesOf, actor: Writer, upload_id: str, completion: Completion
-) -> DatasetView | ModelView:
-    """Read what has come as a table, or as a model; from now on it is the dataset's, or the
-    model's."""
-    if services.uploads.model_of(actor, upload_id):
-        return services.models.complete(actor, upload_id, completion.sha256)
-    return services.datasets.complete(actor, upload_id, completion.sha256)

@@ -8,12 +8,12 @@ from pydantic import BaseModel, Field
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
-from policy_engine.service.calls.revisions import IfMatch, add_tag
+from policy_engine.service.calls.revisions import IfMatch, tagged
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.models import ModelSettings, ModelView
 from policy_engine.service.resources.uploads import UploadView
-from policy_engine.service.routes.datasets import LATER
+from policy_engine.service.routes.uploads import LATER, NewUpload
 
 router = APIRouter(tags=["models"], route_class=RepeatableRoute)
 
@@ -30,13 +30,6 @@ class NewModel(BaseModel):
     owner: Annotated[str, Field(max_length=64)] = ""
 
 
-class NewModelFile(BaseModel):
-    """A file that is to come, of `size` bytes; what it is follows from its content."""
-
-    name: Annotated[str, Field(min_length=1, max_length=255)]
-    size: Annotated[int, Field(ge=1)]
-
-
 class SettingsChange(BaseModel):
     """Other settings of a model."""
 
@@ -46,7 +39,7 @@ class SettingsChange(BaseModel):
 @router.get("/models")
 def list_models(services: ServicesOf, actor: Reader, page: Page) -> PageOf[ModelView]:
     """List models, the newest first: your own, or all where your role reads all."""
-    return services.models.page(actor, page)
+    return services.models.owned.page(actor, page)
 
 
 @router.post("/models", status_code=201, dependencies=[ONCE])
@@ -56,16 +49,13 @@ def create_model(
     """Make a model; its file is uploaded next."""
     view = services.models.create(actor, model.name, model.settings, model.owner)
     response.headers["Location"] = f"/api/v1/models/{view.id}"
-    add_tag(response, view.revision)
-    return view
+    return tagged(view, response)
 
 
 @router.get("/models/{model_id}")
 def read_model(services: ServicesOf, actor: Reader, model_id: str, response: Response) -> ModelView:
     """Return what is known of a model, and nothing of what it has learnt."""
-    view = services.models.read(actor, model_id)
-    add_tag(response, view.revision)
-    return view
+    return tagged(services.models.owned.read(actor, model_id), response)
 
 
 @router.patch("/models/{model_id}")
@@ -78,26 +68,24 @@ def change_model(
     response: Response,
 ) -> ModelView:
     """Say how a model is asked."""
-    view = services.models.change(actor, model_id, tag, change.settings)
-    add_tag(response, view.revision)
-    return view
+    return tagged(services.models.change(actor, model_id, tag, change.settings), response)
 
 
 @router.delete("/models/{model_id}", status_code=204, responses=LATER)
 def delete_model(services: ServicesOf, actor: Writer, model_id: str) -> Response:
     """Take a model away; its file is removed, and what is known of it is kept. 202 says that the
     file could not be removed yet: that is tried until it is."""
-    return Response(status_code=204 if services.models.delete(actor, model_id) else 202)
+    return Response(status_code=204 if services.models.owned.delete(actor, model_id) else 202)
 
 
 @router.post("/models/{model_id}/uploads", status_code=201, dependencies=[ONCE])
 def begin_model_upload(
-    services: ServicesOf, actor: Writer, model_id: str, upload: NewModelFile, response: Response
+    services: ServicesOf, actor: Writer, model_id: str, upload: NewUpload, response: Response
 ) -> UploadView:
     """Begin an upload of weights or of a description, which goes on as those of datasets do.
 
     What is or names code is refused once it is complete, by its content (A015).
     """
-    view = services.models.begin(actor, model_id, upload.name, upload.size)
+    view = services.models.owned.begin(actor, model_id, upload.name, upload.size)
     response.headers["Location"] = f"/api/v1/uploads/{view.id}"
     return view

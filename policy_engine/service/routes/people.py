@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from policy_engine.service.calls.callers import ServicesOf, allowed, cookie_name
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
-from policy_engine.service.calls.revisions import IfMatch, add_tag
+from policy_engine.service.calls.revisions import IfMatch, tagged
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Role, Verb
 from policy_engine.service.resources.holdings import HoldingsView, OwnerView, StewardView
@@ -94,8 +94,7 @@ def add_person(
 ) -> PersonView:
     """Make a person known, who signs in by a link."""
     view = services.people.create(actor, person.name, person.roles, person.party, person.subject)
-    add_tag(response, view.revision)
-    return view
+    return tagged(view, response)
 
 
 @router.patch("/people/{person_id}")
@@ -114,8 +113,7 @@ def change_person(
     view = services.people.change(actor, person_id, tag, **change.model_dump())
     if not view.is_active:
         view.leaves = services.holdings.of(actor, person_id)
-    add_tag(response, view.revision)
-    return view
+    return tagged(view, response)
 
 
 @router.post("/people/{person_id}:invite", dependencies=[ONCE])

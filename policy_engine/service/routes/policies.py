@@ -22,7 +22,7 @@ from policy_engine.service.calls.callers import (
 )
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
-from policy_engine.service.calls.revisions import IfMatch, add_tag
+from policy_engine.service.calls.revisions import IfMatch, add_tag, tagged
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.decisions import AccessQuestion
@@ -208,7 +208,7 @@ def read_version(
     services: ServicesOf, actor: Reader, policy_id: str, number: int, response: Response
 ) -> VersionText:
     """Return a version with its text."""
-    return _tagged(services.policies.version(actor, policy_id, number), response)
+    return tagged(services.policies.version(actor, policy_id, number), response)
 
 
 @router.put("/policies/{policy_id}/draft")
@@ -221,7 +221,7 @@ def write_draft(
     response: Response,
 ) -> VersionText:
     """Write the draft of a policy; after a version that was published, a new one begins."""
-    return _tagged(services.policies.draft(actor, policy_id, draft.text, tag), response)
+    return tagged(services.policies.draft(actor, policy_id, draft.text, tag), response)
 
 
 @router.post("/policies/{policy_id}:publish")
@@ -229,7 +229,7 @@ def publish_policy(
     services: ServicesOf, actor: Publisher, policy_id: str, tag: IfMatch, response: Response
 ) -> VersionText:
     """Put the draft in force or, where two persons publish, propose it to the second."""
-    return _tagged(services.policies.publish(actor, policy_id, tag), response)
+    return tagged(services.policies.publish(actor, policy_id, tag), response)
 
 
 @router.post("/policies/{policy_id}:approve")
@@ -237,7 +237,7 @@ def approve_policy(
     services: ServicesOf, actor: Publisher, policy_id: str, tag: IfMatch, response: Response
 ) -> VersionText:
     """Put in force what another owner proposed."""
-    return _tagged(services.policies.approve(actor, policy_id, tag), response)
+    return tagged(services.policies.approve(actor, policy_id, tag), response)
 
 
 @router.post("/policies/{policy_id}:withdraw")
@@ -246,8 +246,3 @@ def withdraw_policy(
 ) -> PolicyView:
     """Let no version of a policy be in force any more; an administrator may, for any owner."""
     return services.policies.withdraw(actor, policy_id, why.reason)
-
-
-def _tagged(view: VersionText, response: Response) -> VersionText:
-    add_tag(response, view.revision)
-    return view

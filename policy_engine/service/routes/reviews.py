@@ -14,7 +14,7 @@ from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.leaving import answer_while_there
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
-from policy_engine.service.calls.revisions import IfMatch, add_tag
+from policy_engine.service.calls.revisions import IfMatch, tagged
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.review_views import (
@@ -76,7 +76,7 @@ async def submit_outputs(
     archive = io.BytesIO(await call.body())
     view = await to_thread.run_sync(services.reviews.receive, actor, dataset, archive)
     response.headers["Location"] = f"/api/v1/reviews/{view.id}"
-    return _tagged(view, response)
+    return tagged(view, response)
 
 
 @router.get("/reviews/{review_id}")
@@ -84,7 +84,7 @@ def read_review(
     services: ServicesOf, actor: Reader, review_id: str, response: Response
 ) -> ReviewView:
     """Say where the outputs of a review stand, in codes and in the words of who decided."""
-    return _tagged(services.reviews.read(actor, review_id), response)
+    return tagged(services.reviews.read(actor, review_id), response)
 
 
 @router.get("/reviews/{review_id}/evidence")
@@ -131,7 +131,7 @@ async def accept_output(
     stop = QueryStop()
     words = tag, decision.output, decision.reason
     accept = partial(services.reviews.accept, actor, review_id, *words, stop)
-    return _tagged(await answer_while_there(call, accept, stop.stop), response)
+    return tagged(await answer_while_there(call, accept, stop.stop), response)
 
 
 @router.post("/reviews/{review_id}:reject")
@@ -145,12 +145,7 @@ def reject_output(
 ) -> ReviewView:
     """Let an output never leave; who submitted it reads why."""
     words = tag, decision.output, decision.reason
-    return _tagged(services.reviews.reject(actor, review_id, *words), response)
-
-
-def _tagged(view: ReviewView, response: Response) -> ReviewView:
-    add_tag(response, view.revision)
-    return view
+    return tagged(services.reviews.reject(actor, review_id, *words), response)
 
 
 def _file(content: bytes, name: str) -> Response:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
-from policy_engine.service.calls.revisions import add_tag
+from policy_engine.service.calls.revisions import tagged
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.comparisons import RunComparison
@@ -90,7 +90,7 @@ def retry_run(
 @router.get("/runs/{run_id}")
 def read_run(services: ServicesOf, actor: Reader, run_id: str, response: Response) -> RunView:
     """Return a run."""
-    return _tagged(services.runs.read(actor, run_id), response)
+    return tagged(services.runs.read(actor, run_id), response)
 
 
 @router.get("/runs/{run_id}/comparison")
@@ -132,11 +132,6 @@ def read_artefact(services: ServicesOf, actor: Reader, run_id: str, name: str) -
     )
 
 
-def _tagged(view: RunView, response: Response) -> RunView:
-    add_tag(response, view.revision)
-    return view
-
-
 def _located(view: RunView, response: Response) -> RunView:
     response.headers["Location"] = f"/api/v1/runs/{view.id}"
-    return _tagged(view, response)
+    return tagged(view, response)

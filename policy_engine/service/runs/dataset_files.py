@@ -5,6 +5,7 @@ from pathlib import Path
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.models import OwnedModels
+from policy_engine.service.resources.uploads import Uploads
 from policy_engine.service.runs.preparing import PathOf
 from policy_engine.service.settings import ServiceSettings
 from policy_engine.service.store.database import Database
@@ -16,10 +17,10 @@ def dataset_paths(settings: ServiceSettings, database: Database) -> PathOf:
     It raises ServiceError (N004) for one that has no file, or is gone.
     """
     files = FileFolder(settings.folder, settings.storage)
-    datasets = OwnedDatasets(database, files, settings.largest_upload)
-    models = OwnedModels(database, files, settings.largest_upload)
+    uploads = Uploads(database, files, settings.largest_upload)
+    datasets, models = OwnedDatasets(uploads), OwnedModels(uploads)
 
     def path_of(one: str) -> Path:
-        return models.path(one) or datasets.paths({one: one})[one]
+        return models.owned.path(one) or datasets.path(one)
 
     return path_of

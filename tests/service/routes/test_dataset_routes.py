@@ -190,5 +190,5 @@ def test_two_datasets_have_two_iris(services):
 def test_one_call_at_a_time_writes_an_upload(services):
     client = signed_in(services, "owner")
     upload = begun(client, TABLE)
-    with services.datasets.files.appending(upload.rpartition("/")[2], 0):
+    with services.uploads.files.appending(upload.rpartition("/")[2], 0):
         assert code(send(client, upload, TABLE)) == (409, "N004")

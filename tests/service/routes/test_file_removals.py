@@ -41,12 +41,12 @@ def test_a_file_that_a_storage_did_not_let_go_of_is_removed_later(world, caplog)
     assert deleted(owner, view) == 202
     assert owner.get(f"{API}/datasets/{view['id']}").status_code == 404
     with pytest.raises(ServiceError, match="N013"):
-        services.datasets.removals.work_off()
+        services.removals.work_off()
     bring_back()
     assert len([*far.iterdir()]) == 1
-    assert services.datasets.removals.work_off() == 0
+    assert services.removals.work_off() == 0
     assert [*far.iterdir()] == []
-    assert services.datasets.removals.work_off() == 0
+    assert services.removals.work_off() == 0
     assert "could not be removed" in caplog.text
     assert view["digest"] not in caplog.text
 
@@ -58,7 +58,7 @@ def test_what_has_a_file_again_meanwhile_keeps_it(world):
     assert deleted(owner, view) == 202
     bring_back()
     again = uploaded(owner, TABLE, iri=OTHER).json()
-    assert services.datasets.removals.work_off() == 0
+    assert services.removals.work_off() == 0
     assert [one.read_bytes() for one in far.iterdir()] == [TABLE]
     assert deleted(owner, again) == 204
     assert [*far.iterdir()] == []
@@ -82,7 +82,7 @@ def test_copies_in_the_folder_of_another_machine_go_as_well(world):
     copy.write_bytes(TABLE)  # as a folder has it that another service removed the file from
     stranger = copy.with_name("notes.txt")
     stranger.touch()
-    services.datasets.removals.work_off()
+    services.removals.work_off()
     assert [*copies.iterdir()] == [stranger]
 
 
@@ -93,7 +93,7 @@ def test_a_folder_that_is_not_there_has_not_let_go_of_a_file(tmp_path):
         bring_back = away(tmp_path / "files")
         assert deleted(owner, view) == 202
         bring_back()
-        services.datasets.removals.work_off()
+        services.removals.work_off()
         assert [*(tmp_path / "files").iterdir()] == []
 
 
@@ -102,7 +102,7 @@ def test_a_thread_tries_again_until_the_storage_is_back(world):
     view = uploaded(owner, TABLE).json()
     bring_back = away(far)
     assert deleted(owner, view) == 202
-    worker = RemovalWorker(services.datasets.removals, pause=0.05)
+    worker = RemovalWorker(services.removals, pause=0.05)
     worker.start()
     time.sleep(0.2)
     bring_back()
@@ -123,7 +123,7 @@ def test_a_database_that_fails_stops_no_thread(world, monkeypatch, caplog):
         raise ServiceError.of("N013", "The database cannot be used.")
 
     monkeypatch.setattr(Database, "reading", refuse)
-    worker = RemovalWorker(services.datasets.removals, pause=0.01)
+    worker = RemovalWorker(services.removals, pause=0.01)
     worker.start()
     time.sleep(0.2)
     worker.close()
@@ -141,6 +141,6 @@ def test_what_an_earlier_version_left_of_deleted_datasets_is_removed(tmp_path):
             session.execute(sa.text("DROP TABLE file_removals"))
             session.execute(sa.text("UPDATE alembic_version SET version_num = 'deciding'"))
     with service(tmp_path) as services:
-        services.datasets.removals.work_off()
+        services.removals.work_off()
         left = [one.name for one in (tmp_path / "files").iterdir()]
     assert left == [f"{other['digest']}.csv"]

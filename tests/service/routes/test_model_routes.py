@@ -46,7 +46,7 @@ def test_a_model_comes_in_parts_is_listed_changed_and_taken_away(services, owner
     answer = owner.patch(model, json=changed, headers={"If-Match": tag})
     assert answer.json()["settings"]["features"] == ["a", "b"]
     assert code(owner.patch(model, json=changed, headers={"If-Match": tag})) == (412, "N005")
-    path = services.models.path(view["id"])
+    path = services.models.owned.path(view["id"])
     assert path.read_bytes() == content
     assert owner.delete(model).status_code == 204
     assert code(owner.get(model)) == (404, "N003")
