@@ -30,6 +30,11 @@ from policy_engine.decision.query.granting_statistics import (
     statistics_hint,
 )
 from policy_engine.decision.query.model import QueryResult, StatisticsCost
+from policy_engine.decision.query.query_limits import (
+    check_limits,
+    current_limits,
+    query_limits,
+)
 from policy_engine.decision.query.showing_statistics import Name, shown_names, shown_rows
 from policy_engine.decision.query.tables import Tables
 from policy_engine.engines.launching import Launcher, launch_engine
@@ -130,7 +135,8 @@ def ask_statistics(
     It is decided on the query, the policies and the ledger alone; budget is reserved, the decision
     is logged, and only then are rows read. Without `run`, the result has what it would cost, and
     nothing is charged or logged; with a ledger, it says whether the budget allows it, and whether
-    it was answered before. Raises QueryError for a query that cannot be parsed, RequestError (D003)
+    it was answered before. Raises QueryError for a query that cannot be parsed, or is ended before
+    rows are read (Q011, Q012, as `query_limits` says; it is not charged then), RequestError (D003)
     for numbers that are not a loss, PlanError (M018) without a ledger, and as `apply_policy` does.
     """
     if asker.ledger is None and run:
@@ -183,7 +189,9 @@ def _denied(asker: Asker, granted: GrantedAnswer, error: DeniedError, *, run: bo
 class _LoggedCharging:
     """Charges an answer that was granted, and logs the permit: once, while its budget is reserved.
 
-    So no row is read without an entry, and what the budget refuses counts as no execution.
+    So no row is read without an entry, and what the budget refuses counts as no execution. Limits
+    of time, and leaving, end it until then and at no cost. From there on it is carried out: who
+    could end it for nothing would learn from when it is charged how long the rows take to read.
     """
 
     charging: LedgerCharging
@@ -200,6 +208,7 @@ class _LoggedCharging:
         """Return what is drawn, as `LedgerCharging` does."""
 
         def logged() -> Callable[[], bytes]:
+            check_limits()
             self._log()
             return prepare()
 
@@ -263,8 +272,10 @@ def _answered(
         table = None
         if run:
             logged = _LoggedCharging(charging, asker, granted)
+            check_limits()
             released, _ = charged_statistics(plan, engine, logged, bound.upstream)
-            table = shown_rows(released, question, name)
+            with query_limits(current_limits().memory):  # it is paid for, however long that took
+                table = shown_rows(released, question, name)
         else:
             charging.foresee(digest_of_input(plan, engine, bound.upstream).digest)
         engine.close()

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from policy_engine import query_data
 from policy_engine.cli.querying import query
 from policy_engine.decision.log import read_log
+from policy_engine.decision.query.query_limits import QueryStop, query_limits
 from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import DataError, PlanError, QueryError, RequestError
 from policy_engine.policy import Hierarchy
@@ -246,6 +247,40 @@ def test_a_permit_is_logged_while_budget_is_reserved_and_before_rows_are_read(
         ask(tmp_path, COUNT, log=log)
     assert steps == ["opened", "reserved", "permit"]
     assert spent(tmp_path)[LAB] == "0"
+
+
+def test_a_query_that_is_ended_before_rows_are_read_is_not_charged(tmp_path, monkeypatch):
+    stop, log = QueryStop(), tmp_path / "log.jsonl"
+    reserve = BudgetLedger.reserve
+
+    def while_who_asked_leaves(ledger, charge, wait=600):
+        stop.stop()
+        return reserve(ledger, charge, wait)
+
+    monkeypatch.setattr(BudgetLedger, "reserve", while_who_asked_leaves)
+    with query_limits(seconds=60, stop=stop), pytest.raises(QueryError, match="Q012"):
+        ask(tmp_path, COUNT, log=log)
+    assert spent(tmp_path)[LAB] == "0"
+    assert [*read_log(log)] == []
+
+
+def test_a_query_whose_rows_are_read_is_carried_out_whoever_left(tmp_path, monkeypatch):
+    stop, read = QueryStop(), LocalEngine.read
+
+    def while_who_asked_leaves(*given, **options):
+        stop.stop()
+        return read(*given, **options)
+
+    monkeypatch.setattr(LocalEngine, "read", while_who_asked_leaves)
+    with query_limits(seconds=60, stop=stop):
+        assert ask(tmp_path, COUNT).table.num_rows == 1
+    assert spent(tmp_path)[LAB] == "0.5"
+
+
+def test_a_query_without_time_left_is_not_charged(tmp_path):
+    with query_limits(seconds=1e-9), pytest.raises(QueryError, match="Q011"):
+        ask(tmp_path, COUNT)
+    assert not (tmp_path / "ledger.sqlite").exists()
 
 
 def test_who_takes_the_last_use_meanwhile_leaves_none_and_nothing_is_spent(tmp_path, monkeypatch):

@@ -88,6 +88,15 @@ def current_limits() -> QueryLimits:
     return _LIMITS.get(QueryLimits())
 
 
+def check_limits() -> None:
+    """Raise QueryError where the queries of this thread have no time left (Q011) or were ended
+    (Q012)."""
+    limits = current_limits()
+    if limits.stop.is_set:
+        raise stop_error()
+    limits.seconds()
+
+
 @contextmanager
 def query_limits(
     memory: str | int = "", seconds: float | None = None, stop: QueryStop | None = None

@@ -1,10 +1,9 @@
 """Calls that are ended when who made them leaves."""
 
 import asyncio
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 BEAT = 0.25
@@ -14,11 +13,11 @@ Answer = TypeVar("Answer")
 
 
 async def answer_while_there(
-    call: Request, answer: Callable[[], Answer], stop: Callable[[], None]
+    call: Request, answer: Coroutine[Any, Any, Answer], stop: Callable[[], None]
 ) -> Answer:
-    """Return what a function returns, which runs in a thread; `stop` ends it when the caller
-    leaves, or the call is cancelled. Raises what the function does."""
-    work = asyncio.ensure_future(run_in_threadpool(answer))
+    """Return what is being worked out, in a thread as a rule; `stop` ends that when the caller
+    leaves, or the call is cancelled. Raises what the work does."""
+    work = asyncio.ensure_future(answer)
     try:
         while not (await asyncio.wait({work}, timeout=BEAT))[0]:
             if await call.is_disconnected():

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from policy_engine.errors import ServiceError
 from policy_engine.service.calls.callers import Allowed, caller_of
 from policy_engine.service.identity.authorising import authorise
-from policy_engine.service.resources.answers import Answer, KeptAnswers, KeyedCall
+from policy_engine.service.resources.answers import KeptAnswers, KeyedCall
 from policy_engine.service.services import services_of
 
 FAULTS = logging.getLogger("policy_engine.service.faults")
@@ -21,6 +21,11 @@ _KEPT = ("location", "etag", "content-type")
 _WHAT = (
     "A text of your own for this call, such as a UUID. A call with the same key and the same body "
     "is answered as before, for 24 hours, and nothing is done again."
+)
+_WHAT_OF_DATA = (
+    "A text of your own for this call, such as a UUID. For 24 hours, a call with the same key and "
+    "the same body is not done again. It is refused (N004): what was answered is not kept, since "
+    "you may no longer be allowed to read it."
 )
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -31,29 +36,41 @@ def idempotency_key(
     """Mark a route whose calls may be repeated by their key; its class sees to the rest."""
 
 
+def key_of_data(
+    _: Annotated[
+        str, Header(alias="Idempotency-Key", max_length=_LONGEST, description=_WHAT_OF_DATA)
+    ] = "",
+) -> None:
+    """Mark a route whose answers have data: of a call it is remembered only that it was done."""
+
+
 ONCE = Depends(idempotency_key)
+DONE_ONCE = Depends(key_of_data)
 
 
 class RepeatableRoute(APIRoute):
-    """A route that answers a repeated call as before, if it depends on `ONCE`."""
+    """A route that answers a repeated call as before, if it depends on `ONCE`; if on `DONE_ONCE`,
+    it says that it was answered."""
 
     def get_route_handler(self) -> _Handler:
         """Return what answers calls."""
         answer = super().get_route_handler()
-        if all(one.dependency is not idempotency_key for one in self.dependencies):
+        marks = {one.dependency for one in self.dependencies} & {idempotency_key, key_of_data}
+        if not marks:
             return answer
+        is_kept = idempotency_key in marks
         guards = [one.call for one in self.dependant.dependencies]
         [guard] = [one for one in guards if isinstance(one, Allowed)]
 
         async def answer_once(call: Request) -> Response:
             if "idempotency-key" not in call.headers:
                 return await answer(call)
-            return await _once(call, guard, answer)
+            return await _once(call, guard, answer, is_kept=is_kept)
 
         return answer_once
 
 
-async def _once(call: Request, guard: Allowed, answer: _Handler) -> Response:
+async def _once(call: Request, guard: Allowed, answer: _Handler, *, is_kept: bool) -> Response:
     """Return the answer to a call with a key: as it was given before, or as it is given now.
 
     What is refused is not kept, since nothing was done.
@@ -70,7 +87,8 @@ async def _once(call: Request, guard: Allowed, answer: _Handler) -> Response:
     except BaseException:
         await run_in_threadpool(answers.forget, keyed)
         raise
-    await run_in_threadpool(_keep, answers, keyed, response)
+    content = bytes(response.body) if is_kept else None
+    await run_in_threadpool(_keep, answers, keyed, response, content)
     return response
 
 
@@ -85,10 +103,12 @@ def _keyed(call: Request, guard: Allowed, body: bytes) -> KeyedCall:
     return KeyedCall(actor.id, key, hashlib.sha256(address + body).hexdigest())
 
 
-def _keep(answers: KeptAnswers, keyed: KeyedCall, response: Response) -> None:
+def _keep(
+    answers: KeptAnswers, keyed: KeyedCall, response: Response, content: bytes | None
+) -> None:
     """Keep an answer. Where that fails, the call stays claimed: it is not done a second time."""
     headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
     try:
-        answers.keep(keyed, Answer(response.status_code, headers, bytes(response.body)))
+        answers.keep(keyed, response.status_code, headers, content)
     except Exception:  # noqa: BLE001 (who calls has their answer all the same)
         FAULTS.exception("an answer could not be kept")

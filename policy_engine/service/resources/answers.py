@@ -79,13 +79,15 @@ class KeptAnswers:
             raise _unfinished() from None
         return None
 
-    def keep(self, call: KeyedCall, answer: Answer) -> None:
-        """Keep the answer to a call that was claimed."""
+    def keep(
+        self, call: KeyedCall, status: int, headers: Mapping[str, str], content: bytes | None
+    ) -> None:
+        """Keep the answer to a call that was claimed; without a content, only that it was given."""
         with self.database.writing() as session:
             row = session.get(KeptAnswer, call.digest)
             if row is not None:
-                row.status, row.headers = answer.status, dict(answer.headers)
-                row.content = self._sealed(call, answer.content)
+                row.status, row.headers = status, dict(headers)
+                row.content = None if content is None else self._sealed(call, content)
 
     def forget(self, call: KeyedCall) -> None:
         """Forget a call that was not carried out: it may be tried again by the same key."""
@@ -113,7 +115,7 @@ class KeptAnswers:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
 
         if sealed is None:
-            message = "The call was answered, and the answer is too large to be kept."
+            message = "The call was answered, and the answer is not kept: it has data, or is large."
             raise ServiceError.of("N004", message, "To ask again, take a new Idempotency-Key.")
         nonce, content = sealed[:_NONCE], sealed[_NONCE:]
         try:

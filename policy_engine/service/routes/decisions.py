@@ -5,13 +5,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
 
 from policy_engine.decision import Decision
 from policy_engine.decision.query.query_limits import QueryStop
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.leaving import answer_while_there
 from policy_engine.service.calls.pages import MOST
-from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
+from policy_engine.service.calls.repeating import DONE_ONCE, RepeatableRoute
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.decision_details import DecisionDetail
@@ -69,16 +70,18 @@ def verify_decisions(services: ServicesOf, actor: Reader) -> LogIntegrity:
     return services.decisions.verify(actor)
 
 
-@router.post("/queries", dependencies=[ONCE])
+@router.post("/queries", dependencies=[DONE_ONCE])
 async def query(
     call: Request, services: ServicesOf, actor: Querier, question: SqlQuestion
 ) -> QueryAnswer:
     """Answer a query, as far as policies let you read what it is about; it ends when you leave.
 
-    With an epsilon, it is one of statistics: answered with noise, and charged even if you leave.
+    With an epsilon, it is one of statistics: answered with noise, and charged even if you leave
+    once rows are read for it. Repeated by its key, a query is not answered again: what you may read
+    can have changed.
     """
-    if question.epsilon:
-        return await services.turns.carry_out(actor.id, services.queries.answer, actor, question)
     stop = QueryStop()
     answer = partial(services.queries.answer, actor, question, stop)
-    return await answer_while_there(call, answer, stop.stop)
+    is_noisy = bool(question.epsilon)
+    work = services.turns.carry_out(actor.id, answer) if is_noisy else run_in_threadpool(answer)
+    return await answer_while_there(call, work, stop.stop)

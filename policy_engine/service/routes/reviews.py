@@ -8,6 +8,7 @@ from urllib.parse import quote
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 
 from policy_engine.decision.query.query_limits import QueryStop
 from policy_engine.service.calls.callers import ServicesOf, allowed
@@ -131,7 +132,8 @@ async def accept_output(
     stop = QueryStop()
     words = tag, decision.output, decision.reason
     accept = partial(services.reviews.accept, actor, review_id, *words, stop)
-    return tagged(await answer_while_there(call, accept, stop.stop), response)
+    view = await answer_while_there(call, run_in_threadpool(accept), stop.stop)
+    return tagged(view, response)
 
 
 @router.post("/reviews/{review_id}:reject")

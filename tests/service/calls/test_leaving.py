@@ -5,6 +5,7 @@ from threading import Event
 
 import pytest
 from followed import apart
+from starlette.concurrency import run_in_threadpool
 
 from policy_engine.service.calls.leaving import answer_while_there
 
@@ -20,7 +21,7 @@ class Caller:
 
 
 def test_answer_is_given_while_the_caller_is_there():
-    answer = answer_while_there(Caller(has_left=False), lambda: 7, pytest.fail)
+    answer = answer_while_there(Caller(has_left=False), run_in_threadpool(lambda: 7), pytest.fail)
     assert apart(answer) == 7
 
 
@@ -30,7 +31,7 @@ def test_work_is_ended_when_the_caller_leaves():
     def work():
         return stop.wait(30)
 
-    assert apart(answer_while_there(Caller(has_left=True), work, stop.set))
+    assert apart(answer_while_there(Caller(has_left=True), run_in_threadpool(work), stop.set))
 
 
 def test_work_is_ended_with_a_call_that_is_cancelled():
@@ -38,7 +39,7 @@ def test_work_is_ended_with_a_call_that_is_cancelled():
 
     async def cancelled():
         task = asyncio.ensure_future(
-            answer_while_there(Caller(has_left=False), lambda: stop.wait(30), stop.set)
+            answer_while_there(Caller(has_left=False), run_in_threadpool(stop.wait, 30), stop.set)
         )
         await asyncio.sleep(0.05)
         task.cancel()
@@ -54,4 +55,4 @@ def test_what_is_wrong_is_told():
         raise ValueError("wrong")
 
     with pytest.raises(ValueError, match="wrong"):
-        apart(answer_while_there(Caller(has_left=False), work, lambda: None))
+        apart(answer_while_there(Caller(has_left=False), run_in_threadpool(work), lambda: None))

@@ -74,6 +74,17 @@ def test_the_same_question_is_answered_again_and_a_dry_one_costs_nothing(lab):
     assert (again["cost"]["is_charged"], left(lab)) == (False, "0.7")
 
 
+def test_a_key_says_that_a_query_was_answered_and_not_what(owner, lab):
+    for kept in ({}, {"epsilon": "0.5"}):
+        call = {"json": {"sql": COUNT, **kept}, "headers": {"Idempotency-Key": f"one{len(kept)}"}}
+        assert lab.post(f"{API}/queries", **call).status_code == 200
+        assert code(lab.post(f"{API}/queries", **call)) == (409, "N004")
+    assert left(lab) == "0.7"
+    [policy] = owner.get(f"{API}/policies").json()["items"]
+    owner.post(f"{API}/policies/{policy['id']}:withdraw", json={"reason": "It is over."})
+    assert code(lab.post(f"{API}/queries", **call)) == (409, "N004")
+
+
 def test_what_the_budget_does_not_allow_is_denied_with_its_code_and_no_number(owner, lab):
     assert ask(lab, epsilon="1")["permitted"]
     denied = ask(lab, "SELECT SUM(days) FROM Visits", "0.21")
