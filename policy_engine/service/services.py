@@ -163,6 +163,7 @@ class Services:
     def close(self) -> None:
         """Close what was opened."""
         self.run_news.close()
+        self.decisions.close()
         self.database.close()
 
 

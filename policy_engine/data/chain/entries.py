@@ -10,6 +10,9 @@ Kind = Literal["sha-256", "hmac-sha-256"]
 Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 START = "0" * 64
 """The previous hash of the first entry."""
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 class ChainRecord(BaseModel):
@@ -47,10 +50,7 @@ class ChainEntry(ChainRecord):
 
 def canonical(value: Any) -> bytes:
     """Return the canonical JSON text of a value: keys sorted, no blanks, UTF-8, no NaN."""
-    text = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
-    return text.encode()
+    return _ENCODER.encode(value).encode()
 
 
 def now() -> str:

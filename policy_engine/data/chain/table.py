@@ -1,5 +1,6 @@
 """A chain as a table in an SQLite file."""
 
+import errno
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -7,6 +8,12 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.data.chain.connections import (
+    KeptConnection,
+    OpenFile,
+    identity_of,
+    prepare,
+)
 from policy_engine.data.chain.entries import ChainEntry
 from policy_engine.data.chain.rows import (
     LONGEST,
@@ -90,7 +97,8 @@ class ChainTable:
 
     `noun` is what holds the chain, `others` the statements that made what the file has beside the
     table, `longest` the size in bytes of the largest text or blob that is read. `version` is the
-    number that the file has of what made it, 0 for none.
+    number that the file has of what made it, 0 for none. With `kept`, writers use one connection
+    after one another.
     """
 
     path: Path
@@ -100,6 +108,7 @@ class ChainTable:
     others: tuple[str, ...] = ()
     longest: int = LONGEST
     version: int = 0
+    kept: KeptConnection | None = None
 
     @property
     def statements(self) -> tuple[str, ...]:
@@ -117,9 +126,7 @@ class ChainTable:
         if create:
             make_database(self.path)
         check_database(self.path, follow=False)
-        with closing(self._connected("rw")) as connection:
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute("BEGIN IMMEDIATE")
+        with self._writing() as connection:
             if not self._has_tables(connection):
                 if not create:
                     raise ValueError(EMPTY)
@@ -128,6 +135,54 @@ class ChainTable:
             with closing(OpenTable(connection, self.name)) as table:
                 yield table
             connection.execute("COMMIT")
+
+    @contextmanager
+    def _writing(self) -> Iterator["sqlite3.Connection"]:
+        """Return a connection within a transaction that has just begun."""
+        kept = None if self.kept is None else self.kept.take()
+        file = self._begun(kept) or self._begun(self._opened())
+        if file is None:
+            raise OSError(errno.ESTALE, "another file has just taken its place")
+        try:
+            yield file.connection
+        except BaseException:
+            file.connection.close()  # which undoes the transaction
+            raise
+        if self.kept is None:
+            file.connection.close()
+        else:
+            self.kept.give_back(file)
+
+    def _opened(self) -> OpenFile:
+        """Return a new connection that may write."""
+        identity = identity_of(self.path)
+        connection = self._connected("rw")
+        try:
+            connection.execute("PRAGMA synchronous = EXTRA")
+            if self.kept is not None:
+                prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return OpenFile(connection, self.path, identity)
+
+    def _begun(self, file: OpenFile | None) -> OpenFile | None:
+        """Begin a transaction, and return the file; None if another one is at the path by now.
+
+        What the connection remembers of it is forgotten: what is on the disk counts.
+        """
+        if file is None:
+            return None
+        try:
+            file.connection.execute("PRAGMA shrink_memory").close()
+            file.connection.execute("BEGIN IMMEDIATE")
+        except BaseException:
+            file.connection.close()
+            raise
+        if file.is_in_place():
+            return file
+        file.connection.close()
+        return None
 
     @contextmanager
     def reading(self) -> Iterator[OpenTable | None]:
@@ -191,7 +246,13 @@ class ChainTable:
         import sqlite3  # noqa: PLC0415
 
         name = f"{self.path.absolute().as_uri()}?mode={mode}"
-        connection = sqlite3.connect(name, self.patience, isolation_level=None, uri=True)
+        connection = sqlite3.connect(
+            name,
+            self.patience,
+            isolation_level=None,
+            check_same_thread=self.kept is None,
+            uri=True,
+        )
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self.longest)
         connection.text_factory = bytes

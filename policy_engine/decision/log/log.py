@@ -2,13 +2,13 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 from pydantic_core import from_json
 
+from policy_engine.data.chain.connections import FileIdentity, KeptConnection, identity_of
 from policy_engine.data.chain.entries import canonical
 from policy_engine.data.chain.reading import Plain
 from policy_engine.data.chain.rows import Row
@@ -33,7 +33,6 @@ from policy_engine.decision.log.table import LogTable
 from policy_engine.decision.model import Decision, Request, World
 from policy_engine.errors import DataError, LogError, Place, Problem, join_names
 
-_Identity: TypeAlias = tuple[int, int] | None
 LINES = (".jsonl", ".ndjson")
 TABLES = (".sqlite", ".sqlite3", ".db")
 
@@ -66,7 +65,7 @@ class _LogMemo:
     Both are a single value because several threads set it.
     """
 
-    reading: tuple[LogState, _Identity] | None = None
+    reading: tuple[LogState, FileIdentity] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,16 +77,18 @@ class DecisionLog:
     _memo: _LogMemo = field(default_factory=_LogMemo, repr=False, compare=False)
 
     @classmethod
-    def open(cls, path: str | Path, key: Key = None) -> "DecisionLog":
+    def open(cls, path: str | Path, key: Key = None, *, stays_open: bool = False) -> "DecisionLog":
         """Return the log in a file of lines or in a table, chosen by the ending of the file name.
 
         It is created if it does not exist, readable for its owner alone. With a key, given as bytes
-        or as a file, the chain uses HMACs, which nobody can recreate without the key. Raises
-        DataError for another ending (C004) or an invalid key (C013), OutputError (O002) if the log
-        cannot be written, and LogError (G002) if its last entry is incomplete or does not belong to
-        this chain.
+        or as a file, the chain uses HMACs, which nobody can recreate without the key. A table that
+        `stays_open` between transactions, until `close`, is faster; others can write to it all the
+        same. Raises DataError for another ending (C004) or an invalid key (C013), OutputError
+        (O002) if the log cannot be written, and LogError (G002) if its last entry is incomplete or
+        does not belong to this chain.
         """
-        log = cls(_store(path), Chain(read_chain_key(key)))
+        kept = KeptConnection() if stays_open else None
+        log = cls(_store(path, kept), Chain(read_chain_key(key)))
         with log.store.appending() as tail:
             log._last_entry(tail.last)
         return log
@@ -96,6 +97,11 @@ class DecisionLog:
     def path(self) -> Path:
         """The path of the log."""
         return self.store.path
+
+    def close(self) -> None:
+        """Let go of a file that stays open."""
+        if isinstance(self.store, LogTable):
+            self.store.close()
 
     def decide(self, decider: Decider, request: Request, world: World | None = None) -> Decision:
         """Return the answer to a request, based on the log, after appending it to the log.
@@ -117,20 +123,32 @@ class DecisionLog:
         """
         memo = self._memo
         if memo.reading is None and self.path.exists():
-            file = _file_identity(self.path)
+            file = identity_of(self.path)
             memo.reading = self._read(), file
         with self.store.appending() as tail:
-            self._last_entry(tail.last)
-            earlier, memo.reading = memo.reading, None
             # A log is closed by renaming its file: the file of that name is now another log.
-            file = _file_identity(self.path)
-            is_same = earlier is not None and earlier[1] == file
-            state = earlier[0] if earlier and is_same else snapshots.load(self.path, self.chain)
-            state.read(tail.rows(state.mark.start))
+            earlier, file = memo.reading, identity_of(self.path)
+            state = earlier[0] if earlier and earlier[1] == file else None
+            is_end = state is not None and self._is_end(state, tail)
+            if not is_end:
+                self._last_entry(tail.last)
+            memo.reading = None
+            if state is None or not is_end:
+                state = state or snapshots.load(self.path, self.chain)
+                state.read(tail.rows(state.mark.start))
             snapshots.save(state)
             yield Transaction(self, state, tail)
         # Only now is it in the log: a failed commit, on a full disk for example, leaves nothing.
         memo.reading = state, file
+
+    def _is_end(self, state: LogState, tail: LogTail) -> bool:
+        """Return whether the log ends where it was read to before, with an entry as it was then."""
+        last, mark = tail.last, state.mark
+        if last is None or last.start != mark.start:
+            return False
+        with suppress(InvalidEntryError):
+            return mark.is_in(last, self.chain, LOG)
+        return False
 
     def history(self) -> History:
         """Return the history of all entries in the log.
@@ -254,22 +272,13 @@ def verify_log(
     return verify(_store(path).rows(), Chain(read_chain_key(key)), LOG, expected)
 
 
-def _file_identity(path: Path) -> _Identity:
-    """Return the device and inode of a file, which a rename keeps; None if it does not exist."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _store(path: str | Path) -> Store:
+def _store(path: str | Path, kept: KeptConnection | None = None) -> Store:
     path = Path(path)
     ending = path.suffix.lower()
     if ending in LINES:
         return LinesFile(path)
     if ending in TABLES:
-        return LogTable(path)
+        return LogTable(path, kept)
     message = f"{str(path)!r} does not have the ending of a decision log. Allowed are "
     raise DataError.of("C004", f"{message}{join_names((*LINES, *TABLES), 'and')}.")
 

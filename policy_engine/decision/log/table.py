@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from policy_engine.data.chain.connections import KeptConnection
 from policy_engine.data.chain.rows import Row
 from policy_engine.data.chain.table import ChainTable, UnfinishedError
 from policy_engine.decision.log.locks import PATIENCE
@@ -14,9 +15,10 @@ from policy_engine.errors import LogError
 
 @dataclass(frozen=True)
 class LogTable:
-    """A table in an SQLite file."""
+    """A table in an SQLite file; with `kept`, writers use one connection after one another."""
 
     path: Path
+    kept: KeptConnection | None = field(default=None, repr=False, compare=False)
 
     @contextmanager
     def appending(self) -> Iterator[LogTail]:
@@ -60,5 +62,10 @@ class LogTable:
             if table is not None:
                 yield from table.latest(before, texts)
 
+    def close(self) -> None:
+        """Close the connection that is kept, if there is one."""
+        if self.kept is not None:
+            self.kept.close()
+
     def _table(self) -> ChainTable:
-        return ChainTable(self.path, "decisions", "decision log", PATIENCE)
+        return ChainTable(self.path, "decisions", "decision log", PATIENCE, kept=self.kept)

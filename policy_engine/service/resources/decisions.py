@@ -229,8 +229,14 @@ class Decisions:
         """Return the log, in which every decision is; it remembers what was read of it."""
         with self._lock:
             if self._compiled.log is None:
-                self._compiled.log = DecisionLog.open(self.path, self.key)
+                self._compiled.log = DecisionLog.open(self.path, self.key, stays_open=True)
             return self._compiled.log
+
+    def close(self) -> None:
+        """Let go of the log."""
+        with self._lock:
+            if self._compiled.log is not None:
+                self._compiled.log.close()
 
     def page(self, actor: Actor, wanted: LogFilter, limit: int, before: int | None) -> LogPage:
         """Return a page of the log: all of it, or what is about the caller's party.
