@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
@@ -28,6 +29,7 @@ def column_name(dataset: str, column: str) -> str | None:
     return unquote(column.removeprefix(f"{dataset}/"))
 
 
+@lru_cache(maxsize=4_096)
 def column_iri(dataset: str, name: str) -> str:
     """Return the IRI of a column: its dataset's, a slash, and the column's name."""
     return f"{dataset}/{quote(name, safe='')}"

@@ -11,6 +11,10 @@ from policy_engine.policy.hierarchy import Edge, Hierarchy, Part
 from policy_engine.policy.owners import Owners, Standing
 
 
+_MOST_ASSETS = 4_096
+"""Of so many assets it is remembered which outputs they touch."""
+
+
 class View:
     """An index with the memberships of a state of the world, at the cost of these alone.
 
@@ -27,6 +31,7 @@ class View:
         self.closures = index.closures if self.is_bare else index.closures.extended(more)
         self.void = index.void
         self._lower_ends: dict[Part, tuple[frozenset[str], dict[str, list[str]]]] = {}
+        self._touched: dict[str, tuple[int, ...]] = {}
         self._own = {id(index.closures): self.closures}
         self.trusted = index.trusted if self.is_bare else index.trusted.extended(more)
         self.standing = Standing(owners, self._stated_parts()) if owners else None
@@ -92,7 +97,16 @@ class View:
         """Yield the rules of the outputs that an asset is, belongs to or contains, or may."""
         yield from (self.index.outputs[number] for number in sorted({*self._outputs(asset)}))
 
-    def _outputs(self, asset: str) -> Iterator[int]:
+    def _outputs(self, asset: str) -> tuple[int, ...]:
+        """Return the numbers of the outputs that an asset is, belongs to or contains, or may."""
+        touched = self._touched.get(asset)
+        if touched is None:
+            if len(self._touched) >= _MOST_ASSETS:
+                self._touched.clear()
+            touched = self._touched[asset] = (*self._found_outputs(asset),)
+        return touched
+
+    def _found_outputs(self, asset: str) -> Iterator[int]:
         outputs = self.index.outputs
         for key in self._keys("asset", asset):
             numbers = self.index.output_index.get(key, ())
