@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from policy_engine.service.runs.notices import RunNotices
 from policy_engine.service.runs.views import run_view, subjects_of
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.people import ApiKey, Person, SignIn, Stewardship
@@ -16,7 +17,7 @@ from policy_engine.service.store.runs import RunEvent, StoredRun
 
 FAULTS = logging.getLogger("policy_engine.service.faults")
 PAUSE = 0.25
-"""Seconds between two questions, however many listen."""
+"""Seconds between two questions, however many listen, where the database tells nothing itself."""
 _RECENT = 50
 """So many of the last events are told to who has heard none yet."""
 _MOST = 1_000
@@ -64,7 +65,8 @@ class RunListener:
 
 @dataclass
 class RunBroadcaster:
-    """Asks the database what happened, as long as somebody listens."""
+    """Asks the database what happened, as long as somebody listens: once it tells that something
+    did, or after a pause."""
 
     database: Database
     pause: float = PAUSE
@@ -73,12 +75,16 @@ class RunBroadcaster:
     is_closed: bool = False
     changes: int = 0
     """How often somebody's sign-in, key or roles have changed: listeners are asked again then."""
+    notices: RunNotices = field(init=False)
     _sign_ins: object = None
     _version: object = None
     _listeners: set[RunListener] = field(default_factory=set)
     _has_begun: asyncio.Event = field(default_factory=asyncio.Event)
     _task: "asyncio.Task[None] | None" = None
     _last: int = -1
+
+    def __post_init__(self) -> None:
+        self.notices = RunNotices(self.database)
 
     async def listen(
         self, heard: int | None = None, patience: float = 15.0
@@ -125,8 +131,15 @@ class RunBroadcaster:
             self._last = await asyncio.to_thread(self._newest)
         finally:
             self._has_begun.set()
+        try:
+            await self._tell()
+        finally:
+            self.notices.close()
+
+    async def _tell(self) -> None:
+        """Tell listeners what is new, as long as there are any."""
         while self._listeners and not self.is_closed:
-            await asyncio.sleep(self.pause)
+            await self.notices.wait(self.pause)
             try:
                 news, sign_ins = await asyncio.to_thread(self._news, self._last)
             except SQLAlchemyError as error:  # it may answer again

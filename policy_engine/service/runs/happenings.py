@@ -3,6 +3,7 @@
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from policy_engine.service.runs.notices import send_notice
 from policy_engine.service.store.runs import RunEvent
 
 PROGRESS = "progress"
@@ -20,3 +21,4 @@ def note(session: Session, run_id: str, what: str) -> None:
         session.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
     session.add(RunEvent(run_id=run_id, what=what))
     session.flush()
+    send_notice(session)
