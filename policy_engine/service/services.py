@@ -35,6 +35,9 @@ from policy_engine.service.resources.queries import Queries
 from policy_engine.service.resources.query_inputs import QueryInputs
 from policy_engine.service.resources.releases import Releases
 from policy_engine.service.resources.removals import FileRemovals
+from policy_engine.service.resources.review_evidence import ReviewEvidence
+from policy_engine.service.resources.review_records import ReviewRecords
+from policy_engine.service.resources.review_rights import ReviewRights
 from policy_engine.service.resources.reviews import Reviews
 from policy_engine.service.resources.runs import Runs
 from policy_engine.service.resources.uploads import Uploads
@@ -73,6 +76,7 @@ class Services:
     details: DecisionDetails
     queries: Queries
     reviews: Reviews
+    evidence: ReviewEvidence
     budgets: Budgets
     releases: Releases
     contrasts: ReleaseContrasts
@@ -124,7 +128,9 @@ class Services:
 
         inputs = QueryInputs(decisions, settings.folder, mentioned)
         limits = _query_memory(settings), settings.query_seconds
-        reviews = Reviews(database, inputs, settings.own_reviews, *limits)
+        records = ReviewRecords(database, settings.folder)
+        rights = ReviewRights(settings.own_reviews)
+        reviews = Reviews(inputs, records, rights, *limits)
         return cls(
             settings=settings,
             database=database,
@@ -146,6 +152,7 @@ class Services:
             details=DecisionDetails(database, decisions),
             queries=Queries(inputs, reviews.send_answer, folders.ledger, *limits),
             reviews=reviews,
+            evidence=ReviewEvidence(records, rights),
             budgets=budgets,
             releases=releases,
             contrasts=ReleaseContrasts(database, datasets, releases),

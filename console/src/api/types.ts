@@ -74,6 +74,7 @@ export type ReleaseState = Release["state"];
 export type Releases = Schemas["ReleasesView"];
 export type ReleaseVerdict = Schemas["ReleaseVerdict"];
 export type Review = Schemas["ReviewSummary"];
+export type UnseenReviews = Schemas["UnseenCount"];
 export type ReviewState = Review["state"];
 export type ReviewDetail = Schemas["ReviewView"];
 export type ReviewedOutput = ReviewDetail["outputs"][number];

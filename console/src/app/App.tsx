@@ -2,10 +2,11 @@ import { lazy, Suspense, useEffect, type ReactNode } from "react";
 import { keepToken } from "../api/client";
 import { useGet } from "../api/loading";
 import type { Me } from "../api/types";
+import { UnseenCounting } from "../reviews/unseen";
 import { Busy, Refused } from "../parts/states";
 import { Frame } from "./Frame";
 import { Link, navigate, usePath } from "./router";
-import { screensOf, SignedIn } from "./session";
+import { has, screensOf, SignedIn } from "./session";
 import { SignIn } from "./SignIn";
 
 const PolicyList = lazy(() => import("../policies/PolicyList"));
@@ -75,11 +76,13 @@ function Pages({ me }: { me: Me }) {
   useEffect(() => {
     if (path === "/" && first !== undefined) navigate(first, "replace");
   }, [path, first]);
-  return (
+  const frame = (
     <Frame path={path}>
       <Suspense fallback={<Busy what="Loading" />}>{pageAt(path)}</Suspense>
     </Frame>
   );
+  const mayReview = has(me, "owner", "steward", "consumer", "auditor");
+  return mayReview ? <UnseenCounting path={path}>{frame}</UnseenCounting> : frame;
 }
 
 function pageAt(path: string): ReactNode {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, type ReactNode } from "react";
 import { Messages } from "../parts/messages";
+import { UnseenBadge } from "../reviews/unseen";
 import { AccountMenu } from "./AccountMenu";
 import { Mark } from "./Mark";
 import { Link } from "./router";
@@ -25,6 +26,7 @@ export function Frame({ path, children }: { path: string; children: ReactNode })
               <li key={screen.path}>
                 <Link to={screen.path} aria-current={path.startsWith(screen.path) ? "page" : undefined}>
                   {screen.name}
+                  {screen.path === "/releases" && <UnseenBadge />}
                 </Link>
               </li>
             ))}

@@ -9,6 +9,7 @@ import { ListTable, type ListColumn } from "../parts/ListTable";
 import { say } from "../parts/messages";
 import { Refused, Shown } from "../parts/states";
 import { Time } from "../parts/Time";
+import { ModelSettings } from "./ModelSettings";
 import { uploadFile } from "./uploading";
 
 /** The models that audits may be of: as weights or as descriptions, and never as code. */
@@ -41,6 +42,7 @@ function columnsOf(mayWrite: boolean, changed: () => void): readonly ListColumn<
   const columns: ListColumn<Model>[] = [
     { name: "Name", cell: (model) => model.name },
     { name: "Kind", cell: (model) => model.kind ?? "no file yet" },
+    { name: "How it is asked", cell: (model) => <ModelSettings model={model} changed={mayWrite ? changed : null} /> },
     { name: "Added", cell: (model) => <Time at={model.created} /> },
   ];
   return mayWrite ? [...columns, { name: "Remove", cell: (model) => <Removing model={model} changed={changed} /> }] : columns;

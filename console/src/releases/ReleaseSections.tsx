@@ -1,6 +1,7 @@
 import type { Role } from "../api/types";
 import { Link, usePath } from "../app/router";
 import { has, useMe } from "../app/session";
+import { UnseenBadge } from "../reviews/unseen";
 
 const SECTIONS: readonly { to: string; name: string; roles: readonly Role[] }[] = [
   { to: "/releases", name: "What was released", roles: ["owner", "steward", "consumer", "auditor"] },
@@ -17,6 +18,7 @@ export function ReleaseSections() {
       {SECTIONS.filter(({ roles }) => has(me, ...roles)).map(({ to, name }) => (
         <Link key={to} to={to} aria-current={to === path ? "page" : undefined}>
           {name}
+          {to === "/releases/reviews" && <UnseenBadge />}
         </Link>
       ))}
     </nav>

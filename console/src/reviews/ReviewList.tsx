@@ -1,7 +1,9 @@
+import type { ReactNode } from "react";
 import { useGet } from "../api/loading";
 import type { Me, Page, Review } from "../api/types";
 import { Link } from "../app/router";
 import { has, useMe } from "../app/session";
+import { Badge } from "../parts/Badge";
 import { Head } from "../parts/Head";
 import { ListTable, type ListColumn } from "../parts/ListTable";
 import { Name } from "../parts/Name";
@@ -43,14 +45,9 @@ function NoReview() {
   );
 }
 
-/** Whether the reader is one of those who decide about a review: nobody decides about their own. */
-function isToDecide(review: Review, me: Me): boolean {
-  return review.state === "open" && has(me, "owner", "steward") && review.submitter !== me.id;
-}
-
 function Reviews({ reviews, me }: { reviews: readonly Review[]; me: Me }) {
-  const waiting = reviews.filter((one) => isToDecide(one, me));
-  const others = reviews.filter((one) => !isToDecide(one, me));
+  const waiting = reviews.filter((one) => one.may_decide);
+  const others = reviews.filter((one) => !one.may_decide);
   return (
     <>
       {waiting.length > 0 && (
@@ -75,6 +72,14 @@ interface TableProps {
   me: Me;
 }
 
+function stateOf(review: Review): ReactNode {
+  return (
+    <>
+      <ReviewBadge state={review.state} /> {review.is_unseen && <Badge tone="live">new</Badge>}
+    </>
+  );
+}
+
 function ReviewTable({ label, reviews, me }: TableProps) {
   const columns: ListColumn<Review>[] = [
     {
@@ -91,7 +96,7 @@ function ReviewTable({ label, reviews, me }: TableProps) {
       cell: (review) => (review.submitter === me.id ? "you" : <Name iri={review.assignee || review.submitter} />),
     },
     { name: "Sent", look: "nowrap", cell: (review) => <Time at={review.created} /> },
-    { name: "State", cell: (review) => <ReviewBadge state={review.state} /> },
+    { name: "State", cell: stateOf },
   ];
   return <ListTable label={label} items={reviews} keyOf={(one) => one.id} columns={columns} />;
 }

@@ -1,9 +1,9 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { ask, BASE } from "../api/client";
 import { useGet, useLoading } from "../api/loading";
-import type { Me, Review, ReviewDetail, ReviewedAnswer, ReviewedOutput } from "../api/types";
+import type { Me, ReviewDetail, ReviewedAnswer, ReviewedOutput } from "../api/types";
 import { Link } from "../app/router";
-import { has, useMe } from "../app/session";
+import { useMe } from "../app/session";
 import { Badge, type Tone } from "../parts/Badge";
 import { Head } from "../parts/Head";
 import { Name } from "../parts/Name";
@@ -13,6 +13,7 @@ import { Deciding, type Verdict } from "./Deciding";
 import { Evidence } from "./Evidence";
 import { FigureTable } from "./FigureTable";
 import { ReviewBadge } from "./ReviewBadge";
+import { noteSeen } from "./unseen";
 
 interface Opened {
   review: ReviewDetail;
@@ -43,9 +44,9 @@ interface Props extends Opened {
 function OneReview({ review, etag, path, changed }: Props) {
   const me = useMe();
   const isOwn = review.submitter === me.id;
-  const isWithheld = isOwn && review.kind === "answer";
-  const seesEvidence =
-    !isWithheld && (has(me, "auditor") || (has(me, "owner", "steward") && !(isOwn && review.owner !== me.id)));
+  useEffect(() => {
+    if (review.is_unseen) void noteSeen(path);
+  }, [review.is_unseen, path]);
   return (
     <>
       <p className="crumb">
@@ -73,7 +74,7 @@ function OneReview({ review, etag, path, changed }: Props) {
           <OneOutput key={output.name} {...{ output, review, etag, path, changed, me }} />
         ))}
         {isOwn && review.kind === "answer" && review.state === "accepted" && <Accepted path={path} />}
-        {seesEvidence && <Evidence path={path} />}
+        {review.may_see_evidence && <Evidence path={path} />}
         <p className="fine">
           Each step is in a log that is chained. Its head, to be kept elsewhere: <code className="iri">{review.head}</code>
         </p>
@@ -91,7 +92,7 @@ interface OutputProps extends Props {
 
 function OneOutput({ output, review, etag, path, changed, me }: OutputProps) {
   const [verdict, setVerdict] = useState<Verdict | null>(null);
-  const mayDecide = output.standing === "open" && mayDecideAbout(review, me);
+  const mayDecide = output.standing === "open" && review.may_decide;
   const isMine = review.submitter === me.id && review.state !== "open";
   const reasons = Object.entries(output.reasons);
   return (
@@ -150,10 +151,6 @@ function OneOutput({ output, review, etag, path, changed, me }: OutputProps) {
       )}
     </section>
   );
-}
-
-function mayDecideAbout(review: Review, me: Me): boolean {
-  return has(me, "owner", "steward") && review.submitter !== me.id;
 }
 
 /** The answer just as it was accepted, for who asked. */

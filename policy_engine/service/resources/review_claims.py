@@ -1,11 +1,13 @@
 """One person at a time decides about a review, in however many processes the service runs."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from policy_engine.errors import ServiceError
+from sqlalchemy import select
+
+from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.identity.authorising import nothing_there
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
@@ -36,6 +38,18 @@ class ReviewClaims:
             yield row
         finally:
             self._give_up(review_id, person_id, since)
+
+    def end_abandoned(self, settle: Callable[[str], object]) -> None:
+        """End the claims of processes that ended, each after its review was settled: what was
+        decided may be in its log alone. One that cannot be settled is left as it is."""
+        with self.database.reading() as session:
+            rows = select(StoredReview.id, StoredReview.deciding_by, StoredReview.deciding_since)
+            claims = session.execute(rows.where(StoredReview.deciding_since.is_not(None))).all()
+        for review_id, person_id, since in claims:
+            if since is not None and person_id is not None and now() >= self._end(since):
+                with suppress(PolicyEngineError):
+                    settle(review_id)
+                    self._give_up(review_id, person_id, since)
 
     def _claim(
         self, review_id: str, person_id: str, check: Callable[[StoredReview], None]

@@ -41,6 +41,12 @@ class ReviewSummary(BaseModel):
     decided: datetime | None = None
     created: datetime
     revision: int
+    may_decide: bool
+    """Whether the caller may decide about it just now."""
+    may_see_evidence: bool
+    """Whether the caller may see the figures."""
+    is_unseen: bool
+    """Whether it is the caller's and was decided since they looked at it."""
 
 
 class OutputView(BaseModel):
@@ -115,8 +121,10 @@ def state_of(standings: tuple[OutputStanding, ...]) -> ReviewState:
     return ReviewState.ACCEPTED if words & {"accepted", "released"} else ReviewState.REJECTED
 
 
-def summary_of_review(row: StoredReview) -> ReviewSummary:
-    """Return a review as lists have it."""
+def summary_of_review(
+    row: StoredReview, *, may_decide: bool, may_see_evidence: bool, is_unseen: bool
+) -> ReviewSummary:
+    """Return a review as lists have it, and what the caller may do with it."""
     return ReviewSummary(
         id=row.id,
         kind="answer" if row.kind == "answer" else "outputs",
@@ -131,6 +139,9 @@ def summary_of_review(row: StoredReview) -> ReviewSummary:
         decided=row.decided,
         created=row.created,
         revision=row.revision,
+        may_decide=may_decide,
+        may_see_evidence=may_see_evidence,
+        is_unseen=is_unseen,
     )
 
 

@@ -6,11 +6,11 @@ let out, who decides and what leaves are the library's to say.
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 
 from policy_engine.decision.knowing import Known
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
@@ -18,7 +18,6 @@ from policy_engine.errors import LedgerError, ServiceError
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.files.folder import FileFolder
-from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import (
     authorise,
@@ -30,9 +29,9 @@ from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.queries import MOST_ROWS, SqlQuestion
 from policy_engine.service.resources.query_inputs import QueryInputs
 from policy_engine.service.resources.review_claims import ReviewClaims
+from policy_engine.service.resources.review_records import ReviewRecords
+from policy_engine.service.resources.review_rights import ReviewRights
 from policy_engine.service.resources.review_views import (
-    EvidenceView,
-    OutputEvidenceView,
     ReviewedAnswer,
     ReviewState,
     ReviewSummary,
@@ -40,33 +39,39 @@ from policy_engine.service.resources.review_views import (
     output_view,
     state_of,
     summary_of_review,
-    table_views,
 )
 from policy_engine.service.store.base import new_id, now
-from policy_engine.service.store.database import Database
-from policy_engine.service.store.reviews import StoredReview, alike_reviews, open_count
+from policy_engine.service.store.reviews import (
+    StoredReview,
+    alike_reviews,
+    is_unseen,
+    open_count,
+    unseen_by,
+)
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.model import QueryResult
-    from policy_engine.release.output_folder.folder import OutputFolder
 
 _MOST_OPEN = 50
 """So many reviews of one person may be open at once."""
-_FOLDERS = "reviews"
 
 
 @dataclass(frozen=True)
 class Reviews:
     """The reviews, each asked by somebody of the owner of a dataset."""
 
-    database: Database
     inputs: QueryInputs
-    is_own_allowed: bool = False
-    """Whether who submitted outputs may decide about them."""
+    records: ReviewRecords
+    rights: ReviewRights
     memory: int = 0
     seconds: float = 60.0
     _receiving: Lock = field(default_factory=Lock, repr=False)
     """Archives are unpacked in memory: one at a time is."""
+
+    @property
+    def _claims(self) -> ReviewClaims:
+        """Who is deciding about what."""
+        return ReviewClaims(self.records.database, self.seconds)
 
     # -- for who submits -----------------------------------------------------------------------
 
@@ -95,10 +100,10 @@ class Reviews:
             data=scope.data,
             state=ReviewState.OPEN.value,
         )
-        with self.database.reading() as session:
+        with self.records.database.reading() as session:
             alike, count = alike_reviews(session, row), open_count(session, actor.id)
         for one in alike:
-            earlier = self._read(one).submission.question
+            earlier = self.records.read(one.id).submission.question
             if earlier is not None and earlier.is_exception == bool(question.exception.strip()):
                 return one.id
         if count >= _MOST_OPEN:
@@ -106,13 +111,13 @@ class Reviews:
         submit_answer(
             result,
             question.sql,
-            self._folder(row.id),
+            self.records.place(row.id),
             by=actor.id,
             comment=question.comment,
             exception=question.exception.strip(),
-            key=self._key,
+            key=self.records.key,
         )
-        with self.database.writing() as session:
+        with self.records.database.writing() as session:
             session.add(row)
         return row.id
 
@@ -140,15 +145,16 @@ class Reviews:
         from policy_engine.release.output_folder.archives import MOST_BYTES  # noqa: PLC0415 (slow to import)
 
         owner = self.owner_for(actor, dataset)
-        with self.database.reading() as session:
+        with self.records.database.reading() as session:
             if open_count(session, actor.id) >= _MOST_OPEN:
                 message = f"{_MOST_OPEN} reviews that you asked for are open."
                 raise ServiceError.of("N004", message, "Wait until some are decided.")
         FileFolder(self.inputs.folder).check_space(MOST_BYTES)
         name = new_id()
-        self._folder(name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = self.records.place(name)
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._receiving:
-            read = receive_outputs(archive, self._folder(name), by=actor.id, key=self._key)
+            read = receive_outputs(archive, place, by=actor.id, key=self.records.key)
         row = StoredReview(
             id=name,
             kind="outputs",
@@ -161,10 +167,10 @@ class Reviews:
             data=read.submission.data,
             state=state_of(read.standings()).value,
         )
-        with self.database.writing() as session:
+        with self.records.database.writing() as session:
             session.add(row)
             session.flush()
-        return self._view(row)
+        return self._view(actor, row)
 
     def answer(self, actor: Actor, review_id: str) -> ReviewedAnswer:
         """Return the rows of an answer that was accepted, to who asked for it.
@@ -181,7 +187,8 @@ class Reviews:
         if not self.inputs.permit(row.request, row.assignee, row.purpose):
             message = "Policies do not let you ask for this answer any more."
             raise LedgerError.of("K028", message, "What was accepted is given out while they do.")
-        table = give_answer(self._folder(row.id), row.assignee, by=actor.id, key=self._key)
+        place = self.records.place(row.id)
+        table = give_answer(place, row.assignee, by=actor.id, key=self.records.key)
         return ReviewedAnswer(
             columns=list(table.column_names),
             rows=as_json(table.slice(0, MOST_ROWS)),
@@ -194,14 +201,14 @@ class Reviews:
         Raises as `answer`.
         """
         row = self._own(actor, review_id)
-        files = self._read(row).hand_out(by=actor.id)
+        files = self.records.read(row.id).hand_out(by=actor.id)
         if name not in files:
             raise nothing_there()
         return files[name]
 
     def _own(self, actor: Actor, review_id: str) -> StoredReview:
         authorise(actor, Verb.SUBMIT_OUTPUTS)
-        row = self._row(review_id)
+        row = self.records.row(review_id)
         if row.submitter_id != actor.id or (row.kind == "answer" and row.assignee != actor.party):
             raise nothing_there()
         return row
@@ -209,74 +216,58 @@ class Reviews:
     # -- for both ------------------------------------------------------------------------------
 
     def page(
-        self, actor: Actor, cursor: Cursor, state: ReviewState | None = None
+        self,
+        actor: Actor,
+        cursor: Cursor,
+        state: ReviewState | None = None,
+        *,
+        only_unseen: bool = False,
     ) -> PageOf[ReviewSummary]:
-        """Return a page of the reviews that somebody asked for or has to decide, or of all."""
+        """Return a page of the reviews that somebody asked for or has to decide, or of all.
+
+        `only_unseen` are those of the caller that were decided, and that they have not looked at.
+        """
+        self._claims.end_abandoned(self.records.settle)
         rows = select(StoredReview)
         if authorise(actor, Verb.READ_REVIEWS) is Whose.OWN:
             owners = owners_of(actor, Verb.READ_REVIEWS)
             is_own = StoredReview.submitter_id == actor.id
             rows = rows.where(or_(is_own, StoredReview.owner_id.in_(sorted(owners))))
+        if only_unseen:
+            rows = rows.where(unseen_by(actor.id))
         if state is not None:
             rows = rows.where(StoredReview.state == state.value)
         order = StoredReview.created, StoredReview.id
-        with self.database.reading() as session:
-            return cursor.page(session, rows, order, summary_of_review)
+        with self.records.database.reading() as session:
+            return cursor.page(session, rows, order, partial(self._summary, actor))
 
     def read(self, actor: Actor, review_id: str) -> ReviewView:
         """Return a review as who submitted it may see it: codes and words, and no figure of what is
         withheld. Raises ServiceError (N003)."""
-        reach, row = authorise(actor, Verb.READ_REVIEWS), self._row(review_id)
+        reach, row = authorise(actor, Verb.READ_REVIEWS), self.records.row(review_id)
         is_own = row.submitter_id == actor.id
         if reach is Whose.OWN and not is_own:
             authorise_on(actor, Verb.READ_REVIEWS, row.owner_id)
-        return self._view(row)
+        return self._view(actor, self.records.settle(review_id))
+
+    def unseen_count(self, actor: Actor) -> int:
+        """Return how many reviews of somebody were decided that they have not looked at."""
+        authorise(actor, Verb.READ_REVIEWS)
+        self._claims.end_abandoned(self.records.settle)
+        rows = select(func.count()).where(unseen_by(actor.id))
+        with self.records.database.reading() as session:
+            return session.scalar(rows) or 0
+
+    def note_seen(self, actor: Actor, review_id: str) -> None:
+        """Note that who asked for a review has looked at it. Raises ServiceError (N003)."""
+        authorise(actor, Verb.READ_REVIEWS)
+        with self.records.database.writing() as session:
+            row = session.get(StoredReview, review_id)
+            if row is None or row.submitter_id != actor.id:
+                raise nothing_there()
+            row.seen = now()
 
     # -- for who decides -----------------------------------------------------------------------
-
-    def evidence(self, actor: Actor, review_id: str) -> EvidenceView:
-        """Return what is known of the outputs, with figures, and what may be let out of them.
-
-        Raises ServiceError: N003, and N002 for an answer that the caller asked for themselves.
-        """
-        row = self._evident(actor, review_id)
-        read = self._read(row)
-        facts = {one.name: one for one in read.evidence.outputs}
-        outputs = [
-            OutputEvidenceView(
-                name=one.name,
-                verdict=dict(facts[one.name].verdict),
-                known=dict(facts[one.name].known),
-                shown=[*table_views(read, one.files)],
-                held=[*table_views(read, one.whole)],
-                files=[file.path for file in (*one.files, *one.whole)],
-            )
-            for one in read.submission.outputs
-        ]
-        return EvidenceView(check=dict(read.evidence.check), outputs=outputs)
-
-    def evidence_file(self, actor: Actor, review_id: str, part: str, name: str) -> bytes:
-        """Return a file of an output as it was submitted. Raises as `evidence`."""
-        row = self._evident(actor, review_id)
-        read = self._read(row)
-        paths = {file.path for one in read.submission.outputs for file in (*one.files, *one.whole)}
-        path = f"{part}/{name}"
-        if path not in paths:
-            raise nothing_there()
-        read.check_files()
-        return read.content(path)
-
-    def _evident(self, actor: Actor, review_id: str) -> StoredReview:
-        """Return a review whose figures the caller may see: whatever their roles, not those that
-        are withheld from them, unless they may decide about their own."""
-        row = self._row(review_id)
-        authorise_on(actor, Verb.READ_EVIDENCE, row.owner_id)
-        if row.kind == "answer" and actor.id == row.submitter_id:
-            if not self.is_own_allowed:
-                message = "You asked for this answer: its figures are for who decides about it."
-                raise ServiceError.of("N002", message)
-            authorise_on(actor, Verb.DECIDE_REVIEWS, row.owner_id)
-        return row
 
     def accept(
         self,
@@ -299,7 +290,7 @@ class Reviews:
             else:
                 with query_limits(self.memory, self.seconds, stop):
                     self._accept_answer(row, reason, actor)
-            return self._settled(row, actor)
+            return self._view(actor, self.records.settle(row.id))
 
     def _accept_answer(self, row: StoredReview, reason: str, actor: Actor) -> None:
         from policy_engine.api.reviewing_answers import accept_answer  # noqa: PLC0415 (slow to import)
@@ -309,15 +300,15 @@ class Reviews:
         # What policies say nothing of any more is denied by name, to who decides.
         data = own or self.inputs.data(row.request)
         accept_answer(
-            self._folder(row.id),
+            self.records.place(row.id),
             decider.policies,
             data,
             self.inputs.ledger,
             reason=reason,
             by=actor.id,
-            is_own_allowed=self.is_own_allowed,
+            is_own_allowed=self.rights.is_own_allowed,
             is_final=True,
-            key=self._key,
+            key=self.records.key,
             **self.inputs.common(decider),
             **self.inputs.logged(),
         )
@@ -328,17 +319,17 @@ class Reviews:
         """Return a review of which an output was rejected: it never leaves. Raises as `accept`."""
         with self._claimed(actor, review_id, tag, output) as row:
             self._decide(row, actor, output, reason, accepts=False)
-            return self._settled(row, actor)
+            return self._view(actor, self.records.settle(row.id))
 
     def _decide(
         self, row: StoredReview, actor: Actor, output: str, reason: str, *, accepts: bool
     ) -> None:
-        self._read(row).decide(
+        self.records.read(row.id).decide(
             output,
             accepts=accepts,
             reason=reason,
             by=actor.id,
-            is_own_allowed=self.is_own_allowed,
+            is_own_allowed=self.rights.is_own_allowed,
             is_final=True,
         )
 
@@ -350,50 +341,25 @@ class Reviews:
         def check(row: StoredReview) -> None:
             authorise_on(actor, Verb.DECIDE_REVIEWS, row.owner_id)
             check_revision(row.revision, tag)
-            standings = {one.output.name: one for one in self._read(row).standings()}
+            standings = {one.output.name: one for one in self.records.read(row.id).standings()}
             if output not in standings:
                 raise nothing_there()
             word = standings[output].word
             if word != "open":
                 raise ServiceError.of("N004", f"The output {output!r} is {word}, not open.")
 
-        return ReviewClaims(self.database, self.seconds).claimed(review_id, actor.id, check)
+        return self._claims.claimed(review_id, actor.id, check)
 
-    def _settled(self, row: StoredReview, actor: Actor) -> ReviewView:
-        """Return a review whose row says what was decided."""
-        with self.database.writing() as session:
-            stored = session.get_one(StoredReview, row.id)
-            stored.state = state_of(self._read(row).standings()).value
-            stored.decided_by, stored.decided = actor.id, now()
-            stored.revision += 1
-            session.flush()
-        return self._view(stored)
-
-    # -- folders -------------------------------------------------------------------------------
-
-    def _row(self, review_id: str) -> StoredReview:
-        with self.database.reading() as session:
-            row = session.get(StoredReview, review_id)
-        if row is None:
-            raise nothing_there()
-        return row
-
-    def _view(self, row: StoredReview) -> ReviewView:
-        read = self._read(row)
+    def _view(self, actor: Actor, row: StoredReview) -> ReviewView:
+        read = self.records.read(row.id)
         outputs = [output_view(one) for one in read.standings()]
-        # A decision that was taken while the service ended is in the log, whatever the row says.
-        state = state_of(read.standings())
-        summary = summary_of_review(row).model_copy(update={"state": state})
+        summary = self._summary(actor, row)
         return ReviewView(**summary.model_dump(), outputs=outputs, head=str(read.log.head))
 
-    def _read(self, row: StoredReview) -> "OutputFolder":
-        from policy_engine.release.output_folder.folder import OutputFolder  # noqa: PLC0415 (slow to import)
-
-        return OutputFolder.read(self._folder(row.id), self._key)
-
-    def _folder(self, review_id: str) -> Path:
-        return self.inputs.folder / _FOLDERS / review_id
-
-    @property
-    def _key(self) -> Path:
-        return key_file(self.inputs.folder, "reviews")
+    def _summary(self, actor: Actor, row: StoredReview) -> ReviewSummary:
+        return summary_of_review(
+            row,
+            may_decide=self.rights.may_decide(actor, row),
+            may_see_evidence=self.rights.may_see_evidence(actor, row),
+            is_unseen=is_unseen(row, actor.id),
+        )

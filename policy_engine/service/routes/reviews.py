@@ -46,6 +46,7 @@ class ReviewPageQuery(Cursor):
     """Which page of which reviews is meant."""
 
     state: ReviewState | None = None
+    unseen: bool = False
 
 
 class OutputDecision(BaseModel):
@@ -55,12 +56,27 @@ class OutputDecision(BaseModel):
     reason: Annotated[str, Field(min_length=1, max_length=2000)]
 
 
+class UnseenCount(BaseModel):
+    """How many reviews somebody has not looked at."""
+
+    count: int
+
+
 @router.get("/reviews")
 def list_reviews(
     services: ServicesOf, actor: Reader, page: Annotated[ReviewPageQuery, Query()]
 ) -> PageOf[ReviewSummary]:
-    """List the reviews that you asked for, or have to decide, the newest first."""
-    return services.reviews.page(actor, page, page.state)
+    """List the reviews that you asked for, or have to decide, the newest first.
+
+    With `unseen`, those of yours that were decided since you looked at them.
+    """
+    return services.reviews.page(actor, page, page.state, only_unseen=page.unseen)
+
+
+@router.get("/reviews:unseen")
+def count_unseen(services: ServicesOf, actor: Reader) -> UnseenCount:
+    """Say how many of the reviews that you asked for were decided since you looked at them."""
+    return UnseenCount(count=services.reviews.unseen_count(actor))
 
 
 @router.post("/reviews", status_code=201, dependencies=[ONCE], openapi_extra=_ARCHIVE)
@@ -91,7 +107,7 @@ def read_review(
 @router.get("/reviews/{review_id}/evidence")
 def read_evidence(services: ServicesOf, actor: EvidenceReader, review_id: str) -> EvidenceView:
     """Tell the figures of the outputs of a review, and what may be let out of them."""
-    return services.reviews.evidence(actor, review_id)
+    return services.evidence.read(actor, review_id)
 
 
 @router.get("/reviews/{review_id}/evidence/{part}/{name}", response_class=Response, responses=_FILE)
@@ -103,7 +119,7 @@ def read_evidence_file(
     name: str,
 ) -> Response:
     """Give a file of an output to who decides about it."""
-    return _file(services.reviews.evidence_file(actor, review_id, part, name), name)
+    return _file(services.evidence.file(actor, review_id, part, name), name)
 
 
 @router.get("/reviews/{review_id}/answer")
@@ -116,6 +132,12 @@ def read_answer(services: ServicesOf, actor: Submitter, review_id: str) -> Revie
 def read_file(services: ServicesOf, actor: Submitter, review_id: str, name: str) -> Response:
     """Give a file that may leave to who submitted it, once all of its review is decided."""
     return _file(services.reviews.file(actor, review_id, name), name)
+
+
+@router.post("/reviews/{review_id}:see", status_code=204)
+def note_seen(services: ServicesOf, actor: Reader, review_id: str) -> None:
+    """Say that you have looked at a review that you asked for: it is no longer told as news."""
+    services.reviews.note_seen(actor, review_id)
 
 
 @router.post("/reviews/{review_id}:accept")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, func, select
+from sqlalchemy import ColumnElement, ForeignKey, and_, func, or_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from policy_engine.service.store.base import StoredTable, new_id, now
@@ -31,6 +31,8 @@ class StoredReview(StoredTable):
     state: Mapped[str]
     decided_by: Mapped[str | None] = mapped_column(ForeignKey("people.id"))
     decided: Mapped[datetime | None]
+    seen: Mapped[datetime | None]
+    """When the submitter looked at it."""
     deciding_by: Mapped[str | None] = mapped_column(ForeignKey("people.id"))
     """Who is deciding just now, so that nobody else does meanwhile."""
     deciding_since: Mapped[datetime | None]
@@ -50,6 +52,24 @@ def alike_reviews(session: Session, row: StoredReview) -> Sequence[StoredReview]
             StoredReview.assignee == row.assignee,
         )
     ).all()
+
+
+def unseen_by(person_id: str) -> ColumnElement[bool]:
+    """Return the condition of what somebody asked for, another decided, and they have not seen."""
+    return and_(
+        StoredReview.submitter_id == person_id,
+        StoredReview.state != "open",
+        StoredReview.decided.is_not(None),
+        StoredReview.decided_by.is_distinct_from(person_id),
+        or_(StoredReview.seen.is_(None), StoredReview.seen < StoredReview.decided),
+    )
+
+
+def is_unseen(row: StoredReview, person_id: str) -> bool:
+    """Tell of a row what `unseen_by` asks of rows."""
+    is_decided = row.state != "open" and row.decided is not None and row.decided_by != person_id
+    is_seen = row.seen is not None and row.decided is not None and row.seen >= row.decided
+    return row.submitter_id == person_id and is_decided and not is_seen
 
 
 def open_count(session: Session, person_id: str) -> int:

@@ -5,6 +5,7 @@ import json
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,6 +23,9 @@ from policy_engine.release.output_folder.folder import OutputFolder
 from policy_engine.release.output_ledger import OutputLedger
 from policy_engine.service.backing_up import back_up
 from policy_engine.service.files.keys import key_file
+from policy_engine.service.resources.review_records import ReviewRecords
+from policy_engine.service.store.base import now
+from policy_engine.service.store.reviews import StoredReview
 
 READER = "http://example.com/people/rita"
 CHECK = [
@@ -274,10 +278,64 @@ def test_who_asked_decides_only_if_the_settings_let_them(tmp_path, is_allowed):
         published(both, policy())
         uploaded(both, table(), "people.csv", DATA)
         review = ask(both)["review"]
+        told = both.get(f"{API}/reviews/{review}").json()
+        assert (told["may_decide"], told["may_see_evidence"]) == (is_allowed, is_allowed)
+        evidence = both.get(f"{API}/reviews/{review}/evidence")
+        assert evidence.is_success is is_allowed
         answer = decide(both, review)
         assert answer.status_code == (200 if is_allowed else 409)
         if not is_allowed:
             assert answer.json()["code"] == "K028"
+
+
+def test_what_somebody_may_do_with_a_review_is_told(services, owner, reader):
+    review = ask(reader)["review"]
+    auditor = signed_in(services, "auditor")
+    told = [one.get(f"{API}/reviews").json()["items"][0] for one in (owner, reader, auditor)]
+    assert [one["may_decide"] for one in told] == [True, False, False]
+    assert [one["may_see_evidence"] for one in told] == [True, False, True]
+    decide(owner, review)
+    assert not owner.get(f"{API}/reviews/{review}").json()["may_decide"]
+
+
+def unseen(client):
+    """Return what is told as news: the number, and the reviews."""
+    items = client.get(f"{API}/reviews", params={"unseen": True}).json()["items"]
+    return client.get(f"{API}/reviews:unseen").json()["count"], [one["id"] for one in items]
+
+
+@pytest.mark.both_databases
+def test_who_asked_is_told_that_it_was_decided_until_they_look(owner, reader):
+    review = ask(reader)["review"]
+    assert unseen(reader) == (0, [])
+    reader.post(f"{API}/reviews/{review}:see")
+    decide(owner, review)
+    assert unseen(reader) == (1, [review])
+    assert unseen(owner) == (0, [])
+    assert code(owner.post(f"{API}/reviews/{review}:see")) == (404, "N003")
+    assert reader.get(f"{API}/reviews/{review}").json()["is_unseen"]
+    assert reader.post(f"{API}/reviews/{review}:see").status_code == 204
+    assert unseen(reader) == (0, [])
+
+
+def test_a_decision_that_is_in_the_log_alone_is_told_once_its_process_has_ended(
+    services, owner, reader, monkeypatch
+):
+    first, second = (ask(reader, sql)["review"] for sql in (TOTALS, BY_SECTOR))
+    monkeypatch.setattr(ReviewRecords, "settle", None)
+    for one in (first, second):
+        tag = {"If-Match": '"1"'}
+        owner.post(f"{API}/reviews/{one}:reject", json=REASON, headers=tag)
+    monkeypatch.undo()
+    with services.database.writing() as session:  # no process is there to give its claim up
+        row = session.get_one(StoredReview, second)
+        row.deciding_by, row.deciding_since = row.owner_id, now() - timedelta(hours=1)
+    assert unseen(reader) == (1, [second])
+    assert owner.get(f"{API}/reviews/{first}").json()["state"] == "rejected"
+    told = {one["id"]: one for one in owner.get(f"{API}/reviews").json()["items"]}
+    assert [told[one]["state"] for one in (first, second)] == ["rejected"] * 2
+    assert [told[one]["decided_by"] for one in (first, second)] == [told[first]["owner"]] * 2
+    assert [told[one]["revision"] for one in (first, second)] == [2, 2]
 
 
 def test_a_policy_that_was_withdrawn_lets_nothing_out(owner, reader):

@@ -1,0 +1,74 @@
+"""Reviews as they are kept: a row of the database, and a folder with a chained log.
+
+What was decided is in the log before it is in the row: where they differ, the log is right.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from policy_engine.service.files.keys import key_file
+from policy_engine.service.identity.authorising import nothing_there
+from policy_engine.service.resources.review_views import state_of
+from policy_engine.service.store.database import Database
+from policy_engine.service.store.people import Person
+from policy_engine.service.store.reviews import StoredReview
+
+if TYPE_CHECKING:
+    from policy_engine.release.output_folder.folder import OutputFolder
+
+_FOLDERS = "reviews"
+
+
+@dataclass(frozen=True)
+class ReviewRecords:
+    """The rows and the folders of all reviews."""
+
+    database: Database
+    root: Path
+    """The folder of the service."""
+
+    @property
+    def key(self) -> Path:
+        """The key of the logs."""
+        return key_file(self.root, "reviews")
+
+    def place(self, review_id: str) -> Path:
+        """Return the folder of a review."""
+        return self.root / _FOLDERS / review_id
+
+    def read(self, review_id: str) -> "OutputFolder":
+        """Return the outputs of a review and its log, checked. Raises LedgerError for a folder that
+        is not as it was written."""
+        from policy_engine.release.output_folder.folder import OutputFolder  # noqa: PLC0415 (slow to import)
+
+        return OutputFolder.read(self.place(review_id), self.key)
+
+    def row(self, review_id: str) -> StoredReview:
+        """Return the row of a review as it is. Raises ServiceError (N003) where there is none."""
+        with self.database.reading() as session:
+            row = session.get(StoredReview, review_id)
+        if row is None:
+            raise nothing_there()
+        return row
+
+    def settle(self, review_id: str) -> StoredReview:
+        """Return the row of a review, which says what its log says: a process may have ended
+        between the two. Raises as `read`."""
+        row, standings = self.row(review_id), self.read(review_id).standings()
+        state = state_of(standings).value
+        steps = [one.decision for one in standings if one.decision is not None]
+        last = max(steps, key=lambda one: one.number, default=None)
+        when = None if last is None else datetime.fromisoformat(last.logged).astimezone(UTC)
+        if (row.state, row.decided) == (state, when):
+            return row
+        with self.database.writing() as session:
+            row = session.get_one(StoredReview, review_id)
+            if (row.state, row.decided) != (state, when):
+                who = session.get(Person, last.by) if last is not None else None
+                row.state, row.decided = state, when
+                row.decided_by = who.id if who is not None else None
+                row.revision += 1
+                session.flush()
+        return row

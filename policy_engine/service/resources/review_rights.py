@@ -1,0 +1,52 @@
+"""What somebody may do with a review."""
+
+from dataclasses import dataclass
+
+from policy_engine.errors import PolicyEngineError, ServiceError
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.authorising import authorise_on
+from policy_engine.service.identity.roles import Verb
+from policy_engine.service.store.reviews import StoredReview
+
+
+@dataclass(frozen=True)
+class ReviewRights:
+    """Who decides about reviews, and who sees the figures that are withheld from who asked."""
+
+    is_own_allowed: bool = False
+    """Whether who submitted outputs may decide about them."""
+
+    def may_decide(self, actor: Actor, row: StoredReview) -> bool:
+        """Tell whether somebody may decide about a review just now."""
+        is_own = row.submitter_id == actor.id
+        is_open = row.state == "open" and (self.is_own_allowed or not is_own)
+        return is_open and _is_allowed(actor, Verb.DECIDE_REVIEWS, row)
+
+    def may_see_evidence(self, actor: Actor, row: StoredReview) -> bool:
+        """Tell whether somebody may see the figures of a review."""
+        try:
+            self.check_evidence(actor, row)
+        except PolicyEngineError:
+            return False
+        return True
+
+    def check_evidence(self, actor: Actor, row: StoredReview) -> None:
+        """Check that somebody may see the figures of a review: whatever their roles, not those that
+        are withheld from them, unless they may decide about their own.
+
+        Raises ServiceError: N003, and N002 for an answer that the caller asked for themselves.
+        """
+        authorise_on(actor, Verb.READ_EVIDENCE, row.owner_id)
+        if row.kind == "answer" and actor.id == row.submitter_id:
+            if not self.is_own_allowed:
+                message = "You asked for this answer: its figures are for who decides about it."
+                raise ServiceError.of("N002", message)
+            authorise_on(actor, Verb.DECIDE_REVIEWS, row.owner_id)
+
+
+def _is_allowed(actor: Actor, verb: Verb, row: StoredReview) -> bool:
+    try:
+        authorise_on(actor, verb, row.owner_id)
+    except PolicyEngineError:
+        return False
+    return True
