@@ -35,7 +35,7 @@ def halves(features, labels, seed):  # noqa: ARG001
     return features.to_pandas().sample(frac=0.5, random_state=seed % 2**32)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("generator", [Memory, Memory(), halves, make])
 def test_models_are_fitted_on_random_halves(generator):
     audit = audit_generative(people(1), people(2), model=generator, models=3, samples=300, **ONE)
@@ -184,6 +184,7 @@ def test_generators_of_tables_learn_no_arrays(images):
         audit_generative(*images, generator="sequential-trees", models=2)
 
 
+@pytest.mark.nightly
 def test_files_of_two_formats_are_divided_like_one(tmp_path):
     frames = people(1), people(2).assign(day=pd.Timestamp("2020-02-01"), ok=True)
     frames = frames[0].assign(day="2020-01-01", ok="false"), frames[1]

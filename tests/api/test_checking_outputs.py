@@ -71,6 +71,7 @@ def test_what_leaves_is_the_table_that_was_handed_in(tmp_path, data):
     )
 
 
+@pytest.mark.nightly
 def test_cells_are_blank_where_they_are_withheld(tmp_path, data):
     path = tmp_path / "counts.csv"
     path.write_text("Region,farm,shop\nsouth,6,38\nnorth,30,40\n")

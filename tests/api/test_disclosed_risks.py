@@ -52,6 +52,7 @@ def reasons(audit):
     return {one.measure: one.reason for one in audit.risks_not_run}
 
 
+@pytest.mark.nightly
 def test_classes_are_measured_where_no_row_can_be_matched(original):
     audit = audit_disclosure(original, released(original))
     assert (audit.attacks, audit.paired, audit.matched_by) == ((), 0, ())
@@ -131,6 +132,7 @@ def test_weights_tell_of_the_population(original):
     assert found["individual-largest"].value < found["prosecutor-largest"].value
 
 
+@pytest.mark.nightly
 def test_columns_masked_at_random_make_no_classes(original):
     masked = [column("pay", masking="noise", sdShare=0.5)]
     audit = audit_disclosure(original, released(original, masked=masked))

@@ -74,6 +74,7 @@ def test_windows_of_rank_swapping_are_no_worse_than_distances_alone(original):
     assert all(inside >= anywhere for anywhere, inside in pairs)
 
 
+@pytest.mark.nightly
 def test_drawn_categories_are_attacked_by_the_matrix_of_the_certificate(original):
     masked = [column("city", masking="pram", keep=0.9)]
     audit = audit_disclosure(original, released(original, masked=masked))
@@ -89,6 +90,7 @@ def test_generalised_columns_are_attacked_by_the_values_of_their_cells(original)
     assert 0 < max(one.linked.value for one in audit.attacks) <= 0.1
 
 
+@pytest.mark.nightly
 def test_an_untouched_file_of_any_tool_is_linked(original, tmp_path):
     (tmp_path / "other").mkdir()
     release = tmp_path / "other" / "b.csv"

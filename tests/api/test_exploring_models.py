@@ -56,6 +56,7 @@ def plain():
     return compared()
 
 
+@pytest.mark.nightly
 def test_every_way_is_measured_at_every_setting(plain):
     comparison, step = plain
     assert [(run.method, dict(run.setting)) for run in comparison.runs] == [

@@ -76,6 +76,7 @@ def test_cells_that_nobody_can_read_are_refused(persons, audit):
         audit(with_cell(persons, "age", "abc"), match=["row"])
 
 
+@pytest.mark.nightly
 def test_marks_of_a_population_and_a_holdout_are_missing(tmp_path, persons, audit):
     with_cell(persons, "age", "NA").to_csv(tmp_path / "all.csv", index=False)
     others = with_cell(persons, "age", ".").assign(pay=persons.pay + 5)

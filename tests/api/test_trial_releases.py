@@ -41,6 +41,7 @@ def test_more_swapping_links_fewer_records_and_loses_more(data):
     assert [near.is_cheapest, far.is_cheapest] == [False, True]
 
 
+@pytest.mark.nightly
 def test_a_setting_is_attacked_as_its_release_is(data, tmp_path):
     [run] = explore_policy(policy(), data, {"p": (0.05,), "sdShare": (1,)}, key=KEY)
     release = apply_policy(policy(0.9), data, tmp_path / "out.csv", key=KEY)

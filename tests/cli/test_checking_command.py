@@ -107,6 +107,7 @@ def test_each_step_prints_the_head_that_the_next_may_expect(check, tmp_path):
     assert check("release", "folder", "--to", "out", "--expect", head).exit_code == 0
 
 
+@pytest.mark.nightly
 def test_a_queue_is_ordered_and_nothing_is_decided(check):
     assert check("one.csv", "blank.csv", "--profile", "sacro", "--out", "folder").exit_code == 1
     result = check("--triage", "folder", "--format", "json")

@@ -92,6 +92,7 @@ def test_a_pipeline_fails_where_there_is_no_area_to_compare(files, attacks):
     assert run(*arguments).exit_code == 0
 
 
+@pytest.mark.nightly
 def test_several_models_are_fitted_and_the_headline_is_over_them(files, tmp_path):
     out = tmp_path / "audit"
     arguments = [*files[:3], "--generator", "sequential-trees", "--models", "3"]
@@ -181,6 +182,7 @@ def images(tmp_path, monkeypatch):
     return [f"--{name}={tmp_path / name}.npz" for name in ("members", "holdout")]
 
 
+@pytest.mark.nightly
 def test_a_model_is_sampled_and_goes_on_from_what_was_compared(images, tmp_path):
     model = ["--model", "some_sampler:Sampler", "--out", str(tmp_path / "audit")]
     short = run(*images, *model, "--samples", "1500")
@@ -252,6 +254,7 @@ def of_visits(visits, *more):
     return run(*named, "--privacy-unit", "who", *more)
 
 
+@pytest.mark.nightly
 def test_figures_are_of_persons_where_a_column_tells_them_apart(visits, tmp_path):
     synthetic, out = str(visits / "synthetic.csv"), tmp_path / "out"
     done = of_visits(visits, "--synthetic", synthetic, "--out", str(out))

@@ -570,7 +570,7 @@ print(answered)
 """
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", everyday(NAMES, "log.jsonl"))
 def test_a_kill_at_any_moment_leaves_a_log_that_has_all_that_was_answered(tmp_path, name):
     text, log = tmp_path / "p.jsonld", tmp_path / name

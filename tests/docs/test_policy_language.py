@@ -390,6 +390,7 @@ def read(example):
 # -- every example --------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("example", READ, ids=lambda one: one.name)
 def test_an_example_is_read(example):
     assert read(example)

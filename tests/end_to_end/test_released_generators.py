@@ -278,6 +278,7 @@ def test_the_generator_may_be_used_with_its_certificate_and_only_then(place, tmp
     assert not decide_request([other], [tmp_path / "out"], request).permitted
 
 
+@pytest.mark.nightly
 def test_a_generator_is_certified_again_by_training_it_again(place, tmp_path):
     record, out = tmp_path / "record.json", tmp_path / "out"
     released = apply_policy(ALONE, {DATASET: place}, out, seed=1, record=record)
@@ -304,6 +305,7 @@ def test_a_generator_is_not_compared_as_rows(place, tmp_path):
         compare_release(place, tmp_path / "out")
 
 
+@pytest.mark.nightly
 def test_a_released_generator_is_audited_like_any_other(place, tmp_path):
     apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
     table = residents(1_600).select([*COLUMNS])
@@ -322,6 +324,7 @@ def test_a_released_generator_is_audited_like_any_other(place, tmp_path):
     }
 
 
+@pytest.mark.nightly
 def test_attempts_at_a_generator_and_at_rows_of_it_are_counted_together(place, tmp_path):
     first = apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
     assert first.certificate.attempts == 1

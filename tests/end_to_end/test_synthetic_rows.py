@@ -354,6 +354,7 @@ def kept(attempts):
     return json.loads(attempts.read_text())["attempts"]
 
 
+@pytest.mark.nightly
 def test_attempts_are_counted_and_judged_together(place, attempts):
     first = apply_policy(GOOD, {DATASET: place}, seed=1)
     assert first.certificate.attempts == 1
@@ -458,6 +459,7 @@ def test_attempts_contradict_a_certificate_that_does_not_count_them(place):
         read_certificate(none.to_jsonld())
 
 
+@pytest.mark.nightly
 def test_without_a_history_rows_are_judged_alone(place):
     plan = make_plan(read_policy(GOOD), make_catalog({DATASET: place}))
     for _ in range(2):

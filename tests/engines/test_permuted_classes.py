@@ -173,6 +173,7 @@ def test_values_that_moved_to_another_class_are_found():
     assert code_after(between_classes) == "V001"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("k", [5, 20])
 def test_attacks_link_at_most_about_one_in_k(tmp_path, k):
     data, output = tmp_path / "people.csv", tmp_path / "out" / "o.csv"

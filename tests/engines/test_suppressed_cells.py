@@ -141,6 +141,7 @@ def test_of_columns_that_serve_equally_the_one_with_more_values_is_suppressed():
     assert made.record.suppressed_cells == {"a": 2, "b": 0}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("missing", SENSES)
 def test_a_cap_on_a_column_is_kept(missing):
     table = {"a": [0, 0, 1, 1, 2, 2], "b": [0, 1, 0, 1, 2, 3]}
@@ -431,7 +432,7 @@ def test_every_row_matches_k_rows_and_no_value_is_changed(rows, k, missing):
     assert sum(made.record.suppressed_cells.values()) == nulled
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("missing", "cells", "of_greedy"),
     [

@@ -217,6 +217,7 @@ def test_a_cut_of_values_without_an_order_gains_as_much_as_any_division_of_them(
     assert float(found) == pytest.approx(float(best))
 
 
+@pytest.mark.nightly
 @settings(deadline=None, max_examples=examples(200))
 @given(guided(), st.integers(1, 3))
 def test_counts_of_parts_choose_the_cut_that_the_rows_choose(drawn, number):

@@ -50,6 +50,7 @@ def test_the_same_seed_makes_the_same_tree(released, table, tmp_path):
     assert again.certificate.output_digest == released[0].certificate.output_digest
 
 
+@pytest.mark.nightly
 def test_fewer_generators_than_asked_for_are_a_shortcoming(released):
     certificate = released[0].certificate
     files = certificate.files.model_copy(update={"generators": 2})
@@ -104,6 +105,7 @@ def test_the_audit_of_a_table_takes_no_generators(table):
         plan_policy(policy([anonymised(), use(OUTPUT, **given)]), {DATASET: table})
 
 
+@pytest.mark.nightly
 def test_a_released_tree_is_certified_again_from_its_data_and_record(released, table):
     release, folder = released
     record = folder.parent / "record.json"

@@ -64,6 +64,7 @@ def test_the_answer_about_the_record_itself_gives_a_column_away(released):
     assert figures["fredrikson", "city", "all values"].low < 0.02
 
 
+@pytest.mark.nightly
 def test_a_bound_that_is_broken_releases_nothing(people, tmp_path):
     arguments = {"seed": 3, "attempts": tmp_path / "attempts"}
     with pytest.raises(CertificateError) as refusal:
@@ -81,6 +82,7 @@ def test_a_bound_that_so_few_cannot_show_is_refused_before_training(people, tmp_
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.nightly
 def test_a_later_attempt_has_wider_ends(released, people):
     folder = released[1].parent
     again = apply_policy(

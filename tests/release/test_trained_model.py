@@ -198,6 +198,7 @@ def test_the_certificate_says_how_often_the_model_is_right(released):
     assert {"tensorflow", "scikit-learn"} & set(certificate.versions)
 
 
+@pytest.mark.nightly
 def test_a_failed_audit_leaves_an_earlier_release_as_it_was(table, tmp_path):
     good, bad = of_raw(), of_raw(LEAKING, bounds={"precision": 0.65})
     apply_policy(good, {DATASET: table}, tmp_path, seed=1)

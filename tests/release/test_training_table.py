@@ -134,6 +134,7 @@ def test_a_model_learns_from_quasi_identifiers_unless_the_policy_names_more():
     assert plan_policy(json.dumps(text)).train.features == ("age", "city")
 
 
+@pytest.mark.nightly
 def test_classes_of_a_share_of_the_records_are_guided_by_what_those_alone_teach(
     table, tmp_path, monkeypatch
 ):

@@ -60,6 +60,7 @@ def test_a_model_that_memorises_gives_away_its_members_and_nobody_else(people):
     assert all(value.excess.low > 0 for value in one.values)
 
 
+@pytest.mark.nightly
 def test_what_a_forest_learns_from_tried_values_is_the_members_too(people):
     found = audit_attribute(
         people,
@@ -71,6 +72,7 @@ def test_what_a_forest_learns_from_tried_values_is_the_members_too(people):
     assert found.attack("tried-forest").excess.low > 0.3
 
 
+@pytest.mark.nightly
 def test_a_model_that_ignores_the_secret_gives_nothing_away(people):
     def shares(features):
         sure = np.where(features[:, 0] % 2 == 0, 0.8, 0.3)
@@ -115,6 +117,7 @@ def test_the_model_is_trained_on_the_part_that_an_audit_of_membership_takes():
     assert found.imputed_from == len(splits.target_train)
 
 
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_figures_and_several_targets_their_spread():
     one, other = (
         audit_attribute(rules(400), "label", "secret", TREE, seed=3, targets=2, attacks=CHEAP)
@@ -126,6 +129,7 @@ def test_the_same_seed_gives_the_same_figures_and_several_targets_their_spread()
     assert spread.values[0] == one.attacks[0].members.advantage.value
 
 
+@pytest.mark.nightly
 def test_the_folder_has_figures_and_a_page_for_the_owner_alone(tmp_path):
     found = audit_attribute(
         rules(400), "label", "secret", TREE, out=tmp_path, attacks="confidence", targets=2

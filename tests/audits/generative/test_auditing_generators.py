@@ -65,6 +65,7 @@ def labelled(synthetic, labels, settings=SETTINGS, model=None, **form):
 FORMS = [{"columns": COLUMNS}, {"shape": (3,)}]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", FORMS)
 def test_copies_of_members_under_other_labels_are_found(form):
     audit = labelled(MEMBERS, 1 - np.arange(300) % 2, **form)
@@ -77,6 +78,7 @@ def test_copies_of_members_under_other_labels_are_found(form):
     assert audit.copies.any_class
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", FORMS)
 def test_copies_under_their_labels_are_told_as_such(form):
     audit = labelled(MEMBERS, np.arange(300) % 2, **form)
@@ -103,6 +105,7 @@ def test_a_model_that_samples_members_under_other_labels_is_found():
     assert audit.attack("nearest-sample").auc.value < 0.6
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", OF_ANY_CLASS)
 def test_without_classes_no_attack_looks_across_them(name):
     assert not {one.attack for one in audited(OTHERS)[0].not_run} & {*OF_ANY_CLASS}
@@ -148,6 +151,7 @@ def test_a_shift_of_classes_is_refused_and_named():
     assert caught.value.code == "A029"
 
 
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_audit():
     assert audited(MEMBERS[:50])[0] == audited(MEMBERS[:50])[0]
 
@@ -182,6 +186,7 @@ def test_settings_that_nothing_can_be_made_of_are_refused(attacks, samples, seco
         read_settings(attacks, samples, seconds, allow_shift=False)
 
 
+@pytest.mark.nightly
 def test_what_is_promised_of_epsilon_is_told_beside_what_attacks_show():
     settings = read_settings([], 1, None, allow_shift=False, promised=(0.1, 0.0))
     audit, _ = audited(MEMBERS, settings)
@@ -306,6 +311,7 @@ def test_a_person_is_found_by_any_record():
     assert audit.attack("exact-copies").auc.value == 1
 
 
+@pytest.mark.nightly
 def test_intervals_are_of_persons():
     audit, _ = by_persons(OTHERS)
     alone, _ = audited(OTHERS)

@@ -89,6 +89,7 @@ def test_a_model_that_discloses_is_not_hidden_by_others_that_do_not():
     assert audit.copies.members.value == 1  # those of the model that has most
 
 
+@pytest.mark.nightly
 def test_models_without_members_disclose_nobody():
     audit = audited(*(run(seed, 0) for seed in range(4)))
     assert not audit.discloses

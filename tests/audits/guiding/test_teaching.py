@@ -65,7 +65,7 @@ def test_rows_that_occur_several_times_are_learnt_from_as_often():
 NETWORK = Estimator(name="MLPClassifier")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "settings", [{}, {"labels": "hard"}, {"label": "z"}, {"architecture": NETWORK}]
 )

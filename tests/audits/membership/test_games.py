@@ -106,7 +106,7 @@ def misses(law, n, records, times):
     return missed.max()
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.nightly
 @pytest.mark.parametrize("law", LAWS)
 def test_games_are_covered(law):
     assert misses(law, 60, 30, 30) <= binom.isf(1e-3, 30, 0.05)

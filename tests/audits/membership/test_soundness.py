@@ -186,6 +186,7 @@ def test_a_rare_class_is_no_column_that_says_the_label():
     assert found(records_of_arrays(RANDOM.normal(size=(600, 2)), labels)) == []
 
 
+@pytest.mark.nightly
 def test_members_of_another_kind_are_told_with_how_well_and_where():
     later = np.arange(400) < 100
     features = RANDOM.normal(size=(400, 3))

@@ -54,6 +54,7 @@ def test_decisions_of_checkers_are_learnt_even_where_the_rules_say_otherwise(by_
     assert "The rules allow it, but about" in reasons
 
 
+@pytest.mark.nightly
 def test_few_decisions_are_joined_with_drawn_records():
     few = [PastDecision(frequency(5), is_accepted=False)] * 19
     many = [PastDecision(frequency(50), is_accepted=True)] * 500
@@ -87,7 +88,7 @@ def test_what_is_like_rejected_outputs_alone_is_novel_but_not_doubtful(by_checke
     assert place.doubt < 0.2
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("weight", [0.5, 1, 100])
 def test_a_look_is_worth_the_cheaper_of_two_decisions(weight):
     triage = learn_triage(settings=TriageSettings(unsafe_weight=weight))
@@ -105,6 +106,7 @@ def test_an_order_has_no_verdict_and_leaves_records_as_they_are(by_rules):
     assert records == [frequency(5), frequency(500)]
 
 
+@pytest.mark.nightly
 def test_an_order_is_the_same_again(by_rules):
     records = [frequency(n) for n in (3, 9, 10, 40, 400)] + [RuleRecord("Mode")]
     assert by_rules.order(records) == learn_triage().order(records)

@@ -30,7 +30,7 @@ def _spent(records, noise):
     return epsilon_of(float(noise), 100 / records, 200 * records // 100, 1 / records)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize(("records", "published"), CLASSIC)
 def test_epsilon_as_published_with_the_conversion_of_2019(records, published):
     for noise, epsilon in published.items():
@@ -58,7 +58,7 @@ def _exact_delta(epsilon, noise):
     return first - math.exp(epsilon) * below(-1 / (2 * noise) - epsilon * noise)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("noise", [1.0, 4.0])
 def test_epsilon_of_one_step_on_all_records_is_that_of_the_gaussian_mechanism(noise):
     spent = epsilon_of(noise, 1.0, 1, 1e-5)

@@ -168,6 +168,7 @@ def test_the_attack_is_chosen_on_the_pairs_that_are_not_counted():
     assert found.value == found.ceiling
 
 
+@pytest.mark.nightly
 def test_the_best_of_many_guesses_proves_nothing():
     random = np.random.default_rng(8)
     is_member, labels = np.arange(400) < 200, np.zeros(400, int)

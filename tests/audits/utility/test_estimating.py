@@ -53,6 +53,7 @@ def test_without_the_original_there_is_no_truth():
     assert estimates.columns[0].figures[0].is_covered is None
 
 
+@pytest.mark.nightly
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
     """60 runs of 7 figures, each covered with 95 %."""
     covered = []

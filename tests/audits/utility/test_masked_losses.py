@@ -255,6 +255,7 @@ def test_arrays_are_named_and_not_compared(shareable):
     assert "Arrays, and not compared: scan." in report_page(found)
 
 
+@pytest.mark.nightly
 @settings(max_examples=examples(20))
 @given(st.lists(st.integers(-50, 50), min_size=2, max_size=20), st.randoms())
 def test_a_table_as_it_was_has_lost_nothing_in_any_order_of_rows(pay, random):

@@ -69,6 +69,7 @@ def test_constraints_of_a_duty_are_results_too(monkeypatch):
     assert "2 results" in refused(text, request(), world()).message
 
 
+@pytest.mark.nightly
 def test_constraints_that_are_exponential_when_written_are_refused():
     rules = ", ".join(["[ odrl:action odrl:read ]"] * 15)
     many = request(more=f":request odrl:permission {rules} .")

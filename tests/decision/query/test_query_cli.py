@@ -158,7 +158,7 @@ def test_what_was_decided_of_each_table_is_kept_in_a_log(files):
     assert "Bob" not in log.read_text()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("encoding", "form"),
     [

@@ -70,6 +70,7 @@ def test_a_table_that_one_task_holds_is_cut_exactly_whatever_its_values(engine):
     assert losses(release) == losses(apply_policy(policy, {DATASET: rows}))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("quasi", "sensitive"),
     [

@@ -72,6 +72,7 @@ def test_a_population_without_the_release_is_refused(spark, files):
         )
 
 
+@pytest.mark.nightly
 def test_columns_that_are_missing_are_named(spark, files):
     with pytest.raises(DataError, match="C005"):
         audit_disclosure(

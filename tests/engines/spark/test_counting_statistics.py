@@ -24,6 +24,7 @@ PEOPLE = [
 FIGURES = (UNITS, ROWS, DAYS, MEDIAN)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("public", [(("f",), ("m",)), None])
 def test_a_frame_is_counted_as_a_table_is(cluster, public):
     changes = {} if public else {"by": [f"{VISITS}/sex"], "delta": "1e-6"}

@@ -44,6 +44,7 @@ def test_an_output_with_floats_in_their_one_form_is_certified_on_a_cluster(clust
     assert certify_output(release.path, asking(**PARTS), data=data, engine=cluster).holds
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("known", everyday(("data", "output"), "output"))
 def test_an_output_with_other_floats_holds_more_than_its_values_on_a_cluster(
     cluster, tmp_path, known

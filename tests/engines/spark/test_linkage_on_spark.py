@@ -75,6 +75,7 @@ def test_attacks_on_masked_columns_reach_the_same(spark, people, tmp_path, parti
 BY_NUMBERS = (("intersection-linkage",), (*ATTACKS,))
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("people")
 @pytest.mark.parametrize("attacks", everyday(BY_NUMBERS, BY_NUMBERS[0]), ids=len)
 def test_attacks_by_numbers_alone_reach_the_same(spark, tmp_path, attacks):

@@ -401,6 +401,7 @@ def test_lists_without_a_value_are_certified_on_a_cluster_too(cluster, tmp_path)
 SWAPPED = {"masking": "rank-swapping", "p": 0.3}
 
 
+@pytest.mark.nightly
 def test_masked_nanoseconds_are_not_written_to_parquet_on_a_cluster(cluster, tmp_path):
     lines = [f"{n},2020-02-03 04:05:06.0000{n:02}007" for n in range(40)]
     (tmp_path / "in.csv").write_text("\n".join(["id,seen", *lines]) + "\n")

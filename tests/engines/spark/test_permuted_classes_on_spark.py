@@ -179,6 +179,7 @@ def test_what_was_not_permuted_within_classes_is_found(cluster, found):
     assert raised.value.code == "V001"
 
 
+@pytest.mark.nightly
 def test_empty_texts_are_not_written_as_csv(cluster, tmp_path):
     frame = frame_of(cluster.spark, pa.table({"job": ["", *"bcdef"], "x": [*"123456"]}))
     asked = {"method": "probabilistic-k-anonymity", "k": 3, "quasi": ["job"], "sensitive": ["x"]}

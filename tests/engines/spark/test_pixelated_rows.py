@@ -101,6 +101,7 @@ ONE = ALONE | {"masked": MASKED[:1]}
 ROWS = {"one column": (ONE, range(12)), "apart": (ALONE, range(12)), "tied": (ALONE, [0] * 12)}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rows", everyday(ROWS, "one column"))
 def test_images_of_other_means_are_refused_on_spark(cluster, tmp_path, rows):
     asked, numbers = ROWS[rows]
@@ -132,12 +133,14 @@ REFUSED = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("code", REFUSED)
 def test_images_in_other_roles_are_refused_on_spark(cluster, place, code):
     with pytest.raises(PolicyEngineError, match=code):
         apply_policy(asking(**REFUSED[code]), {DATASET: place}, engine=cluster)
 
 
+@pytest.mark.nightly
 def test_images_are_not_written_to_csv_files_on_spark(cluster, place, tmp_path):
     with pytest.raises(OutputError, match="O002 A CSV file cannot hold the arrays of 'face'"):
         apply_policy(asking(**ALONE), {DATASET: place}, tmp_path / "out.csv", engine=cluster)
@@ -153,6 +156,7 @@ def test_images_of_two_shapes_in_two_tasks_are_refused(cluster):
         apply_policy(asking(**ALONE | {"masked": MASKED[:1]}), {DATASET: frame}, engine=cluster)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("ending", ["npy", "npz"])
 def test_files_of_arrays_are_refused_on_spark_when_the_policy_is_planned(
     cluster, place, tmp_path, ending

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.usefixtures("few_rows")
 POLICY = asking(method="k-anonymity", k=2, quasi=["age"], insensitive=["row"])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("mask", everyday((0o027, 0o077), 0o027))
 def test_a_folder_of_files_is_shown_as_the_umask_has_it(spark, tmp_path, monkeypatch, mask):
     (tmp_path / "in.csv").write_text("age,row\n20,1\n21,2\n40,3\n41,4\n")

@@ -35,6 +35,7 @@ def rows(table):
     return sorted(map(repr, table.to_pylist()))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("partitions", everyday((1, 3, 8), 3))
 @pytest.mark.parametrize("compose", ["sum", "sample-one-attribute"])
 def test_persons_answer_as_on_the_local_engine(cluster, place, compose, partitions):
@@ -71,6 +72,7 @@ def test_persons_without_a_key_are_refused(cluster, place):
         apply_policy(policy, data, engine=cluster)
 
 
+@pytest.mark.nightly
 def test_records_that_are_nobodys_are_refused(cluster, tmp_path):
     policy = randomising(SEX, privacyUnit="who")
     table = pa.table({"who": ["", " "], "sex": ["F", "M"]})

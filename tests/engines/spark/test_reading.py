@@ -50,6 +50,7 @@ def refused(spark, location, columns=None, secret="secret"):
     return problem
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "ending", everyday(("csv", "csv.gz", "json", "parquet", "orc"), "csv", "parquet")
 )
@@ -63,6 +64,7 @@ def test_a_folder_is_known_by_its_files(spark, tmp_path, ending):
     assert all_of(spark, location) == [("1", None)]
 
 
+@pytest.mark.nightly
 def test_a_file_is_known_by_its_ending(spark, tmp_path):
     (tmp_path / "a b%20.CSV").write_text("x y,z\n1,2\n")
     for location in (str(tmp_path / "a b%20.CSV"), f"file:{tmp_path}/a b%20.CSV"):
@@ -79,6 +81,7 @@ def test_a_table_of_the_catalog_and_a_frame_are_read(spark):
     assert rows(read(spark, frame, "memory", ("a.b",))) == [(1,)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("name", "content", "code"),
     [
@@ -245,6 +248,7 @@ def test_csv_files_with_other_headers_are_refused(spark, tmp_path, other):
     assert "part-1.csv" in problem.message
 
 
+@pytest.mark.nightly
 def test_files_may_have_odd_names_and_headers_written_in_several_ways(spark, tmp_path):
     (tmp_path / "t").mkdir()
     ways = {"a 1%20é.csv": 'a,"b"\n1,2\n', "b #.csv": '"a",b\r\n3,4\r\n', "c.csv": "a,b\n5,6"}
@@ -277,6 +281,7 @@ def test_a_single_file_is_not_looked_through_for_columns_that_it_lacks(
     assert rows(read(spark, location, "parquet", ("a",))) == [(1,), (2,)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("ending", everyday(("parquet", "orc"), "orc"))
 def test_files_that_differ_in_type_or_lack_a_column_are_refused(spark, tmp_path, ending):
     whole = pa.table({"a": [1, 2], "b": ["x", None]})
@@ -294,6 +299,7 @@ def test_a_column_may_be_missing_in_all_rows_of_a_file(spark, tmp_path, ending):
     assert all_of(spark, location) == [(1, "x"), (3, None)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("cell", everyday(("x", "two\nlines"), "two\nlines"))
 def test_columns_of_folders_are_text_as_written_on_both_engines(spark, tmp_path, kind, cell):
@@ -326,6 +332,7 @@ def test_files_whose_folders_name_other_columns_are_refused(spark, tmp_path):
         make_catalog({IRI: place})
 
 
+@pytest.mark.nightly
 def test_every_file_below_a_folder_is_read(spark, tmp_path):
     (tmp_path / "t.csv" / "more").mkdir(parents=True)
     for number, name in enumerate(("a.csv", "more/a.csv", "_no/a.csv", ".no.csv")):
@@ -356,6 +363,7 @@ def test_a_path_is_a_name_and_never_a_pattern(spark, tmp_path, ending, stems):
     assert (problem.code, problem.hint[:14]) == ("C002", "A path is not ")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["_metadata", "Policy_Engine__Person", "__policy_engine_corrupt"])
 def test_names_of_columns_that_the_engine_has_itself_are_refused(spark, tmp_path, name):
     problem = refused(spark, table_of(tmp_path, f"a,{name}\n1,2\n"))

@@ -44,6 +44,7 @@ def on_cluster(spark, path, kind, names):
     return [(row["first"] % 2**64, row["second"] % 2**64) for row in sorted(rows)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_keys_made_by_tasks_are_those_made_here(spark, tmp_path, kind):
     path = tmp_path / f"data.{kind}"

@@ -29,6 +29,7 @@ KINDS = (".csv", ".parquet")
 FEW = [PAY, HOURS, JOB, SINCE]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("given", everyday(KINDS, ".csv"))
 @pytest.mark.parametrize("made", everyday(KINDS, ".parquet"))
 @pytest.mark.parametrize("masked", everyday((MASKED, FEW), FEW), ids=len)

@@ -39,6 +39,7 @@ def test_identifiers_are_replaced_alike_and_their_order_says_nothing(cluster):
     check_same(both(cluster, TABLE, 3, key=KEY, **scope, **ALONE))
 
 
+@pytest.mark.nightly
 def test_files_have_the_same_cells(cluster, tmp_path):
     (tmp_path / "in.csv").write_text("pay,note,id\n25,b,1\n-25,007,2\n,c,3\n1004,a,4\n")
     parts = {**ALONE, "insensitive": ["note"], "identifier": ["id"]}

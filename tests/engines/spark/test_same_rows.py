@@ -381,6 +381,7 @@ def _of_spark(kind):
     return pa.string() if pa.types.is_dictionary(kind) else kind
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("ending", everyday(("parquet", "orc", "json"), "json"))
 def test_parquet_becomes_files_of_every_format(cluster, tmp_path, ending):
     table = people(300).drop_columns(["pay"])

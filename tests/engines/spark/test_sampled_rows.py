@@ -97,6 +97,7 @@ def tmp_people(folder):
     return folder / "people.csv"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

@@ -61,6 +61,7 @@ def test_a_sample_of_classes_is_made_again_on_a_cluster(cluster, tmp_path, made_
     assert certify_output(made, text, data, engine=cluster, key=key).rows_out == 20
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("code", everyday(tuple(CHANGES), "V001 20 rows of 'w'"))
 def test_what_is_no_sample_is_refused_on_a_cluster(cluster, tmp_path, code):
     pd.DataFrame(ROWS).to_csv(tmp_path / "in.csv", index=False)

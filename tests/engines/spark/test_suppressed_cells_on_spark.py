@@ -115,6 +115,7 @@ def test_more_tuples_than_the_driver_holds_are_refused(cluster):
 WILDCARDS = ("f,cook\n,cook\nm,cook\n", "f,\n,cook\n")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", everyday(WILDCARDS, WILDCARDS[0]))
 def test_wildcards_are_counted_on_the_output(cluster, text, tmp_path):
     (tmp_path / "release.csv").write_text(f"sex,job\n{text}", encoding="utf-8")

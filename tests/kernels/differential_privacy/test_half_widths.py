@@ -92,7 +92,7 @@ def test_the_worst_mean_of_many_rows_is_off_by_most_of_it():
     assert np.quantile(mean, 0.95) > 0.8 * mean_half_width(LAWS[0], LAWS[2], REACH)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("mechanism", ["discrete-laplace", "discrete-gaussian"])
 @pytest.mark.parametrize("scale", [Fraction(1, 20), Fraction(2), Fraction(40), Fraction(10**7, 3)])
 def test_without_noise_of_the_count_it_is_that_of_the_sum(mechanism, scale):

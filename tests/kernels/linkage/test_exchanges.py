@@ -61,6 +61,7 @@ def followed(columns, known, released):
 WAYS = pytest.mark.parametrize("find", [followed, weighed])
 
 
+@pytest.mark.one_in(5)
 @WAYS
 @pytest.mark.parametrize(
     ("columns", "share", "variant"),

@@ -58,6 +58,7 @@ def test_of_unary_encodings(make, epsilon):
     assert _largest_ratio(table) <= _most(epsilon)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 2), 1, 3, 8])
 def test_of_local_hashing(epsilon):
     """The hash is drawn without regard to the value: the loss is that of the answer to it."""
@@ -76,6 +77,7 @@ def test_of_bounded_numbers(kind, steps, epsilon):
     assert _largest_ratio(table) <= _most(epsilon)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "mechanism",
     [

@@ -1,6 +1,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -75,6 +76,7 @@ def test_bridges_elimination_and_ranks_agree_on_two_way_tables(is_suppressed):
     assert (by_ranks(layout.equations, is_suppressed.ravel()) == expected).all()
 
 
+@pytest.mark.nightly
 @settings(max_examples=8, deadline=None)
 @given(st.lists(st.booleans(), min_size=27, max_size=27).map(np.array))
 def test_elimination_and_ranks_agree_on_cubes(is_suppressed):

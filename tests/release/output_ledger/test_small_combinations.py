@@ -43,6 +43,7 @@ def test_tables_by_each_key_and_by_two_are_given(ledger):
     assert {(one.state, one.codes) for one in outcomes} == {("recorded", ())}
 
 
+@pytest.mark.nightly
 def test_after_many_tables_a_tracker_of_one_unit_is_found(ledger):
     own = keys()
     for some in (*own, own[:2]):

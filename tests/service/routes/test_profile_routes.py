@@ -57,6 +57,7 @@ def test_a_column_is_shown_at_each_height(owner, dataset):
     assert levels[1]["groups"] == [{"label": "2010*", "rows": 40}]
 
 
+@pytest.mark.nightly
 def test_labels_are_for_the_owner_of_the_data_alone(services, owner, dataset):
     steward = signed_in(services, "steward", name="Sue")
     named(owner, steward)

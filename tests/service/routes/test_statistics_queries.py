@@ -97,6 +97,7 @@ def test_what_the_budget_does_not_allow_is_denied_with_its_code_and_no_number(ow
     assert (accounts[""], accounts[LAB]) == ("1", "1")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_of_many_who_ask_at_once_as_many_are_answered_as_the_budget_allows(services, lab):
     actor = Actor(id="lab", name="Laboratory", roles=(Role.CONSUMER,), party=LAB)

@@ -110,7 +110,7 @@ def pried(folder, master):
     return results[0].result, *logs
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.usefixtures("environment")
 @pytest.mark.parametrize("master", ["local[2]", FAR])
 def test_a_run_on_spark_reaches_its_master_and_nothing_else_of_the_service(

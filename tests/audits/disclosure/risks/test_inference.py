@@ -147,6 +147,7 @@ def many_columns():
     )
 
 
+@pytest.mark.nightly
 def test_what_many_columns_tell_a_little_each_is_guessed_by_a_linear_model(many_columns):
     known, after, total = many_columns
     ill = np.where(total > 1, "yes", "no")

@@ -56,6 +56,7 @@ def test_the_mean_code_is_not_random_and_passes_are(model):
     assert not np.allclose(*passes)
 
 
+@pytest.mark.nightly
 def test_the_mean_over_many_passes_hardly_depends_on_the_seed(model):
     x, labels = VALUES[:3].reshape(3, 4, 4), LABELS[:3]
     spreads = []
@@ -110,6 +111,7 @@ def test_first_kernels_are_truncated_with_the_variance_of_the_fan_in():
     assert not bias.any()
 
 
+@pytest.mark.nightly
 def test_training_lowers_the_error_of_reconstructions():
     records = np.repeat(np.eye(16)[:3], 100, axis=0)
     labels = np.repeat([0, 1, 2], 100)

@@ -20,6 +20,7 @@ def model():
     return fit()
 
 
+@pytest.mark.nightly
 def test_samples_have_the_shape_of_a_record_and_are_shares(model):
     samples = model.sample(3, label=1, seed=0)
     assert samples.shape == (3, 5, 3)
@@ -54,6 +55,7 @@ def test_the_same_seed_gives_the_same_model():
     assert not np.allclose(scores[0], scores[2])
 
 
+@pytest.mark.nightly
 def test_images_may_have_colours_and_no_classes():
     model = fit(shape=(5, 1, 3), labels=None, classes=0)
     assert model.sample(2, seed=0).shape == (2, 5, 1, 3)

@@ -66,7 +66,7 @@ def test_predicates_that_fit_the_same_rows_are_fewer_than_they_seem():
     assert alike.size == pytest.approx(2, rel=0.02)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.nightly
 @pytest.mark.parametrize(("members", "holdout"), [(100, 100), (100, 300), (300, 100)])
 def test_intervals_have_0_where_nobody_was_seen(members, holdout):
     """95% of 40 runs are 38: 34 or more are to be expected in 99.9 of 100 tests."""

@@ -86,6 +86,7 @@ DEAD = {
 LINEAR = ATTACK_MODELS[-1]
 
 
+@pytest.mark.nightly
 def test_each_class_learns_how_its_own_members_look(evidence):
     given, is_member = evidence
     judgement = Shokri().judge(given)

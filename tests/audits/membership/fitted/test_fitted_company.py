@@ -290,6 +290,7 @@ class NearestNeighbor:
         return self.labels[apart.argmin(axis=1)]
 
 
+@pytest.mark.nightly
 def test_a_model_is_not_compared_with_itself(tmp_path):
     paths = [tmp_path / name for name in ("model.pkl", "one.pkl", "other.pkl")]
     for path in paths:
@@ -316,6 +317,7 @@ def warned(features, labels, is_member, **how):
     return " ".join(audit_membership(records, fitted=answer, **how).warnings)
 
 
+@pytest.mark.nightly
 def test_records_of_a_fitted_model_are_looked_at_as_those_of_one_that_is_trained(noisy):
     features, labels, is_member = noisy
     sound = warned(*noisy)

@@ -94,7 +94,7 @@ def test_a_pipeline_that_fills_in_what_is_missing_is_opened_from_skops(records, 
     assert (said.argmax(axis=1) == labels[is_member]).mean() > 0.9
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name",
     [
@@ -152,12 +152,13 @@ def graph(weights, folder, last="Softmax"):
     return path
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("last", ["Softmax", "Identity"])
 def test_onnx_is_found_whether_it_gives_probabilities_or_logits(last, weights, records, folder):
     assert_found(found_in(records, graph(weights, folder, last)), "onnxruntime")
 
 
+@pytest.mark.nightly
 def test_onnx_whose_weights_lie_in_other_files_is_refused(weights, records, folder):
     import onnx
 

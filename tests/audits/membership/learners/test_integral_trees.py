@@ -69,6 +69,7 @@ def test_a_decision_with_a_leaf_of_too_few_records_is_not_released():
     assert fit_integral(TREE, FEATURES, LABELS, 3, fewest=6).get_n_leaves() == 1
 
 
+@pytest.mark.nightly
 @settings(max_examples=examples(6, times=334))
 @given(st.permutations(range(10)), st.integers(0, 2**10 - 1))
 def test_the_order_of_the_records_decides_nothing(order, bits):

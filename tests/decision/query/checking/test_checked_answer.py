@@ -238,6 +238,7 @@ KINDS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("aggregate", "code"), KINDS.items())
 def test_class_of_an_aggregate_decides_by_which_rules_it_is_judged(ask, aggregate, code):
     result = ask(f"SELECT {aggregate} AS x FROM T")
@@ -273,7 +274,7 @@ def workers(others):
     )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
 def test_all_but_few_of_a_group_are_withheld_however_it_is_asked(ask, spelling):
     """Of 300 persons, 285 are not nearly all, while 15 can hide in the others; 291 are."""
@@ -527,7 +528,7 @@ def test_presence_of_a_key_does_not_tell_who_has_it(ask):
 EMPTY = ("person = 7 AND pay > 1006", "person = 7 AND pay <= 1006")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("profile", ["sacro", "dwb-2015", "abs", "bundesbank"])
 @pytest.mark.parametrize(
     "sql",

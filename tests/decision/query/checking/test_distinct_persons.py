@@ -42,6 +42,7 @@ def figures(tmp_path):
 OF_WHOM = "SELECT COUNT(DISTINCT id) AS n FROM T WHERE diag "
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("last", range(3))
 def test_two_groups_and_both_together_do_not_tell_who_is_in_both(figures, last):
     queries = [OF_WHOM + one for one in ("= 'x'", "= 'y'", "IN ('x', 'y')")]

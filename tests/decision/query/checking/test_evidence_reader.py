@@ -31,7 +31,7 @@ def suppressed(aggregate, pay, folder, *, visits=1):
     return answer.checked.codes
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("aggregate", SPREADS)
 @pytest.mark.parametrize("visits", [1, 2])
 def test_spread_is_shown_unless_one_person_has_most(tmp_path, aggregate, visits):

@@ -17,7 +17,7 @@ COUNTED = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("figure", COUNTED)
 @pytest.mark.parametrize(("condition", "count"), [("ill", 10), ("NOT ill", 8)])
 def test_two_figures_do_not_tell_that_three_others_are_ill_in_any_words(
@@ -47,6 +47,7 @@ def test_two_figures_of_a_query_are_compared_as_those_of_two(tmp_path, rest, sho
     assert rows == [{"n": 10, "m": shown}]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("rest", "shown"), [(NOBODY_ELSE, None), (MIXED, 11)])
 def test_those_of_whom_a_condition_holds_anyway_make_no_difference(tmp_path, rest, shown):
     """It is known who is of the other region, all of whom the condition holds of."""
@@ -55,6 +56,7 @@ def test_those_of_whom_a_condition_holds_anyway_make_no_difference(tmp_path, res
     assert ask(tmp_path / "l", second)[0] == [{"n": shown}]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "sql",
     [

@@ -48,6 +48,7 @@ def shown(answer):
     return [row["n"] for row in answer.table.to_pylist()]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("first", "later"),
     [
@@ -67,6 +68,7 @@ def test_no_total_tells_of_a_withheld_cell_that_it_is_of_nobody(ask, first, late
     assert shown(ask(later)) == [None]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("keys", ["district", "region, sector", "region", "sector"])
 def test_a_later_table_withholds_a_cell_that_would_tell_it(ask, keys):
     ask(DISTRICTS)

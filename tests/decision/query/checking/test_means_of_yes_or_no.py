@@ -64,6 +64,7 @@ def test_whether_all_in_a_mean_say_yes_is_not_told(figures):
     assert [figures(str(one), one, sql) for one in (True, False)] == [[[None]], [[None]]]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "sql",
     [

@@ -59,6 +59,7 @@ def test_who_counts_by_a_known_row_does_not_hide_one_who_does_not(ask, sql, prof
     assert worlds == [[[[None]]], [[[None]]]]
 
 
+@pytest.mark.nightly
 def test_one_secret_of_all_rows_of_persons_who_count_anyway_hides_nobody(ask):
     """Whoever is told by half is in it by one day or the other."""
     both = "(half = 1 AND day = 0) OR (half = 0 AND day = 1)"
@@ -103,6 +104,7 @@ OTHERS = "id NOT IN (" + ", ".join(str(n) for n in range(1, 200, 2) if n % 100 <
 BY_HALF = "SELECT half, COUNT(DISTINCT id) AS n FROM T WHERE diag = 'x' AND {} GROUP BY half"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("of_odd", "is_shown"), [(lambda n: n % 100 < 48, False), (lambda n: n % 4 == 1, True)]
 )
@@ -114,6 +116,7 @@ def test_that_enough_persons_are_all_alike_does_not_follow_from_two_numbers(ask,
     assert (second[0][0] is not None) == is_shown
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("of_odd", [lambda n: n % 100 < 48, lambda n: n % 4 == 1])
 def test_nor_from_two_tables_by_what_all_rows_of_a_person_have(ask, of_odd):
     tables = ask("l", checkups(of_odd), BY_HALF.format("TRUE"), BY_HALF.format(OTHERS))

@@ -81,7 +81,7 @@ ALONE = {
 FORMS = ["COUNT(*) FROM T WHERE {}", "COUNT(*) FILTER (WHERE {}) FROM T"]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("condition", ALONE.values(), ids=ALONE)
 @pytest.mark.parametrize("query", FORMS)
 def test_one_answer_does_not_tell_whether_a_chosen_person_is_ill(ask, condition, query):
@@ -96,7 +96,7 @@ def test_one_answer_does_not_tell_whether_a_chosen_person_is_ill(ask, condition,
 CHOSEN = "(id BETWEEN 20 AND 28 OR (id = 10 AND ill))"
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -156,7 +156,7 @@ PASSES = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("sql", "is_in"), PASSES.items(), ids=PASSES)
 @pytest.mark.parametrize("refinements", [(), (UNIT,)])
 def test_ordinary_conditions_are_answered(ask, sql, is_in, refinements):
@@ -174,6 +174,7 @@ GROUPED = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("sql", GROUPED)
 def test_keys_are_known_and_tell_nothing_by_being_asked_for(ask, sql):
     [result] = ask(patients(), sql)
@@ -202,7 +203,7 @@ def in_turn(first, second):
     return everyday(pairs, *turns)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", in_turn(SECRETS_AS_KEYS, ["COUNT(*) AS n", "AVG(pay)"]))
 def test_cells_by_a_secret_do_not_tell_together_who_has_it(ask, case):
     sql, item = case
@@ -225,7 +226,7 @@ ALWAYS, NEVER = (
 )
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", in_turn([*zip(ALWAYS, NEVER, strict=True)], FORMS))
 def test_what_is_always_true_is_not_a_secret_of_enough_persons(ask, case):
     (always, never), query = case
@@ -246,6 +247,7 @@ def test_what_is_always_true_is_not_a_secret_of_enough_persons(ask, case):
         assert not result.permitted
 
 
+@pytest.mark.nightly
 def test_what_one_person_alone_may_have_is_not_a_secret_of_enough_persons(ask):
     sql = (
         "SELECT COUNT(*) FROM T WHERE (id = 10 AND x = 1) OR "
@@ -470,7 +472,7 @@ def rows_seen(sql, worlds, ask):
     ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "sql",
     [

@@ -25,6 +25,7 @@ BY_SCORE = "SELECT score, COUNT(*) AS n FROM T GROUP BY score"
 TOTALS = ["SUM(score)", "AVG(score)", "STDDEV(score)", "AVG(score) FILTER (WHERE region = 'a')"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("total", TOTALS)
 def test_counts_of_two_rare_values_are_not_told_by_a_total(tmp_path, total):
     """The total is 57 more than that of the counts that are shown: 22 + 35, and of no others of
@@ -38,6 +39,7 @@ def test_counts_of_two_rare_values_are_not_told_by_a_total(tmp_path, total):
     assert (rows[0]["x"], reasons) == (None, {"K050"})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("total", TOTALS)
 def test_counts_of_values_are_withheld_after_a_total(tmp_path, total):
     sql = f"SELECT {total} AS x FROM T"

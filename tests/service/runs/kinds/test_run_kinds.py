@@ -135,6 +135,7 @@ def test_an_attack_on_members_goes_on_from_what_was_kept(inputs, records):
     assert stages[1] < stages[0]
 
 
+@pytest.mark.nightly
 def test_an_attack_on_attributes_shows_figures_alone(inputs, records):
     about = {"data": "data1", "label": "disease", "secret": "city", "model": NAIVE_BAYES}
     _, shown = carry_out("audit-attribute", inputs(data1=records), **about)
