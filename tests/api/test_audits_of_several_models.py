@@ -46,6 +46,7 @@ def test_models_are_fitted_on_random_halves(generator):
     assert audit.discloses
 
 
+@pytest.mark.nightly
 def test_the_same_seed_fits_the_same_models():
     audits = [
         audit_generative(people(1), people(2), model=halves, models=2, seed=4, **ONE)

@@ -51,6 +51,7 @@ def test_the_best_way_is_told_drawn_and_written_as_a_policy(files):
     assert "pe:algorithm" in [one["leftOperand"] for one in refinements]
 
 
+@pytest.mark.nightly
 def test_a_comparison_is_printed_as_json(files, tree):
     told = run(files, *LEARNT, "--k", "5", "--model", tree, "--format", "json")
     made = json.loads(told.stdout)

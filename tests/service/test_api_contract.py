@@ -133,7 +133,7 @@ def all_faults(world, count):
 
 
 def test_calls_drawn_from_the_document_are_answered_as_it_says(world):
-    assert all_faults(world, 4) == {}
+    assert all_faults(world, 2) == {}
 
 
 @pytest.mark.nightly

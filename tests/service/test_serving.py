@@ -75,6 +75,7 @@ def test_without_pyspark_a_service_with_spark_does_not_start(tmp_path, monkeypat
     assert not (tmp_path / "kept").exists()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "options", [["--master", "local[2]"], ["--engine", "spark", "--master", "mesos://a:1"]]
 )

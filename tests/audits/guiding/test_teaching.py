@@ -87,6 +87,7 @@ def test_hard_labels_are_the_classes_of_one_model():
     assert set(made[:, 0].tolist()) == {0, 10_000}
 
 
+@pytest.mark.nightly
 def test_several_classes_have_a_target_each():
     assert targets(people(), "c", ("x",)).shape == (400, 4)
     hard = targets(people(), "c", ("x",), labels="hard")

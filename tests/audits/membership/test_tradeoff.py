@@ -27,6 +27,7 @@ def found():
     return tradeoff(records, private, SETTINGS, grid, progress=lambda *told: STAGES.append(told))
 
 
+@pytest.mark.nightly
 def test_the_original_comes_first_and_is_not_private(found):
     assert [point.kind for point in found.points] == ["original", "central", "local"]
     assert found.architecture.privacy is None

@@ -39,6 +39,7 @@ def rejected(triage, record):
     return triage.order([record])[0].rejected_share
 
 
+@pytest.mark.nightly
 def test_without_decisions_it_is_learnt_from_the_rules(by_rules):
     assert "0 decisions" in by_rules.source
     assert "drawn from the fourteen rules" in by_rules.source

@@ -546,6 +546,7 @@ def test_the_schema_is_made_without_heavy_libraries():
     assert not {"numpy", "pyarrow", "rdflib", "pandas", "jsonschema"} & set(loaded)
 
 
+@pytest.mark.nightly
 def test_the_command_writes_what_it_prints(tmp_path):
     file = tmp_path / "policy.schema.json"
     printed = CliRunner().invoke(app, ["schema"]).output

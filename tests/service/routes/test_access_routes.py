@@ -43,6 +43,7 @@ def consumer(services):
     return signed_in(services, "consumer", party=ADA)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_what_is_granted_is_a_policy_and_what_is_revoked_none_any_more(owner, consumer):
     view = asked(consumer, reason="a study").json()

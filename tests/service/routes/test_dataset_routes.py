@@ -160,6 +160,7 @@ def test_datasets_of_others_are_not_there_for_owners(services):
     assert signed_in(services, "auditor").get(dataset).status_code == 200
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_a_dataset_that_was_deleted_leaves_its_name_and_not_its_file(services, tmp_path):
     client = signed_in(services, "owner")

@@ -28,6 +28,7 @@ def reader(services, owner):
     return reader
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 @pytest.mark.usefixtures("reader")
 def test_a_decision_is_told_with_its_rules_and_the_version_that_decided(services):

@@ -66,6 +66,7 @@ def test_labels_are_for_the_owner_of_the_data_alone(services, owner, dataset):
     assert "2010" not in answer.text
 
 
+@pytest.mark.nightly
 def test_a_taxonomy_is_given_as_text(owner, dataset):
     given = {"settings": {"generalization": "taxonomy"}, "taxonomy": "flu;viral\ncold;viral\n"}
     levels = preview(owner, dataset, column="diagnosis", **given).json()["levels"]

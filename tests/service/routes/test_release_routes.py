@@ -62,6 +62,7 @@ def may_read(client):
     return client.post(f"{API}/decisions", json=question).json()["effect"] == "permit"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_a_release_is_read_until_it_is_withdrawn(services, owner, analyst, tmp_path):
     published(owner, people_policy())

@@ -136,6 +136,7 @@ def test_what_was_accepted_is_in_the_ledger_and_later_answers_are_judged_by_it(
     assert code(reader.get(f"{API}/reviews/{second}/answer")) == (409, "K028")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("verb", ["accept", "reject"])
 def test_while_an_answer_is_being_accepted_nobody_else_decides(
     services, owner, reader, monkeypatch, verb
@@ -220,6 +221,7 @@ def test_the_evidence_is_for_the_owner_their_stewards_and_auditors(services, own
     assert decide(steward, review).status_code == 200
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("role", ["auditor", "steward", "owner"])
 def test_who_asked_sees_no_figure_of_it_whatever_else_they_are(services, owner, role):
     both = signed_in(services, "consumer", role, name="Rita", party=READER)
@@ -407,6 +409,7 @@ def test_an_exception_is_another_review_than_what_the_rules_leave_to_a_person(re
     assert ask(reader)["review"] == plain
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_outputs_that_were_made_elsewhere_are_reviewed_and_leave(owner, reader, tmp_path):
     sent = send(reader, archive(tmp_path))

@@ -38,6 +38,7 @@ def asked(steward, policy):
     return {"kind": "sanitise", "policy": policy, "datasets": {IRI: dataset(steward)}}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_a_run_waits_for_its_turn_and_is_listed(steward, asked):
     answer = steward.post(f"{API}/runs", json=asked)

@@ -50,6 +50,7 @@ def left(client):
     return limited[0] if limited else None
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_statistics_are_answered_with_noise_and_charged_to_who_asks(services, lab):
     answer = ask(lab, "SELECT sex, SUM(days) AS d FROM Visits GROUP BY sex")

@@ -128,6 +128,7 @@ def test_a_hundred_killed_processes_lose_no_run_and_do_none_twice(tmp_path):
         assert [len(runs.artefacts(actor, one)) for one in made] == [1] * 20
 
 
+@pytest.mark.nightly
 def test_a_supervisor_that_is_killed_is_followed_by_another_one(world):
     services, _, _, keeper = world
     run_id = start(world, "wait", seconds=1)

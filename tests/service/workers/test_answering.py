@@ -69,6 +69,7 @@ def ask(address, path, headers, body=None):
         return answer.read().decode()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_several_processes_log_decisions_in_one_chain_and_count_together(tmp_path, database_url):
     with running(tmp_path, database_url) as (address, _, process):
