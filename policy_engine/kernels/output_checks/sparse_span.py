@@ -6,6 +6,7 @@ a column in which all others are to vanish takes one of them, its pivot. What is
 large atoms are the combinations that tell of small ones alone: of tables by columns, hardly any.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,6 +90,13 @@ class SparseRows:
         own = np.concatenate([np.zeros(0, np.int64), *parts])
         return self.of_pairs(members, own, len(rows), self.width)
 
+    def summed(self, sums: Sequence[Sequence[int]]) -> "SparseRows":
+        """Return the sum of the rows at some places, for each of some sums, of rows of which no two
+        have a one in a column."""
+        of_sums = np.repeat(np.arange(len(sums)), [*map(len, sums)])
+        whole = self.repeated(np.array([place for one in sums for place in one], np.int64))
+        return self.of_pairs(of_sums[whole.members], whole.columns, len(sums), self.width)
+
     @cached_property
     def covered(self) -> Masks:
         """Which columns some row has a one in: (columns,)."""
@@ -156,6 +164,16 @@ class Combinations:
         table = (self.rows.starts, self.rows.members, np.asarray(columns, np.int64))
         _evaluate(*table, self.coefficients, float(self.prime), result)
         return result
+
+
+def spanning_columns(rows: SparseRows, prime: int) -> Masks:
+    """Return columns, (columns,), that all others are combinations of: where combinations of rows
+    vanish in these, they vanish in all."""
+    order = np.argsort(-np.diff(rows.starts), kind="stable")
+    pivots = Combinations.of_rows(rows, prime).constrained(order).pivots
+    is_spanning = np.zeros(rows.width, np.bool_)
+    is_spanning[pivots[pivots >= 0]] = True
+    return is_spanning
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,7 +101,7 @@ class EndEquations:
     ) -> "EndEquations":
         """Return those of all rows, some atoms of which are at an end; of those that are free, it
         may be known."""
-        is_used = _equations(every, is_end | (contents.units == 0))
+        is_used = telling_rows(every, is_end | (contents.units == 0))
         rows = every.chosen(is_used)
         atoms = rows.alike_columns()
         count = int(atoms.max(initial=-1)) + 1
@@ -141,7 +141,7 @@ class EndEquations:
         return fixed_ends(sums, values, is_end, SECONDS)
 
 
-def _equations(rows: SparseRows, is_end: _Masks) -> _Masks:
+def telling_rows(rows: SparseRows, is_end: _Masks) -> _Masks:
     """Return the rows that combinations use which vanish in all atoms but those at an end, of
     those that do not vanish in all."""
     order = np.flatnonzero(~is_end)

@@ -206,6 +206,7 @@ class LedgerOutcome:
         return tuple(dict.fromkeys(cell.code for cell in self.cells if cell.code))
 
 
+@cache
 def systems_of(measure: str) -> tuple[str, ...]:
     """Return the linear systems that the value of a measure is known in; none for all of them."""
     linear = (_SUM, _HELD, _VALUES)
@@ -242,6 +243,7 @@ def statistic_columns(measure: str) -> frozenset[str]:
     return frozenset(columns)
 
 
+@cache
 def told_systems(measure: str) -> tuple[str, ...]:
     """Return the systems in which two figures of a measure tell what they differ by: those that are
     linear, and those of how a column is spread."""

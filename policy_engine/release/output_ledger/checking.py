@@ -1,7 +1,9 @@
 """Whether an answer may be given after all earlier ones: each check, and what becomes of cells."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log1p
 
 from policy_engine.release.output_ledger.alike_holders import alike_faults
 from policy_engine.release.output_ledger.answers import (
@@ -106,7 +108,7 @@ def _trial(
 ) -> Trial:
     """Return what would be known if all cells but those with a code were given."""
     cells = tuple(
-        replace(cell, is_released=cell.is_released and place not in codes)
+        replace(cell, is_released=False) if cell.is_released and place in codes else cell
         for place, cell in enumerate(content.cells)
     )
     own = tuple(numbers[cell.population] for cell in cells)
@@ -164,16 +166,21 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
 
 
 def _suppressed_by(trial: Trial, faults: Sequence[Fault]) -> dict[int, str]:
-    """Return the cells that are suppressed because of faults: of each, that of fewest units."""
+    """Return cells that are suppressed because of faults, one of each at least: those that mend
+    most faults for what they are worth, which is the logarithm of their units, as within a table.
+
+    This is V. Chvatal's greedy covering (A greedy heuristic for the set-covering problem, 1979).
+    """
     if any(fault.code in REVIEWED for fault in faults):
         return {}
     chosen: dict[int, str] = {}
-    for fault in faults:
-        if fault.cells and not any(place in chosen for place in fault.cells):
-            smallest = min(
-                fault.cells, key=lambda place: (trial.after.sizes[trial.numbers[place]], place)
-            )
-            chosen[smallest] = fault.code
+    left = [fault for fault in faults if fault.cells]
+    while left:
+        mended = Counter(place for fault in left for place in {*fault.cells})
+        sizes = {place: trial.after.sizes[trial.numbers[place]] for place in mended}
+        best = min(mended, key=lambda at: (log1p(sizes[at]) / mended[at], sizes[at], at))
+        chosen[best] = next(fault.code for fault in left if best in fault.cells)
+        left = [fault for fault in left if best not in fault.cells]
     return chosen
 
 

@@ -61,6 +61,8 @@ def _earlier_conditions(trial: Trial) -> dict[int, dict[str, frozenset[str]]]:
 
 
 def _are_same(trial: Trial, condition: str, others: set[str]) -> bool:
+    if not others or others == {condition}:
+        return True
     is_same = trial.is_same_condition
     assert is_same is not None  # noqa: S101 (its caller checks)
     return all(one == condition or is_same(one, condition) for one in sorted(others))

@@ -93,6 +93,7 @@ def is_comparable(trial: Trial) -> bool:
     return populations * size <= MOST_COMPARED
 
 
+@cache
 def are_compatible(one: str, other: str) -> bool:
     """Return whether the values of two measures can be subtracted from one another."""
     if is_of_its_own(one) or is_of_its_own(other):

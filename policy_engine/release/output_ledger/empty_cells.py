@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.output_checks.released_bounds import can_solve
-from policy_engine.kernels.output_checks.sparse_span import SparseRows
-from policy_engine.release.output_ledger.alike_holders import EndEquations
+from policy_engine.kernels.output_checks.released_span import random_prime
+from policy_engine.kernels.output_checks.sparse_span import SparseRows, spanning_columns
+from policy_engine.release.output_ledger.alike_holders import EndEquations, telling_rows
 from policy_engine.release.output_ledger.answers import COUNT, PERSONS, systems_of
 from policy_engine.release.output_ledger.bounding import MOST_DENSE, UNDECIDED
 from policy_engine.release.output_ledger.differences import Fault, Trial
@@ -76,27 +77,37 @@ def _faults_of(
     assert trial.empty_parts is not None  # noqa: S101 (its caller checks)
     parts = trial.empty_parts(empties, [one.condition for one in cells])
     is_fresh = np.array([any(cells[n].is_fresh for n in one) for one in parts.sums], np.bool_)
+    atoms = _CellAtoms.of_cells(table, [one.number for one in cells])
     for kind in range(int(parts.kinds.max(initial=-1)) + 1):
         own = parts.kinds == kind
         is_split = np.bincount(parts.tables, parts.are_split[:, own].any(axis=1)) > 0
         is_whole = np.asarray(~is_split[parts.tables], np.bool_)
         if not (is_fresh & is_whole).any() or not parts.are_within[is_whole][:, own].any():
             continue
-        sums = [one for one, is_used in zip(parts.sums, is_whole, strict=True) if is_used]
-        within = parts.are_within[is_whole][:, own]
+        sums = [parts.sums[place] for place in np.flatnonzero(is_whole).tolist()]
+        ends = _ends(trial, atoms, sums, parts.are_within[is_whole][:, own], is_fresh[is_whole])
         numbers = [[cells[place].number for place in one] for one in sums]
-        ends = _ends(trial, _atoms(table, numbers), within, is_fresh[is_whole])
-        about = partial(_places, trial, system, numbers)
-        yield from _faults_at(ends, about)
+        yield from _faults_at(ends, partial(_places, trial, system, numbers))
 
 
-def _ends(trial: Trial, atoms: SparseRows, within: _Masks, is_fresh: _Masks) -> EndEquations:
+def _ends(
+    trial: Trial,
+    atoms: "_CellAtoms",
+    sums: Sequence[Sequence[int]],
+    within: _Masks,
+    is_fresh: _Masks,
+) -> EndEquations:
     """Return the equations of sums over atoms, and groups that are within them or not."""
     rows, columns = np.nonzero(within)
-    own = SparseRows.of_pairs(rows, columns, *within.shape)
-    is_empty = np.arange(atoms.width + own.width) >= atoms.width
+    groups = SparseRows.of_pairs(rows, columns, *within.shape)
+    few = atoms.some.summed(sums)
+    is_group = np.arange(few.width + groups.width) >= few.width
+    is_used = telling_rows(few.beside(groups), is_group)
+    own = [one for one, is_telling in zip(sums, is_used, strict=True) if is_telling]
+    every = atoms.rows.summed(own).merged().beside(groups.chosen(is_used))
+    is_empty = np.arange(every.width) >= every.width - groups.width
     about = _contents(trial, is_empty), is_empty, np.zeros(len(is_empty), np.bool_)
-    return EndEquations.of_rows(atoms.beside(own), np.arange(len(within)), is_fresh, *about)
+    return EndEquations.of_rows(every, np.flatnonzero(is_used), is_fresh[is_used], *about)
 
 
 def _faults_at(
@@ -127,22 +138,30 @@ def _places(
     return some or tuple(own) or trial.fresh
 
 
-def _atoms(table: AtomTable, sums: Sequence[Sequence[int]]) -> SparseRows:
-    """Return sums of populations without a unit in common over the atoms that they tell apart."""
-    numbers = sorted({one for own in sums for one in own})
-    places = np.full(max(int(table.members.max(initial=0)), numbers[-1]) + 2, -1, np.int64)
-    places[numbers] = np.arange(len(numbers))
-    rows = places[table.members]
-    rows = rows[(rows >= 0).any(axis=1)]
-    words = np.append(np.random.default_rng().integers(1, 2**63, len(numbers), np.uint64), 0)
-    names = words.astype(np.uint64)[rows].sum(axis=0)
-    rows = rows[:, np.unique(names, return_index=True)[1]]
-    layers, columns = np.nonzero(rows >= 0)
-    populations = SparseRows.of_pairs(rows[layers, columns], columns, len(numbers), rows.shape[1])
-    whole = populations.repeated(places[[one for own in sums for one in own]])
-    of_sums = np.repeat(np.arange(len(sums)), [*map(len, sums)])
-    pairs = of_sums[whole.members], whole.columns
-    return SparseRows.of_pairs(*pairs, len(sums), whole.width).merged()
+class _CellAtoms(NamedTuple):
+    """Cells over the atoms that they tell apart, and over `some` of these: where combinations of
+    cells vanish in these, they vanish in all."""
+
+    rows: SparseRows
+    some: SparseRows
+
+    @classmethod
+    def of_cells(cls, table: AtomTable, cells: Sequence[int]) -> "_CellAtoms":
+        """Return the cells of populations of these numbers, (cells,)."""
+        numbers = sorted({*cells})
+        places = np.full(max(int(table.members.max(initial=0)), numbers[-1]) + 2, -1, np.int64)
+        places[numbers] = np.arange(len(numbers))
+        rows = places[table.members]
+        words = np.append(np.random.default_rng().integers(1, 2**63, len(numbers), np.uint64), 0)
+        names = words.astype(np.uint64)[rows].sum(axis=0)
+        rows = rows[:, np.unique(names, return_index=True)[1]]
+        layers, columns = np.nonzero(rows >= 0)
+        pairs = rows[layers, columns], columns, len(numbers), rows.shape[1]
+        populations = SparseRows.of_pairs(*pairs)
+        whole = populations.repeated(places[[*cells]])
+        is_spanning = spanning_columns(populations, random_prime())
+        count = int(is_spanning.sum())
+        return cls(whole, whole.of_columns(is_spanning, np.cumsum(is_spanning) - 1, count))
 
 
 def _contents(trial: Trial, is_empty: _Masks) -> AtomContents:

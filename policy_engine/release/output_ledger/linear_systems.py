@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from secrets import randbits
 from typing import NamedTuple
 
@@ -60,6 +61,19 @@ class AtomContents:
         above = np.bincount(atoms, values > low, minlength=count) > 0
         below = np.bincount(atoms, values < high, minlength=count) > 0
         return cls(units, sums, (units > 0) & ~above, (units > 0) & ~below)
+
+    @classmethod
+    def of_holders(
+        cls, atoms: NDArray[np.int32], sizes: NDArray[np.int64], holders: _Masks
+    ) -> "AtomContents":
+        """Return the contents of atoms of these sizes by whether units are holders, and their atom:
+        as `of_units`, in a fraction of the time."""
+        held = np.bincount(atoms[holders], minlength=len(sizes))
+        is_alike = int(held.sum()) in (0, len(holders))
+        sums, some = held.astype(np.float64) * (not is_alike), sizes > 0
+        return cls(
+            sizes, sums, some & (is_alike | (held == 0)), some & (is_alike | (held == sizes))
+        )
 
     @property
     def are_ends(self) -> _Masks:
@@ -162,6 +176,7 @@ def _names(trial: Trial) -> list[str]:
     return sorted(names | new_suppressed | several)
 
 
+@cache
 def target_systems(measure: str) -> tuple[str, ...]:
     """Return the systems in which a suppressed value of a measure must stay unknown."""
     if measure.startswith("mean:"):
@@ -169,6 +184,7 @@ def target_systems(measure: str) -> tuple[str, ...]:
     return systems_of(measure) or (measure,)
 
 
+@cache
 def is_row(name: str, measure: str) -> bool:
     """Return whether released values of a measure are rows of a system."""
     if name.startswith(STATISTICS):
@@ -261,15 +277,19 @@ def _targets(knowledge: Knowledge, name: str) -> set[int]:
     Not those that are released under another condition: that those happen to have the same units is
     what must not be told, and it would be if the one were withheld for the other.
     """
+    meant = [
+        (number, cell)
+        for (measure, number), cell in knowledge.suppressed.items()
+        if name in target_systems(measure)
+    ]
     texts: dict[int, set[str]] = {}
-    for (measure, number), conditions in knowledge.conditions.items():
+    for (measure, number), conditions in knowledge.conditions.items() if meant else ():
         if is_row(name, measure):
             texts.setdefault(number, set()).update(conditions)
     return {
         number
-        for (measure, number), cell in knowledge.suppressed.items()
-        if name in target_systems(measure)
-        and not (
+        for number, cell in meant
+        if not (
             number in texts
             and "" not in cell.conditions
             and texts[number].isdisjoint(cell.conditions)
@@ -281,16 +301,17 @@ def _are_in(numbers: _Places, some: set[int]) -> _Masks:
     return np.array([one in some for one in numbers.tolist()], np.bool_)
 
 
-def _values(trial: Trial, name: str) -> NDArray[np.float64] | None:
-    """Return what each unit has of what a system is about; None where that is not known."""
+def _values(trial: Trial, name: str) -> NDArray[np.float64] | _Masks | None:
+    """Return what each unit has of what a system is about, or whether it is a holder; None where
+    that is not known."""
     if name in trial.holders:
-        return trial.holders[name].astype(np.float64)
+        return trial.holders[name]
     column = column_of(name)
     return trial.contributions(column) if column and trial.contributions else None
 
 
 def _merged_atoms(
-    table: AtomTable, places: _Places, count: int, values: NDArray[np.float64] | None
+    table: AtomTable, places: _Places, count: int, values: NDArray[np.float64] | _Masks | None
 ) -> tuple[_Places, AtomOwners, _Places, AtomContents | None]:
     """Return the units, the owners and an example of the atoms that populations tell apart, if in
     any, and what they have of the values of units, if these are given.
@@ -318,7 +339,12 @@ def _merged_atoms(
     owners = table.owners.merged(numbers, len(chosen))
     contents = None
     if values is not None:
-        atoms = AtomContents.of_units(table.atoms.numbers.astype(np.int64), len(numbers), values)
+        every, sizes = table.atoms.numbers, table.atoms.sizes
+        if values.dtype == np.bool_:
+            atoms = AtomContents.of_holders(every, sizes, np.asarray(values, np.bool_))
+        else:
+            own = every.astype(np.int64), len(numbers), np.asarray(values, np.float64)
+            atoms = AtomContents.of_units(*own)
         contents = atoms.merged(numbers, len(chosen))
     return weights[chosen], owners, examples[chosen], contents
 

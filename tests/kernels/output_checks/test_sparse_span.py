@@ -8,6 +8,7 @@ from policy_engine.kernels.output_checks.sparse_span import (
     Combinations,
     SparseRows,
     WholeForm,
+    spanning_columns,
 )
 
 PRIME = 67_108_859
@@ -32,6 +33,21 @@ def test_sparse_rows_are_those_of_the_matrix():
     assert own.chosen(np.arange(len(rows)) > 1).dense().tolist() == rows[2:].tolist()
     assert own.sums(np.arange(14.0)).tolist() == (rows @ np.arange(14.0)).tolist()
     assert own.covered.tolist() == rows.any(axis=0).tolist()
+
+
+def test_sums_of_rows_are_those_of_the_matrix():
+    rows = np.array([[1.0, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0]])
+    sums = [(0, 2), (1,), (), (0, 1, 2)]
+    whole = [rows[[*one]].sum(axis=0).tolist() for one in sums]
+    assert sparse(rows).summed(sums).dense().tolist() == whole
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_combinations_that_vanish_in_spanning_columns_vanish_in_all(seed):
+    rows, _ = drawn(seed, 0.6)
+    is_spanning = spanning_columns(sparse(rows), PRIME)
+    assert is_spanning.sum() == np.linalg.matrix_rank(rows)
+    assert np.linalg.matrix_rank(rows[:, is_spanning]) == is_spanning.sum()
 
 
 def test_columns_are_alike_where_they_are_in_the_same_rows():

@@ -101,6 +101,16 @@ def test_cells_at_fault_are_suppressed_where_the_rest_may_leave(ledger):
     assert codes(ledger, counts(one_of(UNITS, range(12)))) == ("refused", ("K041",))
 
 
+def test_one_cell_is_suppressed_for_two_faults_rather_than_one_for_each(tmp_path):
+    ledger = OutputLedger(tmp_path / "outputs.db")
+    labels = np.repeat(np.arange(5), [4, 4, 6, 4, 4])
+    totals = np.array([np.isin(labels, [0, 2, 3]), np.isin(labels, [1, 2, 4])])
+    assert codes(ledger, counts(Populations.of_masks(totals))) == ("recorded", ())
+    table = counts(Populations.of_labels(labels), hidden={0, 1})
+    states = [one.state for one in ledger.check_and_record(table, partly=True).cells]
+    assert states == ["suppressed"] * 3 + ["released"] * 2
+
+
 def test_sums_are_not_subtracted_from_counts(ledger):
     members = {*np.flatnonzero(REGIONS == 0), 1}
     sums = counts(one_of(UNITS, members), measure="sum:income")

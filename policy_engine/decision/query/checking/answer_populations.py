@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +63,7 @@ class DatasetRows:
     is_same_condition: IsSameCondition | None = None
     empty_parts: FindEmptyParts | None = None
 
-    @property
+    @cached_property
     def count(self) -> int:
         """How many rows there are, and one for what is joined with none of them."""
         return int(self.row_counts.sum()) + 1
@@ -86,7 +87,9 @@ class DatasetRows:
 
     def least_rows(self, units: int) -> int:
         """Return how many rows are of so many units at least, whosever they are."""
-        largest = np.sort(self.row_counts)[::-1][: units - 1]
+        most = min(units - 1, len(self.row_counts))
+        others = len(self.row_counts) - most
+        largest = np.partition(self.row_counts, others)[others:] if most else self.row_counts[:0]
         return int(largest.sum()) + units - len(largest)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from policy_engine.data.column_names import column_name
@@ -52,6 +53,10 @@ from policy_engine.methods.output_checks.parameters import OutputCheck
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
+
+_MOST_SPARSE = 8
+_TRIED = 1_000
+"""How many values of a column are looked at before all are: most texts are no numbers."""
 
 
 @dataclass(frozen=True)
@@ -143,10 +148,27 @@ def dataset_rows(checkable: CheckableQuery, tables: Tables) -> DatasetRows:
     name = column_name(checkable.asset, checkable.check.unit) or ""
     name = dataset.find_column(name) or name
     units = tables.typed(tables.read(checkable.dataset, (name,)))[name]
-    coded = units.combine_chunks().dictionary_encode(null_encoding="encode").indices
-    numbers = coded.to_numpy(zero_copy_only=False).astype(np.int64)
+    numbers = unit_numbers(units.combine_chunks())
     more = np.append(numbers, len(units))
     return DatasetRows(checkable.row, np.bincount(numbers), more, values, *conditions)
+
+
+def unit_numbers(units: "pa.Array") -> "NDArray[np.int64]":
+    """Return the number of each row's unit, in the order of their first rows: (rows,).
+
+    Whole numbers close to each other are looked up, which takes a fifth of the time of hashes.
+    """
+    if pa.types.is_integer(units.type) and len(units) and not units.null_count:
+        least, most = (one.as_py() for one in pc.min_max(units).values())
+        if most - least <= _MOST_SPARSE * len(units) and most <= np.iinfo(np.int64).max:
+            places = units.to_numpy(zero_copy_only=False).astype(np.int64) - least
+            rows, first = np.arange(len(places)), np.zeros(most - least + 1, np.int64)
+            first[places[::-1]] = rows[::-1]  # Of several, the last one that is written stays.
+            own = first[places]
+            numbers: NDArray[np.int64] = (np.cumsum(own == rows) - 1)[own]
+            return numbers
+    coded = units.dictionary_encode(null_encoding="encode").indices
+    return np.asarray(coded.to_numpy(zero_copy_only=False), np.int64)
 
 
 def _named_table(tables: Tables, name: str, columns: tuple[str, ...]) -> "pa.Table":
@@ -162,6 +184,7 @@ def _column_values(iri: str, tables: Tables, name: str) -> "NDArray[np.float64] 
         return None
     cells = tables.typed(tables.read(iri, (stored,)))[stored]
     try:
+        cells.slice(0, _TRIED).cast(pa.float64(), safe=False)  # Of texts, to fail takes long.
         numbers = cells.cast(pa.float64(), safe=False).to_numpy()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None

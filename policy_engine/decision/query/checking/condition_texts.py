@@ -41,7 +41,7 @@ class ConditionTexts:
         queries, table = self.gathered.queries, self.gathered.table
         parts = self._parts(number, is_own=is_own)
         keys = [self.rows.resolved(one).unnest().sql("duckdb") for one in queries.query.keys]
-        labels = [[_literal(value) for value in values] for values in table.labels]
+        labels = [[key_literal(value) for value in values] for values in table.labels]
         sets = [frozenset(one) for one in queries.query.sets]
         texts = []
         for cell in cells:
@@ -64,8 +64,12 @@ def _text(node: exp.Expr) -> str:
     return node.sql("duckdb")
 
 
-def _literal(value: Any) -> str:
+def key_literal(value: Any) -> str:
     """Return a value of a key in SQL; of what has no literal, what it is written as."""
+    if type(value) is int:  # As below, in a hundredth of the time; so are texts.
+        return str(value)
+    if type(value) is str:
+        return "'" + value.replace("'", "''") + "'"
     if isinstance(value, float) and value != value:  # noqa: PLR0124 (not a number)
         return "CAST('nan' AS DOUBLE)"
     try:

@@ -210,19 +210,25 @@ class EvidenceQueries:
 
     def memberships(self, keys: Sequence[int]) -> exp.Select:
         """Return the query of which units are in which "cell" of the table `CELLS`, and how many of
-        their rows count for each contribution."""
-        entries = []
+        their rows count for each contribution.
+
+        Without a join, each row is there once, and is not grouped: that takes most of the time.
+        """
+        is_grouped, entries = self.query.source.find(exp.Join, exp.SetOperation) is not None, []
         for place, one in enumerate(self.contributions):
-            first = exp.column(f"x{place}_0", table="r", quoted=True)
             if one.is_every_row:
                 continue
-            entries.append(named(exp.Count(this=one.value_where_present(place)), f"n{place}"))
+            conditions = {f"n{place}": present(one.value_where_present(place))}
             if "binary" in one.kinds:
-                entries.append(count_where(differs(first, one.low), f"p{place}"))
+                first = exp.column(f"x{place}_0", table="r", quoted=True)
+                conditions[f"p{place}"] = differs(first, one.low)
+            for name, condition in conditions.items():
+                entry = count_where(condition, name) if is_grouped else _where(condition, name)
+                entries.append(entry)
         names = [exp.column("cell", table=CELLS, quoted=True), column(UNIT)]
         select = self.joined(keys, CELLS)
         select.set("expressions", [*names, *entries])
-        return select.group_by(*(one.copy() for one in names))
+        return select.group_by(*(one.copy() for one in names)) if is_grouped else select
 
     def _spread(self, number: int) -> list[tuple[int, exp.Expr]]:
         """Return the values of what has a shape, by their place, where it has all of them."""
@@ -295,6 +301,12 @@ _BESIDE: Mapping[str, tuple[tuple[str, type[exp.Binary]], ...]] = {
     "mode": (("m", exp.EQ),),
 }
 """How units beside a value are counted: not beyond it, from below and from above, or at it."""
+
+
+def _where(condition: exp.Expr, name: str) -> exp.Expr:
+    """Return the entry of whether a condition holds of a row, 1 or 0."""
+    ends = exp.Literal.number(1), exp.Literal.number(0)
+    return named(exp.case().when(condition.copy(), ends[0]).else_(ends[1]), name)
 
 
 def _hash(keys: Sequence[int]) -> exp.Expr:

@@ -173,8 +173,12 @@ class KeysOfRows:
         count = int(own.max(initial=-1)) + 1
         sizes, figures = np.bincount(groups, minlength=count), list[_Figure]()
         measures = {value: self._measure(mask) for value, mask in holders.items()}
-        for value, mask in holders.items():
-            held = np.bincount(groups[mask[members]], minlength=count)
+        kinds = np.full(len(self.codes), len(holders))
+        for place, mask in enumerate(holders.values()):
+            kinds[mask] = place
+        pairs = groups * (len(holders) + 1) + kinds[members]
+        counts = np.bincount(pairs, minlength=count * (len(holders) + 1)).reshape(count, -1)
+        for value, held in zip(holders, counts.T, strict=False):  # The last ones hold nothing.
             for cell in np.flatnonzero(keyed.values == value).tolist():
                 group = int(own[cell])
                 is_alone = held[group] in (0, sizes[group])
@@ -190,8 +194,8 @@ class KeysOfRows:
 
     def _measure(self, holders: "Masks") -> str:
         """Return the measure of holders, whether they are told of or the others."""
-        first = np.flatnonzero(self.is_read)[:1]
-        return held_measure((holders ^ holders[first]) & self.is_read)
+        is_first = holders[np.argmax(self.is_read)] if len(holders) else False
+        return held_measure((holders ^ is_first) & self.is_read)
 
 
 def _codes(column: "pa.ChunkedArray", labels: Sequence[Any]) -> "Counts":

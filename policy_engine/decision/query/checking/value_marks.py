@@ -69,10 +69,9 @@ def _is_one_each(values: "NDArray[np.float64]", places: "NDArray[np.int64]") -> 
     """Return whether the values at each place are the same; missing ones are of no place."""
     is_there = ~np.isnan(values)
     own, at = values[is_there], places[is_there]
-    least, most = np.full(places.max() + 1, np.inf), np.full(places.max() + 1, -np.inf)
-    np.minimum.at(least, at, own)
-    np.maximum.at(most, at, own)
-    return bool(len(own)) and bool((least[at] == most[at]).all())
+    some = np.zeros(places.max() + 1)
+    some[at] = own
+    return bool(len(own)) and bool((some[at] == own).all())
 
 
 def _marks(

@@ -10,6 +10,7 @@ from sqlglot import exp
 from policy_engine.decision.query.checking.condition_texts import (
     ConditionTexts,
     condition_of,
+    key_literal,
     without_common_parts,
 )
 from policy_engine.decision.query.checking.gathering_evidence import gather_answer
@@ -68,3 +69,8 @@ def test_a_text_is_read_as_the_condition_that_it_was_written_of():
     assert source == "FROM t"
     assert [type(one) for one in condition.parts] == [exp.GT, exp.NullSafeEQ]
     assert condition_of(json.dumps(["FROM t", []]))[1].whole.sql() == "(TRUE)"
+
+
+@pytest.mark.parametrize("value", [0, -5, 10**30, True, "", "o'h", "a\\b", "x\ny", "\0", 1.5])
+def test_a_value_of_a_key_is_written_as_any_literal(value):
+    assert key_literal(value) == exp.convert(value).sql("duckdb")
