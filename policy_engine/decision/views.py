@@ -10,7 +10,6 @@ from policy_engine.decision.index import Index, RuleOutput, inclusion_key
 from policy_engine.policy.hierarchy import Edge, Hierarchy, Part
 from policy_engine.policy.owners import Owners, Standing
 
-
 _MOST_ASSETS = 4_096
 """Of so many assets it is remembered which outputs they touch."""
 

@@ -11,6 +11,7 @@ from policy_engine.decision import Decision
 from policy_engine.decision.query.query_limits import QueryStop
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.leaving import answer_while_there
+from policy_engine.service.calls.model_answers import json_answer
 from policy_engine.service.calls.pages import MOST
 from policy_engine.service.calls.repeating import DONE_ONCE, RepeatableRoute
 from policy_engine.service.identity.actors import Actor
@@ -36,10 +37,10 @@ class LogPageQuery(LogFilter):
     cursor: Annotated[int | None, Query(ge=1)] = None
 
 
-@router.post("/decisions")
-def decide(services: ServicesOf, actor: Asker, question: AccessQuestion) -> Decision:
+@router.post("/decisions", response_model=Decision)
+def decide(services: ServicesOf, actor: Asker, question: AccessQuestion) -> Response:
     """Decide a request by all policies in force; the answer is in the log before it is sent."""
-    return services.decisions.decide(actor, question)
+    return json_answer(services.decisions.decide(actor, question))
 
 
 @router.get("/decisions")

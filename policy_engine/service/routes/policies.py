@@ -20,6 +20,7 @@ from policy_engine.service.calls.callers import (
     anybody,
     check_signed_in,
 )
+from policy_engine.service.calls.model_answers import json_answer
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.calls.revisions import IfMatch, add_tag, tagged
@@ -118,18 +119,22 @@ async def _text_of(call: Request) -> bytes:
 
 
 @router.post(
-    "/policies:check", dependencies=[Depends(anybody)], openapi_extra={"requestBody": _CHECKED}
+    "/policies:check",
+    dependencies=[Depends(anybody)],
+    response_model=Diagnostics,
+    openapi_extra={"requestBody": _CHECKED},
 )
 async def check_policy(
     services: ServicesOf, text: Annotated[bytes, Depends(_text_of)], call: Request
-) -> Diagnostics:
+) -> Response:
     """Say what is wrong with a text of a policy, and where; nothing is kept of it."""
     if len(text) > MOST_OF_ANYBODY:
         await run_in_threadpool(check_signed_in, call, len(text))
-    earlier = services.checks.remembered(text)
-    if earlier is not None:
-        return earlier
-    return await services.turns.carry_out(address_of(call), services.checks.diagnose, text)
+    found = services.checks.remembered(text)
+    if found is None:
+        check = services.checks.diagnose
+        found = await services.turns.carry_out(address_of(call), check, text)
+    return json_answer(found)
 
 
 @router.post("/policies:explain")
