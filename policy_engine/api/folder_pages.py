@@ -97,7 +97,28 @@ def _evidence(facts: OutputEvidence) -> list[Table]:
             for cell in cells
         ]
         tables.append(Table("Evidence of the cells that are not released", head, rows, texts=(1,)))
+    tables += _conditions(cells)
     return tables
+
+
+_NUMBERS = {"inside": "holds of", "outside": "does not hold of", "least": "enough", "counted": "of"}
+"""What a condition is judged by, and what pages call it."""
+
+
+def _conditions(cells: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """Return by which figures the conditions of cells were judged, if there are any."""
+    rows = [
+        [
+            _cell_name(cell),
+            ", ".join(cell["condition"]["columns"]),
+            *(_text(cell["condition"][name]) for name in _NUMBERS),
+        ]
+        for cell in cells
+        if cell.get("condition")
+    ]
+    head = "cell", "columns that may be secret", *_NUMBERS.values()
+    title = "Of how many the conditions of these cells tell whether they hold"
+    return [Table(title, head, rows, texts=(1, 5))] if rows else []
 
 
 def _cell_name(cell: Mapping[str, Any]) -> str:

@@ -172,6 +172,9 @@ def _evidence(
     measures = [one.name for one in verdict.table.measures]
     names = dict(zip(measures, offered.aggregates, strict=True))
     for cell in confidential["suppressed"]:
+        if checked.conditions is not None:
+            told = checked.conditions.told(cell["row"], measures.index(cell["column"]))
+            cell["condition"] = told
         cell["column"] = names[cell["column"]]
         cell["keys"] = cell_json(cell["keys"])
     one = OutputEvidence(

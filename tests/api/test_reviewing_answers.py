@@ -1,6 +1,7 @@
 """Answers to queries from the rules to a person, into the ledger, and to who asked."""
 
 import json
+import re
 from dataclasses import replace
 
 import pyarrow as pa
@@ -183,6 +184,16 @@ def test_the_researchers_side_has_no_figure_of_what_is_withheld(folder, ledger):
     page = (folder / "checker.html").read_text()
     assert "-10" in page
     assert "COUNT(*): c" in page
+
+
+def test_a_checker_sees_by_which_figures_a_condition_was_judged(folder, ledger):
+    sql = "SELECT COUNT(*) AS n FROM T WHERE region <> 'c'"
+    submitted(folder, ledger, sql, exception="The two are known.")
+    page = (folder / "checker.html").read_text()
+    told = page[page.index("the conditions of these cells") :]
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", told)[:5]
+    assert cells == ["t.region", "40", "2", "5", "rows"]
+    assert "columns that may be secret" not in (folder / "researcher.html").read_text()
 
 
 def test_a_file_that_was_changed_is_not_accepted(folder, ledger):

@@ -19,11 +19,22 @@ class _Cell(BaseModel):
     codes: tuple[str, ...]
 
 
+class _Condition(BaseModel):
+    """By which figures the condition of a cell was judged."""
+
+    columns: tuple[str, ...]
+    inside: int
+    outside: int
+    least: int
+    counted: str
+
+
 class _KnownCell(_Cell):
     """A cell that is not released, with figures."""
 
     keys: Figures
     evidence: tuple[Figures, ...]
+    condition: _Condition | None = None
 
 
 class _Verdict(BaseModel):

@@ -46,7 +46,9 @@ def test_a_verdict_has_reasons_and_cells(verdict):
     assert not said(verdict=verdict)
 
 
-@pytest.mark.parametrize("cells", [5, [5], [{"evidence": [3]}], [{**CELL, "evidence": 3}]])
+@pytest.mark.parametrize(
+    "cells", [5, [5], [{"evidence": [3]}], [{**CELL, "evidence": 3}], [{**CELL, "condition": {}}]]
+)
 def test_evidence_is_of_cells(cells):
     assert not said(facts={"suppressed": cells})
 
