@@ -100,8 +100,13 @@ def test_a_rejected_answer_is_told_with_the_reason_and_never_shown(open_page, re
     ask(researcher, SHARES)
     researcher.get_by_text("Sent for review.").wait_for()
     decide(opened(open_page, SHARES), "Reject", "Too close to the firm.")
-    researcher.get_by_role("link", name="See where it stands").click()
+    researcher.goto("/releases/reviews")
+    news = researcher.get_by_role("banner").get_by_role("img", name="of your reviews")
+    news.wait_for()
+    researcher.get_by_role("row", name=SHARES).get_by_text("new", exact=True).wait_for()
+    researcher.get_by_role("link", name=SHARES, exact=True).click()
     researcher.get_by_text("Too close to the firm.").wait_for()
+    news.wait_for(state="detached")
     assert researcher.get_by_role("region", name="The accepted answer").count() == 0
 
 

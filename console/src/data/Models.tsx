@@ -18,7 +18,7 @@ export function Models({ mayWrite }: { mayWrite: boolean }) {
   return (
     <section className="panel">
       <h2>Models</h2>
-      <p className="quiet">Audits attack them, or train what they describe.</p>
+      <p className="quiet">Audits attack a model by its weights, or train one from its description.</p>
       <Shown loaded={loaded} what="models" retry={reload}>
         {({ items }) =>
           items.length === 0 ? (

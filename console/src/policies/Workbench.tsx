@@ -99,7 +99,7 @@ export function Workbench({ opened, reload, show }: Props) {
         <Withdrawing
           path={`/policies/${encodeURIComponent(policy.id)}`}
           title={`Withdraw ${policy.name}?`}
-          meaning="From then on no version of it decides anything: what it permitted is denied, and what it prohibited is not any more. Its versions stay readable, and a new draft may be published later."
+          meaning="From then on no version of it is in force. What only this policy permits is denied, and what only this policy prohibits may be permitted by others. Its versions can still be read, and a new draft can be published later."
           result="The policy is withdrawn."
           close={() => setWithdrawing(false)}
           done={() => {

@@ -5,6 +5,7 @@ import type { Refusal } from "../api/problems";
 import type { QueryAnswer, ReleaseContrast } from "../api/types";
 import { has, useMe } from "../app/session";
 import { AnswerView } from "../catalog/QueryBox";
+import { Field } from "../parts/Field";
 import { Name } from "../parts/Name";
 import { Refused, Shown } from "../parts/states";
 import { TableFrame } from "../parts/TableFrame";
@@ -57,12 +58,13 @@ function Columns({ path, mayAsk }: { path: string; mayAsk: boolean }) {
               {contrast.columns.map((column) => (
                 <tr key={column.name}>
                   <th scope="row">{column.name}</th>
-                  <td>{lookOf(column.before)}</td>
-                  <td>{lookOf(column.after)}</td>
+                  <td>{column.before ? lookOf(column.before) : <span className="quiet">not there yet</span>}</td>
+                  <td>{column.after ? lookOf(column.after) : <span className="quiet">left out</span>}</td>
                 </tr>
               ))}
             </tbody>
           </TableFrame>
+          <p className="fine">Of the number of distinct values, only the order of magnitude is shown.</p>
           {mayAsk && contrast.inputs.map((one) => <Sample key={one} iri={one} title="A few rows before" />)}
         </>
       )}
@@ -70,11 +72,11 @@ function Columns({ path, mayAsk }: { path: string; mayAsk: boolean }) {
   );
 }
 
-type Look = ReleaseContrast["columns"][number]["before"];
+type Look = NonNullable<ReleaseContrast["columns"][number]["before"]>;
 
-function lookOf(look: Look): string {
-  if (look == null) return "not there";
-  return `${look.kind}, ${look.distinct} values, ${look.missing} missing`;
+function lookOf({ kind, distinct, missing }: Look): string {
+  const range = distinct.replace(/\d+/g, (number) => Number(number).toLocaleString("en")).replace("-", "–");
+  return `${kind}: ${range} values, ${missing} missing`;
 }
 
 /** Rows by a query in one's own name: policies decide it, and it is logged, as any other. */
@@ -96,12 +98,13 @@ function Sample({ iri, title }: { iri: string; title: string }) {
   return (
     <details>
       <summary>{title}</summary>
-      <form className="request" onSubmit={(event) => void show(event)}>
-        <label className="field">
-          <span>For the purpose</span>
-          <input name="purpose" autoComplete="off" />
-        </label>
-        <button type="submit">Show what I may read</button>
+      <form className="stack" onSubmit={(event) => void show(event)}>
+        <Field label="For the purpose" hint="By its identifier; empty for none. What policies let you read is logged, as any query.">
+          {(given) => <input {...given} name="purpose" maxLength={2000} autoComplete="off" />}
+        </Field>
+        <div className="actions">
+          <button type="submit">Show what I may read</button>
+        </div>
       </form>
       {refusal && <Refused refusal={refusal} />}
       {answer && <AnswerView answer={answer} isDry={false} />}

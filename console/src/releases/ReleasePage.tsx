@@ -86,7 +86,7 @@ function OneRelease({ opened, path, changed }: { opened: Opened; path: string; c
         <Withdrawing
           path={path}
           title="Withdraw this release?"
-          meaning="From then on nobody may read it. What was read already cannot be called back."
+          meaning="From then on nobody may read it, whatever policies say. What was already read cannot be taken back, and the release stays withdrawn: to release the data again, start another run."
           result="The release is withdrawn."
           close={() => setWithdrawing(false)}
           done={() => {
