@@ -1,7 +1,7 @@
 """What tables tell of how many rows there are: the cells that are shown, and those withheld."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,13 +146,16 @@ def count_readings(one: JudgedTable) -> Iterator[CountReading]:
         elif aggregate.function in TELLING:
             yield _inferred_counts(one, number).reading(number, name, are_inferred=True)
         elif aggregate.function == "sum":
-            # What is shown of nobody says so.
+            # What is shown of nobody says so: that all of a line are in a cell, too.
             is_nobody, none = own & (made.row_counts == 0), np.zeros(len(own))
-            yield CountReading(one, number, ROWS, is_nobody, none, {})
+            rests = _rests_beside_nobody(one, number)
+            yield CountReading(one, number, ROWS, is_nobody, none, {}, rests)
             negatives = measure.statistics[0].evidence.negatives
             if negatives is None or not negatives.any():
                 goals = _zero_goals(_shown_counts(one, number))
-                yield CountReading(one, number, f"sum:{aggregate.column}", own, figures, goals)
+                some = {key: dict.fromkeys(rows, _ANYBODY) for key, rows in rests.items()}
+                name = f"sum:{aggregate.column}"
+                yield CountReading(one, number, name, own, figures, goals, some)
 
 
 def _shown_counts(one: JudgedTable, number: int) -> _CountCells:
@@ -170,20 +173,25 @@ def _shown_counts(one: JudgedTable, number: int) -> _CountCells:
 def _inferred_counts(one: JudgedTable, number: int) -> _CountCells:
     """Return how many rows a measure is of: where they are of few units, judged as a table of
     counts is. That a figure is of nearly all of a line is no reason against it."""
+    cells = _implied_counts(one, number)
+    is_few = cells.is_for(Reason.FEW_UNITS)
+    return replace(cells, reasons=np.where(is_few, cells.reasons, np.uint32(0)))
+
+
+def _implied_counts(one: JudgedTable, number: int) -> _CountCells:
+    """Return how many rows a measure is of, judged as a table of counts is."""
     verdict, codes = one.verdict, one.made.table.codes
     members = one.made.members[number]
     units = Contributions(members.rows, members.units, len(codes)).units_in
     shares, rests = line_shares(codes, units), line_rests(codes, units)
     evidence = CellEvidence(units=units, group_share=shares, rest_of_line=rests)
     statistic = ShownStatistic(Statbarn.FREQUENCIES, evidence)
-    reasons = judge_statistic(statistic, verdict.check.profile) & np.uint32(_PRIMARY)
-    is_few = (reasons & np.uint32(Reason.FEW_UNITS.bit)) != 0
     return _CountCells(
         one,
         np.bincount(members.rows, minlength=len(codes)).astype(np.float64),
         units,
         verdict.released[:, number],
-        np.where(is_few, reasons, np.uint32(0)),
+        judge_statistic(statistic, verdict.check.profile) & np.uint32(_PRIMARY),
         bool(verdict.released.any()),
     )
 
@@ -219,6 +227,15 @@ def _goals(cells: _CountCells) -> dict[int, tuple[CellGoal, ...]]:
     return goals
 
 
+def _rests_beside_nobody(one: JudgedTable, number: int) -> dict[int, dict[int, RestGoals]]:
+    """Return what must stay possible beside a total of nobody: as of counts, for how many are in
+    the cells is not shown."""
+    if (one.made.row_counts > 0).all():
+        return {}
+    cells = _implied_counts(one, number)
+    return _rests(replace(cells, shown=np.zeros_like(cells.shown)))
+
+
 def _rests(cells: _CountCells) -> dict[int, dict[int, RestGoals]]:
     """Return by key and row what must stay possible of the rest of lines of which a cell has nearly
     all, or more than the profile allows."""
@@ -240,3 +257,5 @@ def _rests(cells: _CountCells) -> dict[int, dict[int, RestGoals]]:
 
 
 _HALF, _THOUSAND = 0.5, 1000
+_ANYBODY = RestGoals(1, 0)
+"""That somebody is in the rest, as far as their total tells."""

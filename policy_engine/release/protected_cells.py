@@ -59,7 +59,7 @@ def _hidden_from_all(
     is_own = any(one.table.made is own.made for one in counts)
     hidden: set[Cell] = set()
     for some in (readings, counts) if is_own and len(counts) < len(readings) else (readings,):
-        if any(one.goals for one in some):
+        if any(one.goals or one.rests for one in some):
             if (cells := _hidden(some, own, rows)) is None:
                 return None
             hidden |= {*cells}

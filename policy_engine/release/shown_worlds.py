@@ -45,7 +45,9 @@ def shown_world(
     for layer in grid.layers:
         collected.add_layer(readings[layer.reading], layer, is_used)
     for number, one in enumerate(readings):
-        if one.are_counts:
+        # Who sees nothing of a table does not know how many rows it was to be of, but for all.
+        is_seen = one.table.verdict.released.any() or bool(grid.is_in[number].all())
+        if one.are_counts and is_seen:
             cells = np.where(grid.is_in[number, is_used], 0, -1)
             total = _Sum(float(one.total), float(one.total), one.table.made is own)
             collected.parts.append(_Part(cells, {0: total}))

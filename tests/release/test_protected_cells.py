@@ -147,6 +147,41 @@ def test_a_total_of_nobody_is_a_zero_like_others(session):
     assert sums.loc["unpaid", "low"] > 4000
 
 
+@pytest.mark.parametrize("profile", ["bundesbank", "dwb-2015"])
+def test_totals_of_nobody_do_not_tell_that_all_of_a_line_are_in_a_cell(session, profile):
+    made = session(jobs().assign(pay=100.0 + np.arange(185) % 7), profile)
+    sums = made.crosstab("job", "income", "pay", aggfunc="sum", margins=True).to_pandas()
+    assert sums.loc["unpaid", ["low", "high"]].isna().all()
+    assert made.crosstab("job", "income").to_pandas().loc["unpaid"].isna().all()
+
+
+def test_totals_of_nobody_do_not_tell_it_of_a_table_of_which_nothing_was_shown(session):
+    frame = jobs().assign(pay=100.0 + np.arange(185) % 7)
+    made = session(frame, "abs")
+    unpaid = made.crosstab("job", "income", data=frame[frame.job == "unpaid"])
+    assert unpaid.status == "suppressed"
+    sums = made.crosstab("job", "income", "pay", aggfunc="sum").to_pandas()
+    assert pd.isna(sums.loc["unpaid"]).any()
+    assert sums.loc[["farm", "office"]].notna().all(axis=None)
+
+
+MIXED = [60, 10, 12, 11, 11, 10, 11, 12, 9, 11, 60, 30, 10, 12, 30, 20, 30, 10]
+"""How many persons the combinations of two, three and three values of a, b and c have."""
+
+
+def test_a_total_of_chosen_rows_of_which_nothing_is_shown_is_not_known(session):
+    kinds = [(a, b, c) for a in "st" for b in "uvw" for c in "xyz"]
+    rows = [kind for kind, count in zip(kinds, MIXED, strict=True) for _ in range(count)]
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(person=range(len(rows)))
+    made = session(frame, "dwb-2015")
+    made.crosstab("c", ["b", "a"])
+    made.groupby(["b", "a"]).size()
+    made.groupby("a", data=frame[frame.b == "w"]).size()
+    shares = made.crosstab("b", "a", data=frame[frame.c == "x"], normalize="all")
+    # They tell how many have x in all, and so, with what was shown, that z, w and s are 9.
+    assert shares.status == "suppressed"
+
+
 def test_rows_of_which_nothing_is_shown_are_not_listed_where_others_are_not(session):
     frame = jobs()
     made = session(frame, "bundesbank")
