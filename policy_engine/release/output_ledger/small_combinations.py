@@ -8,6 +8,7 @@ in one of them is told in all. So atoms are taken together until none of enough 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,7 @@ class SmallCombinations:
 
     def told(self, *, is_known_free: bool) -> Iterator[list[int]]:
         """Yield the numbers of the new rows that tell together of too few owners, or of which it
-        is not decided in time whether they do; of these, each by itself.
+        is not decided in time whether they do; of these, as many groups as each has rows.
 
         What follows from earlier rows alone does not count if that `is_known_free`.
         """
@@ -107,9 +108,10 @@ class SmallCombinations:
         if result.state == "found":
             yield self._used(result.vector)
         elif result.state == "undecided":
-            rows = {number for vector in part for number in self._used(vector)}
-            for number in sorted(rows):
-                yield [number]
+            rows = sorted({number for vector in part for number in self._used(vector)})
+            # Without a few of them, it may be decided: not all are at fault.
+            groups = isqrt(len(rows))
+            yield from (rows[first::groups] for first in range(groups))
 
     @property
     def _fresh_count(self) -> int:

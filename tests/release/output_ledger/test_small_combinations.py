@@ -1,15 +1,17 @@
 """Dozens of tables of large cells are given; what tells of few in spite of these is found."""
 
-from itertools import combinations
+from itertools import combinations, count
 
 import numpy as np
 import pytest
 from asking_cells import answer, counts, one_of
 
+from policy_engine.kernels.output_checks.released_span import LightVector
 from policy_engine.release.output_ledger import (
     OutputCell,
     OutputLedger,
     Populations,
+    small_combinations,
 )
 
 UNITS, KEYS, VALUES, LEAST = 3_000, 7, 4, 10
@@ -97,3 +99,20 @@ def test_units_without_a_value_are_at_no_end(ledger):
         ledger.check_and_record(totals(one_of(12, some), values))
     everybody = totals(one_of(12, range(12)), values)
     assert ledger.check_and_record(everybody).codes == ()
+
+
+def test_where_it_is_not_decided_in_time_not_all_cells_are_withheld(tmp_path, monkeypatch):
+    search, times = small_combinations.light_vector, count()
+
+    def search_from_the_second_time(basis, *parts):
+        if next(times):
+            return search(basis, *parts)
+        return LightVector("undecided", np.zeros(basis.shape[1]))
+
+    ledger = OutputLedger(tmp_path / "outputs.db")
+    units = np.arange(48)
+    assert ledger.check_and_record(counts(Populations.of_labels(units % 4), 4)).codes == ()
+    monkeypatch.setattr(small_combinations, "light_vector", search_from_the_second_time)
+    asked = counts(Populations.of_labels(units // 4 % 4), 4)
+    states = [cell.state for cell in ledger.check_and_record(asked, partly=True).cells]
+    assert sorted(states) == ["released"] * 2 + ["suppressed"] * 2
