@@ -173,8 +173,8 @@ def _evidence(
     names = dict(zip(measures, offered.aggregates, strict=True))
     for cell in confidential["suppressed"]:
         if checked.conditions is not None:
-            told = checked.conditions.told(cell["row"], measures.index(cell["column"]))
-            cell["condition"] = told
+            column = measures.index(cell["column"])
+            cell["condition"] = checked.conditions.told(cell["row"], column)
         cell["column"] = names[cell["column"]]
         cell["keys"] = cell_json(cell["keys"])
     one = OutputEvidence(

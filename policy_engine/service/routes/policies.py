@@ -130,11 +130,11 @@ async def check_policy(
     """Say what is wrong with a text of a policy, and where; nothing is kept of it."""
     if len(text) > MOST_OF_ANYBODY:
         await run_in_threadpool(check_signed_in, call, len(text))
-    found = services.checks.remembered(text)
-    if found is None:
+    report = services.checks.remembered(text)
+    if report is None:
         check = services.checks.diagnose
-        found = await services.turns.carry_out(address_of(call), check, text)
-    return json_answer(found)
+        report = await services.turns.carry_out(address_of(call), check, text)
+    return json_answer(report)
 
 
 @router.post("/policies:explain")
