@@ -8,7 +8,7 @@ keys, and an attack looks for worlds that satisfy them, in which withheld cells 
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,9 +21,10 @@ from policy_engine.kernels.output_checks.world_sums import UndecidedError, World
 from policy_engine.release.count_readings import CellGoal, CountReading, count_readings
 from policy_engine.release.judged_tables import JudgedTable
 from policy_engine.release.key_combinations import KeyCombinations, key_combinations
+from policy_engine.release.linked_counts import linked_counts
 from policy_engine.release.shown_worlds import Cell, ShownWorld, shown_world
 
-_SECONDS = 20.0
+_SECONDS, _LINKED_SECONDS = 20.0, 5.0
 _NEAR = 1e-6
 
 
@@ -43,11 +44,34 @@ def protect_cells(own: JudgedTable, earlier: Sequence[JudgedTable], rows: int) -
         if hidden is None:
             bit = np.uint32(Reason.BEYOND_LEDGER.bit)
             return replace(verdict, reasons=verdict.reasons | bit)
-        reasons = verdict.reasons.copy()
-        for row, number in hidden:
-            reasons[row, number] |= np.uint32(Reason.REVEALS_SUPPRESSED.bit)
-        verdict = replace(verdict, reasons=reasons)
-    return verdict
+        verdict = _without(verdict, hidden)
+    return _without(verdict, _hidden_by_links(replace(own, verdict=verdict), earlier, rows))
+
+
+def _without(verdict: TableVerdict, hidden: Iterable[Cell]) -> TableVerdict:
+    """Return the verdict with further cells withheld."""
+    reasons = verdict.reasons.copy()
+    for row, number in hidden:
+        reasons[row, number] |= np.uint32(Reason.REVEALS_SUPPRESSED.bit)
+    return replace(verdict, reasons=reasons)
+
+
+def _hidden_by_links(own: JudgedTable, earlier: Sequence[JudgedTable], rows: int) -> set[Cell]:
+    """Return which cells of the last table must be withheld from who compares counts of rows with
+    those of values; none where that takes too long."""
+    if not any(one.are_counts for one in count_readings(own)) or not can_solve():
+        return set()
+    readings = [one for table in (*earlier, own) for one in count_readings(table) if one.are_counts]
+    is_any_secret = any(one.goals or one.rests for one in readings)
+    linked = linked_counts(readings, own.made, rows) if is_any_secret else None
+    if linked is None:
+        return set()
+    some, grid = linked
+    world = shown_world(some, grid, grid.is_possible, own.made)
+    try:
+        return _Search(world, set(), _LINKED_SECONDS).run()
+    except UndecidedError:
+        return set()
 
 
 def _hidden_from_all(
@@ -114,12 +138,13 @@ class _Search:
 
     world: ShownWorld
     hidden: set[Cell]
+    seconds: float = _SECONDS
     places: dict[int, Cell] = field(init=False)
     deadline: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.places = {**self.world.places}
-        self.deadline = time.monotonic() + _SECONDS
+        self.deadline = time.monotonic() + self.seconds
 
     def run(self) -> set[Cell]:
         """Return the cells that are hidden. Raises UndecidedError."""
