@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from policy_engine.api.arguments import check_arguments
 from policy_engine.api.chosen_checks import ChosenCheck, choose_check
 from policy_engine.api.folder_pages import write_pages
-from policy_engine.api.session_data import load_microdata
+from policy_engine.api.session_data import column_history, load_microdata
 from policy_engine.api.session_outputs import SessionOutput
 from policy_engine.api.session_tables import recipe_request, tabulated
 from policy_engine.audits.outputs.finished_tables import judged_alone, withheld_cells
@@ -198,7 +198,11 @@ def _judged_by_recipe(
     rows = load_microdata(chosen)
     assert rows is not None  # noqa: S101 (checked)
     scope = LinkedScope(
-        chosen.dataset, rows.digest, rows.unit_count, chosen.scopes(is_shared=False)
+        chosen.dataset,
+        rows.digest,
+        rows.unit_count,
+        chosen.scopes(is_shared=False),
+        columns=column_history(rows),
     )
     outputs: list[PreparedOutput] = []
     with TemporaryDirectory(prefix="policy-engine-") as folder:

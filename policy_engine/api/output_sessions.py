@@ -14,7 +14,7 @@ from policy_engine.api.chosen_checks import ChosenCheck, choose_check
 from policy_engine.api.folder_pages import write_pages
 from policy_engine.api.output_ledgers import open_output_ledger
 from policy_engine.api.pandas_options import check_options
-from policy_engine.api.session_data import load_microdata
+from policy_engine.api.session_data import column_history, load_microdata
 from policy_engine.api.session_files import file_content, output_label
 from policy_engine.api.session_groups import SessionGroups, not_offered
 from policy_engine.api.session_outputs import SessionOutput
@@ -47,6 +47,7 @@ from policy_engine.release.output_folder.prepared import (
 )
 from policy_engine.release.output_folder.protecting import protect_withheld
 from policy_engine.release.output_ledger import OutputLedger, UnitOwners
+from policy_engine.release.related_columns import ColumnHistory
 
 if TYPE_CHECKING:
     pass
@@ -106,6 +107,7 @@ class OutputSession:
     ) -> None:
         """Begin a session; `output_session` is how to."""
         self._chosen, self._data, self._folder, self._by = chosen, data, folder, by
+        self._columns = ColumnHistory() if data is None else column_history(data)
         self._scopes, self._ledger, self._key = scopes, ledger, key
         self._outputs: dict[str, PreparedOutput] = {}
         self._scratch = TemporaryDirectory(prefix="policy-engine-")
@@ -398,7 +400,7 @@ class OutputSession:
             return LinkedScope(self._chosen.dataset, "none", 0, self._scopes)
         owners = UnitOwners(data.owners) if data.has_repeats else None
         about = self._chosen.dataset, data.row_digest, data.rows, self._scopes
-        return LinkedScope(*about, owners, data.missing)
+        return LinkedScope(*about, owners, data.missing, self._columns)
 
     def _keep(self, name: str, kind: Kind, text: str, **parts: Any) -> SessionOutput:
         self._check_open()

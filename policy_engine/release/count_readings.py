@@ -143,9 +143,9 @@ def count_readings(one: JudgedTable) -> Iterator[CountReading]:
         name = ROWS if np.array_equal(present, made.row_counts) else f"count:{aggregate.column}"
         if aggregate.function in COUNTS:
             yield _shown_counts(one, number).reading(number, name)
-        elif aggregate.function in TELLING:
+        if aggregate.function in TELLING or number in one.telling:
             yield _inferred_counts(one, number).reading(number, name, are_inferred=True)
-        elif aggregate.function == "sum":
+        if aggregate.function == "sum":
             # What is shown of nobody says so: that all of a line are in a cell, too.
             is_nobody, none = own & (made.row_counts == 0), np.zeros(len(own))
             rests = _rests_beside_nobody(one, number)

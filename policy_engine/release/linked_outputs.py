@@ -1,7 +1,7 @@
 """Outputs as answers to an output ledger: tables that share persons are checked as one."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from policy_engine.release.output_ledger.answers import (
 from policy_engine.release.output_ledger.ledger import OutputLedger
 from policy_engine.release.output_ledger.populations import Populations
 from policy_engine.release.output_ledger.unit_owners import UnitOwners
-from policy_engine.release.related_columns import MeasuredColumns
+from policy_engine.release.related_columns import ColumnHistory, MeasuredColumns
 from policy_engine.release.telling_differences import ToldDifferences
 
 _TOTALS = ("sum:", "mean:")
@@ -35,7 +35,7 @@ class LinkedScope:
     """What outputs are about: the dataset, its digest, how many rows it has, and the scopes under
     which earlier outputs about it count. `owners` say whose each row is, None where each is
     somebody else's, and `missing` which columns each row lacks, (rows, columns), None where nothing
-    is known of the rows."""
+    is known of the rows. `columns` are those that outputs about it measure."""
 
     dataset: str
     data: str
@@ -43,6 +43,7 @@ class LinkedScope:
     scopes: tuple[str, ...]
     owners: UnitOwners | None = None
     missing: NDArray[np.bool_] | None = None
+    columns: ColumnHistory = field(default_factory=ColumnHistory)
 
     def least(self, units: int) -> int:
         """Return how many rows are of so many units at least, whosever they are."""
@@ -56,9 +57,10 @@ def link_output(
     ledger: OutputLedger,
     name: str,
     earlier: Sequence[JudgedTable] = (),
+    columns: MeasuredColumns | None = None,
 ) -> TableVerdict:
     """Return the verdict on an output after all that are in a ledger, where it is recorded; the
-    `earlier` ones of its session are among them.
+    `earlier` ones of its session are among them, and `columns` those that all of these measure.
 
     Cells that would reveal others, of this output or an earlier one, are withheld, and so are those
     that would with the number of all rows of a table: who reads it may know that. What two totals
@@ -69,7 +71,7 @@ def link_output(
     # What hides a zero only is not secret: it is the sum of cells that are somebody's.
     covers = verdict.reasons == np.uint32(Reason.REVEALS_SUPPRESSED.bit)
     made_before = [one.made for one in earlier]
-    columns = MeasuredColumns(scope.rows, [*made_before, made])
+    columns = columns or scope.columns.measured(scope.rows, [*made_before, made])
     verdict = _without_sums(verdict, made, columns, earlier)
     conditions = _conditions(made, scope, made_before)
     table = _LinkedTable(made, scope, covers, columns, conditions, verdict.check.profile)
@@ -125,6 +127,7 @@ class _LinkedTable:
             name=name,
             owners=scope.owners,
             is_same_condition=None if self.conditions is None else self.conditions.are_same,
+            measured=self.columns.relations.measured,
             # How many rows there are in all is known, whoever has most of them.
             may_tell=self._may_tell(cells) if more is None else None,
         )
@@ -162,7 +165,7 @@ class _LinkedTable:
         texts = self.texts
         for number, aggregate in enumerate(made.aggregates):
             statistic = made.table.measures[number].statistics[0]
-            values = self._values(number)
+            values: Figures = made.table.values[:, number]
             is_count = aggregate.function in COUNTS
             protection = _protection(verdict, is_count=is_count)
             for row in range(rows):
@@ -187,28 +190,19 @@ class _LinkedTable:
             yield (0, 0), more
 
     def _measure(self, number: int) -> str:
-        """Return what the ledger calls a measure: by the column that its column is measured as."""
-        one, column = self.made.aggregates[number], self.columns.of_measure(self.made, number)
-        return one.measure if column is None else f"{one.function}:{column.name}"
-
-    def _values(self, number: int) -> Figures:
-        """Return the figures of a measure, those of the column that its column is measured as."""
-        made, column = self.made, self.columns.of_measure(self.made, number)
-        values: Figures = made.table.values[:, number]
-        if column is None:
-            return values
-        counts = np.bincount(made.members[number].rows, minlength=len(values))
-        return column.of_base(values, made.aggregates[number].function, counts)
+        """Return what the ledger calls a measure."""
+        one = self.made.aggregates[number]
+        if not one.measure.startswith(_TOTALS):
+            return one.measure
+        return f"{one.function}:{self.columns.label(self.made, number)}"
 
     def _bounds(self) -> dict[str, tuple[float, float]]:
         """Return that totals have no negative contributions, of columns of which that is true."""
         bounds = {}
         for number, members in enumerate(self.made.members):
-            column = self.columns.of_measure(self.made, number)
-            if column is None or members.values is None or (column.factor, column.shift) != (1, 0):
-                continue
-            if members.values.min(initial=0) >= 0:
-                bounds[column.name] = (0.0, float("inf"))
+            is_linear = self.columns.of_measure(self.made, number) is not None
+            if is_linear and members.values is not None and members.values.min(initial=0) >= 0:
+                bounds[self.columns.label(self.made, number)] = (0.0, float("inf"))
         return bounds
 
 

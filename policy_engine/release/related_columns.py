@@ -2,118 +2,156 @@
 
 Who knows the totals of wages and of other income knows those of both. A column that is another one
 in other units, such as thousands, is measured as that one; one that is a sum of several is only
-said to be one. Only linear relations count that hold in all rows that both have values in.
+said to be one. Only linear relations count: those that hold in all rows of the data that have both,
+and such as hold in those that an output is of.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.model import Counts, Figures
 from policy_engine.audits.outputs.tabulating import Tabulation
+from policy_engine.release.column_relations import (
+    ColumnRelations,
+    LinearFit,
+    MeasuredColumn,
+    Values,
+    fitted,
+)
 
 _LINEAR = ("sum", "mean")
-_CLOSE = 1e-6
-"""Of a deviation, what is left of a column that follows from others."""
-_LEAST_ROWS = 3
-MOST_COLUMNS = 60
-"""With more measured columns, later ones count as sums of others."""
+_LEAST_ROWS = 10
+"""Of fewer rows, a relation is taken for chance, unless it holds in all rows."""
 
 
 @dataclass(frozen=True)
-class MeasuredColumn:
-    """What a column is measured as: `factor` times the column `name`, and a `shift`. Where it
-    follows from several others, `parts` are these."""
+class NumberColumns:
+    """The numbers of the data that outputs are of: the `names` of its columns that have any, and
+    what each row has in one, None for others."""
 
-    name: str
-    factor: float = 1.0
-    shift: float = 0.0
-    parts: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    values: Values = field(default=lambda _: None)
 
-    def of_base(self, values: Figures, function: str, counts: Counts) -> Figures:
-        """Return totals or means of so many rows as those of the column that it is measured as."""
-        shifts = self.shift * (counts if function == "sum" else np.ones(len(counts)))
-        return np.asarray((values - shifts) / self.factor, np.float64)
+
+_NO_COLUMNS = NumberColumns()
 
 
 class MeasuredColumns:
     """The columns of which outputs show totals and means, by output and measure."""
 
-    def __init__(self, rows: int, outputs: Iterable[Tabulation]) -> None:
-        """Collect the columns of outputs about so many rows of data, in their order."""
+    def __init__(
+        self, rows: int, outputs: Iterable[Tabulation], data: NumberColumns = _NO_COLUMNS
+    ) -> None:
+        """Collect the columns of outputs about so many rows of the data, in their order."""
+        self._rows, self._data = rows, data
+        self._outputs: list[Tabulation] = []
+        self._vectors: dict[str, Figures] = {}
+        self._covered: dict[str, NDArray[np.bool_]] = {}
+        self._labels: dict[tuple[int, int], str] = {}
+        self._bases: dict[str, str] = {}
         self._columns: dict[tuple[int, int], MeasuredColumn] = {}
-        self._bases: dict[str, Figures] = {}
-        self._seen: dict[str, list[tuple[Figures, MeasuredColumn]]] = {}
+        self.relations = ColumnRelations(self.values, self._data.names)
         for made in outputs:
-            for number, one in enumerate(made.aggregates):
-                values = made.members[number].values if made.members else None
-                if one.function in _LINEAR and values is not None:
-                    column = np.full(rows, np.nan)
-                    column[made.members[number].numbers] = values
-                    self._columns[id(made), number] = self._add(one.column, column)
+            self.add(made)
+
+    def add(self, made: Tabulation) -> None:
+        """Add the columns of one more output."""
+        self._outputs.append(made)
+        for number, one in enumerate(made.aggregates):
+            values = made.members[number].values if made.members else None
+            if one.function in _LINEAR and values is not None:
+                self._add(made, number, values)
+
+    def is_before(self, outputs: Sequence[Tabulation]) -> bool:
+        """Return whether some outputs are the ones that were collected, and one more."""
+        pairs = zip(self._outputs, outputs, strict=False)
+        return len(self._outputs) == len(outputs) - 1 and all(one is other for one, other in pairs)
 
     def of_measure(self, made: Tabulation, number: int) -> MeasuredColumn | None:
         """Return the column of a measure; None for what is neither a total nor a mean."""
         return self._columns.get((id(made), number))
 
+    def label(self, made: Tabulation, number: int) -> str:
+        """Return the name of a measure's column: another one for other values under a name."""
+        return self._labels.get((id(made), number), made.aggregates[number].column)
+
+    def telling(self, made: Tabulation) -> frozenset[int]:
+        """Return the measures that tell, with others, how many rows they are of."""
+        places = (number for number in range(len(made.aggregates)))
+        columns = {number: self.of_measure(made, number) for number in places}
+        return frozenset(number for number, one in columns.items() if one and one.tell_counts)
+
     def values(self, name: str) -> Figures | None:
-        """Return what each row has in the column that something is measured as, NaN where no output
-        tells that it has any; None for no such column."""
-        return next(
-            (
-                values
-                for columns in self._seen.values()
-                for values, one in columns
-                if (one.name, one.factor, one.shift) == (name, 1.0, 0.0)
-            ),
-            None,
-        )
+        """Return what each row has in a column by its label, NaN where neither the data nor any
+        output tells that it has any; None for no such column."""
+        own = self._vectors.get(name)
+        return self._of_data(name) if own is None else own
 
-    def _add(self, name: str, column: Figures) -> MeasuredColumn:
-        for values, measured in self._seen.get(name, ()):
-            is_both = ~np.isnan(values) & ~np.isnan(column)
-            if np.array_equal(values[is_both], column[is_both]):
-                values[np.isnan(values)] = column[np.isnan(values)]
-                return measured
-        measured = self._related(name, column)
-        self._seen.setdefault(name, []).append((column, measured))
-        return measured
+    def _of_data(self, name: str) -> Figures | None:
+        values = self._data.values(name)
+        return values if values is not None and len(values) == self._rows else None
 
-    def _related(self, name: str, column: Figures) -> MeasuredColumn:
-        for base, values in self._bases.items():
-            fit = _fitted([values], column)
-            if fit is not None and abs(fit[1]) > 0:
-                return MeasuredColumn(base, float(fit[1]), float(fit[0]))
-        own = name if name not in self._bases else f"{name} #{len(self._bases)}"
-        bases = tuple(self._bases)
-        fit = _fitted(list(self._bases.values()), column) if len(bases) > 1 else None
-        if len(bases) >= MOST_COLUMNS:
-            return MeasuredColumn(own, parts=bases)
-        if fit is not None:
-            scales = [float(np.nanstd(one)) for one in self._bases.values()]
-            weights = np.abs(fit[1:]) * scales > _CLOSE * float(np.nanstd(column))
-            return MeasuredColumn(
-                own,
-                parts=tuple(one for one, is_used in zip(bases, weights, strict=True) if is_used),
-            )
-        self._bases[own] = column
-        return MeasuredColumn(own)
+    def _add(self, made: Tabulation, number: int, values: Figures) -> None:
+        numbers, name = made.members[number].numbers, made.aggregates[number].column
+        label = self._labelled(name, numbers, values)
+        measured = self.relations.measured(label, [*dict.fromkeys(self._bases.values())])
+        local = [*self._local(label, measured, numbers)]
+        parts = dict.fromkeys((*measured.parts, *(one for one, _ in local)))
+        tells = measured.tell_counts or any(fit.constant != 0 for _, fit in local)
+        place = id(made), number
+        self._labels[place], self._bases[label] = label, measured.name
+        self._columns[place] = replace(measured, parts=tuple(parts), tell_counts=tells)
+        self._covered.setdefault(label, np.zeros(self._rows, np.bool_))[numbers] = True
+
+    def _labelled(self, name: str, numbers: Counts, values: Figures) -> str:
+        """Return the name of the column that has these values in some rows."""
+        label, number = name, 1
+        while (earlier := self.values(label)) is not None:
+            is_both = ~np.isnan(earlier[numbers])
+            if np.array_equal(earlier[numbers][is_both], values[is_both]):
+                break
+            number += 1
+            label = f"{name} #{number}"
+        if earlier is None or np.isnan(earlier[numbers]).any():
+            column = np.full(self._rows, np.nan) if earlier is None else earlier.copy()
+            column[numbers] = values
+            self._vectors[label] = column
+            self.relations.forget()
+        return label
+
+    def _local(
+        self, label: str, measured: MeasuredColumn, numbers: Counts
+    ) -> Iterator[tuple[str, LinearFit]]:
+        """Yield the columns, as they are measured, that one is in other units in some rows alone:
+        in those of an output, or in those of them that earlier outputs are of."""
+        own = self.values(label)
+        for other, is_covered in self._covered.items():
+            others = self.values(other)
+            if self._bases[other] == measured.name or own is None or others is None:
+                continue
+            for rows in (numbers, numbers[is_covered[numbers]]):
+                fit = fitted([others], own, rows, _LEAST_ROWS)
+                if fit is not None:
+                    yield self._bases[other], fit
+                    break
 
 
-def _fitted(columns: list[Figures], column: Figures) -> Figures | None:
-    """Return the constant and the factors by which a column is a sum of others in all rows that
-    have all of them; None where it is not."""
-    is_known = ~np.isnan(column) & np.logical_and.reduce([~np.isnan(one) for one in columns])
-    rows = int(is_known.sum())
-    if rows < _LEAST_ROWS + len(columns):
-        return None
-    scales = [max(float(np.abs(one[is_known]).max()), 1e-300) for one in columns]
-    parts = [one[is_known] / scale for one, scale in zip(columns, scales, strict=True)]
-    matrix = np.column_stack([np.ones(rows), *parts])
-    own = column[is_known]
-    factors = np.linalg.lstsq(matrix, own, rcond=None)[0]
-    rest, spread = np.abs(own - matrix @ factors).max(), float(own.std())
-    if spread == 0 or rest > _CLOSE * spread:
-        return None
-    return np.asarray(factors / np.array([1.0, *scales]), np.float64)
+class ColumnHistory:
+    """The columns that the outputs of a session measure, as they become more."""
+
+    def __init__(self, data: NumberColumns = _NO_COLUMNS) -> None:
+        self._data = data
+        self._latest: tuple[int, MeasuredColumns] | None = None
+
+    def measured(self, rows: int, outputs: Sequence[Tabulation]) -> MeasuredColumns:
+        """Return the columns of outputs about so many rows of the data, in their order."""
+        if self._latest is not None and self._latest[0] == rows:
+            latest = self._latest[1]
+            if latest.is_before(outputs):
+                latest.add(outputs[-1])
+                return latest
+        self._latest = rows, MeasuredColumns(rows, outputs, self._data)
+        return self._latest[1]

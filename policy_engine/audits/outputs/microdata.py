@@ -399,14 +399,19 @@ def _are_floats(column: pa.ChunkedArray) -> bool:
     return bool(is_float) and bool(pc.any(pc.match_substring(column, ".")).as_py())
 
 
+def is_numeric(kind: Any) -> bool:
+    """Return whether a type is one of numbers, or of yes and no."""
+    types = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean
+    return any(is_it(kind) for is_it in types)
+
+
 def numbers_of(name: str, column: pa.ChunkedArray) -> Figures:
     """Return the numbers of a column, (rows,), NaN where it is missing.
 
     Raises DataError (C009) for a column without numbers.
     """
     kind: Any = column.type
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    if not (is_number or pa.types.is_boolean(kind)):
+    if not is_numeric(kind):
         raise DataError.of("C009", f"The column {name!r} is not one of numbers: it has {kind}.")
     column = column.cast(pa.int8()) if pa.types.is_boolean(kind) else column
     values: NDArray[np.float64] = np.asarray(column.cast(pa.float64(), safe=False), np.float64)

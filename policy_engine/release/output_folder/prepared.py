@@ -35,6 +35,7 @@ from policy_engine.release.output_folder.model import (
 from policy_engine.release.output_folder.spreadsheet_text import without_formula
 from policy_engine.release.output_ledger.ledger import OutputLedger
 from policy_engine.release.protected_cells import protect_cells
+from policy_engine.release.related_columns import MeasuredColumns
 
 FILES, WHOLE = "outputs", "held"
 """The folders of files as they may leave, and of what only a checker lets out."""
@@ -86,19 +87,15 @@ class PreparedOutput:
         verdict = suppress_totals(self._with_blanks(judge(self.made.table, self.check)))
         if self.model is not None and not verdict.released.all():
             return replace(self, verdict=verdict)
+        made = [one.made for one in (*earlier, self) if one.made and (one is self or one.verdict)]
+        columns = scope.columns.measured(scope.rows, made)
+        before = [*_judged_tables(earlier, columns)]
         if self.model is None:
-            others = [one.judged_table for one in earlier if one.judged_table is not None]
-            verdict = protect_cells(JudgedTable(verdict, self.made), others, scope.rows)
-        before = [JudgedTable(one.verdict, one.made) for one in earlier if one.made and one.verdict]
-        linked = link_output(verdict, self.made, scope, ledger, self.name, before)
+            own = JudgedTable(verdict, self.made, columns.telling(self.made))
+            others = [*_judged_tables((one for one in earlier if one.model is None), columns)]
+            verdict = protect_cells(own, others, scope.rows)
+        linked = link_output(verdict, self.made, scope, ledger, self.name, before, columns)
         return replace(self, verdict=linked)
-
-    @property
-    def judged_table(self) -> JudgedTable | None:
-        """A table made of microdata with its verdict, None for anything else."""
-        if self.model is not None or self.made is None or self.verdict is None:
-            return None
-        return JudgedTable(self.verdict, self.made)
 
     def judged_alone(self) -> "PreparedOutput":
         """Return it with the verdict of the rules alone: of a finished table."""
@@ -235,6 +232,14 @@ def judged_in_order(
     for one in outputs:
         judged.append(one.judged(ledger, scope, judged))
     return judged
+
+
+def _judged_tables(
+    outputs: Iterable[PreparedOutput], columns: MeasuredColumns
+) -> Iterator[JudgedTable]:
+    for one in outputs:
+        if one.made is not None and one.verdict is not None:
+            yield JudgedTable(one.verdict, one.made, columns.telling(one.made))
 
 
 def without_nan(value: Any) -> Any:

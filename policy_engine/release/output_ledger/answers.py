@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.errors import LedgerError
+from policy_engine.release.column_relations import MeasuredColumn
 from policy_engine.release.output_ledger.populations import Populations
 from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
@@ -51,6 +52,8 @@ FindEmptyParts = Callable[[Sequence[str], Sequence[str]], EmptyParts]
 """Returns who would be in cells of nobody, and in which others, by the conditions of both."""
 IsSameCondition = Callable[[str, str], bool]
 """Whether two conditions hold of the same units, whatever the secret of any of them is."""
+Measured = Callable[[str, Sequence[str]], MeasuredColumn]
+"""What a column is measured as after others, by their names: as one of them, in other units."""
 Holders = Mapping[str, NDArray[np.bool_]]
 """Of whom something holds, (units,), by the measure of how many they are."""
 
@@ -119,7 +122,9 @@ class OutputAnswer:
     `one_sided` ones it may be known that some units are none, only not that all are. A cell of such
     a measure has a value where it tells by itself that all units are holders, or none is, and may.
     `contributions` are what units have in the columns that released totals are of. `empty_parts`
-    is given where it may not be told of suppressed cells of nobody that they are.
+    is given where it may not be told of suppressed cells of nobody that they are. `measured` says
+    which columns follow from others: a ledger that knows one of these measures totals, means and
+    other statistics of a column by it.
     `owners` are whose the units are, where somebody may have several: a threshold is then so many
     units that they are of enough owners, whosever they are. Where a person has `accepted` the
     answer, who that is: what it releases need not stay unknown any more, though it was suppressed
@@ -140,6 +145,7 @@ class OutputAnswer:
     one_sided: frozenset[str] = frozenset()
     contributions: Contributions | None = None
     empty_parts: FindEmptyParts | None = None
+    measured: Measured | None = None
     accepted: str = ""
 
     def check(self) -> None:

@@ -29,6 +29,7 @@ from policy_engine.release.output_ledger.differences import (
 from policy_engine.release.output_ledger.empty_cells import empty_faults
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.linear_systems import linear_systems
+from policy_engine.release.output_ledger.measured_cells import withheld_parts
 from policy_engine.release.output_ledger.spans import TOO_LARGE, span_faults
 from policy_engine.release.output_ledger.statistic_loads import load_faults
 
@@ -70,6 +71,11 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
     table = base.atom_table(most, threshold, content.owners)
     codes: dict[int, str] = {}
     while True:
+        parts = () if content.is_accepted else withheld_parts(content, base, codes)
+        related = _with_their_figures(content.cells, dict.fromkeys(parts, TOO_LARGE))
+        codes |= related
+        if related and not (partly and _is_any_left(content.cells, codes)):
+            return LedgerJudgement("review", _outcomes(content.cells, codes, "review"), before)
         trial = _trial(before, base, content, numbers.tolist(), codes)
         faults = [*_first_faults(trial, table)]
         if content.is_accepted:
@@ -182,6 +188,11 @@ def _suppressed_by(trial: Trial, faults: Sequence[Fault]) -> dict[int, str]:
         chosen[best] = next(fault.code for fault in left if best in fault.cells)
         left = [fault for fault in left if best not in fault.cells]
     return chosen
+
+
+def _is_any_left(cells: Sequence[OutputCell], codes: Mapping[int, str]) -> bool:
+    """Return whether any cell may be released still."""
+    return any(cell.is_released and place not in codes for place, cell in enumerate(cells))
 
 
 def _with_their_figures(cells: Sequence[OutputCell], causes: Mapping[int, str]) -> dict[int, str]:

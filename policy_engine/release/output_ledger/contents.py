@@ -50,7 +50,11 @@ BlockPlace = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class AnswerContent:
-    """The populations, their fingerprints and the cells of an answer, given or recorded."""
+    """The populations, their fingerprints and the cells of an answer, given or recorded.
+
+    Cells that are `related`, by their places, are of a column that follows from several: of one of
+    these columns each.
+    """
 
     units: int
     blocks: tuple[LabelBlock | BitBlock, ...]
@@ -65,6 +69,7 @@ class AnswerContent:
     contributions: Contributions | None = None
     empty_parts: FindEmptyParts | None = None
     is_accepted: bool = False
+    related: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":

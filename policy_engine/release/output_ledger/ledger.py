@@ -28,6 +28,7 @@ from policy_engine.release.output_ledger.entries import (
     RecordedOutput,
     make_entry,
 )
+from policy_engine.release.output_ledger.measured_cells import in_known_columns
 from policy_engine.release.output_ledger.state import OutputState, View
 from policy_engine.release.output_ledger.store import OUTPUT, OutputLedgerFile
 from policy_engine.release.output_ledger.summaries import LedgerSummary, summary_of
@@ -72,6 +73,11 @@ class OutputLedger:
 
     Where somebody may have several units, an answer says whose they are, its `owners`: fewer units
     than the threshold may then be told of if as many owners have them as the threshold stands for.
+
+    Totals, means and other statistics of a column that is one that is known in other units count as
+    those of that one; a total of one that differs by a constant, too, tells of how many units it
+    is. Of columns that are sums of each other, none is released where something of them is
+    suppressed: that is for `review` (K046).
 
     An empty population tells of nobody and is not held against anybody. What is derived from
     earlier answers alone, such as when a threshold is raised afterwards, does not count against a
@@ -285,7 +291,8 @@ def _judged(
 ) -> tuple[Any, AnswerContent]:
     """Return what is known before an answer, and its content."""
     knowledge = state.knowledge(_view(answer), answer.populations.units, stored)
-    return knowledge, AnswerContent.of(answer, knowledge.words)
+    content = AnswerContent.of(answer, knowledge.words)
+    return knowledge, in_known_columns(content, answer.measured, knowledge)
 
 
 def _outcome(judgement: LedgerJudgement) -> LedgerOutcome:

@@ -24,11 +24,13 @@ from policy_engine.decision.query.checking.gathering_evidence import GatheredAns
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
+from policy_engine.release.column_relations import ColumnRelations
 from policy_engine.release.output_ledger import (
     PERSONS,
     PERSONS_AND_ROWS,
     FindEmptyParts,
     IsSameCondition,
+    Measured,
     OutputAnswer,
     OutputCell,
     Populations,
@@ -72,6 +74,19 @@ class DatasetRows:
         """Return the numbers of rows, the last one for what is joined with none."""
         numbers: Counts = pc.fill_null(rows.cast(pa.int64()), self.count - 1).to_numpy()
         return numbers
+
+    @property
+    def measured(self) -> Measured | None:
+        """Which columns follow from others, in all rows of the dataset; None where nobody knows."""
+        values = self.values
+        if values is None:
+            return None
+
+        def without_last(name: str) -> "NDArray[np.float64] | None":
+            column = values(name)
+            return None if column is None else column[:-1]  # It is of none of the rows.
+
+        return ColumnRelations(without_last).measured
 
     @property
     def row_owners(self) -> UnitOwners | None:
@@ -143,6 +158,7 @@ def ledger_answer(
         owners=dataset_rows.row_owners,
         contributions=dataset_rows.values,
         empty_parts=dataset_rows.empty_parts if _hides_zeros(verdict) else None,
+        measured=dataset_rows.measured,
     )
 
 
