@@ -82,14 +82,13 @@ def in_span(rows: Residues, vectors: Residues, prime: int) -> NDArray[np.bool_]:
     return np.asarray(~work[len(rows) :].any(axis=1))
 
 
-def combination(rows: Residues, vector: Residues, prime: int) -> Residues:
-    """Return by which factors rows add up to a vector in their span: (rows,); the first rows are
-    preferred."""
-    work = np.hstack([rows.T, vector[:, None]])
-    solution = echelon(work, prime, is_reduced=True)
-    factors = np.zeros(len(rows))
+def combined_factors(rows: Residues, vectors: Residues, prime: int) -> Residues:
+    """Return by which factors rows add up to each of some vectors in their span, (vectors, rows);
+    the first rows are preferred."""
+    solution = echelon(np.hstack([rows.T, vectors.T]), prime, is_reduced=True)
+    factors = np.zeros((len(vectors), len(rows)))
     inside = solution.pivots < len(rows)
-    factors[solution.pivots[inside]] = solution.rows[inside, -1]
+    factors[:, solution.pivots[inside]] = solution.rows[inside, len(rows) :].T
     return factors
 
 
@@ -136,6 +135,41 @@ def disjoint_parts(basis: Residues) -> list[Residues]:
     return [basis[rows] for _, rows in groups]
 
 
+class _Columns(NamedTuple):
+    """The columns of a subspace in which something is not zero, those that are multiples of each
+    other taken together: the `first` of each, what they weigh, and whether that is paid."""
+
+    first: NDArray[np.intp]
+    weights: Counts
+    are_paid: NDArray[np.bool_]
+    numbers: NDArray[np.int64]
+
+    @classmethod
+    def of_rows(
+        cls, rows: Residues, weights: Counts, is_paid: NDArray[np.bool_], prime: int
+    ) -> "_Columns":
+        """Return those of the rows, which columns of these weights and payments have; `numbers` are
+        theirs for each column of the rows, -1 for those of zeros."""
+        numbers = alike_multiples(rows, prime)
+        is_in = numbers >= 0
+        count = int(numbers.max(initial=-1)) + 1
+        sums = np.bincount(numbers[is_in], weights[is_in], minlength=count).astype(np.int64)
+        paid = np.bincount(numbers[is_in], is_paid[is_in], minlength=count) > 0
+        first = np.unique(numbers, return_index=True)[1][int((~is_in).any()) :]
+        return cls(first, sums, paid, numbers)
+
+    @property
+    def paid(self) -> int:
+        """What is paid."""
+        return int(self.weights[self.are_paid].sum())
+
+    @property
+    def open(self) -> NDArray[np.int64]:
+        """Which of them are not paid, by their place, those of the largest weight first."""
+        own = np.flatnonzero(~self.are_paid)
+        return own[np.argsort(-self.weights[own], kind="stable")]
+
+
 class _Search:
     """Branch and bound: a column is zero, or its weight is paid, whatever its coefficient."""
 
@@ -160,70 +194,70 @@ class _Search:
             if self.nodes <= 0 or (steps > _MOST_STEPS and len(rows) > 1):
                 return absent._replace(state="undecided")
             self.nodes -= 1
-            rows = self._payable(rows, is_paid, weights)
+            rows, own = self._payable(rows, is_paid, weights)
             for vector in rows[(rows != 0) @ weights < self.least]:
                 full = np.zeros(width)
                 full[columns] = vector
                 if not self.is_known(full):
                     return LightVector("found", full)
-            stack += self._branches(rows, is_paid, weights)
+            if len(rows) > 1:
+                stack += self._branches(rows, is_paid, own)
         return absent
 
-    def _payable(self, rows: Residues, is_paid: NDArray[np.bool_], weights: Counts) -> Residues:
-        """Return a reduced basis of the vectors that are zero wherever together more would have to
-        be paid than is left: in columns that are multiples of each other."""
-        left = self.least - int(weights[is_paid].sum())
-        while len(rows) > 1 and left > 0:
-            classes = alike_multiples(rows, self.prime)
-            classes[is_paid] = -1
-            is_in = classes >= 0
-            sums = np.zeros(int(classes.max(initial=-1)) + 1, np.int64)
-            np.add.at(sums, classes[is_in], weights[is_in])
-            is_dear = is_in & np.append(sums >= left, np.False_)[classes]
-            if not is_dear.any():
-                break
-            order = np.concatenate([np.flatnonzero(is_dear), np.flatnonzero(~is_dear)])
-            form = echelon(rows[:, order], self.prime)
-            rest = form.rows[form.pivots >= int(is_dear.sum())]
-            rows = echelon(rest[:, np.argsort(order)], self.prime, is_reduced=True).rows
-        return rows
+    def _payable(
+        self, rows: Residues, is_paid: NDArray[np.bool_], weights: Counts
+    ) -> tuple[Residues, _Columns]:
+        """Return a basis of the vectors that are zero wherever more would have to be paid than is
+        left, reduced by the columns of the largest weight, and its columns."""
+        while True:
+            own = _Columns.of_rows(rows, weights, is_paid, self.prime)
+            dear = own.open[own.weights[own.open] >= self.least - own.paid]
+            if len(rows) < 2 or not len(dear):
+                return _reduced(rows, own.first[own.open], self.prime).rows, own
+            rows = _vanishing(rows, own.first[dear], self.prime)
 
     def _branches(
-        self, rows: Residues, is_paid: NDArray[np.bool_], weights: Counts
+        self, rows: Residues, is_paid: NDArray[np.bool_], own: _Columns
     ) -> Sequence[tuple[Residues, NDArray[np.bool_]]]:
-        """Return the subspaces in which light vectors may be that are not multiples of a row."""
-        paid = int(weights[is_paid].sum())
-        is_open = rows.any(axis=0) & ~is_paid
-        if len(rows) < 2 or not is_open.any() or self._bound(rows, is_open, weights, paid):
-            return ()
-        column = int(np.argmax(np.where(is_open, weights, -1)))
-        classes = alike_multiples(rows, self.prime)
-        zero = self._vanishing(rows, column)
-        return ((rows, is_paid | (classes == classes[column])), (zero, is_paid))
+        """Return the subspaces in which light vectors may be that are not multiples of a row.
 
-    def _vanishing(self, rows: Residues, column: int) -> Residues:
-        """Return the reduced basis of the vectors that are zero in a column."""
-        order = np.arange(rows.shape[1])
-        order[[0, column]] = order[[column, 0]]
-        form = echelon(rows[:, order], self.prime)
-        rest = form.rows[form.pivots > 0][:, order]
-        return echelon(rest, self.prime, is_reduced=True).rows
-
-    def _bound(
-        self, rows: Residues, is_open: NDArray[np.bool_], weights: Counts, paid: int
-    ) -> bool:
-        """Return whether every vector weighs enough: each is nonzero somewhere in every set of
-        columns of full rank, and disjoint sets add up (as in Brouwer's and Zimmermann's bound).
+        Each vector is zero in all of the columns that are left, or not zero in one of a basis of
+        these. Disjoint bases add up (as in Brouwer's and Zimmermann's bound), and what is not zero
+        in one column of the first alone is a multiple of a row.
         """
-        bound, left = paid, np.flatnonzero(is_open)
-        left = left[np.argsort(-weights[left], kind="stable")]
-        while bound < self.least and len(left) >= len(rows):
-            form = echelon(rows[:, left], self.prime)
-            if len(form.rows) < len(rows):
-                return False
-            bound += int(weights[left[form.pivots]].min())
-            left = np.delete(left, form.pivots)
-        return bound >= self.least
+        left, bound = own.open, own.paid
+        if bound >= self.least or (is_paid & (own.numbers < 0)).any():
+            return ()
+        is_first = True
+        while len(left):
+            pivots = echelon(rows[:, own.first[left]], self.prime).pivots
+            times = 2 if is_first and len(pivots) == len(rows) else 1
+            bound += int(np.sort(own.weights[left[pivots]])[:times].sum())
+            if bound >= self.least:
+                rest = _vanishing(rows, own.first[left], self.prime)
+                return ((rest, is_paid),) if len(rest) else ()
+            left, is_first = np.delete(left, pivots), False
+        if not len(own.open):
+            return ()
+        chosen = own.open[0]
+        zero = _vanishing(rows, own.first[[chosen]], self.prime)
+        return ((rows, is_paid | (own.numbers == chosen)), (zero, is_paid))
+
+
+def _reduced(rows: Residues, columns: NDArray[np.intp], prime: int) -> Echelon:
+    """Return the reduced form of rows by some columns first; pivots are places in that order."""
+    rest = np.setdiff1d(np.arange(rows.shape[1]), columns)
+    order = np.concatenate([columns, rest])
+    form = echelon(rows[:, order], prime, is_reduced=True)
+    return Echelon(form.rows[:, np.argsort(order)], form.pivots)
+
+
+def _vanishing(rows: Residues, columns: NDArray[np.intp], prime: int) -> Residues:
+    """Return a basis of the vectors that are zero in some columns."""
+    rest = np.setdiff1d(np.arange(rows.shape[1]), columns)
+    order = np.concatenate([columns, rest])
+    form = echelon(rows[:, order], prime)
+    return form.rows[form.pivots >= len(columns)][:, np.argsort(order)]
 
 
 def alike_multiples(rows: Residues, prime: int) -> NDArray[np.int64]:

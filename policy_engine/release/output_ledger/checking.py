@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import log1p
 
 from policy_engine.release.output_ledger.alike_holders import alike_faults
@@ -28,7 +29,7 @@ from policy_engine.release.output_ledger.differences import (
 )
 from policy_engine.release.output_ledger.empty_cells import empty_faults
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
-from policy_engine.release.output_ledger.linear_systems import linear_systems
+from policy_engine.release.output_ledger.linear_systems import LinearSystem, linear_systems
 from policy_engine.release.output_ledger.measured_cells import withheld_parts
 from policy_engine.release.output_ledger.spans import TOO_LARGE, span_faults
 from policy_engine.release.output_ledger.statistic_loads import load_faults
@@ -162,13 +163,27 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     if table is None:
         yield Fault(TOO_LARGE, trial.fresh)
         return
+    systems = [*linear_systems(trial, table)]
+    for check in (partial(_exact_faults, table), _bound_faults):
+        faults = [*check(trial, systems)]
+        yield from faults
+        if faults:
+            return
+
+
+def _exact_faults(
+    table: AtomTable, trial: Trial, systems: Sequence[LinearSystem]
+) -> Iterator[Fault]:
     yield from empty_faults(trial, table)
-    for system in linear_systems(trial, table):
-        if is_held(system.name):
-            yield from alike_faults(trial, system)
-            continue
-        faults = [*span_faults(trial, system)] or [*bounds_faults(trial, system)]
-        yield from faults or alike_faults(trial, system)
+    for system in systems:
+        check = alike_faults if is_held(system.name) else span_faults
+        yield from check(trial, system)
+
+
+def _bound_faults(trial: Trial, systems: Sequence[LinearSystem]) -> Iterator[Fault]:
+    for system in systems:
+        if not is_held(system.name):
+            yield from [*bounds_faults(trial, system)] or alike_faults(trial, system)
 
 
 def _suppressed_by(trial: Trial, faults: Sequence[Fault]) -> dict[int, str]:

@@ -7,7 +7,7 @@ in one of them is told in all. So atoms are taken together until none of enough 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import isqrt
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from policy_engine.kernels.output_checks.released_span import (
     Residues,
     alike_multiples,
-    combination,
+    combined_factors,
     disjoint_parts,
     echelon,
     in_span,
@@ -81,37 +81,45 @@ class SmallCombinations:
         """Yield the numbers of the new rows that tell together of too few owners, or of which it
         is not decided in time whether they do; of these, as many groups as each has rows.
 
-        What follows from earlier rows alone does not count if that `is_known_free`.
+        What follows from earlier rows alone does not count if that `is_known_free`. Where a row of
+        the reduced form tells of too few by itself, no other combinations are looked for.
         """
-        basis = echelon(np.ascontiguousarray(self.values.T), self.prime, is_reduced=True).rows
-        for part in disjoint_parts(basis):
-            yield from self._told_by(part, is_known_free=is_known_free)
+        plain = [*self._told_by_rows(is_known_free=is_known_free)]
+        yield from plain
+        if not plain:
+            for part in disjoint_parts(self._basis):
+                yield from self._told_by(part, is_known_free=is_known_free)
+
+    @cached_property
+    def _basis(self) -> Residues:
+        return echelon(np.ascontiguousarray(self.values.T), self.prime, is_reduced=True).rows
+
+    def _told_by_rows(self, *, is_known_free: bool) -> Iterator[list[int]]:
+        light = self._basis[(self._basis != 0) @ self.shares < self.system.owners.least_share]
+        for vector in light:
+            if not self._is_known(vector, is_free=is_known_free):
+                yield self._used(vector[None, :])
 
     def _told_by(self, part: Residues, *, is_known_free: bool) -> Iterator[list[int]]:
-        earlier = self._ordered[0][:, self._fresh_count :]
-        earlier = earlier[: self._ordered[1]]
-
-        def is_known(vector: Residues) -> bool:
-            support = np.append(vector != 0, np.False_)[self.numbers]
-            if self.system.owners.are_enough(support):
-                return True
-            return is_known_free and bool(in_span(earlier, vector[None, :], self.prime)[0])
-
+        is_known = partial(self._is_known, is_free=is_known_free)
         least = self.system.owners.least_share
-        light = part[(part != 0) @ self.shares < least]
-        light_vectors = [vector for vector in light if not is_known(vector)]
-        for vector in light_vectors:
-            yield self._used(vector)
-        if light_vectors:
-            return
         result = light_vector(part, self.shares, least, self.prime, is_known, NODES)
         if result.state == "found":
-            yield self._used(result.vector)
+            yield self._used(result.vector[None, :])
         elif result.state == "undecided":
-            rows = sorted({number for vector in part for number in self._used(vector)})
+            rows = self._used(part)
             # Without a few of them, it may be decided: not all are at fault.
             groups = isqrt(len(rows))
             yield from (rows[first::groups] for first in range(groups))
+
+    def _is_known(self, vector: Residues, *, is_free: bool) -> bool:
+        """Return whether a combination may be told: it is of enough owners, or was told before."""
+        support = np.append(vector != 0, np.False_)[self.numbers]
+        if self.system.owners.are_enough(support):
+            return True
+        rows, count = self._ordered
+        earlier = rows[:count, self._fresh_count :]
+        return is_free and bool(in_span(earlier, vector[None, :], self.prime)[0])
 
     @property
     def _fresh_count(self) -> int:
@@ -126,11 +134,12 @@ class SmallCombinations:
         is_earlier = form.pivots >= len(fresh)
         return np.vstack([form.rows[is_earlier], form.rows[~is_earlier]]), int(is_earlier.sum())
 
-    def _used(self, vector: Residues) -> list[int]:
-        """Return the numbers of the new rows that a vector is combined of, old ones preferred."""
+    def _used(self, vectors: Residues) -> list[int]:
+        """Return the numbers of the new rows that vectors are combined of, old ones preferred."""
         rows, count = self._ordered[0], self._fresh_count
-        factors = combination(rows[:, count:], vector, self.prime).astype(np.int64)
-        fresh = (factors[:, None] * rows[:, :count].astype(np.int64)) % self.prime
-        is_used = fresh.sum(axis=0) % self.prime != 0
-        numbers: list[int] = self.system.numbers[self.system.is_fresh][is_used].tolist()
+        factors = combined_factors(rows[:, count:], vectors, self.prime).astype(np.int64)
+        fresh = np.zeros((len(vectors), count), np.int64)
+        for number, row in enumerate(rows[:, :count].astype(np.int64)):
+            fresh = (fresh + factors[:, number, None] * row) % self.prime
+        numbers: list[int] = self.system.numbers[self.system.is_fresh][fresh.any(axis=0)].tolist()
         return numbers

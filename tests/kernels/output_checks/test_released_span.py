@@ -5,7 +5,7 @@ import pytest
 
 from policy_engine.kernels.output_checks.released_span import (
     alike_multiples,
-    combination,
+    combined_factors,
     echelon,
     in_span,
     light_vector,
@@ -38,12 +38,12 @@ def test_a_difference_is_in_the_span_and_a_part_is_not():
     vectors = np.array([[1.0, 0, PRIME - 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
     assert in_span(rows, vectors, PRIME).tolist() == [True, False, True]
     assert in_span(rows[:0], vectors, PRIME).tolist() == [False, False, True]
-    assert combination(rows, vectors[0], PRIME).tolist() == [1, PRIME - 1]
+    assert combined_factors(rows, vectors[:1], PRIME).tolist() == [[1, PRIME - 1]]
 
 
 def test_rows_that_are_first_are_preferred_in_a_combination():
     rows = np.array([[1.0, 0], [1, 1], [0, 1]])
-    assert combination(rows, np.array([0.0, 1]), PRIME).tolist() == [PRIME - 1, 1, 0]
+    assert combined_factors(rows, np.array([[0.0, 1]]), PRIME).tolist() == [[PRIME - 1, 1, 0]]
 
 
 def lightest(rows, weights):
@@ -92,6 +92,18 @@ def test_a_search_that_is_cut_short_is_undecided_and_never_absent():
     weights = np.ones(6, np.int64)
     assert light_vector(basis, weights, 3, PRIME, lambda _: False, 0).state == "undecided"
     assert light_vector(basis, weights, 3, PRIME, lambda _: False, 99).state == "absent"
+
+
+def test_few_lines_of_few_units_do_not_make_a_search_of_large_tables_long():
+    labels = np.random.default_rng(4).integers(0, 12, (3, 400))
+    labels[0, labels[0] < 6] = 11
+    for key, first, line in ((0, 0, 0), (0, 200, 1), (1, 12, 13), (2, 20, 14)):
+        labels[key, first : first + 12] = line
+    rows = np.vstack([np.equal.outer(np.unique(one), one) for one in labels]).astype(float)
+    basis = echelon(rows, PRIME, is_reduced=True).rows
+    weights = np.ones(400, np.int64)
+    assert light_vector(basis, weights, 10, PRIME, lambda _: False, 9).state == "absent"
+    assert light_vector(basis, weights, 13, PRIME, lambda _: False, 9).state == "found"
 
 
 def test_what_is_known_does_not_count():
