@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from policy_engine.api.deciding import ProofSource, query_data
 from policy_engine.api.folder_pages import write_pages
+from policy_engine.api.output_ledgers import open_output_ledger
 from policy_engine.audits.outputs.explaining import confidential_verdict
 from policy_engine.audits.outputs.layout import ShownTable
 from policy_engine.data.keys import Key
@@ -92,6 +93,7 @@ def submit_answer(
         dialect=dialect,
         dataset=checked.recorded.scope.dataset,
         is_exception=bool(exception),
+        ledger=checked.offered.head,
     )
     answer = _SubmittedAnswer(checked, checked.offered)
     evidence = _evidence(checked, checked.offered, evidence_json(checked, sql, decision))
@@ -212,20 +214,27 @@ def accept_answer(
     """Accept the answer in a folder: it is computed again, entered in the ledger that earlier
     answers are in, and may then be given out.
 
-    So what is asked later is judged against it. The policies must still permit it, and the answer
-    be the one that was submitted. `key` and `expect` are of the folder's log, all else is as for
+    So what is asked later is judged against it. The policies must still permit it, the answer be
+    the one that was submitted, and the ledger that which it was judged against, with what was
+    answered since. `key` and `expect` are of the folder's log, all else is as for
     `query_data`, for who asked. Raises LedgerError: the code of what the ledger has against it
-    (K040 to K045, K050), and then nothing is recorded; K028 as `OutputFolder.decide`, and for an
-    answer that is no longer the same; K027 for a folder that was changed; DeniedError where the
-    policies do not permit it any more; QueryError, DataError as `query_data`.
+    (K040 to K045, K050), and then nothing is recorded; K033 for another ledger; K028 as
+    `OutputFolder.decide`, and for an answer that is no longer the same; K027 for a folder that was
+    changed; DeniedError where the policies do not permit it any more; QueryError, DataError as
+    `query_data`.
     """
     read = OutputFolder.read(Path(folder), key, expect)
     question = read.submission.question
     if question is None:
         message = f"{str(folder)!r} is of a session or of tables: it has no answer to a query."
         raise LedgerError.of("K028", message, "Its outputs are accepted one by one, by name.")
+    ledger = open_output_ledger(
+        output_ledger, output_ledger_key, output_ledger_head, "output_ledger"
+    )
 
     def record() -> None:
+        if ledger is not None:
+            ledger.check_has(question.ledger)
         review = AnswerReview(question.is_exception, _accepted(read, by.strip()))
         result = query_data(
             question.sql,
@@ -240,9 +249,7 @@ def accept_answer(
             log=log,
             log_key=log_key,
             owners=owners,
-            output_ledger=output_ledger,
-            output_ledger_key=output_ledger_key,
-            output_ledger_head=output_ledger_head,
+            output_ledger=ledger,
             noise_key=noise_key,
             review=review,
             **reading,

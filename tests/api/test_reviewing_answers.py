@@ -227,3 +227,16 @@ def test_a_policy_that_no_longer_permits_it_lets_nothing_out(folder, ledger, mon
 def test_answers_are_in_the_queue_of_a_checker(folder, ledger):
     submitted(folder, ledger)
     assert [one.name for one in order_folder(folder).places] == ["answer"]
+
+
+def test_an_answer_is_not_accepted_with_another_ledger(folder, ledger, tmp_path):
+    submitted(folder, ledger)
+    other = tmp_path / "other"
+    asked(other, EVERYBODY)
+    with pytest.raises(
+        LedgerError, match="not that which the answer was judged against"
+    ) as refused:
+        accepted(folder, other)
+    assert (refused.value.code, len(OutputLedger(other).history())) == ("K033", 2)
+    asked(ledger, EVERYBODY)
+    assert accepted(folder, ledger).word == "accepted"

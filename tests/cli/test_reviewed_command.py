@@ -78,6 +78,18 @@ def test_an_answer_is_not_accepted_without_its_ledger(run):
     assert run("check", "release", "sent", "--to", "out").exception.code == "K028"
 
 
+def test_an_answer_is_accepted_with_the_ledger_that_it_was_judged_against(run, tmp_path):
+    # All of it is for a person, so that nothing was entered in the ledger yet.
+    sent = ask(run, "--review", "sent", sql=TOTALS.replace("COUNT(*) AS n, ", ""))
+    assert "a new ledger was begun, so no earlier answer counted" in sent.stderr
+    mistyped = [*INPUTS[:-1], "anwsers"]
+    refused = run("check", "accept", "sent", "answer", *DECIDED, *mistyped)
+    assert (refused.exception.code, (tmp_path / "anwsers").exists()) == ("K033", False)
+    ask(run, sql="SELECT COUNT(*) AS n FROM T")
+    done = run("check", "accept", "sent", "answer", *DECIDED, *INPUTS)
+    assert done.exit_code == 0
+
+
 def test_who_asked_may_decide_only_if_that_is_said(run):
     ask(run, "--review", "sent")
     own = ("--reason", "Fine.", "--by", RESEARCHER)

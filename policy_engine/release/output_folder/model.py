@@ -53,7 +53,7 @@ class AskedQuestion(_Part):
     """The query that an answer is to, who asked it for which purpose, and about which dataset.
 
     `is_exception` says that all of the answer was asked for, not only what the rules leave to a
-    person.
+    person. `ledger` is the head of the ledger of earlier answers that it was judged against.
     """
 
     sql: str
@@ -61,6 +61,7 @@ class AskedQuestion(_Part):
     purpose: str = ""
     dialect: str = "duckdb"
     dataset: str
+    ledger: str
     is_exception: bool = False
 
 

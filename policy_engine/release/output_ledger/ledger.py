@@ -144,6 +144,14 @@ class OutputLedger:
         with self._reading() as ledger:
             return ledger.outcome(answer, partly=partly)[0]
 
+    def begin(self) -> bool:
+        """Make the ledger if there is none, and return whether there was none: so that it has a
+        head before anything is recorded. Raises as `check_and_record` for one that is expected."""
+        if self.store.exists():
+            return False
+        with self._transaction():
+            return True
+
     def check_expected(self) -> None:
         """Refuse a ledger that lacks the head that it is expected to have, if any is (K033).
 
@@ -153,6 +161,19 @@ class OutputLedger:
             with self._reading():
                 return
         self._check_none_expected()
+
+    def check_has(self, head: str) -> None:
+        """Refuse a ledger that lacks a head which an answer was judged against (K033).
+
+        Raises RequestError (U001) for what is not a head.
+        """
+        former = Head.of(head, "ledger show")
+        if not self.store.exists():
+            raise self._unexpected_error("There is no output ledger", former)
+        with self._reading() as ledger:
+            if not _is_in(ledger.stored, former):
+                fault = "The output ledger is not that which the answer was judged against"
+                raise self._unexpected_error(fault, former)
 
     # -- what it says ------------------------------------------------------------------------------
 
@@ -212,9 +233,7 @@ class OutputLedger:
         """Refuse a ledger that lacks the expected head."""
         if self.expected is None:
             return
-        rows = stored.rows(max(self.expected.number, 0))
-        entries = (parse_entry(row, OUTPUTS) for row in rows)
-        if not any(self.expected.is_at(one.number, one.hash) for one in entries):
+        if not _is_in(stored, self.expected):
             fault = "The output ledger is another one, or was cut off"
             raise self._unexpected_error(fault, self.expected)
         self.expected = None  # From now on, it is compared with what was read last.
@@ -280,6 +299,11 @@ class _Transaction:
         entry = make_entry(self.ledger.chain, (mark.number, mark.hash), logged, **parts)
         self.stored.add(entry)
         self.state.add(entry.to_json())
+
+
+def _is_in(stored: StoredLedger, head: Head) -> bool:
+    entries = (parse_entry(row, OUTPUTS) for row in stored.rows(max(head.number, 0)))
+    return any(head.is_at(one.number, one.hash) for one in entries)
 
 
 def _view(answer: OutputAnswer) -> View:

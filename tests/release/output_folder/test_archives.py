@@ -106,7 +106,8 @@ def test_two_outputs_do_not_name_one_file(texts):
 
 def test_answers_to_queries_do_not_come_from_elsewhere(texts):
     said = json.loads(texts["outputs.json"])
-    said["question"] = {"sql": "SELECT 1", "assignee": "http://e.com/a", "dataset": "http://e.com"}
+    asked = {"sql": "SELECT 1", "assignee": "http://e.com/a", "dataset": "http://e.com"}
+    said["question"] = {**asked, "ledger": f"1:{'0' * 64}"}
     with pytest.raises(LedgerError, match=r"K027.*query"):
         read_archive(packed({**texts, "outputs.json": json.dumps(said).encode()}))
 

@@ -194,7 +194,7 @@ def answer_checked(
     if review.accepted is not None:
         return task.accepted(judged, review.accepted, is_exception=review.is_exception)
     checked = task.answer(judged, suppress_totals(judged))
-    return replace(checked, offered=task.offered(judged, review, checked))
+    return task.reviewed(judged, review, checked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,24 +236,29 @@ class _AnswerTask:
             conditions=self.conditions,
         )
 
-    def offered(
+    def reviewed(
         self, judged: TableVerdict, review: AnswerReview, checked: CheckedAnswer
-    ) -> OfferedAnswer | None:
-        """Return what a person may let out; None where nothing is left to one.
+    ) -> CheckedAnswer:
+        """Return an answer with what a person may let out, unless nothing is left to one, and the
+        head of the ledger that this was judged against, which is made if there was none.
 
         That there is nothing more than is shown, is for the person alone: it follows from what the
         ledger has against cells.
         """
         is_left = is_for_review(checked.judged or checked.verdict)
         if judged.check.mitigation == "deny" or not (review.is_exception or is_left):
-            return None
+            return checked
+        is_begun = self.ledger.ledger.begin() or checked.recorded.is_begun
+        head = str(self.ledger.ledger.summary().head)
         before = opened(judged, is_exception=review.is_exception)
         use = LedgerUse(is_recorded=False, accepted="nobody yet")
         offer = self.answer(before, suppress_totals(before), use)
         assert offer.judged is not None  # noqa: S101 (it was made here)
         is_more = len(offer.suppressed) < len(checked.suppressed)
         names = tuple(one.words for one in self.checkable.query.aggregates)
-        return OfferedAnswer(offer.table, offer.judged.released, is_more, names)
+        offered = OfferedAnswer(offer.table, offer.judged.released, head, is_more, names)
+        recorded = replace(checked.recorded, head=head, is_begun=is_begun)
+        return replace(checked, offered=offered, recorded=recorded)
 
     def accepted(
         self, judged: TableVerdict, accepted: AcceptedAnswer, *, is_exception: bool

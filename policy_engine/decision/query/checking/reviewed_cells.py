@@ -52,11 +52,13 @@ class OfferedAnswer:
 
     `cells` are (rows, aggregates) of the verdict. A cell that the ledger has something against is
     not among them, whatever a person thinks of it. It `is_more` where the rules show less.
-    `aggregates` are what people read for those of the verdict.
+    `aggregates` are what people read for those of the verdict. `head` is that of the ledger which
+    it was judged against.
     """
 
     table: "pa.Table"
     cells: "NDArray[np.bool_]"
+    head: str
     is_more: bool = True
     aggregates: tuple[str, ...] = ()
 
