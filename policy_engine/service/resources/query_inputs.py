@@ -3,13 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policy_engine.decision import Decider
 from policy_engine.decision.knowing import Known
 from policy_engine.errors import QueryError
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.resources.decisions import Decisions
+
+if TYPE_CHECKING:
+    from policy_engine.decision.query.model import QueryResult
 
 _LEDGER = "outputs.sqlite"
 
@@ -32,17 +35,19 @@ class QueryInputs:
             if knowledge.has(iri) or knowledge.parts(iri)
         }
 
-    def permit(self, sql: str, assignee: str, purpose: str) -> bool:
-        """Return whether the policies in force let a query be asked. Nothing of it is logged."""
+    def permitted(self, sql: str, assignee: str, purpose: str) -> "QueryResult | None":
+        """Return what the policies in force say of a query that they let be asked, and which check
+        its answer has to pass; None where they do not. Nothing of it is run or logged."""
         from policy_engine.api.deciding import query_data  # noqa: PLC0415 (slow to import)
 
         decider = self.decisions.decider()
         data = self.known_data(decider, assignee, sql)
         question = sql, decider.policies, assignee, data, purpose
         try:
-            return query_data(*question, run=False, **self.common(decider)).permitted
+            result = query_data(*question, run=False, **self.common(decider))
         except QueryError:
-            return False
+            return None
+        return result if result.permitted else None
 
     @property
     def ledger(self) -> Path:

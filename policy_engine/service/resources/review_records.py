@@ -16,6 +16,7 @@ from policy_engine.service.store.people import Person
 from policy_engine.service.store.reviews import StoredReview
 
 if TYPE_CHECKING:
+    from policy_engine.methods.output_checks.parameters import OutputCheck
     from policy_engine.release.output_folder.folder import OutputFolder
 
 _FOLDERS = "reviews"
@@ -44,6 +45,12 @@ class ReviewRecords:
         from policy_engine.release.output_folder.folder import OutputFolder  # noqa: PLC0415 (slow to import)
 
         return OutputFolder.read(self.place(review_id), self.key)
+
+    def check(self, review_id: str) -> "OutputCheck":
+        """Return the check that an answer was judged by when it was sent. Raises as `read`."""
+        from policy_engine.methods.output_checks.parameters import OutputCheck  # noqa: PLC0415
+
+        return OutputCheck.model_validate(self.read(review_id).evidence.check)
 
     def row(self, review_id: str) -> StoredReview:
         """Return the row of a review as it is. Raises ServiceError (N003) where there is none."""

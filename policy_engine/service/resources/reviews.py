@@ -176,17 +176,15 @@ class Reviews:
         """Return the rows of an answer that was accepted, to who asked for it.
 
         Raises ServiceError (N003) for who did not, LedgerError (K028) while nobody has decided,
-        for one that was rejected, and where policies would not have it asked any more.
+        for one that was rejected, and where policies would not have it asked any more, or have it
+        checked in another way than it was.
         """
         from policy_engine.api.reviewing_answers import give_answer  # noqa: PLC0415 (slow to import)
         from policy_engine.decision.query.rows import as_json  # noqa: PLC0415 (slow to import)
 
-        row = self._own(actor, review_id)
+        row = self._for_submitter(actor, review_id)
         if row.kind != "answer":
             raise nothing_there()
-        if not self.inputs.permit(row.request, row.assignee, row.purpose):
-            message = "Policies do not let you ask for this answer any more."
-            raise LedgerError.of("K028", message, "What was accepted is given out while they do.")
         place = self.records.place(row.id)
         table = give_answer(place, row.assignee, by=actor.id, key=self.records.key)
         return ReviewedAnswer(
@@ -200,18 +198,32 @@ class Reviews:
 
         Raises as `answer`.
         """
-        row = self._own(actor, review_id)
+        row = self._for_submitter(actor, review_id)
         files = self.records.read(row.id).hand_out(by=actor.id)
         if name not in files:
             raise nothing_there()
         return files[name]
 
-    def _own(self, actor: Actor, review_id: str) -> StoredReview:
+    def _for_submitter(self, actor: Actor, review_id: str) -> StoredReview:
+        """Return a review of which the caller is given whatever may leave. Raises as `answer`."""
         authorise(actor, Verb.SUBMIT_OUTPUTS)
         row = self.records.row(review_id)
         if row.submitter_id != actor.id or (row.kind == "answer" and row.assignee != actor.party):
             raise nothing_there()
+        if row.kind == "answer":
+            self._check_policies(row)
         return row
+
+    def _check_policies(self, row: StoredReview) -> None:
+        """Raise LedgerError (K028) unless policies let an answer be asked for, by the check that it
+        was judged by, or without any."""
+        permitted = self.inputs.permitted(row.request, row.assignee, row.purpose)
+        if permitted is None:
+            message = "Policies do not let you ask for this answer any more."
+            raise LedgerError.of("K028", message, "What was accepted is given out while they do.")
+        if permitted.check not in (None, self.records.check(row.id)):
+            message = "Policies have this answer checked in another way than when it was sent."
+            raise LedgerError.of("K028", message, "Ask again, and have that reviewed.")
 
     # -- for both ------------------------------------------------------------------------------
 

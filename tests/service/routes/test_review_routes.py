@@ -354,11 +354,39 @@ def test_a_policy_that_was_withdrawn_lets_nothing_out(owner, reader):
 def test_what_was_accepted_is_not_given_out_once_its_policy_was_withdrawn(owner, reader):
     review = ask(reader)["review"]
     decide(owner, review)
-    address = f"{API}/reviews/{review}/answer"
-    assert reader.get(address).status_code == 200
+    assert [one.status_code for one in given(reader, review)] == [200] * 3
     policy_id = owner.get(f"{API}/policies").json()["items"][0]["id"]
     assert owner.post(f"{API}/policies/{policy_id}:withdraw", json={"reason": "Over."}).is_success
-    assert code(reader.get(address)) == (409, "K028")
+    assert [code(one) for one in given(reader, review)] == [(409, "K028")] * 3
+
+
+def given(client, review):
+    """Return the answers to all calls that give out what was accepted of an answer."""
+    names = ("answer", "files/answer.csv", "files/answer.parquet")
+    return [client.get(f"{API}/reviews/{review}/{name}") for name in names]
+
+
+def test_what_was_accepted_is_not_given_out_once_a_policy_has_it_checked_in_another_way(
+    owner, reader
+):
+    review = ask(reader)["review"]
+    decide(owner, review)
+    changed(owner, policy().replace('"rightOperand": 5', '"rightOperand": 50'))
+    assert [code(one) for one in given(reader, review)] == [(409, "K028")] * 3
+    changed(owner, policy())
+    assert [one.status_code for one in given(reader, review)] == [200] * 3
+    column = {"target": f"{DATA}/gain", "action": "read", "assignee": READER}
+    changed(owner, json.dumps({**json.loads(policy()), "prohibition": [column]}))
+    assert [code(one) for one in given(reader, review)] == [(409, "K028")] * 3
+
+
+def changed(owner, text):
+    """Publish another version of the only policy."""
+    address = f"{API}/policies/{owner.get(f'{API}/policies').json()['items'][0]['id']}"
+    tag = owner.get(address).headers["etag"]
+    draft = owner.put(f"{address}/draft", json={"text": text}, headers={"If-Match": tag})
+    tag = {"If-Match": draft.headers["etag"]}
+    assert owner.post(f"{address}:publish", headers=tag).is_success
 
 
 def test_who_has_too_many_reviews_open_is_told_that_no_other_was_asked_for(reader, monkeypatch):
