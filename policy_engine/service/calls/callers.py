@@ -48,8 +48,8 @@ def caller_of(call: Request) -> Actor:
     return actor
 
 
-def check_still_allowed(call: Request, verb: Verb) -> None:
-    """Check that who opened a stream may still read it.
+def reader_of(call: Request, verb: Verb) -> Actor:
+    """Return who reads a stream that they opened, with the roles that they have by now.
 
     Raises ServiceError: N010 once the sign-in or the key has ended, N002 once the role has.
     """
@@ -58,6 +58,7 @@ def check_still_allowed(call: Request, verb: Verb) -> None:
     identities = services.identities
     actor = identities.by_key(key) if key else identities.by_cookie(cookie, is_call=False)
     authorise(actor, verb)
+    return actor
 
 
 def check_signed_in(call: Request, size: int) -> None:

@@ -1,7 +1,7 @@
 """The stream of what happens, as server-sent events."""
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Request
@@ -9,10 +9,11 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from policy_engine.errors import PolicyEngineError
-from policy_engine.service.calls.callers import ServicesOf, allowed, check_still_allowed
+from policy_engine.service.calls.callers import ServicesOf, allowed, reader_of
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import owners_of, reach_of
 from policy_engine.service.identity.roles import Verb, Whose
+from policy_engine.service.runs.broadcasting import RunNews
 from policy_engine.service.services import Services
 
 router = APIRouter(tags=["runs"])
@@ -35,7 +36,7 @@ class EventStream(StreamingResponse):
 @router.get("/events", response_class=EventStream)
 async def stream_events(
     services: ServicesOf,
-    actor: Reader,
+    _: Reader,
     call: Request,
     last_event_id: Annotated[str, Header()] = "",
 ) -> EventStream:
@@ -46,24 +47,30 @@ async def stream_events(
     """
     is_number = last_event_id.isascii() and last_event_id.isdigit() and len(last_event_id) < _DIGITS
     heard = int(last_event_id) if is_number else None
-    return EventStream(_frames(services, actor, call, heard), headers=_HEADERS)
+    return EventStream(_frames(services, call, heard), headers=_HEADERS)
 
 
-async def _frames(
-    services: Services, actor: Actor, call: Request, heard: int | None
-) -> AsyncIterator[str]:
-    """Yield what is to be sent, until the reader may no longer read, or the service ends."""
-    reach, checked = reach_of(actor, Verb.READ_RUNS), time.monotonic()
-    owners = owners_of(actor, Verb.READ_RUNS)
-    changes = services.run_news.changes
+async def _frames(services: Services, call: Request, heard: int | None) -> AsyncIterator[str]:
+    """Yield what is to be sent, until the reader may no longer read, or the service ends.
+
+    Whose runs they may read is asked again before anything is sent after somebody's rights have
+    changed: what was true when the stream was opened lets nobody hear of what comes later.
+    """
+    changes, checked, actor = -1, 0.0, None
     yield ": the stream has begun\n\n"
     async for news in services.run_news.listen(heard, BEAT):
-        if changes != services.run_news.changes or time.monotonic() - checked > CHECK:
-            changes = services.run_news.changes
+        is_old = time.monotonic() - checked > CHECK
+        if actor is None or is_old or changes != services.run_news.changes:
+            changes, checked = services.run_news.changes, time.monotonic()
             try:
-                await run_in_threadpool(check_still_allowed, call, Verb.READ_RUNS)
+                actor = await run_in_threadpool(reader_of, call, Verb.READ_RUNS)
             except PolicyEngineError:
                 return
-            checked = time.monotonic()
-        own = [one for one in news if reach is Whose.ALL or one.people & owners]
-        yield "".join(one.frame for one in own) or ": still there\n\n"
+        yield "".join(one.frame for one in _readable(actor, news)) or ": still there\n\n"
+
+
+def _readable(actor: Actor, news: Sequence[RunNews]) -> Iterator[RunNews]:
+    """Yield the news of runs that somebody may read."""
+    is_all = reach_of(actor, Verb.READ_RUNS) is Whose.ALL
+    owners = owners_of(actor, Verb.READ_RUNS)
+    return (one for one in news if is_all or one.people & owners)

@@ -180,14 +180,18 @@ class RunBroadcaster:
 
 
 def _sign_ins(session: Session) -> object:
-    """Return what changes once a sign-in or a key was ended, or somebody has other roles."""
+    """Return what changes once a sign-in or a key was ended, or somebody has other roles.
+
+    The last of several changes can be written first: they are counted, too. Of stewards, one who
+    comes and one who goes leave as many.
+    """
     counted = (
-        select(func.max(SignIn.ended)).scalar_subquery(),
-        select(func.max(ApiKey.ended)).scalar_subquery(),
-        select(func.sum(Person.revision)).scalar_subquery(),
-        select(func.count()).select_from(Stewardship).scalar_subquery(),
+        select(func.count(SignIn.ended), func.max(SignIn.ended)),
+        select(func.count(ApiKey.ended), func.max(ApiKey.ended)),
+        select(func.count(), func.sum(Person.revision)),
+        select(func.count(), func.max(Stewardship.created)),
     )
-    return tuple(session.execute(select(*counted)).one())
+    return tuple(tuple(session.execute(one).one()) for one in counted)
 
 
 def _newest(session: Session) -> int:

@@ -3,10 +3,12 @@ import threading
 
 import pytest
 from followed import apart, cheap, steward
-from served import API, code, person, signed_in
+from served import API, code, named, person, signed_in
 
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.roles import Role
 from policy_engine.service.routes import events
-from policy_engine.service.store.people import Person
+from policy_engine.service.store.people import Person, Stewardship
 
 
 def frames(services, client, heard=None, seconds=0.8):
@@ -92,6 +94,51 @@ def test_a_stream_ends_within_a_second_of_signing_out(services):
         one.join()
     assert is_over
     assert "event: run" not in body
+
+
+def told_after(services, client, starter, change):
+    """Return how many runs somebody hears of, one of them started once a right has ended."""
+    runs = cheap(services)
+    runs.create(starter, "wait", {})
+    timers = [
+        threading.Timer(0.3, change),
+        threading.Timer(0.6, runs.create, [starter, "wait", {}]),
+    ]
+    for one in timers:
+        one.start()
+    _, body, is_over = frames(services, client, seconds=1.0)
+    for one in timers:
+        one.join()
+    assert not is_over
+    return body.count("event: run")
+
+
+@pytest.mark.both_databases
+def test_who_is_no_longer_an_auditor_hears_of_their_own_runs_alone(services):
+    client = signed_in(services, "auditor", "owner")
+    own_id = client.get(f"{API}/me").json()["id"]
+
+    def demote():
+        with services.database.writing() as session:
+            row = session.get_one(Person, own_id)
+            row.roles, row.revision = ["owner"], row.revision + 1
+
+    assert told_after(services, client, steward(services), demote) == 1
+
+
+def test_a_steward_in_whose_place_is_another_hears_no_more_of_the_owner(services):
+    owner, client = signed_in(services, "owner"), signed_in(services, "steward")
+    named(owner, client)
+    owner_id = owner.get(f"{API}/me").json()["id"]
+    other = person(services, "steward")
+
+    def replace_steward():
+        with services.database.writing() as session:
+            session.query(Stewardship).delete()
+            session.add(Stewardship(owner_id=owner_id, steward_id=other))
+
+    starter = Actor(id=owner_id, name="Olga", roles=(Role.STEWARD,))
+    assert told_after(services, client, starter, replace_steward) == 1
 
 
 def test_consumers_hear_nothing_of_runs(services):
