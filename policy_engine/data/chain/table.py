@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 
 EMPTY = "the file is empty"
+LEAST, LARGEST = -(2**63), 2**63 - 1
+"""The numbers that a row can have; those below 1 must be reported."""
 
 
 class UnfinishedError(Exception):
@@ -69,20 +71,33 @@ class OpenTable:
 
     def rows(self, start: int = 0) -> Iterator[Row]:
         """Return the rows in order, starting at a number."""
-        # A table may have numbers below 1, which must be reported.
-        least = start or -(2**63)
-        query = f"SELECT number, entry, hash FROM {self.name} WHERE number >= ? ORDER BY number"  # noqa: S608
-        return starmap(_row, self.select(query, least))
+        return self.between(start or LEAST, LARGEST)
 
-    def latest(self, before: int | None = None, texts: Sequence[bytes] = ()) -> Iterator[Row]:
-        """Return the rows from the last one backwards, below a number, with each of some texts."""
+    def between(self, first: int, last: int) -> Iterator[Row]:
+        """Return the rows in order from a number to another."""
+        query = (
+            f"SELECT number, entry, hash FROM {self.name} "  # noqa: S608
+            "WHERE number BETWEEN ? AND ? ORDER BY number"
+        )
+        return starmap(_row, self.select(query, first, last))
+
+    def lowest(self, below: int, count: int) -> int | None:
+        """Return the least number of so many rows below a number; None if there are none."""
+        query = (
+            f"SELECT min(number) FROM (SELECT number FROM {self.name} "  # noqa: S608
+            "WHERE number < ? ORDER BY number DESC LIMIT ?)"
+        )
+        [number] = self.select(query, below, count).fetchone()
+        return None if number is None else int(number)
+
+    def latest(self, below: int, lowest: int, texts: Sequence[bytes] = ()) -> Iterator[Row]:
+        """Return the rows below a number backwards to another, with each of some texts."""
         has_text = " AND instr(CAST(entry AS BLOB), ?)" * len(texts)
         query = (
             f"SELECT number, entry, hash FROM {self.name} "  # noqa: S608
-            f"WHERE number < ?{has_text} ORDER BY number DESC"
+            f"WHERE number < ? AND number >= ?{has_text} ORDER BY number DESC"
         )
-        below = 2**63 - 1 if before is None else before
-        return starmap(_row, self.select(query, below, *texts))
+        return starmap(_row, self.select(query, below, lowest, *texts))
 
     def add(self, entry: ChainEntry) -> int:
         """Insert an entry, and return its number."""

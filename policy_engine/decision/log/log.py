@@ -206,8 +206,9 @@ def last_entries(path: str | Path, count: int) -> list[Entry]:
 
 def log_lines(path: str | Path) -> Iterator[bytes]:
     """Yield the entries of a log as they were written, as lines: a log in a file of lines, whose
-    chain is verified as that of the log itself, with its key. Raises as `read_log` does, but for
-    lines that are not entries."""
+    chain is verified as that of the log itself, with its key. They are those that there are at
+    first; a table is not locked between them. Raises as `read_log` does, but for lines that are not
+    entries."""
     return (row.text + b"\n" for row in _store(path).rows())
 
 
@@ -220,8 +221,8 @@ def latest_entries(
     """Yield the entries of a log from the last one backwards, of those below a number.
 
     `is_wanted` judges an entry as JSON has it; those alone are looked at that have each of some
-    `texts` as a value. Of a table, no more is read than is taken. Raises as `read_log` does, but
-    for what is not an entry and has none of these texts.
+    `texts` as a value. Of a table, little more is read than is taken. Raises as `read_log` does,
+    but for what is not an entry and has none of these texts.
     """
     rows = _store(path).latest(before, [*map(canonical, texts)])
     return (

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from policy_engine.data.chain.connections import KeptConnection
+from policy_engine.data.chain.paging import latest_in_pages, rows_in_pages
 from policy_engine.data.chain.rows import Row
 from policy_engine.data.chain.table import ChainTable, UnfinishedError
 from policy_engine.decision.log.locks import PATIENCE
@@ -29,16 +30,15 @@ class LogTable:
             yield table.tail()
 
     def rows(self, start: int = 0) -> Iterator[Row]:
-        """Yield the rows that were there when reading began.
+        """Yield the rows that were there when reading began, in pages: nothing is locked between.
 
         If a writer was interrupted, its unfinished entry is undone first, as the next writer would
         do. Raises LogError (G001) if this reader may not do that.
         """
         import sqlite3  # noqa: PLC0415
 
-        with self._undoing(), reading(self.path, sqlite3.Error), self._table().reading() as table:
-            if table is not None:
-                yield from table.rows(start)
+        with self._undoing(), reading(self.path, sqlite3.Error):
+            yield from rows_in_pages(self._table(), start)
 
     @contextmanager
     def _undoing(self) -> Iterator[None]:
@@ -53,14 +53,14 @@ class LogTable:
     def latest(self, before: int | None = None, texts: Sequence[bytes] = ()) -> Iterator[Row]:
         """Yield the rows from the last one backwards, below a number, with each of some texts.
 
-        Only what is yielded is read, and what lies between if there are texts. An unfinished entry
-        is undone first. Raises LogError (G001) if this reader may not do that.
+        Little more than what is yielded is read, and what lies between if there are texts. Nothing
+        is locked while it is yielded. An unfinished entry is undone first. Raises LogError (G001)
+        if this reader may not do that.
         """
         import sqlite3  # noqa: PLC0415
 
-        with self._undoing(), reading(self.path, sqlite3.Error), self._table().reading() as table:
-            if table is not None:
-                yield from table.latest(before, texts)
+        with self._undoing(), reading(self.path, sqlite3.Error):
+            yield from latest_in_pages(self._table(), before, texts)
 
     def close(self) -> None:
         """Close the connection that is kept, if there is one."""

@@ -26,7 +26,8 @@ router = APIRouter(tags=["decisions"], route_class=RepeatableRoute)
 Asker = Annotated[Actor, Depends(allowed(Verb.DECIDE))]
 Reader = Annotated[Actor, Depends(allowed(Verb.READ_DECISIONS))]
 Exporter = Annotated[Actor, Depends(allowed(Verb.EXPORT_DECISIONS, is_costly=True))]
-EntryNumber = Annotated[int, Path(ge=1, le=2**53)]
+_MOST_ENTRIES = 2**53
+EntryNumber = Annotated[int, Path(ge=1, le=_MOST_ENTRIES)]
 Querier = Annotated[Actor, Depends(allowed(Verb.QUERY, is_costly=True))]
 
 
@@ -34,7 +35,7 @@ class LogPageQuery(LogFilter):
     """Which page of which entries is meant."""
 
     limit: Annotated[int, Query(ge=1, le=MOST)] = 50
-    cursor: Annotated[int | None, Query(ge=1)] = None
+    cursor: Annotated[int | None, Query(ge=1, le=_MOST_ENTRIES)] = None
 
 
 @router.post("/decisions", response_model=Decision)

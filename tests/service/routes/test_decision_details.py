@@ -1,10 +1,18 @@
+import sqlite3
+from threading import Thread
+
 import pytest
 from served import API, code, signed_in
 from test_dataset_routes import uploaded
 from test_decision_routes import DATA, READER, TABLE, ask, policy
 from test_policy_routes import published
 
+from policy_engine.data.chain import paging
 from policy_engine.decision.log import verify_log
+from policy_engine.decision.model import Decision, Request
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.identity.roles import Role
+from policy_engine.service.resources import decision_details
 
 UID = "http://example.com/policy/visits"
 
@@ -75,6 +83,58 @@ def test_the_log_is_exported_as_lines_whose_chain_is_that_of_the_log(services, r
 
 def test_a_log_that_is_not_there_yet_is_exported_empty(services):
     assert signed_in(services, "auditor").get(f"{API}/decisions:export").content == b""
+
+
+ASKED = Request(assignee=READER, action="read", targets=(DATA,))
+AUDITOR = Actor(id="auditor", name="Audit", roles=(Role.AUDITOR,))
+
+
+@pytest.fixture
+def exported(services, monkeypatch):
+    """The blocks of an export of five decisions more, one each, of pages of two."""
+    log = services.decisions.log()
+    for _ in range(5):
+        log.append(Decision(effect="deny", request=ASKED, reason="Because."))
+    monkeypatch.setattr(paging, "MOST_ROWS", 2)
+    monkeypatch.setattr(decision_details, "_BLOCK", 1)
+    return services.details.lines(AUDITOR)
+
+
+def elsewhere(work):
+    """Return what another thread makes of it."""
+    results = []
+    thread = Thread(target=lambda: results.append(work()))
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+def is_locked(path):
+    """Return whether somebody keeps others from committing to a database."""
+    connection = sqlite3.connect(path, 0, isolation_level=None)
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError:
+        return True
+    finally:
+        connection.close()
+    return False
+
+
+def test_decisions_go_on_while_an_export_is_read_half_and_is_dropped(
+    services, reader, exported, tmp_path
+):
+    dropped = services.details.lines(AUDITOR)
+    assert elsewhere(lambda: next(dropped)).endswith(b"\n")
+    lines = []
+    for _ in range(3):
+        lines.append(elsewhere(lambda: next(exported)))
+        assert not is_locked(services.decisions.path)
+        assert ask(reader).status_code == 200
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(b"".join([*lines, *exported]))
+    results = [verify_log(one, services.decisions.key) for one in (copy, services.decisions.path)]
+    assert [(one.intact, one.entries) for one in results] == [(True, 7), (True, 10)]
 
 
 OTHER = "http://example.com/Clinic"

@@ -62,6 +62,14 @@ def test_cursors_that_no_list_gave_are_no_fault_of_ours(services):
         assert code(answer) == (422, "N007")
 
 
+def test_numbers_of_entries_that_no_log_has_are_no_fault_of_ours(services):
+    auditor = signed_in(services, "auditor")
+    for number in (2**53 + 1, 2**63, 2**64, 10**400):
+        answer = auditor.get(f"{API}/decisions", params={"cursor": number})
+        assert code(answer) == (422, "N007")
+        assert code(auditor.get(f"{API}/decisions/{number}")) == (422, "N007")
+
+
 @pytest.mark.parametrize("moment", ["2020-01-01", "2020-01-01T00:00:00"])
 def test_moments_without_a_zone_are_in_utc(services, moment):
     auditor = signed_in(services, "auditor")
