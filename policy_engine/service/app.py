@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from policy_engine import __version__
 from policy_engine.service.calls.body_limits import BodyLimit
+from policy_engine.service.calls.characters import check_characters
 from policy_engine.service.calls.hosts import KnownHosts, host_name
 from policy_engine.service.calls.marking import Marking
 from policy_engine.service.calls.refusals import REFUSALS, add_refusals, name_media_type
@@ -71,6 +72,7 @@ def make_app(services: Services) -> FastAPI:
         docs_url=None,  # it would load its scripts from another host
         redoc_url=None,
         redirect_slashes=False,
+        dependencies=[Depends(check_characters)],
     )
     app.state.services = services
     add_refusals(app)

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Select, and_, or_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from policy_engine.errors import ServiceError
+from policy_engine.service.calls.characters import check_text
 
 _T = TypeVar("_T")
 _Row = TypeVar("_Row")
@@ -69,6 +70,7 @@ def _written(row: Any, order: tuple[Any, Any]) -> str:
 def _parsed(cursor: str) -> tuple[datetime, str]:
     try:
         moment, identifier = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        check_text(str(identifier))
         return datetime.fromisoformat(moment).astimezone(UTC), str(identifier)
     except (ValueError, TypeError, binascii.Error, OverflowError, RecursionError):
         message = "The cursor is not one that a list gave."
