@@ -75,7 +75,7 @@ class Submission(_Part):
     format: Literal[1] = 1
     check: str
     policy: str = ""
-    data: str = ""
+    data: Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")] = ""
     outputs: tuple[SubmittedOutput, ...]
     question: AskedQuestion | None = None
 

@@ -79,9 +79,21 @@ def outline(path: Path, ending: str) -> UploadedTable:
     try:
         _check_inflated(path, ending)
         kind, columns = read_header(named)
+        _check_names(columns)
         return UploadedTable(kind, columns, _count_rows(named, kind, columns))
     finally:
         named.unlink()
+
+
+def _check_names(columns: Sequence[str]) -> None:
+    """Raise DataError (C015) for a name that not every database keeps whole.
+
+    None is quoted: the first line of a file may be a person's data.
+    """
+    numbers = [number for number, name in enumerate(columns, start=1) if "\0" in name]
+    if numbers:
+        message = f"The name of column {numbers[0]} has the character U+0000, at which names end."
+        raise DataError.of("C015", message, "Rename it.")
 
 
 def _check_inflated(path: Path, ending: str) -> None:

@@ -88,6 +88,15 @@ def test_what_says_nothing_of_its_outputs_is_refused(texts, text):
         read_archive(packed({**texts, "outputs.json": text}))
 
 
+def test_data_are_called_by_what_every_database_keeps(texts):
+    outputs = {**json.loads(texts["outputs.json"]), "data": "abc\n"}
+    kept = read_archive(packed({**texts, "outputs.json": json.dumps(outputs).encode()}))
+    assert kept.submission.data == "abc\n"
+    outputs["data"] = "a\0"
+    with pytest.raises(LedgerError, match=r"K027.*what its outputs are"):
+        read_archive(packed({**texts, "outputs.json": json.dumps(outputs).encode()}))
+
+
 def test_what_says_too_much_of_its_outputs_is_refused(texts):
     facts = json.loads(texts["evidence.json"])
     facts["outputs"][0]["known"] = {"x": [{}] * 400_000}
