@@ -20,6 +20,7 @@ from policy_engine.api.session_groups import SessionGroups, not_offered
 from policy_engine.api.session_outputs import SessionOutput
 from policy_engine.api.session_tables import (
     TableRequest,
+    check_nested,
     crosstab_request,
     pivot_request,
     tabulated,
@@ -33,6 +34,7 @@ from policy_engine.audits.outputs.fitted_models import (
 )
 from policy_engine.audits.outputs.microdata import Microdata, OwnedRows, named_columns
 from policy_engine.audits.outputs.model_rows import fitted_rows, result_rows
+from policy_engine.audits.outputs.nested_keys import NestedKeys
 from policy_engine.audits.outputs.regression_results import regression_output
 from policy_engine.data.keys import Key
 from policy_engine.errors import RequestError, did_you_mean, join_names
@@ -112,7 +114,7 @@ class OutputSession:
         self._outputs: dict[str, PreparedOutput] = {}
         self._scratch = TemporaryDirectory(prefix="policy-engine-")
         self._own_ledger = OutputLedger(Path(self._scratch.name) / "session")
-        self._ledger_head = ""
+        self._ledger_head, self._nested = "", NestedKeys()
         self._is_open = True
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -212,8 +214,22 @@ class OutputSession:
 
     def _add_table(self, name: str, request: TableRequest, data: Any) -> SessionOutput:
         fills = self._chosen.check.profile.zeros_disclosive
-        made = tabulated(request, self._rows(data), fills=fills)
-        return self._keep(name, "table", request.text, made=made, layout=request.layout)
+        made = tabulated(request, self._rows(data), fills=fills, nested=self._nested)
+        words = tuple(
+            f"{made.table.keys[lower]} is declared to lie within {made.table.keys[upper]}"
+            for lower, upper in made.nested
+        )
+        more = {"made": made, "layout": request.layout, "comments": words}
+        return self._keep(name, "table", request.text, **more)
+
+    @check_arguments
+    def nested(self, column: str, *, within: str) -> None:
+        """Declare that each value of a column lies in one of another, as everybody knows: a
+        district in a region. Tables by both are then judged as those by the lower one are, and a
+        checker is told. Raises RequestError (K025) where that is not so in the data."""
+        self._check_open()
+        check_nested(self._rows(None), column, within)
+        self._nested = self._nested.with_pair(column, within)
 
     def _rows(self, data: Any) -> Microdata:
         if self._data is None:

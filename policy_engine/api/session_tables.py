@@ -5,9 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from policy_engine.api.pandas_options import key_names
-from policy_engine.audits.outputs.filled_keys import can_be_filled
+from policy_engine.audits.outputs.filled_keys import can_be_filled, lies_in
 from policy_engine.audits.outputs.layout import GridLayout, Shares
-from policy_engine.audits.outputs.microdata import ChosenColumns, Microdata, coded, numbers_of
+from policy_engine.audits.outputs.microdata import (
+    ChosenColumns,
+    CodedColumn,
+    Microdata,
+    coded,
+    numbers_of,
+)
+from policy_engine.audits.outputs.nested_keys import NestedKeys
 from policy_engine.audits.outputs.tabulating import (
     ShownAggregate,
     TableRows,
@@ -186,11 +193,18 @@ def recipe_request(
     return TableRequest(tuple(by), top, tuple(aggregates), sources, layout, fills=bool(across))
 
 
-def tabulated(request: TableRequest, rows: Microdata, *, fills: bool = False) -> Tabulation:
+def tabulated(
+    request: TableRequest,
+    rows: Microdata,
+    *,
+    fills: bool = False,
+    nested: NestedKeys | None = None,
+) -> Tabulation:
     """Return the table that is asked for, of rows of data. Raises DataError, RequestError.
 
     A table that `fills` has a row for each combination of its keys, of those that nobody has, too,
-    unless one key decides about another, as a district does about its region.
+    unless one key decides about another, as a district does about its region. Keys by the names of
+    columns that are `nested` form no lines of those that lie in one.
     """
     if not rows.rows:
         raise _request_error("There are no rows, so that a table of them has no cells.")
@@ -215,8 +229,25 @@ def tabulated(request: TableRequest, rows: Microdata, *, fills: bool = False) ->
         sets=_sets(request),
         fills=request.fills or (fills and can_be_filled(coded_keys)),
         numbers=chosen.numbers,
+        nested=_nested(keys, coded_keys, nested),
     )
     return tabulate(table, request.aggregates)
+
+
+def check_nested(rows: Microdata, column: str, within: str) -> None:
+    """Raise RequestError (K025) where some value of a column does not lie in one of another."""
+    one, other = (coded(name, some) for name, some in rows.choose([column, within]).columns)
+    if column == within or not lies_in(one, other):
+        raise _request_error(
+            f"Not each value of {column!r} lies in one of {within!r}: in the data, one has several."
+        )
+
+
+def _nested(
+    keys: Sequence[Any], coded_keys: Sequence[CodedColumn], nested: NestedKeys | None
+) -> tuple[tuple[int, int], ...]:
+    pairs = () if nested is None else nested.among(coded_keys)
+    return tuple(pair for pair in pairs if all(isinstance(keys[one], str) for one in pair))
 
 
 def _presence(name: str, column: Any) -> Any:

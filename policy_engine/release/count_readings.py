@@ -183,7 +183,8 @@ def _implied_counts(one: JudgedTable, number: int) -> _CountCells:
     verdict, codes = one.verdict, one.made.table.codes
     members = one.made.members[number]
     units = Contributions(members.rows, members.units, len(codes)).units_in
-    shares, rests = line_shares(codes, units), line_rests(codes, units)
+    about = codes, units, (), one.made.nested
+    shares, rests = line_shares(*about), line_rests(*about)
     evidence = CellEvidence(units=units, group_share=shares, rest_of_line=rests)
     statistic = ShownStatistic(Statbarn.FREQUENCIES, evidence)
     return _CountCells(
@@ -246,7 +247,8 @@ def _rests(cells: _CountCells) -> dict[int, dict[int, RestGoals]]:
     result: dict[int, dict[int, RestGoals]] = {}
     for key in range(codes.shape[1]):
         settled = [place for place in range(codes.shape[1]) if place != key]
-        shares, rests = line_shares(codes, units, settled), line_rests(codes, units, settled)
+        about = codes, units, settled, cells.table.made.nested
+        shares, rests = line_shares(*about), line_rests(*about)
         is_most = is_group & (shares > max(most, _HALF))
         if profile.max_group_share is None:
             is_most &= rests < profile.min_units

@@ -23,6 +23,11 @@ def can_be_filled(keys: Sequence[CodedColumn]) -> bool:
 
 def _decides(key: CodedColumn, other: CodedColumn) -> bool:
     """Return whether each value of a key has one of another one, and not all the same."""
+    return lies_in(key, other) and len(other.labels) > 1
+
+
+def lies_in(key: CodedColumn, other: CodedColumn) -> bool:
+    """Return whether each value of a key has one of another one."""
     is_both = (key.codes >= 0) & (other.codes >= 0)
     pairs = np.unique(np.column_stack([key.codes[is_both], other.codes[is_both]]), axis=0)
-    return len(np.unique(pairs[:, 0])) == len(pairs) and len(other.labels) > 1
+    return len(np.unique(pairs[:, 0])) == len(pairs)

@@ -1,6 +1,6 @@
 """The lines of a table of results: the cells that differ in one key alone."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,35 +11,45 @@ _MOST_FILLED = 4
 _FEW = 1_000
 
 
-def line_shares(codes: Counts, units: Counts, settled: Container[int] = ()) -> NDArray[np.float64]:
+Nested = Collection[tuple[int, int]]
+
+
+def line_shares(
+    codes: Counts, units: Counts, settled: Container[int] = (), nested: Nested = ()
+) -> NDArray[np.float64]:
     """Return the most of a line's units that each cell has, (rows,): NaN in a cell of no line.
 
     `codes` (rows, keys) are those of a table's keys. Totals are of lines of their own. Along keys
-    that are `settled`, there is one value to be had, and so no line.
+    that are `settled`, there is one value to be had, and so no line; and along the second one of a
+    `nested` pair of keys, where there is a value of the first, which lies in one of the second.
     """
     shares = np.full(len(codes), np.nan)
-    for is_part, whole in _lines(codes, units, settled):
+    for is_part, whole in _lines(codes, units, settled, nested):
         of_line = np.where(is_part & (whole > 0), units / np.maximum(whole, 1), np.nan)
         shares = np.fmax(shares, of_line)
     return shares
 
 
-def line_rests(codes: Counts, units: Counts, settled: Container[int] = ()) -> NDArray[np.float64]:
+def line_rests(
+    codes: Counts, units: Counts, settled: Container[int] = (), nested: Nested = ()
+) -> NDArray[np.float64]:
     """Return the fewest of a line's units that are not in each cell, (rows,): NaN in a cell of no
     line, or of a line of nobody. Lines are those of `line_shares`."""
     rests = np.full(len(codes), np.nan)
-    for is_part, whole in _lines(codes, units, settled):
+    for is_part, whole in _lines(codes, units, settled, nested):
         rests = np.fmin(rests, np.where(is_part & (whole > 0), whole - units, np.nan))
     return rests
 
 
 def _lines(
-    codes: Counts, units: Counts, settled: Container[int]
+    codes: Counts, units: Counts, settled: Container[int], nested: Nested
 ) -> Iterator[tuple[NDArray[np.bool_], Counts]]:
     """Yield for each key which cells are parts of a line along it, and the units of their line."""
     for key in (one for one in range(codes.shape[1]) if one not in settled):
         others = np.delete(codes, key, axis=1)
         is_part = codes[:, key] != TOTAL
+        for lower in (one for one, upper in nested if upper == key):
+            is_part &= codes[:, lower] == TOTAL
         lines = _line_numbers(others)
         sums = np.bincount(lines[is_part], units[is_part], minlength=len(codes))
         yield is_part, sums[lines]

@@ -82,7 +82,8 @@ class TableRows:
     `keys` say by what they are grouped, `units` whom each is of, and `values` hold the numbers of
     columns. `sets` are the keys, by their numbers, of each part of the table: its cells, and the
     totals over the others. With `fills`, every combination of the keys is a row of the table.
-    `numbers` are those of the rows in the whole data, None where each unit has one row.
+    `numbers` are those of the rows in the whole data, None where each unit has one row. Of keys
+    that are `nested`, each value of the first one of a pair lies in one of the second.
     """
 
     keys: tuple[CodedColumn, ...]
@@ -91,6 +92,7 @@ class TableRows:
     sets: tuple[tuple[int, ...], ...]
     fills: bool = False
     numbers: Counts | None = None
+    nested: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,8 @@ class Tabulation:
     """A table, the part that each row is in and how many units it has, both (rows,), and what is in
     the cells of each of its measures. A model, all of which is shown or nothing, says how many rows
     it is of: those that are `counted`. What it is made of are the rows that were `chosen`, by their
-    numbers. `row_counts` (rows,) say how many of these each row of the table has."""
+    numbers. `row_counts` (rows,) say how many of these each row of the table has.
+    Keys of it are `nested`."""
 
     table: ResultTable
     sets: Counts
@@ -120,6 +123,7 @@ class Tabulation:
     counted: CellMembers | None = None
     chosen: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     row_counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    nested: tuple[tuple[int, int], ...] = ()
 
 
 def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulation:
@@ -150,7 +154,7 @@ def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulatio
             present = Contributions(groups, units, len(all_codes), column).present
             is_present = ~np.isnan(column)
         statistic, figures = _EVIDENCE[FUNCTIONS[one.function]](
-            one, CellRows(present, whole, all_codes)
+            one, CellRows(present, whole, all_codes, rows.nested)
         )
         measures.append(Measure(one.name, (statistic, *_row_statistics(one, present, statistic))))
         values.append(figures)
@@ -172,6 +176,7 @@ def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulatio
         tuple(aggregates),
         chosen=own_numbers[own_numbers >= 0],
         row_counts=whole.rows_in,
+        nested=rows.nested,
     )
 
 
@@ -198,11 +203,13 @@ def _part(codes: Counts, chosen: Sequence[int], rows: TableRows) -> tuple[Counts
 
 @dataclass(frozen=True, eq=False)
 class CellRows:
-    """The rows of each cell: those that have a value, all, and the codes of the cells."""
+    """The rows of each cell: those that have a value, all, and the codes of the cells, of keys some
+    of which are `nested`."""
 
     present: Contributions
     whole: Contributions
     codes: Counts
+    nested: tuple[tuple[int, int], ...] = ()
 
 
 Evaluated = tuple[ShownStatistic, Figures]
@@ -215,8 +222,8 @@ def _frequency(one: ShownAggregate, cells: CellRows) -> Evaluated:
         units=units,
         rows=present.rows_in,
         left_out=cells.whole.units_in - units if one.column else None,
-        group_share=line_shares(cells.codes, units),
-        rest_of_line=line_rests(cells.codes, units),
+        group_share=line_shares(cells.codes, units, nested=cells.nested),
+        rest_of_line=line_rests(cells.codes, units, nested=cells.nested),
     )
     return _statistic(one, evidence), present.rows_in.astype(np.float64)
 

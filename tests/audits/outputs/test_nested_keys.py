@@ -1,0 +1,71 @@
+"""Keys that lie in others, as they are declared."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from policy_engine import output_session
+from policy_engine.audits.outputs.microdata import CodedColumn
+from policy_engine.audits.outputs.nested_keys import NestedKeys
+from policy_engine.errors import RequestError
+
+PLACES = {"n": {"n1": 30, "n2": 24}, "s": {"s1": 22, "s2": 26, "s3": 4}, "w": {"w1": 31, "w2": 20}}
+
+
+def people():
+    rows = [
+        (region, district)
+        for region, districts in PLACES.items()
+        for district, count in districts.items()
+        for _ in range(count)
+    ]
+    frame = pd.DataFrame(rows, columns=["region", "district"])
+    return frame.assign(person=range(len(frame)), pay=100.5 + np.arange(len(frame)) * 7 % 31)
+
+
+@pytest.fixture(params=["sacro", "dwb-2015", "bundesbank"])
+def session(tmp_path, request):
+    about = {"data": people(), "profile": request.param, "unit": "person"}
+    with output_session(None, tmp_path / "out", **about) as made:
+        yield made
+
+
+def test_what_lies_in_a_lower_key_lies_in_the_upper_one_too():
+    keys = NestedKeys().with_pair("district", "region").with_pair("village", "district")
+    assert ("village", "region") in keys.pairs
+    village = CodedColumn("village", np.array([0, 1, 2]), ("a", "b", "c"))
+    region = CodedColumn("region", np.array([0, 0, 1]), ("a", "b"))
+    assert keys.among((region, village)) == ((1, 0),)
+    # Where it is not so, it is not read.
+    assert keys.among((region, CodedColumn("village", np.array([0, 0, 0]), ("a",)))) == ()
+
+
+def test_a_table_by_nested_keys_is_judged_as_that_by_the_lower_one(session):
+    assert session.groupby(["region", "district"]).size().status == "suppressed"
+    session.nested("district", within="region")
+    table = session.groupby(["region", "district"]).size().to_pandas()["size"].dropna()
+    few = {"n1": 30, "n2": 24, "s1": 22, "s2": 26, "w1": 31, "w2": 20}
+    shown = {district: count for (_, district), count in table.items()}
+    # Four are too few, and another one is withheld: what is left of all 157 would tell of them.
+    assert shown.items() < few.items()
+    assert len(shown) == len(few) - 1
+
+
+def test_means_by_nested_keys_are_shown_and_a_checker_is_told(session):
+    session.nested("district", within="region")
+    means = session.groupby(["region", "district"])["pay"].mean()
+    assert len(means.to_pandas().dropna()) >= 5
+    [output] = session._outputs.values()
+    assert output.comments == ("district is declared to lie within region",)
+
+
+def test_what_does_not_lie_in_another_column_is_refused(session):
+    with pytest.raises(RequestError, match="K025"):
+        session.nested("region", within="district")
+
+
+def test_districts_of_one_region_are_shown_with_it(session):
+    frame = people()
+    session.nested("district", within="region")
+    north = session.groupby(["region", "district"], data=frame[frame.region == "n"]).size()
+    assert north.to_pandas()["size"].tolist() == [30, 24]
