@@ -1,15 +1,18 @@
 """The connection that a writer leaves for the next one."""
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from weakref import finalize
 
 if TYPE_CHECKING:
     import sqlite3
 
 FileIdentity: TypeAlias = tuple[int, int] | None
+_WATCHING = getattr(os, "O_PATH", 0) and os.O_PATH | os.O_CLOEXEC
 
 
 class OpenFile(NamedTuple):
@@ -74,6 +77,34 @@ def part_from(file: OpenFile) -> None:
         if file.is_in_place():
             file.connection.execute("PRAGMA journal_mode = DELETE").close()
     file.connection.close()
+
+
+class WatchedFile:
+    """A file that is known again, and that tells whether it was deleted.
+
+    It is not opened to be read: a process that closes such a file loses the locks that its own
+    connections have (https://www.sqlite.org/howtocorrupt.html, section 2.2). Where systems cannot
+    do that, nothing is known to have been deleted.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Watch the file that is at a path now, if there is one."""
+        self.identity = identity_of(path)
+        self._number: int | None = None
+        if _WATCHING:
+            with suppress(OSError):
+                self._number = os.open(path, _WATCHING)
+                finalize(self, os.close, self._number)
+                status = os.fstat(self._number)
+                self.identity = status.st_dev, status.st_ino
+
+    def is_at(self, path: Path) -> bool:
+        """Return whether the file at a path is this one; a rename moves it."""
+        return identity_of(path) == self.identity
+
+    def is_deleted(self) -> bool:
+        """Return whether the file has no name any more; one that was renamed has."""
+        return self._number is not None and os.fstat(self._number).st_nlink == 0
 
 
 def identity_of(path: Path) -> FileIdentity:

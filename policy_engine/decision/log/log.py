@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic_core import from_json
 
-from policy_engine.data.chain.connections import FileIdentity, KeptConnection, identity_of
+from policy_engine.data.chain.connections import KeptConnection, WatchedFile
 from policy_engine.data.chain.entries import canonical
 from policy_engine.data.chain.reading import Plain
 from policy_engine.data.chain.rows import Row
@@ -65,7 +65,7 @@ class _LogMemo:
     Both are a single value because several threads set it.
     """
 
-    reading: tuple[LogState, FileIdentity] | None = None
+    reading: tuple[LogState, WatchedFile] | None = None
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,8 @@ class DecisionLog:
         return self.store.path
 
     def close(self) -> None:
-        """Let go of a file that stays open."""
+        """Let go of a file that stays open, and forget what was read of it."""
+        self._memo.reading = None
         if isinstance(self.store, LogTable):
             self.store.close()
 
@@ -123,23 +124,33 @@ class DecisionLog:
         """
         memo = self._memo
         if memo.reading is None and self.path.exists():
-            file = identity_of(self.path)
+            file = WatchedFile(self.path)
             memo.reading = self._read(), file
         with self.store.appending() as tail:
-            # A log is closed by renaming its file: the file of that name is now another log.
-            earlier, file = memo.reading, identity_of(self.path)
-            state = earlier[0] if earlier and earlier[1] == file else None
-            is_end = state is not None and self._is_end(state, tail)
-            if not is_end:
+            state, file = self._known()
+            if state is None or not self._is_end(state, tail):
                 self._last_entry(tail.last)
-            memo.reading = None
-            if state is None or not is_end:
                 state = state or snapshots.load(self.path, self.chain)
                 state.read(tail.rows(state.mark.start))
             snapshots.save(state)
+            memo.reading = None  # what is appended counts in the state before it is on the disk
             yield Transaction(self, state, tail)
         # Only now is it in the log: a failed commit, on a full disk for example, leaves nothing.
         memo.reading = state, file
+
+    def _known(self) -> tuple[LogState | None, WatchedFile]:
+        """Return what was read before of the log at the path, if anything, and its file.
+
+        A log is closed by renaming its file: the file of that name is then another log. One that
+        was deleted is not closed: what takes its place has to contain what was read of it.
+        """
+        reading = self._memo.reading
+        if reading is None:
+            return None, WatchedFile(self.path)
+        state, file = reading
+        if file.is_at(self.path):
+            return state, file
+        return state if file.is_deleted() else None, WatchedFile(self.path)
 
     def _is_end(self, state: LogState, tail: LogTail) -> bool:
         """Return whether the log ends where it was read to before, with an entry as it was then."""

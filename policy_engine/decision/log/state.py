@@ -50,8 +50,9 @@ class LogState:
     def _truncated_log(self) -> PolicyEngineError:
         message = f"The log no longer contains entry {self.mark.number}. It "
         snapshot = Path(f"{self.source}.state")
-        remedy = f"remove {snapshot.name}" if snapshot.exists() else "open the log again"
-        hint = f"If that was intended, {remedy}; counting starts again."
+        remedy = f"remove {snapshot.name} and " if snapshot.exists() else ""
+        hint = f"If that was intended, {remedy}open the log again, which a service does when it is "
+        hint += "restarted; counting starts again."
         return LogError.of("G002", f"{message}was truncated or replaced.", hint, self.source)
 
     def _broken_log(self, why: str) -> PolicyEngineError:

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from policy_engine.data.chain.connections import WatchedFile
 from policy_engine.data.chain.table import ChainTable
 
 TRIES_TO_WRITE = """
@@ -38,6 +39,13 @@ def test_a_reader_does_not_take_the_lock_from_a_writer_of_the_same_process(table
             assert [*opened.rows()] == []
         with pytest.raises(sqlite3.OperationalError, match="locked"), table.appending():
             pass
+        assert told_another(table.path) == "database is locked"
+    assert told_another(table.path) == ""
+
+
+def test_watching_a_file_takes_no_lock_from_a_writer_of_the_same_process(table):
+    with table.appending():
+        assert WatchedFile(table.path).is_at(table.path)
         assert told_another(table.path) == "database is locked"
     assert told_another(table.path) == ""
 

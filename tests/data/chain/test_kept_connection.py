@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from threading import Thread
 
@@ -75,6 +76,57 @@ def test_a_log_that_was_renamed_is_closed_though_its_connection_is_kept(log, tmp
     log.path.rename(tmp_path / "closed.sqlite")
     assert [appended(log), appended(log)] == [1, 2]
     assert [verify_log(one).entries for one in (log.path, tmp_path / "closed.sqlite")] == [2, 2]
+
+
+watched = pytest.mark.skipif(not hasattr(os, "O_PATH"), reason="needs O_PATH of Linux")
+FILES = ("log.sqlite", "log.jsonl")
+
+
+def refused(log):
+    with pytest.raises(LogError, match=r"G002 .*no longer contains entry 2"):
+        appended(log)
+
+
+@watched
+@pytest.mark.parametrize("name", FILES)
+def test_a_log_that_was_deleted_is_not_begun_anew_until_it_is_opened_again(tmp_path, name):
+    log = DecisionLog.open(tmp_path / name, stays_open=True)
+    assert [appended(log), appended(log)] == [1, 2]
+    data = log.path.read_bytes()
+    log.path.unlink()
+    refused(log)
+    refused(log)
+    (tmp_path / "copy").write_bytes(data)
+    (tmp_path / "copy").replace(log.path)
+    assert appended(log) == 3
+    log.path.unlink()
+    log.close()
+    with closing(DecisionLog.open(log.path)) as again:
+        assert appended(again) == 1
+
+
+@watched
+@pytest.mark.parametrize("name", FILES)
+def test_an_earlier_log_in_the_place_of_one_that_is_gone_by_that_is_refused(tmp_path, name):
+    log = DecisionLog.open(tmp_path / name, stays_open=True)
+    appended(log)
+    (tmp_path / "copy").write_bytes(log.path.read_bytes())
+    appended(log)
+    (tmp_path / "copy").replace(log.path)
+    refused(log)
+    refused(log)
+    log.close()
+
+
+def test_a_log_that_was_cut_is_refused_until_it_is_opened_again(log):
+    appended(log)
+    data = log.path.read_bytes()
+    appended(log)
+    log.path.write_bytes(data)
+    refused(log)
+    refused(log)
+    log.close()
+    assert appended(log) == 2
 
 
 def test_what_was_changed_on_the_disk_is_noticed_by_a_connection_that_is_kept(log):
