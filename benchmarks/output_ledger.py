@@ -17,11 +17,12 @@ import numpy as np
 from policy_engine.kernels.output_checks.population_differences import differing_units
 from policy_engine.kernels.output_checks.released_bounds import KnownSums, intervals
 from policy_engine.kernels.output_checks.released_span import (
+    echelon,
     in_span,
     light_vector,
     random_prime,
-    within,
 )
+from policy_engine.kernels.output_checks.sparse_span import Combinations, SparseRows
 from policy_engine.release.output_ledger import (
     OutputAnswer,
     OutputCell,
@@ -175,7 +176,9 @@ def span_times(atoms, rows, draws):
     weights, prime = draws.integers(1, 40, atoms), random_prime()
     columns = weights < THRESHOLD
     start = time.perf_counter()
-    basis = within(matrix, columns, prime)
+    sparse = SparseRows.of_pairs(*np.nonzero(matrix), *matrix.shape)
+    own = Combinations.of_rows(sparse, prime).constrained(np.flatnonzero(~columns)).alone()
+    basis = echelon(own.values(np.flatnonzero(columns)).T, prime, is_reduced=True).rows
     state = light_vector(basis, weights[columns], THRESHOLD, prime, lambda _: False, 2_000).state
     spent = time.perf_counter() - start
     targets = np.eye(atoms)[:20]

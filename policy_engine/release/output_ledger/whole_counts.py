@@ -20,6 +20,9 @@ from policy_engine.release.output_ledger.spans import cells_of
 
 TOO_NARROW = "K045"
 
+_DRAWN_FORMS, _NOISE = 24, 0.7
+"""In how many forms, drawn with how much noise, directions are looked for."""
+
 
 def whole_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     """Yield a fault if counts are known because they are whole numbers and not negative."""
@@ -49,7 +52,8 @@ def _known_as_whole(system: LinearSystem, prime: int) -> NDArray[np.bool_]:
     are whole numbers that are not negative.
 
     Where no direction of one form leads anywhere, those of another one may, which has such atoms as
-    pivots: then only what all of them leave as it is may be known.
+    pivots, or of one with pivots near to one of them: then only what all of them leave as it is may
+    be known.
     """
     order = _by_likeness(system)
     first = _Ways.of_order(system, order, prime)
@@ -62,7 +66,31 @@ def _known_as_whole(system: LinearSystem, prime: int) -> NDArray[np.bool_]:
         more = np.concatenate([own, others[~is_whole[others]]])
         ways = [_Ways.of_order(system, one, prime).changes_of(own) for one in (more, others)]
         is_whole[own] = _fixed_by(np.vstack(ways), prime)
+    own = np.flatnonzero(is_whole)
+    if len(own):
+        is_whole[own] = _fixed_nearby(system, own, prime)
     return is_whole
+
+
+def _fixed_nearby(system: LinearSystem, own: NDArray[np.int64], prime: int) -> NDArray[np.bool_]:
+    """Return which of some atoms, (own,), combinations are of that no directions change of forms
+    drawn at random with pivots near to one of them: larger atoms in the same populations, which
+    leave more room."""
+    draws = np.random.default_rng(0)
+    ways, is_fixed = np.zeros((0, len(own))), np.ones(len(own), np.bool_)
+    rooms = np.log2(system.weights)
+    for _ in range(_DRAWN_FORMS):
+        atom = int(draws.choice(own[is_fixed]))
+        nearness = _shared(system, atom) + draws.uniform(1, 3) * rooms
+        nearness += draws.normal(scale=_NOISE, size=len(nearness))
+        nearness[own] = -np.inf
+        order = np.argsort(-nearness, kind="stable")
+        more = _Ways.of_order(system, order, prime, own).changes_of(own)
+        ways = np.vstack([ways, more])
+        is_fixed = _fixed_by(ways, prime)
+        if not is_fixed.any():
+            break
+    return is_fixed
 
 
 def _by_likeness(system: LinearSystem) -> NDArray[np.int64]:
@@ -70,12 +98,16 @@ def _by_likeness(system: LinearSystem) -> NDArray[np.int64]:
 
     Of tables by several keys, those differ from it in few keys: directions are then of few atoms.
     """
-    largest = int(np.argmax(system.weights))
-    is_its = np.zeros(system.rows.count, np.bool_)
-    is_its[system.rows.members[slice(*system.rows.starts[largest : largest + 2])]] = True
-    rows = system.rows
-    shared = np.bincount(rows.columns, is_its[rows.members], minlength=rows.width)
+    shared = _shared(system, int(np.argmax(system.weights)))
     return np.lexsort((-system.weights, -shared))
+
+
+def _shared(system: LinearSystem, atom: int) -> NDArray[np.float64]:
+    """Return in how many populations of one atom each is: (atoms,)."""
+    rows = system.rows
+    is_its = np.zeros(rows.count, np.bool_)
+    is_its[rows.members[slice(*rows.starts[atom : atom + 2])]] = True
+    return np.bincount(rows.columns, is_its[rows.members], rows.width).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +121,18 @@ class _Ways:
     prime: int
 
     @classmethod
-    def of_order(cls, system: LinearSystem, order: NDArray[np.int64], prime: int) -> "_Ways":
-        """Return the directions of the form whose pivots are the first atoms that can be."""
+    def of_order(
+        cls,
+        system: LinearSystem,
+        order: NDArray[np.int64],
+        prime: int,
+        atoms: NDArray[np.int64] | None = None,
+    ) -> "_Ways":
+        """Return the directions of the form whose pivots are the first atoms that can be; only of
+        some free atoms, where those are given."""
         form = WholeForm.of_rows(system.rows, order, prime)
-        free = np.setdiff1d(np.arange(len(system.weights)), form.pivots)
+        every = np.arange(len(system.weights)) if atoms is None else atoms
+        free = np.setdiff1d(every, form.pivots)
         entries = form.entries(free)
         counts = system.weights[form.pivots], system.weights[free]
         directions = count_directions(entries, *counts, form.prime)

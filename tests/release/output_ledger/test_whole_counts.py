@@ -31,3 +31,20 @@ def test_what_can_change_by_the_room_in_large_counts_is_not_known(ledger):
     rows = [[1, 1, 1, 1, 0, 0], [1, 1, 0, 1, 1, 1], [0, 0, 1, 0, 1, 0], [1, 0, 0, 1, 0, 1]]
     outcome = ledger.check_and_record(parts(rows, [1, 1, 30, 30, 1, 1]))
     assert outcome.codes == ()
+
+
+def test_what_directions_near_to_a_count_change_is_not_known(ledger):
+    """A table of 3 x 3 with its totals, and a sum of cells: no count of one cell is the same in all
+    whole numbers that agree with them."""
+    cells = np.indices((3, 3)).reshape(2, 9)
+    lines = [*np.equal.outer(np.arange(3), cells[0]), *np.equal.outer(np.arange(3), cells[1])]
+    rows = np.array([*lines, [0, 0, 1, 1, 1, 0, 1, 1, 1]])
+    assert ledger.check_and_record(parts(rows, [3, 1, 1, 1, 1, 1, 1, 1, 1])).codes == ()
+
+
+def test_what_no_direction_changes_is_known(ledger):
+    """The fifth part is of one unit in all whole numbers that agree, by none of which it follows
+    as a sum: fractions of a unit are not."""
+    rows = [[1, 1, 1, 1, 0, 1], [0, 0, 1, 1, 1, 1], [1, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 1]]
+    asked = parts([*rows, [0, 1, 0, 0, 0, 1]], [1, 1, 3, 1, 1, 1])
+    assert ledger.check_and_record(asked).codes == ("K045",)
