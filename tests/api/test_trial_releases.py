@@ -76,6 +76,7 @@ def test_draws_differ_and_none_is_by_the_same_key(data):
     assert one.il1s != other.il1s
 
 
+@pytest.mark.nightly
 def test_a_key_gives_one_draw_that_is_the_same_again(data):
     first, second = (explore_policy(policy(), data, {"p": (0.2,)}, key=KEY) for _ in range(2))
     assert first[0].outcome.draws == second[0].outcome.draws

@@ -81,6 +81,7 @@ def test_a_pipeline_fails_where_an_attack_is_too_strong_or_none_was_made(files):
     assert run(*files, "--attack", "reconstruction").exit_code == 1
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "attacks", [["singling-out"], ["linkability"], ["linkability", "reconstruction"]]
 )

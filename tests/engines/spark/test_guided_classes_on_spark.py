@@ -74,6 +74,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("partitions", PARTITIONS)
 @pytest.mark.parametrize(
     "model", everyday(MODELS, MODELS[6]), ids=lambda model: "-".join(map(str, model)) or "k"

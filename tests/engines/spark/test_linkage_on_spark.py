@@ -126,6 +126,7 @@ def test_every_column_that_is_missing_is_named(spark, people, tmp_path):
     assert [one.code for one in error.value.problems] == ["C005"] * 3
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("most_of_a_task", [1, 1 << 20])
 def test_persons_are_divided_among_tasks_and_jobs(spark, monkeypatch, most_of_a_task):
     monkeypatch.setattr(linking, "_MOST_OF_A_TASK", most_of_a_task)

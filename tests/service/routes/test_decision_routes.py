@@ -53,6 +53,7 @@ def ask(client, **question):
     return client.post(f"{API}/decisions", json={"target": [DATA], **question})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_a_decision_is_by_the_policies_in_force_and_in_the_log(services, reader):
     assert ask(reader).json()["effect"] == "permit"

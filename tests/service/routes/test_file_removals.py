@@ -139,6 +139,7 @@ def test_what_an_earlier_version_left_of_deleted_datasets_is_removed(tmp_path):
         kept.write_bytes(TABLE + ROWS[0])
         with services.database.writing() as session:
             session.execute(sa.text("DROP TABLE file_removals"))
+            session.execute(sa.text("ALTER TABLE reviews DROP COLUMN seen"))
             session.execute(sa.text("UPDATE alembic_version SET version_num = 'deciding'"))
     with service(tmp_path) as services:
         services.removals.work_off()

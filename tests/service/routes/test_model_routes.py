@@ -34,6 +34,7 @@ def owner(services):
     return signed_in(services, "owner", "steward", name="Olga")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_a_model_comes_in_parts_is_listed_changed_and_taken_away(services, owner):
     content = model_file()

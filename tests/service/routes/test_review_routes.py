@@ -273,6 +273,7 @@ def test_others_neither_see_nor_receive_what_somebody_asked_for(services, owner,
     assert code(owner.get(f"{API}/reviews/{review}/answer")) == (404, "N003")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("is_allowed", [False, True])
 def test_who_asked_decides_only_if_the_settings_let_them(tmp_path, is_allowed):
     with service(tmp_path, own_reviews=is_allowed) as services:

@@ -29,6 +29,7 @@ def test_samples_have_the_shape_of_a_record_and_are_shares(model):
     assert model.sample(0, seed=0).shape == (0, 5, 3)
 
 
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_samples_and_another_others(model):
     first = model.sample(4, seed=1)
     assert np.array_equal(first, model.sample(4, seed=1))
