@@ -1,7 +1,8 @@
 """The pages of the console, as they were built, and the document that loads them."""
 
 import secrets
-from functools import cache
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from fastapi import APIRouter
@@ -24,7 +25,7 @@ In a clone, run <code>scripts/build-pages</code>; an installed package has them.
 def read_asset(name: str) -> Response:
     """Return a file of the pages; its name changes with its content."""
     path = assets().get(name)
-    if path is None:
+    if path is None or not path.is_file():
         raise nothing_there()
     return FileResponse(path, headers=_FOREVER)
 
@@ -44,14 +45,29 @@ def read_page(page: str) -> Response:
     return HTMLResponse(_document().replace(_NONCE, nonce), headers=headers)
 
 
-@cache
 def assets() -> dict[str, Path]:
-    """Return the files of the pages by name: no other file is ever read."""
+    """Return the files of the pages by name: no other file is ever read.
+
+    They may be built, or built anew, while the service runs.
+    """
     folder = FOLDER / "assets"
-    return {one.name: one for one in folder.iterdir()} if folder.is_dir() else {}
+    with suppress(FileNotFoundError):
+        return _files_of(folder, folder.stat().st_mtime_ns)
+    return {}
 
 
-@cache
 def _document() -> str:
     path = FOLDER / "index.html"
-    return path.read_text("utf-8") if path.is_file() else _UNBUILT
+    with suppress(FileNotFoundError):
+        return _text_of(path, path.stat().st_mtime_ns)
+    return _UNBUILT
+
+
+@lru_cache(maxsize=1)
+def _files_of(folder: Path, _changed: int) -> dict[str, Path]:
+    return {one.name: one for one in folder.iterdir()}
+
+
+@lru_cache(maxsize=1)
+def _text_of(path: Path, _changed: int) -> str:
+    return path.read_text("utf-8")
