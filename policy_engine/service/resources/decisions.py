@@ -177,7 +177,7 @@ class Decisions:
         parts = (assignee, question.action, question.target, question.purpose)
         request = read_request(*parts, decider.policies)
         if assignee != actor.party and authorise(actor, Verb.DECIDE) is Whose.OWN:
-            self._check_owned(actor, request)
+            self._check_owned(actor, request, decider)
         ticket = _Ticket(decider, request)
         decision = self._turns.decide(self.log(), ticket)
         self.tally.add(decision.effect)
@@ -195,16 +195,19 @@ class Decisions:
             raise ServiceError.of("N002", f"You ask as {actor.party or 'nobody'}, not as others.")
         return assignee
 
-    def _check_owned(self, actor: Actor, request: Request) -> None:
+    def _check_owned(self, actor: Actor, request: Request, decider: Decider) -> None:
         """Check that a request in another's name is about what belongs to the caller's owners."""
         owners = owners_of(actor, Verb.DECIDE)
-        if not {self.owner_of(one) for one in request.targets} <= owners:
+        if not {self._owner_by(decider, one) for one in request.targets} <= owners:
             message = "You ask in the name of others about what is yours, or your owners', alone."
             raise ServiceError.of("N002", message, "Ask in your own name: leave the assignee out.")
 
     def owner_of(self, asset: str) -> str | None:
         """Return who owns an asset, as a person; None where nobody does."""
-        owners = Standing(self.decider().owners).of(asset).owners
+        return self._owner_by(self.decider(), asset)
+
+    def _owner_by(self, decider: Decider, asset: str) -> str | None:
+        owners = Standing(decider.owners).of(asset).owners
         return self._compiled.people.get(owners[0]) if len(owners) == 1 else None
 
     def decider(self) -> Decider:
