@@ -141,7 +141,7 @@ def test_a_supervisor_that_is_killed_is_followed_by_another_one(world):
 
 def test_a_database_that_is_locked_is_waited_for(world):
     services = world[0]
-    run_id = start(world, "wait", seconds=0.2)
+    run_id = start(world, "wait", seconds=1)
     at_work(services, run_id)
     with sqlite3.connect(services.settings.folder / "service.db", isolation_level=None) as file:
         file.execute("BEGIN IMMEDIATE")
