@@ -117,7 +117,7 @@ def _conditions(cells: Sequence[Mapping[str, Any]]) -> list[Table]:
         if cell.get("condition")
     ]
     head = "cell", "columns that may be secret", *_NUMBERS.values()
-    title = "Of how many the conditions of these cells tell whether they hold"
+    title = "By which figures the conditions of these cells were judged"
     return [Table(title, head, rows, texts=(1, 5))] if rows else []
 
 

@@ -217,7 +217,7 @@ def tabulated(
     coded_keys = tuple(coded(name, column) for name, column in key_columns)
     for key in coded_keys:
         if not key.labels:
-            message = f"The key {key.name!r} is missing in every row: there are no groups."
+            message = f"The key {key.name!r} has no value in any row, so there is nothing to group."
             raise _request_error(message)
     table = TableRows(
         keys=coded_keys,
@@ -239,7 +239,7 @@ def check_nested(rows: Microdata, column: str, within: str) -> None:
     one, other = (coded(name, some) for name, some in rows.choose([column, within]).columns)
     if column == within or not lies_in(one, other):
         raise _request_error(
-            f"Not each value of {column!r} lies in one of {within!r}: in the data, one has several."
+            f"{column!r} does not lie in {within!r}: one of its values has several of those."
         )
 
 

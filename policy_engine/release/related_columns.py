@@ -24,7 +24,7 @@ from policy_engine.release.column_relations import (
 
 _LINEAR = ("sum", "mean")
 _LEAST_ROWS = 10
-"""Of fewer rows, a relation is taken for chance, unless it holds in all rows."""
+"""In fewer rows than this, a relation may be a coincidence, unless it holds in all rows."""
 
 
 @dataclass(frozen=True)

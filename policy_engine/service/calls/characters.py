@@ -18,7 +18,7 @@ _SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])|\xed[\xa0-\xbf]|\0")
 async def check_characters(call: Request) -> None:
     """Check that no text of a call has U+0000, or half a character, in any kind of database.
 
-    PostgreSQL keeps neither, SQLite keeps the first. What is uploaded is no text. Raises
+    PostgreSQL stores neither, SQLite stores the first. Uploaded bytes are not checked. Raises
     ServiceError: N003 for a path, by which nothing can be called, N007 for a query or JSON.
     """
     if NUL in call.scope["path"]:
@@ -26,7 +26,7 @@ async def check_characters(call: Request) -> None:
     if b"%00" in call.scope["query_string"]:
         check_text(NUL)
     if getattr(call.scope.get("route"), "body_field", None) is None:
-        return  # what is no JSON is read as it comes, or not at all
+        return  # only JSON bodies hold texts that are stored
     if _SUSPECT.search(await call.body()):
         for text in _texts(await _json(call)):
             check_text(text)
@@ -35,7 +35,7 @@ async def check_characters(call: Request) -> None:
 def check_text(text: str) -> None:
     """Check that a text can be kept. Raises ServiceError (N007)."""
     if NUL in text:
-        message = "A text of the call has the character U+0000, which no text has."
+        message = "A text of the call has the character U+0000, which is not allowed."
         raise ServiceError.of("N007", message)
     if _SURROGATE.search(text):
         message = "A text of the call has half a character: a surrogate by itself."

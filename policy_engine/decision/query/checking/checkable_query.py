@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 _MOST_SPARSE = 8
 _TRIED = 1_000
-"""How many values of a column are looked at before all are: most texts are no numbers."""
+"""How many values of a column are tried first: most text columns hold no numbers at all."""
 
 
 @dataclass(frozen=True)
