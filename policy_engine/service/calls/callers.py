@@ -24,9 +24,10 @@ def cookie_name(*, is_secure: bool) -> str:
     return "__Host-policy_engine_session" if is_secure else "policy_engine_session"
 
 
-def caller_of(call: Request) -> Actor:
+def caller_of(call: Request, version: object = None) -> Actor:
     """Return who makes a call, by a key or by a cookie.
 
+    `version` is that of the database, where it was asked for since the call came.
     Raises ServiceError: N001 for nobody, N010 for a cookie or a key that is not valid, N006 for one
     who calls too often, N009 for a change that a page of another site may have made.
     """
@@ -34,10 +35,10 @@ def caller_of(call: Request) -> Actor:
     if caller is not None:  # a call is counted once, however often it is asked whose it is
         return caller
     services = services_of(call)
-    key, cookie = _key_of(call), cookie_of(call, services)
+    key, cookie = key_of(call), cookie_of(call, services)
     services.calls.spend(digest_of(key or cookie) if key or cookie else address_of(call))
     if key:
-        actor = services.identities.by_key(key)
+        actor = services.identities.by_key(key, version)
     elif cookie:
         actor = services.identities.by_cookie(cookie)
         _check_site(call, services, actor)
@@ -54,7 +55,7 @@ def reader_of(call: Request, verb: Verb) -> Actor:
     Raises ServiceError: N010 once the sign-in or the key has ended, N002 once the role has.
     """
     services = services_of(call)
-    key, cookie = _key_of(call), cookie_of(call, services)
+    key, cookie = key_of(call), cookie_of(call, services)
     identities = services.identities
     actor = identities.by_key(key) if key else identities.by_cookie(cookie, is_call=False)
     authorise(actor, verb)
@@ -96,7 +97,11 @@ class Allowed:
 
     def __call__(self, call: Request) -> Actor:
         """Return the caller. Raises as `caller_of` and `authorise`."""
-        actor = caller_of(call)
+        return self.admit(call)
+
+    def admit(self, call: Request, version: object = None) -> Actor:
+        """Return the caller as `caller_of`. Raises as that and `authorise`."""
+        actor = caller_of(call, version)
         authorise(actor, self.verb)
         if self._is_costly:
             services_of(call).costly_calls.spend(actor.id)
@@ -118,7 +123,8 @@ class AllowedHere(Allowed):
         return Actor(id="", name="", roles=())
 
 
-def _key_of(call: Request) -> str:
+def key_of(call: Request) -> str:
+    """Return the key of who calls; empty where they have none."""
     header = call.headers.get("authorization", "")
     return header[len(_BEARER) :].strip() if header.lower().startswith(_BEARER) else ""
 

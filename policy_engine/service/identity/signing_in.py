@@ -143,20 +143,26 @@ class Identities:
         with self.database.writing() as session:
             session.execute(update(SignIn).where(SignIn.digest == digest).values(seen=moment))
 
-    def by_key(self, key: str) -> Actor:
+    def by_key(self, key: str, version: object = None) -> Actor:
         """Return whose a key is. Raises ServiceError (N010) for one that is not valid.
 
-        It is looked up anew whenever anything was written to the database.
+        It is looked up anew whenever anything was written to the database, whose `version` is given
+        where it was asked for since the call came.
         """
-        version, digest = self.database.version(), digest_of(key)
+        version, digest = version or self.database.version(), digest_of(key)
         known_key = self._known_keys.get(digest)
         if known_key and known_key.version == version and known_key.expires > now():
             return known_key.actor
+        self._known_keys.pop(digest, None)
         actor, expires = self._owner_of_key(key)
         if len(self._known_keys) >= _MOST_KEYS:
             self._known_keys.clear()
         self._known_keys[digest] = _KnownKey(actor, expires, version)
         return actor
+
+    def is_known(self, key: str) -> bool:
+        """Return whether a key was valid when it was seen last: most likely, it still is."""
+        return digest_of(key) in self._known_keys
 
     def _owner_of_key(self, key: str) -> tuple[Actor, datetime]:
         """Return whose a key is, and until when. Raises as `by_key`."""

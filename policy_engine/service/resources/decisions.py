@@ -1,7 +1,7 @@
 """Decisions under all policies in force, and the log that has every one of them."""
 
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,20 +12,18 @@ from pydantic import BaseModel, Field
 
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
-from policy_engine.data.chain.rows import reason
 from policy_engine.decision import Decider, Decision, Request, read_request
 from policy_engine.decision.knowing import Known
 from policy_engine.decision.log import DecisionLog, Entry, verify_log
-from policy_engine.decision.log.log import Transaction
 from policy_engine.decision.spending import SpentBudgets
-from policy_engine.errors import InternalError, OutputError, PolicyEngineError, ServiceError
+from policy_engine.errors import ServiceError
 from policy_engine.policy.owners import Standing
 from policy_engine.service.files.keys import key_file
-from policy_engine.service.files.turn_lock import TurnLock
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, nothing_there, owners_of
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.metrics.call_meter import EventTally
+from policy_engine.service.resources.decision_turns import DecisionTurns
 from policy_engine.service.resources.log_pages import (
     LogFilter,
     LoggedView,
@@ -61,80 +59,6 @@ class LogIntegrity(BaseModel):
 
 
 @dataclass
-class _Ticket:
-    """A request that waits for its answer to be in the log."""
-
-    decider: Decider
-    request: Request
-    decision: Decision | None = None
-    error: PolicyEngineError | None = None
-    is_done: bool = False
-
-
-@dataclass(frozen=True)
-class _Turns:
-    """Decides all waiting requests in one transaction of the log.
-
-    Each request still sees the effect of those before it. Syncing the log to disk is what takes
-    long, and it is done once for all of them.
-    """
-
-    waiting: deque[_Ticket] = field(default_factory=deque)
-    turn: Lock = field(default_factory=Lock)
-
-    def decide(self, log: DecisionLog, ticket: _Ticket) -> Decision:
-        """Return the answer to a request, once it is in the log."""
-        self.waiting.append(ticket)
-        with self.turn:
-            if not ticket.is_done:
-                self._decide_all(log)
-        if ticket.decision is None:
-            raise ticket.error or InternalError.of("X001", "A request has no answer.")
-        return ticket.decision
-
-    def _decide_all(self, log: DecisionLog) -> None:
-        try:
-            with TurnLock(log.path.with_suffix(".turn")).held():
-                self._decide_taken(log)
-        except OSError as error:
-            message = f"The decision log cannot be written: {reason(error)}."
-            tickets = self._taken()
-            _give(tickets, [OutputError.of("O002", message)] * len(tickets))
-
-    def _taken(self) -> list[_Ticket]:
-        """Return the requests that wait by now, whose turn it is."""
-        return [self.waiting.popleft() for _ in range(len(self.waiting))]
-
-    def _decide_taken(self, log: DecisionLog) -> None:
-        tickets = self._taken()
-        answers: list[Decision | PolicyEngineError] = []
-        try:
-            with log.transaction() as transaction:
-                answers += [_answer(transaction, one) for one in tickets]
-        except PolicyEngineError as error:
-            answers = [error] * len(tickets)
-        _give(tickets, answers)
-
-
-def _give(tickets: list[_Ticket], answers: Sequence[Decision | PolicyEngineError]) -> None:
-    for one, answer in zip(tickets, answers, strict=True):
-        if isinstance(answer, Decision):
-            one.decision = answer
-        else:
-            one.error = answer
-        one.is_done = True
-
-
-def _answer(transaction: Transaction, ticket: _Ticket) -> Decision | PolicyEngineError:
-    try:
-        decision = ticket.decider.decide(ticket.request, None, transaction.history)
-    except PolicyEngineError as error:
-        return error
-    transaction.append(decision)
-    return decision
-
-
-@dataclass
 class _Compiled:
     """The policies in force as they were compiled, and by what they are known again.
 
@@ -164,7 +88,12 @@ class Decisions:
     """How many decisions there were, by their effect."""
     _compiled: _Compiled = field(default_factory=_Compiled, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
-    _turns: _Turns = field(default_factory=_Turns, repr=False)
+    _turns: DecisionTurns = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Take requests in turn from now on."""
+        turns = DecisionTurns(self.log, self.ownership.database.version, self.tally)
+        object.__setattr__(self, "_turns", turns)
 
     def decide(self, actor: Actor, question: AccessQuestion) -> Decision:
         """Return the answer to a request, which is in the log before it is returned.
@@ -172,16 +101,30 @@ class Decisions:
         Raises ServiceError (N002) for a request in the name of another party, where the role does
         not let the caller ask for it; RequestError (D001) for names that stand for nothing.
         """
+        return self.ask(lambda _version: actor, question).result()
+
+    def ask(
+        self, caller: Callable[[object], Actor], question: AccessQuestion
+    ) -> "Future[Decision]":
+        """Return the answer to a request as `decide`, which is in the log once it is there.
+
+        Who asks is found out when it is their turn, at a version of the database that was read
+        after they have called.
+        """
+        return self._turns.ask(partial(self._asked, caller, question))
+
+    def _asked(
+        self, caller: Callable[[object], Actor], question: AccessQuestion, version: object
+    ) -> tuple[Decider, Request]:
+        """Return what is asked, and what decides it. Raises as `decide`, and as the caller does."""
+        actor = caller(version)
         assignee = self.assignee_of(actor, question.assignee)
-        decider = self.decider()
+        decider = self.decider(version)
         parts = (assignee, question.action, question.target, question.purpose)
         request = read_request(*parts, decider.policies)
         if assignee != actor.party and authorise(actor, Verb.DECIDE) is Whose.OWN:
             self._check_owned(actor, request, decider)
-        ticket = _Ticket(decider, request)
-        decision = self._turns.decide(self.log(), ticket)
-        self.tally.add(decision.effect)
-        return decision
+        return decider, request
 
     def assignee_of(self, actor: Actor, assignee: str, verb: Verb = Verb.DECIDE) -> str:
         """Return in whose name somebody asks: in their own, or in that of any party."""
@@ -210,9 +153,12 @@ class Decisions:
         owners = Standing(decider.owners).of(asset).owners
         return self._compiled.people.get(owners[0]) if len(owners) == 1 else None
 
-    def decider(self) -> Decider:
-        """Return what decides, compiled anew once policies or releases have changed."""
-        version = self.ownership.database.version()
+    def decider(self, version: object = None) -> Decider:
+        """Return what decides, compiled anew once policies or releases have changed.
+
+        `version` is that of the database, where it was asked for since the call came.
+        """
+        version = version or self.ownership.database.version()
         compiled = self._compiled
         if compiled.version == version and compiled.decider is not None:
             return compiled.decider
@@ -236,7 +182,8 @@ class Decisions:
             return self._compiled.log
 
     def close(self) -> None:
-        """Let go of the log."""
+        """Answer who waits, and let go of the log."""
+        self._turns.close()
         with self._lock:
             if self._compiled.log is not None:
                 self._compiled.log.close()
