@@ -10,7 +10,9 @@ Ranks over the integers are those modulo a prime, unless it divides one of the e
 of the matrix; for two primes drawn afterwards from two million, no caller can arrange for that.
 """
 
+import math
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -76,10 +78,16 @@ def in_span(rows: Residues, vectors: Residues, prime: int) -> NDArray[np.bool_]:
     """Return which vectors are linear combinations of rows: (vectors,)."""
     if not len(vectors) or not len(rows):
         return np.asarray(~vectors.any(axis=1))
+    return np.asarray(~reduced_by(rows, vectors, prime).any(axis=1))
+
+
+def reduced_by(rows: Residues, vectors: Residues, prime: int) -> Residues:
+    """Return what is left of vectors once rows are subtracted as often as vanishes in their pivots:
+    (vectors, columns)."""
     work = np.vstack([rows, vectors])
     pivots = np.full(len(rows), -1, np.int64)
     _eliminate(work, len(rows), pivots, float(prime), False)  # noqa: FBT003 (a kernel)
-    return np.asarray(~work[len(rows) :].any(axis=1))
+    return work[len(rows) :]
 
 
 def combined_factors(rows: Residues, vectors: Residues, prime: int) -> Residues:
@@ -106,13 +114,14 @@ def light_vector(
     prime: int,
     is_known: Callable[[Residues], bool],
     nodes: int,
+    seconds: float = math.inf,
 ) -> LightVector:
     """Return a combination of a reduced basis, not known, whose support weighs less than `least`.
 
-    `weights` are those of the columns. At most `nodes` subspaces are looked at. Raises nothing: if
-    that is too few, the outcome is undecided.
+    `weights` are those of the columns. At most `nodes` subspaces are looked at, for so many
+    processor seconds of this thread. Raises nothing: if that is too few, the outcome is undecided.
     """
-    search = _Search(weights, least, prime, is_known, nodes)
+    search = _Search(weights, least, prime, is_known, nodes, time.thread_time() + seconds)
     outcome = LightVector("absent", np.zeros(basis.shape[1]))
     for part in disjoint_parts(basis):
         columns = np.flatnonzero(part.any(axis=0))
@@ -180,9 +189,10 @@ class _Search:
         prime: int,
         is_known: Callable[[Residues], bool],
         nodes: int,
+        end: float,
     ) -> None:
         self.weights, self.least, self.prime = weights, least, prime
-        self.is_known, self.nodes = is_known, nodes
+        self.is_known, self.nodes, self.end = is_known, nodes, end
 
     def run(self, basis: Residues, columns: NDArray[np.intp], width: int) -> LightVector:
         """Return the outcome for a basis that has some of the columns."""
@@ -191,7 +201,8 @@ class _Search:
         while stack:
             rows, is_paid = stack.pop()
             steps += len(rows) ** 2 * len(columns)
-            if self.nodes <= 0 or (steps > _MOST_STEPS and len(rows) > 1):
+            is_late = steps > _MOST_STEPS or time.thread_time() > self.end
+            if self.nodes <= 0 or (is_late and len(rows) > 1):
                 return absent._replace(state="undecided")
             self.nodes -= 1
             rows, own = self._payable(rows, is_paid, weights)

@@ -201,6 +201,12 @@ class WholeForm:
         return self.combinations.prime
 
     @cached_property
+    def are_needed(self) -> Masks:
+        """Which rows are no combinations of all others, (rows,): what is combined of such a row
+        does not follow without it."""
+        return np.asarray(~(self.combinations.vanishing != 0).any(axis=1))
+
+    @cached_property
     def _pivoted(self) -> Combinations:
         own = self.combinations
         coefficients = np.ascontiguousarray(own.coefficients[:, own.pivots >= 0])

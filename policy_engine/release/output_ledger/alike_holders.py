@@ -12,10 +12,12 @@ uses only such equations, and between dozens of tables there are few.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.kernels.components import components
 from policy_engine.kernels.output_checks.released_bounds import (
     FixedEnds,
     KnownSums,
@@ -24,15 +26,17 @@ from policy_engine.kernels.output_checks.released_bounds import (
 )
 from policy_engine.kernels.output_checks.released_span import random_prime
 from policy_engine.kernels.output_checks.sparse_span import Combinations, SparseRows
-from policy_engine.release.output_ledger.answers import is_held
+from policy_engine.release.output_ledger.answers import ToldFigures, is_held
 from policy_engine.release.output_ledger.bounding import (
     MOST_DENSE,
     SECONDS,
     UNDECIDED,
 )
 from policy_engine.release.output_ledger.differences import Fault, Trial
+from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.linear_systems import AtomContents, LinearSystem
 from policy_engine.release.output_ledger.spans import TOO_LARGE, cells_of
+from policy_engine.release.output_ledger.told_figures import system_figures
 from policy_engine.release.output_ledger.whole_counts import TOO_NARROW
 
 _Masks = NDArray[np.bool_]
@@ -59,13 +63,39 @@ def alike_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     if ends.rows.count * ends.rows.width > MOST_DENSE or not can_solve():
         yield Fault(TOO_LARGE if can_solve() else UNDECIDED, places)
         return
-    fixed = ends.fixed_anew()
+    fixed = ends.fixed_anew(trial.limit)
+    trial.limit.check_found(is_found=fixed is not None)
     if fixed is None:
         yield Fault(UNDECIDED, places)
-    elif fixed.atoms.any():
-        is_used = ends.is_fresh & fixed.equations
+        return
+    for part in ends.parts_of(fixed):
+        is_used = ends.is_fresh & part.equations
         numbers = ends.numbers[is_used if is_used.any() else ends.is_fresh].tolist()
-        yield Fault(TOO_NARROW, cells_of(trial, system, numbers))
+        figures = partial(_figures, trial, system, ends, part)
+        yield Fault(TOO_NARROW, cells_of(trial, system, numbers), figures)
+
+
+def _figures(
+    trial: Trial, system: LinearSystem, ends: "EndEquations", fixed: FixedEnds
+) -> ToldFigures:
+    """Return of how many units, all of whom are alike, some equations tell that they are."""
+    rows, some = ends.rows, np.flatnonzero(fixed.atoms)
+    row_sets = [
+        {*rows.members[slice(*rows.starts[one : one + 2])].tolist()} for one in some.tolist()
+    ]
+    places = {number: place for place, number in enumerate(system.numbers.tolist())}
+    of_rows = [frozenset(places[ends.numbers[row]] for row in one) for one in row_sets]
+    used = {places[number] for number in ends.numbers.tolist()}
+    starts, members = system.rows.starts, system.rows.members
+    is_about = np.array(
+        [
+            frozenset(members[slice(*starts[atom : atom + 2])].tolist()) & used in of_rows
+            for atom in range(system.rows.width)
+        ],
+        np.bool_,
+    )
+    is_used = np.isin(system.numbers, ends.numbers[fixed.equations])
+    return system_figures(trial.after, system, is_used, is_about, "alike")
 
 
 def _told_alone(trial: Trial, system: LinearSystem) -> _Masks:
@@ -119,26 +149,40 @@ class EndEquations:
             is_asked & (is_wrong == 0) & merged.are_ends,
         )
 
-    def fixed_anew(self) -> FixedEnds | None:
+    def fixed_anew(self, limit: TimeLimit) -> FixedEnds | None:
         """Return the atoms that stay at an end, but not where earlier answers alone tell it, and
         the equations that tell it of them."""
         every = np.ones(self.rows.count, np.bool_)
-        fixed = self._fixed(every, self.is_open)
+        fixed = self._fixed(every, self.is_open, limit)
         if fixed is None or not fixed.atoms.any():
             return fixed
-        earlier = self._fixed(~self.is_fresh, fixed.atoms)
+        earlier = self._fixed(~self.is_fresh, fixed.atoms, limit)
         if earlier is None or not earlier.atoms.any():
             return fixed if earlier is not None else None
-        return self._fixed(every, fixed.atoms & ~earlier.atoms)
+        return self._fixed(every, fixed.atoms & ~earlier.atoms, limit)
 
-    def _fixed(self, is_row: _Masks, is_end: _Masks) -> FixedEnds | None:
+    def parts_of(self, fixed: FixedEnds) -> Iterator[FixedEnds]:
+        """Yield what is told of atoms at an end in parts that share no atom: each is a proof of its
+        own, and is to be mended by itself."""
+        own = self.rows.chosen(fixed.equations)
+        parts, rows = components(own.members, own.columns), np.flatnonzero(fixed.equations)
+        for part in range(int(parts.max(initial=-1)) + 1):
+            atoms, equations = np.zeros_like(fixed.atoms), np.zeros_like(fixed.equations)
+            atoms[own.columns[parts == part]] = True
+            equations[rows[own.members[parts == part]]] = True
+            if (atoms & fixed.atoms).any():
+                yield FixedEnds(atoms & fixed.atoms, equations)
+        if not own.covered[fixed.atoms].all():
+            yield FixedEnds(fixed.atoms & ~own.covered, fixed.equations)
+
+    def _fixed(self, is_row: _Masks, is_end: _Masks, limit: TimeLimit) -> FixedEnds | None:
         rows, sizes = self.rows.chosen(is_row), self.contents.units.astype(np.float64)
         is_end = is_end & rows.covered
         if not is_end.any():
             return FixedEnds(is_end, np.zeros(rows.count, np.bool_))
         values = self.contents.sums
         sums = KnownSums(rows.dense(), rows.sums(values), np.zeros(len(sizes)), sizes)
-        return fixed_ends(sums, values, is_end, SECONDS)
+        return fixed_ends(sums, values, is_end, min(SECONDS, limit.left))
 
 
 def telling_rows(rows: SparseRows, is_end: _Masks) -> _Masks:

@@ -174,12 +174,53 @@ CellState = Literal["released", "suppressed", "review"]
 OutcomeState = Literal["recorded", "repeated", "refused", "review"]
 
 
+_Single = Literal["population", "difference", "withheld", "alike"]
+_Several = Literal["statistics", "combination", "undecided"]
+ToldKind = _Single | _Several
+
+
+@dataclass(frozen=True)
+class ToldCell:
+    """A released cell: what it measures, of how many units, under which condition, empty where that
+    is not known, and in which entry of the ledger: 0 for the answer itself."""
+
+    measure: str
+    units: int
+    condition: str
+    entry: int
+
+
+@dataclass(frozen=True)
+class ToldFigures:
+    """What `cells` would tell together, for owners and auditors alone.
+
+    `population`: the cell itself is of so few; `difference`: of those that two cells differ by;
+    `statistics`: how many statistics of a column there are of so few; `combination`: of those whom
+    a linear combination of cells is about; `undecided`: it is not known in time of whom
+    combinations of these cells are; `withheld`: what a withheld cell is; `alike`: that all of some
+    are holders, or none is, or have the least in a column, or the most. It is about so many
+    `units`, which `owners` have, and what would follow is between `low` and `high`, if that is
+    known.
+    """
+
+    kind: ToldKind
+    units: int
+    owners: int
+    low: float | None = None
+    high: float | None = None
+    cells: tuple[ToldCell, ...] = ()
+
+
 @dataclass(frozen=True)
 class CellOutcome:
-    """What became of a cell, and the code of the reason if it may not be released."""
+    """What became of a cell, and the code of the reason if it may not be released.
+
+    What it would have `told` is for owners and auditors alone.
+    """
 
     state: CellState
     code: str = ""
+    told: ToldFigures | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
 
 import numpy as np
@@ -20,12 +21,15 @@ from policy_engine.release.output_ledger.answers import (
     COUNT,
     DISTINCT_PERSONS,
     PERSONS,
+    ToldFigures,
     column_of,
 )
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.knowledge import Suppressed
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, target_systems
 from policy_engine.release.output_ledger.spans import TOO_LARGE, cells_of
+from policy_engine.release.output_ledger.told_cells import released_value
+from policy_engine.release.output_ledger.told_figures import system_figures
 from policy_engine.release.output_ledger.whole_counts import TOO_NARROW, whole_faults
 
 UNDECIDED = "K048"
@@ -89,23 +93,42 @@ def _interval_faults(
         return
     if not is_new.any():
         return
-    if needs_interior and not has_interior(sums, SECONDS):
+    if needs_interior and not has_interior(sums, min(SECONDS, trial.limit.left)):
+        trial.limit.check()
         yield Fault(TOO_NARROW, places)
         return
     own = (system.is_own & (~system.is_fresh | is_new)).nonzero()[0]
-    narrow = _narrow_goals(system, sums, goals)
+    narrow = _narrow_goals(trial, system, sums, goals)
     earlier = _sums(trial, system, ~system.is_fresh)
+    trial.limit.check_found(is_found=narrow is not None)
     if narrow is None or earlier is None:
         yield Fault(UNDECIDED, places)
         return
     ends_before = intervals(
-        earlier, system.targets.dense()[[goal[0] for goal, _ in narrow]], SECONDS
+        earlier,
+        system.targets.dense()[[goal[0] for goal, _ in narrow]],
+        min(SECONDS, trial.limit.left),
     )
     for (goal, ends), before in zip_longest(narrow, ends_before):
         if before is None or _is_narrower(ends, before, _value(system, *goal) or 0.0):
             used = own[ends.equations]
             numbers = system.numbers[used[is_new[used]]]
-            yield Fault(TOO_NARROW, cells_of(trial, system, numbers.tolist()))
+            figures = partial(_interval_figures, trial, system, used, goal[0], ends)
+            yield Fault(TOO_NARROW, cells_of(trial, system, numbers.tolist()), figures)
+
+
+def _interval_figures(
+    trial: Trial,
+    system: LinearSystem,
+    used: NDArray[np.int64],
+    target: int,
+    ends: KnownInterval,
+) -> ToldFigures:
+    """Return between what a withheld cell would be known to lie, and by which rows."""
+    is_used = np.isin(np.arange(system.rows.count), used)
+    is_about = system.targets.chosen(np.arange(system.targets.count) == target).covered
+    low, high = (one if math.isfinite(one) else None for one in (ends.low, ends.high))
+    return system_figures(trial.after, system, is_used, is_about, "withheld", (low, high))
 
 
 def _is_narrower(ends: KnownInterval, before: KnownInterval, value: float) -> bool:
@@ -125,12 +148,12 @@ _Goal = tuple[int, Suppressed]
 
 
 def _narrow_goals(
-    system: LinearSystem, sums: KnownSums, goals: Sequence[_Goal]
+    trial: Trial, system: LinearSystem, sums: KnownSums, goals: Sequence[_Goal]
 ) -> list[tuple[_Goal, KnownInterval]] | None:
     """Return the goals that are known too closely, each with what is known of it; None where that
     is not known in time."""
     targets = system.targets.dense()[[place for place, _ in goals]]
-    all_ends = [*intervals(sums, targets, SECONDS)]
+    all_ends = [*intervals(sums, targets, min(SECONDS, trial.limit.left))]
     if len(all_ends) < len(goals):
         return None
     pairs = zip(goals, all_ends, strict=True)
@@ -166,19 +189,10 @@ def _sums(trial: Trial, system: LinearSystem, is_used: NDArray[np.bool_]) -> Kno
         ends = np.zeros(len(weights)), np.full(len(weights), np.inf)
         return KnownSums(own, own @ weights, *ends)
     least, most = trial.after.bounds[column_of(system.name)]
-    values = [_released(trial, system.name, one) for one in system.numbers[is_used].tolist()]
+    numbers = system.numbers[is_used].tolist()
+    values = [released_value(trial.after, system.name, one) for one in numbers]
     if any(value is None for value in values):
         return None
     sums = np.array(values, np.float64)
     scale = max(float(np.abs(sums).max(initial=0.0)), 1.0)
     return KnownSums(own, sums / scale, weights * least / scale, weights * most / scale, scale)
-
-
-def _released(trial: Trial, name: str, number: int) -> float | None:
-    """Return the sum of a population that was released, as such or as a mean: who knows that may
-    know of how many units it is."""
-    for measure in (name, f"mean:{column_of(name)}"):
-        value = trial.after.values.get((measure, number))
-        if value is not None and number in trial.after.released.get(measure, ()):
-            return value if measure == name else value * trial.after.sizes[number]
-    return None

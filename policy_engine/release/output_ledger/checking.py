@@ -1,10 +1,12 @@
 """Whether an answer may be given after all earlier ones: each check, and what becomes of cells."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import log1p
+from typing import NamedTuple
 
 from policy_engine.release.output_ledger.alike_holders import alike_faults
 from policy_engine.release.output_ledger.answers import (
@@ -12,6 +14,7 @@ from policy_engine.release.output_ledger.answers import (
     CellState,
     OutcomeState,
     OutputCell,
+    ToldFigures,
     is_held,
 )
 from policy_engine.release.output_ledger.bounding import UNDECIDED, bounds_faults
@@ -28,10 +31,11 @@ from policy_engine.release.output_ledger.differences import (
     value_faults,
 )
 from policy_engine.release.output_ledger.empty_cells import empty_faults
+from policy_engine.release.output_ledger.judging_time import SECONDS, OutOfTimeError, TimeLimit
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, linear_systems
 from policy_engine.release.output_ledger.measured_cells import withheld_parts
-from policy_engine.release.output_ledger.spans import TOO_LARGE, span_faults
+from policy_engine.release.output_ledger.spans import FEW_DERIVED, TOO_LARGE, span_faults
 from policy_engine.release.output_ledger.statistic_loads import load_faults
 
 OTHER_DATA = "K047"
@@ -39,6 +43,18 @@ REVIEWED = {TOO_LARGE, OTHER_DATA, UNDECIDED}
 """The codes of what the ledger cannot decide."""
 
 MOST_ATOMS, MOST_MEMBERS = 100_000, 50_000_000
+
+
+class _Cause(NamedTuple):
+    """Why a cell is not released: a code, and what it would have told."""
+
+    code: str
+    told: ToldFigures | None = None
+
+    @classmethod
+    def of_fault(cls, fault: Fault) -> "_Cause":
+        """Return a fault as the cause, with what it tells."""
+        return cls(fault.code, fault.figures() if fault.figures else None)
 
 
 @dataclass(frozen=True)
@@ -54,8 +70,9 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
     """Return what becomes of an answer.
 
     If it may be given `partly`, cells at fault are suppressed, one after another, until the rest
-    may be given or nothing of it is new. Where a person accepted it, what cannot be decided is no
-    fault.
+    may be given or nothing of it is new. The less time is left, the more of them are at once; where
+    a round takes too long, the smaller half is, and where all time is over, nothing is given. Where
+    a person accepted it, what cannot be decided is no fault.
     """
     if _is_repeated(before, content) and not _is_disguised(before, content):
         outcomes = _outcomes(content.cells, {}, "repeated")
@@ -70,15 +87,18 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
     threshold = max([base.threshold, *(cell.threshold for cell in content.cells)])
     most = min(MOST_ATOMS, MOST_MEMBERS // max(len(base.layers), 1))
     table = base.atom_table(most, threshold, content.owners)
-    codes: dict[int, str] = {}
+    codes: dict[int, _Cause] = {}
+    # What a person accepted is looked at for as long as it takes: what is not decided may leave.
+    limit = TimeLimit(math.inf if content.is_accepted else SECONDS)
     while True:
         parts = () if content.is_accepted else withheld_parts(content, base, codes)
-        related = _with_their_figures(content.cells, dict.fromkeys(parts, TOO_LARGE))
+        related = _with_their_figures(content.cells, dict.fromkeys(parts, _Cause(TOO_LARGE)))
         codes |= related
         if related and not (partly and _is_any_left(content.cells, codes)):
             return LedgerJudgement("review", _outcomes(content.cells, codes, "review"), before)
-        trial = _trial(before, base, content, numbers.tolist(), codes)
-        faults = [*_first_faults(trial, table)]
+        limit.begin_round()
+        trial = replace(_trial(before, base, content, numbers.tolist(), codes), limit=limit)
+        faults = _found(trial, table, partly=partly)
         if content.is_accepted:
             faults = [one for one in faults if one.code not in REVIEWED]
         causes = _suppressed_by(trial, faults) if partly else {}
@@ -111,7 +131,7 @@ def _trial(
     base: Knowledge,
     content: AnswerContent,
     numbers: Sequence[int],
-    codes: Mapping[int, str],
+    codes: Mapping[int, _Cause],
 ) -> Trial:
     """Return what would be known if all cells but those with a code were given."""
     cells = tuple(
@@ -130,6 +150,20 @@ def _trial(
     beside = content.contributions, content.empty_parts
     more = content.may_tell, content.is_same_condition, *held
     return Trial(before, after, cells, own, fresh, *more, *beside)
+
+
+def _found(trial: Trial, table: AtomTable | None, *, partly: bool) -> list[Fault]:
+    """Return the faults of the first kind of check that finds any; where time ends before, each of
+    half of the cells is at fault, those of the fewest units, or all are that an answer has."""
+    try:
+        return [*_first_faults(trial, table)]
+    except OutOfTimeError:
+        pass
+    places = sorted(trial.fresh, key=lambda place: trial.after.sizes[trial.numbers[place]])
+    if trial.limit.used >= 1 or len(places) < 2 or not partly:
+        return [Fault(TOO_LARGE, trial.fresh)]
+    figures = partial(ToldFigures, "undecided", 0, 0)
+    return [Fault(FEW_DERIVED, (place,), figures) for place in places[: -(-len(places) // 2)]]
 
 
 def _first_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
@@ -164,17 +198,16 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
         yield Fault(TOO_LARGE, trial.fresh)
         return
     systems = [*linear_systems(trial, table)]
-    for check in (partial(_exact_faults, table), _bound_faults):
+    # Whether cells of nobody are told of takes longest: it is looked at once nothing else is told.
+    checks = _exact_faults, lambda trial, _: empty_faults(trial, table), _bound_faults
+    for check in checks:
         faults = [*check(trial, systems)]
         yield from faults
         if faults:
             return
 
 
-def _exact_faults(
-    table: AtomTable, trial: Trial, systems: Sequence[LinearSystem]
-) -> Iterator[Fault]:
-    yield from empty_faults(trial, table)
+def _exact_faults(trial: Trial, systems: Sequence[LinearSystem]) -> Iterator[Fault]:
     for system in systems:
         check = alike_faults if is_held(system.name) else span_faults
         yield from check(trial, system)
@@ -186,7 +219,7 @@ def _bound_faults(trial: Trial, systems: Sequence[LinearSystem]) -> Iterator[Fau
             yield from [*bounds_faults(trial, system)] or alike_faults(trial, system)
 
 
-def _suppressed_by(trial: Trial, faults: Sequence[Fault]) -> dict[int, str]:
+def _suppressed_by(trial: Trial, faults: Sequence[Fault]) -> dict[int, _Cause]:
     """Return cells that are suppressed because of faults, one of each at least: those that mend
     most faults for what they are worth, which is the logarithm of their units, as within a table.
 
@@ -194,23 +227,37 @@ def _suppressed_by(trial: Trial, faults: Sequence[Fault]) -> dict[int, str]:
     """
     if any(fault.code in REVIEWED for fault in faults):
         return {}
-    chosen: dict[int, str] = {}
+    chosen: dict[int, _Cause] = {}
     left = [fault for fault in faults if fault.cells]
     while left:
         mended = Counter(place for fault in left for place in {*fault.cells})
         sizes = {place: trial.after.sizes[trial.numbers[place]] for place in mended}
         best = min(mended, key=lambda at: (log1p(sizes[at]) / mended[at], sizes[at], at))
-        chosen[best] = next(fault.code for fault in left if best in fault.cells)
+        chosen[best] = _Cause.of_fault(next(fault for fault in left if best in fault.cells))
         left = [fault for fault in left if best not in fault.cells]
-    return chosen
+    return {**_hastened(trial, faults), **chosen}
 
 
-def _is_any_left(cells: Sequence[OutputCell], codes: Mapping[int, str]) -> bool:
+def _hastened(trial: Trial, faults: Sequence[Fault]) -> dict[int, _Cause]:
+    """Return further cells at fault that are suppressed, those of the fewest units: the share of
+    the time that is used, squared, of each fault's. What they tell is not worked out."""
+    share = min(trial.limit.used, 1.0) ** 2
+    hastened: dict[int, _Cause] = {}
+    for fault in faults:
+        places = sorted(fault.cells, key=lambda place: trial.after.sizes[trial.numbers[place]])
+        for place in places[: int(share * len(places))]:
+            hastened.setdefault(place, _Cause(fault.code))
+    return hastened
+
+
+def _is_any_left(cells: Sequence[OutputCell], codes: Mapping[int, _Cause]) -> bool:
     """Return whether any cell may be released still."""
     return any(cell.is_released and place not in codes for place, cell in enumerate(cells))
 
 
-def _with_their_figures(cells: Sequence[OutputCell], causes: Mapping[int, str]) -> dict[int, str]:
+def _with_their_figures(
+    cells: Sequence[OutputCell], causes: Mapping[int, _Cause]
+) -> dict[int, _Cause]:
     """Return the cells that are suppressed, and the other released ones of their figures."""
     codes = {
         cells[place].figure: code for place, code in causes.items() if cells[place].figure >= 0
@@ -224,18 +271,19 @@ def _with_their_figures(cells: Sequence[OutputCell], causes: Mapping[int, str]) 
 
 
 def _judgement(
-    trial: Trial, cells: Sequence[OutputCell], codes: dict[int, str], faults: Sequence[Fault]
+    trial: Trial, cells: Sequence[OutputCell], codes: dict[int, _Cause], faults: Sequence[Fault]
 ) -> LedgerJudgement:
     if faults:
         is_reviewed = all(fault.code in REVIEWED for fault in faults)
         state: OutcomeState = "review" if is_reviewed else "refused"
-        reasons = {place: fault.code for fault in reversed(faults) for place in fault.cells}
+        causes = {id(fault): _Cause.of_fault(fault) for fault in faults}
+        reasons = {place: causes[id(fault)] for fault in reversed(faults) for place in fault.cells}
         return LedgerJudgement(state, _outcomes(cells, codes | reasons, state), trial.before)
     return LedgerJudgement("recorded", _outcomes(cells, codes, "recorded"), trial.after)
 
 
 def _outcomes(
-    cells: Sequence[OutputCell], codes: dict[int, str], state: OutcomeState
+    cells: Sequence[OutputCell], codes: Mapping[int, _Cause], state: OutcomeState
 ) -> tuple[CellOutcome, ...]:
     """Return what becomes of each cell: where nothing may leave, none is released."""
     held: CellState = "review" if state == "review" else "suppressed"
@@ -246,6 +294,6 @@ def _outcomes(
             return CellOutcome("suppressed")
         if may_leave and place not in codes:
             return CellOutcome("released")
-        return CellOutcome(held, codes.get(place, ""))
+        return CellOutcome(held, *codes.get(place, _Cause("")))
 
     return tuple(outcome(place, cell) for place, cell in enumerate(cells))

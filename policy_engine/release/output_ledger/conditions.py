@@ -5,6 +5,7 @@ none of the few by whom they could differ does. So what is given must not depend
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from policy_engine.release.output_ledger.answers import OutputCell
 from policy_engine.release.output_ledger.differences import (
@@ -13,6 +14,7 @@ from policy_engine.release.output_ledger.differences import (
     Fault,
     Trial,
     are_compatible,
+    difference_figures,
 )
 
 
@@ -42,10 +44,11 @@ def condition_faults(trial: Trial) -> Iterator[Fault]:
             for one in own.get(number, ())
             if are_compatible(cell.measure, one.measure)
         }
+        figures = partial(difference_figures, trial, place, number)
         if not _are_same(trial, cell.condition, texts):
-            yield Fault(NEAR_EARLIER, (place,))
+            yield Fault(NEAR_EARLIER, (place,), figures)
         elif not _are_same(trial, cell.condition, more):
-            yield Fault(NEAR_OWN, (place,))
+            yield Fault(NEAR_OWN, (place,), figures)
         else:
             own.setdefault(number, []).append(cell)
 

@@ -1,6 +1,6 @@
 """Whether a new population differs from a released one by fewer units than allowed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
 
@@ -18,6 +18,9 @@ from policy_engine.release.output_ledger.answers import (
     IsSameCondition,
     MayTell,
     OutputCell,
+    ToldCell,
+    ToldFigures,
+    ToldKind,
     column_of,
     is_of_its_own,
     pair_of,
@@ -26,8 +29,10 @@ from policy_engine.release.output_ledger.answers import (
     told_systems,
     valued_column,
 )
+from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.populations import BitBlock, LabelBlock
+from policy_engine.release.output_ledger.told_cells import difference_value, told_cells
 from policy_engine.release.output_ledger.unit_owners import UnitOwners
 
 NEAR_EARLIER, NEAR_OWN, TOO_FEW, OTHER_OF_PAIR = "K041", "K042", "K040", "K050"
@@ -35,10 +40,14 @@ NEAR_EARLIER, NEAR_OWN, TOO_FEW, OTHER_OF_PAIR = "K041", "K042", "K040", "K050"
 
 @dataclass(frozen=True)
 class Fault:
-    """Why an answer may not be given: a code, and the places of the cells that it is about."""
+    """Why an answer may not be given: a code, and the places of the cells that it is about.
+
+    What would be told is worked out by `figures` where the fault is the reason of a cell.
+    """
 
     code: str
     cells: tuple[int, ...]
+    figures: Callable[[], ToldFigures] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,7 @@ class Trial:
     one_sided: frozenset[str] = frozenset()
     contributions: Contributions | None = None
     empty_parts: FindEmptyParts | None = None
+    limit: TimeLimit = field(default_factory=TimeLimit)
 
     def are_enough(self, members: NDArray[np.bool_]) -> bool:
         """Return whether some units, (units,), of which there are fewer than the threshold, are of
@@ -110,7 +120,8 @@ def size_faults(trial: Trial) -> Iterator[Fault]:
             continue
         number = trial.numbers[place]
         if 0 < trial.after.sizes[number] < trial.after.threshold and is_few(number):
-            yield Fault(TOO_FEW, (place,))
+            figures = partial(population_figures, trial, "population", number, ())
+            yield Fault(TOO_FEW, (place,), figures)
 
 
 def pair_faults(trial: Trial) -> Iterator[Fault]:
@@ -125,8 +136,10 @@ def pair_faults(trial: Trial) -> Iterator[Fault]:
             released.setdefault(pair_of(measure), set()).add(measure)
     for place in trial.fresh:
         measure = trial.cells[place].measure
-        if pair_of(measure) and released.get(pair_of(measure), {measure}) - {measure}:
-            yield Fault(OTHER_OF_PAIR, (place,))
+        others = released.get(pair_of(measure), {measure}) - {measure}
+        if pair_of(measure) and others:
+            figures = partial(_statistic_figures, trial, place, frozenset(others))
+            yield Fault(OTHER_OF_PAIR, (place,), figures)
 
 
 def value_faults(trial: Trial) -> Iterator[Fault]:
@@ -144,7 +157,14 @@ def value_faults(trial: Trial) -> Iterator[Fault]:
     for place in trial.fresh if columns else ():
         measure = trial.cells[place].measure
         if _columns(measure) & columns or valued_column(measure) in earlier & columns:
-            yield Fault(OTHER_OF_PAIR, (place,))
+            meant = _columns(measure) | {valued_column(measure)}
+            others = frozenset(
+                one
+                for one in trial.after.released
+                if one != measure and (_columns(one) | {valued_column(one)}) & columns & meant
+            )
+            figures = partial(_statistic_figures, trial, place, others)
+            yield Fault(OTHER_OF_PAIR, (place,), figures)
 
 
 def _columns(measure: str) -> frozenset[str]:
@@ -184,6 +204,7 @@ def told_faults(trial: Trial, table: AtomTable | None, too_large: str) -> Iterat
     for number, nears in _overlaps(trial, table):
         places, members = by_number[number], _members(trial.after, number)
         for near in nears:
+            trial.limit.check()
             looked_at += trial.after.units
             if looked_at > MOST_TOLD:
                 yield Fault(too_large, trial.fresh)
@@ -236,8 +257,50 @@ def _untold(
             is_shared = near in _released_in(trial.after, system)
             if is_shared and not trial.may_tell(system, *pair):
                 is_earlier = near in _released_in(trial.before, system)
-                yield Fault(NEAR_EARLIER if is_earlier else NEAR_OWN, (place,))
+                figures = partial(difference_figures, trial, place, near)
+                yield Fault(NEAR_EARLIER if is_earlier else NEAR_OWN, (place,), figures)
                 break
+
+
+def population_figures(
+    trial: Trial,
+    kind: ToldKind,
+    number: int,
+    cells: tuple[ToldCell, ...],
+    ends: tuple[float | None, float | None] = (None, None),
+) -> ToldFigures:
+    """Return what cells would tell of a population."""
+    return _figures_of(trial, kind, _members(trial.after, number), cells, ends)
+
+
+def difference_figures(trial: Trial, place: int, near: int) -> ToldFigures:
+    """Return what a cell and a released one of another population differ by, or of the same one
+    under another condition: by nobody."""
+    number, measure = trial.numbers[place], trial.cells[place].measure
+    differing = _members(trial.after, number) ^ _members(trial.after, near)
+    value = difference_value(trial.after, measure, number, near)
+    knowledge = trial.before if number == near else trial.after
+    cells = told_cells(knowledge, {near}, partial(are_compatible, measure))
+    return _figures_of(trial, "difference", differing, cells, (value, value))
+
+
+def _statistic_figures(trial: Trial, place: int, measures: frozenset[str]) -> ToldFigures:
+    """Return the released cells of other measures that a statistic may not be released beside."""
+    numbers = {one for measure in measures for one in trial.after.released[measure]}
+    cells = told_cells(trial.after, numbers, measures.__contains__)
+    return population_figures(trial, "statistics", trial.numbers[place], cells)
+
+
+def _figures_of(
+    trial: Trial,
+    kind: ToldKind,
+    members: NDArray[np.bool_],
+    cells: tuple[ToldCell, ...],
+    ends: tuple[float | None, float | None],
+) -> ToldFigures:
+    units = int(members.sum())
+    whose = None if trial.owners is None else trial.owners.numbers[members]
+    return ToldFigures(kind, units, units if whose is None else len(np.unique(whose)), *ends, cells)
 
 
 def _released_in(knowledge: Knowledge, system: str) -> set[int]:
@@ -272,12 +335,13 @@ def _pair_faults(
     """Yield the fresh cells of a population that can be compared with those of a near one."""
     for place in places.get(number, ()):
         measure = trial.cells[place].measure
+        figures = partial(difference_figures, trial, place, near)
         if _is_compared(trial.before, measure, near):
-            yield Fault(NEAR_EARLIER, (place,))
+            yield Fault(NEAR_EARLIER, (place,), figures)
         else:
             own = [one for one in places.get(near, ()) if number > near]
             if any(are_compatible(measure, trial.cells[one].measure) for one in own):
-                yield Fault(NEAR_OWN, (place,))
+                yield Fault(NEAR_OWN, (place,), figures)
 
 
 def _is_compared(before: Knowledge, measure: str, number: int) -> bool:
@@ -310,6 +374,7 @@ def _near_units(trial: Trial, is_fresh: NDArray[np.bool_]) -> Iterator[tuple[int
     """Yield pairs of a fresh population and a near one, compared by packed bits and labels."""
     sizes, least = np.array(trial.after.sizes, np.int64), trial.after.threshold
     for number in np.flatnonzero(is_fresh).tolist():
+        trial.limit.check()
         bits = _bits_of(trial.after, number)
         for block, numbers in trial.after.layers:
             units = _differences(block, bits, trial.after.units, sizes[number])

@@ -16,12 +16,14 @@ from policy_engine.kernels.output_checks.released_bounds import can_solve
 from policy_engine.kernels.output_checks.released_span import random_prime
 from policy_engine.kernels.output_checks.sparse_span import SparseRows, spanning_columns
 from policy_engine.release.output_ledger.alike_holders import EndEquations, telling_rows
-from policy_engine.release.output_ledger.answers import COUNT, PERSONS, systems_of
+from policy_engine.release.output_ledger.answers import COUNT, PERSONS, ToldFigures, systems_of
 from policy_engine.release.output_ledger.bounding import MOST_DENSE, UNDECIDED
 from policy_engine.release.output_ledger.differences import Fault, Trial
+from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.knowledge import AtomTable
 from policy_engine.release.output_ledger.linear_systems import CELLS, AtomContents
 from policy_engine.release.output_ledger.spans import SUPPRESSED_DERIVED, TOO_LARGE
+from policy_engine.release.output_ledger.told_cells import told_cells
 
 _Masks = NDArray[np.bool_]
 
@@ -85,9 +87,14 @@ def _faults_of(
         if not (is_fresh & is_whole).any() or not parts.are_within[is_whole][:, own].any():
             continue
         sums = [parts.sums[place] for place in np.flatnonzero(is_whole).tolist()]
+        trial.limit.check()
         ends = _ends(trial, atoms, sums, parts.are_within[is_whole][:, own], is_fresh[is_whole])
         numbers = [[cells[place].number for place in one] for one in sums]
-        yield from _faults_at(ends, partial(_places, trial, system, numbers))
+        about = trial, system, numbers
+        trial.limit.check()
+        yield from _faults_at(
+            ends, trial.limit, partial(_places, *about), partial(_figures, *about)
+        )
 
 
 def _ends(
@@ -111,18 +118,27 @@ def _ends(
 
 
 def _faults_at(
-    ends: EndEquations, places: Callable[[NDArray[np.int64]], tuple[int, ...]]
+    ends: EndEquations,
+    limit: TimeLimit,
+    places: Callable[[NDArray[np.int64]], tuple[int, ...]],
+    figures: Callable[[NDArray[np.int64]], ToldFigures],
 ) -> Iterator[Fault]:
     if not ends.is_open.any() or not ends.is_fresh.any():
         return
     if ends.rows.count * ends.rows.width > MOST_DENSE or not can_solve():
         yield Fault(TOO_LARGE if can_solve() else UNDECIDED, places(ends.numbers[ends.is_fresh]))
         return
-    fixed = ends.fixed_anew()
+    fixed = ends.fixed_anew(limit)
+    limit.check_found(is_found=fixed is not None)
     if fixed is None:
         yield Fault(UNDECIDED, places(ends.numbers[ends.is_fresh]))
-    elif fixed.atoms.any():
-        yield Fault(SUPPRESSED_DERIVED, places(ends.numbers[ends.is_fresh & fixed.equations]))
+        return
+    for part in ends.parts_of(fixed):
+        yield Fault(
+            SUPPRESSED_DERIVED,
+            places(ends.numbers[ends.is_fresh & part.equations]),
+            partial(figures, ends.numbers[part.equations]),
+        )
 
 
 def _places(
@@ -136,6 +152,15 @@ def _places(
     own = [one for one in trial.fresh if system in systems_of(trial.cells[one].measure)]
     some = tuple(one for one in own if trial.numbers[one] in numbers)
     return some or tuple(own) or trial.fresh
+
+
+def _figures(
+    trial: Trial, system: str, sums: Sequence[Sequence[int]], chosen: NDArray[np.int64]
+) -> ToldFigures:
+    """Return which cells tell together that a withheld one is of nobody."""
+    numbers = {number for place in chosen.tolist() for number in sums[place]}
+    cells = told_cells(trial.after, numbers, lambda measure: system in systems_of(measure))
+    return ToldFigures("withheld", 0, 0, 0.0, 0.0, cells)
 
 
 class _CellAtoms(NamedTuple):

@@ -58,7 +58,8 @@ class Knowledge:
 
     `threshold` is the largest of all cells: what a policy once promised is kept when another one
     asks for less. `sums` add up, for each unit, the names of the populations that it is in, but for
-    those of bits that are `unnamed` yet.
+    those of bits that are `unnamed` yet. `entries` are those of the ledger that released cells are
+    first in.
     """
 
     seed: int
@@ -76,6 +77,7 @@ class Knowledge:
     threshold: int = 1
     conditions: dict[MeasuredPopulation, frozenset[str]] = field(default_factory=dict)
     unnamed: list[tuple[Bits, Words]] = field(default_factory=list)
+    entries: dict[MeasuredPopulation, int] = field(default_factory=dict)
 
     @classmethod
     def of_nothing(cls, units: int, secret: bytes) -> "Knowledge":
@@ -100,6 +102,7 @@ class Knowledge:
             suppressed={**self.suppressed},
             bounds={**self.bounds},
             conditions={**self.conditions},
+            entries={**self.entries},
         )
 
     def add_populations(self, content: AnswerContent) -> NDArray[np.int64]:
@@ -187,7 +190,14 @@ class Knowledge:
         """Add the answer of an entry of that number, whose blocks are kept with it."""
         places = {key: (number, place) for place, key in enumerate(content.block_keys())}
         self.places = places | self.places
-        self.add_answer(content)
+        self.note_entry(content.cells, self.add_answer(content).tolist(), number)
+
+    def note_entry(self, cells: Sequence[OutputCell], numbers: Sequence[int], entry: int) -> None:
+        """Note in which entry released cells of populations of these numbers are."""
+        for cell in cells:
+            key = cell.measure, numbers[cell.population]
+            if self.has_released(*key):
+                self.entries.setdefault(key, entry)
 
     def has_released(self, measure: str, number: int) -> bool:
         """Return whether this very cell was released."""

@@ -90,7 +90,8 @@ class OutputLedger:
     of which a cell is suppressed; for linear programmes, 20 million populations times atoms, of
     those alone that a proof may use. So is one whose bounds cannot be computed (K048), for lack of
     time or of a value. Where it is not found in time that combinations tell of enough units, cells
-    that they are of are at fault (K043).
+    that they are of are at fault (K043). All checks together have 30 processor seconds: what is not
+    shown to be safe by then, is withheld (K043) or, where nothing is, for review (K046).
 
     Where a person `accepted` an answer, what it releases is no longer to stay unknown, and what the
     ledger cannot decide (K046 to K048) is decided: of data that changed, only answers about the
@@ -271,6 +272,8 @@ class _Transaction:
         judgement.after.places |= {
             key: (number, place) for place, key in enumerate(content.block_keys()) if place in own
         }
+        own_numbers = [judgement.after.index.get(one.tobytes(), -1) for one in content.fingerprints]
+        judgement.after.note_entry(content.cells, own_numbers, number)
         self.state.remember(_view(answer), judgement.after)
         return replace(outcome, number=number, hash=self.state.mark.hash)
 

@@ -142,6 +142,7 @@ def linear_systems(trial: Trial, table: AtomTable) -> Iterator[LinearSystem]:
         few = sums.owners.least
         most = replace(sums.owners, least=few * _statistic_count(trial.after, name))
         for system in _linked(sums._replace(owners=most)):
+            trial.limit.check()
             count = _statistic_count(trial.after, name, {*system.numbers.tolist()})
             yield replace(system, owners=replace(system.owners, least=few * count))
 

@@ -5,7 +5,7 @@ who knows the totals of all but one of several columns that are linearly related
 the last one. So what a measure is called depends on the columns that the ledger knows.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 
 from policy_engine.release.column_relations import MeasuredColumn
@@ -46,7 +46,7 @@ def in_known_columns(
 
 
 def withheld_parts(
-    content: AnswerContent, before: Knowledge, codes: Mapping[int, str]
+    content: AnswerContent, before: Knowledge, codes: Container[int]
 ) -> Iterator[int]:
     """Yield the places of cells to be released that follow from several columns of which something
     is withheld: before the answer, or in it, where its cells with `codes` are as well."""

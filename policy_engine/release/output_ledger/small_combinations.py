@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import isqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.output_checks.released_span import (
+    Echelon,
     Residues,
     alike_multiples,
     combined_factors,
@@ -21,14 +23,27 @@ from policy_engine.kernels.output_checks.released_span import (
     echelon,
     in_span,
     light_vector,
+    reduced_by,
 )
 from policy_engine.kernels.output_checks.sparse_span import Combinations
+from policy_engine.release.output_ledger.answers import COUNT, ToldFigures
+from policy_engine.release.output_ledger.judging_time import TimeLimit
+from policy_engine.release.output_ledger.knowledge import Knowledge
 from policy_engine.release.output_ledger.linear_systems import LinearSystem
+from policy_engine.release.output_ledger.told_figures import system_figures
 
 NODES = 2_000
 """How many subspaces are searched for combinations that tell of few units."""
 
 _Masks = NDArray[np.bool_]
+
+
+class ToldCombination(NamedTuple):
+    """The numbers of new rows that tell together of too few owners, by a combination of all rows
+    with this value in each class, (classes,); None where that is not decided in time."""
+
+    numbers: list[int]
+    vector: Residues | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +61,15 @@ class SmallCombinations:
     values: Residues
     shares: NDArray[np.int64]
     coefficients: Residues
+    limit: TimeLimit
 
     @classmethod
     def of_system(
-        cls, system: LinearSystem, prime: int, is_open: _Masks | None = None
+        cls,
+        system: LinearSystem,
+        prime: int,
+        is_open: _Masks | None = None,
+        limit: TimeLimit | None = None,
     ) -> "SmallCombinations":
         """Return those of a system, over atoms that are all of fewer owners than are enough; those
         that are `open`, (atoms,), do not matter."""
@@ -59,7 +79,9 @@ class SmallCombinations:
         large = large[np.argsort(-system.weights[large], kind="stable")]
         own = Combinations.of_rows(system.rows, prime).constrained(large).alone()
         columns, least = np.flatnonzero(is_small & is_meant), system.owners.least_share
+        limit = limit or TimeLimit()
         while True:
+            limit.check()
             values = own.values(columns)
             classes = alike_multiples(values.T, prime)
             is_in = classes >= 0
@@ -75,10 +97,10 @@ class SmallCombinations:
             own = own.constrained(columns[first[order]]).alone()
         numbers = np.full(len(is_small), -1, np.int64)
         numbers[columns] = classes
-        return cls(system, prime, numbers, values[first], shares, own.coefficients)
+        return cls(system, prime, numbers, values[first], shares, own.coefficients, limit)
 
-    def told(self, *, is_known_free: bool) -> Iterator[list[int]]:
-        """Yield the numbers of the new rows that tell together of too few owners, or of which it
+    def told(self, *, is_known_free: bool) -> "Iterator[ToldCombination]":
+        """Yield the new rows that tell together of too few owners, or of which it
         is not decided in time whether they do; of these, as many groups as each has rows.
 
         What follows from earlier rows alone does not count if that `is_known_free`. Where a row of
@@ -94,23 +116,70 @@ class SmallCombinations:
     def _basis(self) -> Residues:
         return echelon(np.ascontiguousarray(self.values.T), self.prime, is_reduced=True).rows
 
-    def _told_by_rows(self, *, is_known_free: bool) -> Iterator[list[int]]:
+    def _told_by_rows(self, *, is_known_free: bool) -> "Iterator[ToldCombination]":
         light = self._basis[(self._basis != 0) @ self.shares < self.system.owners.least_share]
         for vector in light:
             if not self._is_known(vector, is_free=is_known_free):
-                yield self._used(vector[None, :])
+                yield ToldCombination(self._meant(vector), vector)
 
-    def _told_by(self, part: Residues, *, is_known_free: bool) -> Iterator[list[int]]:
+    def _told_by(self, part: Residues, *, is_known_free: bool) -> "Iterator[ToldCombination]":
         is_known = partial(self._is_known, is_free=is_known_free)
-        least = self.system.owners.least_share
-        result = light_vector(part, self.shares, least, self.prime, is_known, NODES)
+        least, rows = self.system.owners.least_share, self._used(part)
+        if not rows and is_known_free:
+            return
+        seconds = self.limit.left
+        result = light_vector(part, self.shares, least, self.prime, is_known, NODES, seconds)
         if result.state == "found":
-            yield self._used(result.vector[None, :])
+            yield ToldCombination(self._meant(result.vector), result.vector)
         elif result.state == "undecided":
-            rows = self._used(part)
+            rows = rows or self.system.fresh_numbers
             # Without a few of them, it may be decided: not all are at fault.
             groups = isqrt(len(rows))
-            yield from (rows[first::groups] for first in range(groups))
+            yield from (ToldCombination(rows[first::groups]) for first in range(groups))
+
+    def figures_of(self, combination: "ToldCombination", after: Knowledge) -> ToldFigures:
+        """Return of whom a combination tells, and their sum, if it is just that."""
+        system, is_about = self.system, np.zeros(len(self.numbers), np.bool_)
+        if combination.vector is None:
+            is_used = np.isin(system.numbers, combination.numbers)
+            return system_figures(after, system, is_used, is_about, "undecided")
+        is_about = np.append(combination.vector != 0, np.False_)[self.numbers]
+        factors = self._factors(combination.vector)
+        ends = (None, None) if system.name != COUNT else self._count_of(factors, is_about)
+        return system_figures(after, system, factors != 0, is_about, "combination", ends)
+
+    def _factors(self, vector: Residues) -> Residues:
+        """Return by which factors the rows of the system add up to a vector in classes: (rows,)."""
+        width, prime, rows = self.values.shape[0], self.prime, self._whole_form.rows
+        rest = np.zeros((1, rows.shape[1]))
+        rest[0, :width] = vector
+        return (prime - reduced_by(rows, rest, prime)[0, width:]) % prime
+
+    @cached_property
+    def _whole_form(self) -> Echelon:
+        """The combinations by their values in classes and all their coefficients."""
+        return echelon(np.hstack([self.values.T, self.coefficients.T]), self.prime)
+
+    @cached_property
+    def _are_needed(self) -> _Masks:
+        """Which rows are no combinations of all others: (rows,)."""
+        form, width = self._whole_form, self.values.shape[0]
+        is_used = (form.rows[form.pivots >= width, width:] != 0).any(axis=0)
+        return np.asarray(~is_used, np.bool_)
+
+    def _meant(self, vector: Residues) -> list[int]:
+        """Return the numbers of the new rows that a vector is combined of: of those alone without
+        which it is not known, nor these from the others, if there are any."""
+        numbers = self._used(vector[None, :])
+        needed = {*self.system.numbers[self._are_needed & self.system.is_fresh].tolist()}
+        return [one for one in numbers if one in needed] or numbers
+
+    def _count_of(self, factors: Residues, is_about: _Masks) -> tuple[float | None, float | None]:
+        """Return how many units some atoms have, twice, if a combination is their plain sum."""
+        own = Combinations(self.system.rows, self.prime, factors[:, None], np.full(1, -1))
+        is_sum = len(np.unique(own.values(np.flatnonzero(is_about)))) == 1
+        units = float(self.system.weights[is_about].sum())
+        return (units, units) if is_sum else (None, None)
 
     def _is_known(self, vector: Residues, *, is_free: bool) -> bool:
         """Return whether a combination may be told: it is of enough owners, or was told before."""

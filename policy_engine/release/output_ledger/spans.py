@@ -1,14 +1,22 @@
 """What can be derived exactly from all that is released: of suppressed cells, and of few units."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from policy_engine.kernels.output_checks.released_span import random_prime
 from policy_engine.kernels.output_checks.sparse_span import SparseRows, WholeForm
+from policy_engine.release.output_ledger.answers import COUNT, ToldFigures
 from policy_engine.release.output_ledger.differences import Fault, Trial
-from policy_engine.release.output_ledger.linear_systems import LinearSystem, is_row
+from policy_engine.release.output_ledger.linear_systems import (
+    LinearSystem,
+    is_row,
+    target_systems,
+)
 from policy_engine.release.output_ledger.small_combinations import SmallCombinations
+from policy_engine.release.output_ledger.told_figures import system_figures
 
 FEW_DERIVED, SUPPRESSED_DERIVED, TOO_LARGE = "K043", "K044", "K046"
 
@@ -25,6 +33,7 @@ def span_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
         yield Fault(TOO_LARGE, cells_of(trial, system, system.fresh_numbers))
         return
     for _ in range(_PRIMES):
+        trial.limit.check()
         prime = random_prime()
         faults = [*_target_faults(trial, system, prime), *_light_faults(trial, system, prime)]
         yield from faults
@@ -38,31 +47,60 @@ def _target_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[F
         return
     own, order = system.rows.chosen(system.is_own), system.order
     form = WholeForm.of_rows(own, order, prime)
+    trial.limit.check()
     derived = form.spans(system.targets)
     if not derived.any():
         return
     earlier = system.rows.chosen(system.is_own & ~system.is_fresh)
     derived &= ~WholeForm.of_rows(earlier, order, prime).spans(system.targets)
+    is_needed = np.zeros(system.rows.count, np.bool_)
+    is_needed[system.is_own] = form.are_needed
     for place in np.flatnonzero(derived).tolist():
-        numbers = _used(system, form, system.targets.chosen(np.arange(len(derived)) == place))
-        yield Fault(SUPPRESSED_DERIVED, cells_of(trial, system, numbers))
+        target = system.targets.chosen(np.arange(len(derived)) == place)
+        is_used = _used(system, form, target)
+        is_new = is_used & system.is_fresh
+        # Without one that is needed the value does not follow, nor that one from the others.
+        is_meant = is_new & is_needed if (is_new & is_needed).any() else is_new
+        numbers = system.numbers[is_meant].tolist()
+        figures = partial(_target_figures, trial, system, is_used, place)
+        yield Fault(SUPPRESSED_DERIVED, cells_of(trial, system, numbers), figures)
 
 
-def _used(system: LinearSystem, form: WholeForm, target: SparseRows) -> list[int]:
-    """Return the numbers of the new rows that a target is combined of."""
-    is_used = form.factors(target.dense())[:, 0] != 0
-    is_fresh = system.is_fresh[system.is_own]
-    numbers: list[int] = system.numbers[system.is_own][is_used & is_fresh].tolist()
-    return numbers
+def _used(system: LinearSystem, form: WholeForm, target: SparseRows) -> NDArray[np.bool_]:
+    """Return the rows that a target is combined of: (rows,)."""
+    is_used = np.zeros(system.rows.count, np.bool_)
+    is_used[system.is_own] = form.factors(target.dense())[:, 0] != 0
+    return is_used
+
+
+def _target_figures(
+    trial: Trial, system: LinearSystem, is_used: NDArray[np.bool_], place: int
+) -> ToldFigures:
+    """Return which withheld value follows from the rows that are used."""
+    is_about = system.targets.chosen(np.arange(system.targets.count) == place).covered
+    number = int(system.target_numbers[place])
+    value: float | None = float(system.weights[is_about].sum())
+    if system.name != COUNT:
+        size = trial.after.sizes[number]
+        values = (
+            one.value * size if measure.startswith("mean:") else one.value
+            for (measure, other), one in trial.after.suppressed.items()
+            if other == number and system.name in target_systems(measure) and one.value is not None
+        )
+        value = next(values, None)
+    ends = value, value
+    return system_figures(trial.after, system, is_used, is_about, "withheld", ends)
 
 
 def _light_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fault]:
     """Yield the cells that, together with others, tell of fewer owners than allowed."""
     if not system.owners.are_small.any() or not system.is_fresh.any():
         return
-    small = SmallCombinations.of_system(system, prime)
-    for numbers in small.told(is_known_free=True):
-        yield Fault(FEW_DERIVED, cells_of(trial, system, numbers))
+    trial.limit.check()
+    small = SmallCombinations.of_system(system, prime, limit=trial.limit)
+    for combination in small.told(is_known_free=True):
+        figures = partial(small.figures_of, combination, trial.after)
+        yield Fault(FEW_DERIVED, cells_of(trial, system, combination.numbers), figures)
 
 
 def cells_of(trial: Trial, system: LinearSystem, numbers: list[int]) -> tuple[int, ...]:

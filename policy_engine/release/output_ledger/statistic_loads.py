@@ -22,13 +22,15 @@ the secret of one person whether a statistic is released, unless the load is all
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.release.output_ledger.answers import statistic_columns
-from policy_engine.release.output_ledger.differences import Fault, Trial
+from policy_engine.release.output_ledger.answers import ToldFigures, statistic_columns
+from policy_engine.release.output_ledger.differences import Fault, Trial, population_figures
 from policy_engine.release.output_ledger.knowledge import AtomTable
+from policy_engine.release.output_ledger.told_cells import told_cells
 
 TOO_MANY = "K043"
 _TINY = 1e-9
@@ -56,12 +58,22 @@ def _faults_of(trial: Trial, table: AtomTable, column: str, places: list[int]) -
         if own:
             # What was asked for first is given.
             for place in own[-int(np.ceil(excess - _TINY)) :]:
-                yield Fault(TOO_MANY, (place,))
+                yield Fault(TOO_MANY, (place,), partial(_load_figures, trial, column, number))
             continue
         met = loads.met(number)
         meeting = tuple(place for place in places if trial.numbers[place] in met)
         if meeting:
-            yield Fault(TOO_MANY, meeting)
+            yield Fault(TOO_MANY, meeting, partial(_load_figures, trial, column, number))
+
+
+def _load_figures(trial: Trial, column: str, number: int) -> ToldFigures:
+    """Return the statistics of a column that are released of a population."""
+
+    def is_meant(measure: str) -> bool:
+        return column in statistic_columns(measure)
+
+    cells = told_cells(trial.after, {number}, is_meant)
+    return population_figures(trial, "statistics", number, cells)
 
 
 def _statistics(trial: Trial, column: str) -> _Floats:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,13 @@ from policy_engine.kernels.output_checks.released_bounds import (
 )
 from policy_engine.kernels.output_checks.released_span import echelon, random_prime
 from policy_engine.kernels.output_checks.sparse_span import WholeForm
+from policy_engine.release.output_ledger.answers import COUNT, ToldFigures, ToldKind
 from policy_engine.release.output_ledger.differences import Fault, Trial
+from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.linear_systems import LinearSystem
 from policy_engine.release.output_ledger.small_combinations import SmallCombinations
 from policy_engine.release.output_ledger.spans import cells_of
+from policy_engine.release.output_ledger.told_figures import system_figures
 
 TOO_NARROW = "K045"
 
@@ -30,24 +34,53 @@ def whole_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     if not is_small.any() and not system.targets.count:
         return
     prime = random_prime()
-    is_whole = _known_as_whole(system, prime)
+    is_whole = _known_as_whole(system, prime, trial.limit)
     if not is_whole.any():
         return
     for place in np.flatnonzero(is_small & is_whole).tolist():
         covering = system.rows.members[slice(*system.rows.starts[place : place + 2])]
         fresh = covering[system.is_fresh[covering]]
-        yield Fault(TOO_NARROW, cells_of(trial, system, system.numbers[fresh].tolist()))
+        is_used, is_about = _chosen(system.rows.count, covering), _chosen(len(is_whole), place)
+        figures = partial(_figures, trial, system, is_used, is_about, "combination")
+        yield Fault(TOO_NARROW, cells_of(trial, system, system.numbers[fresh].tolist()), figures)
     # What is known of an atom by itself matters to no combination, as any multiple can be added.
     columns = system.order[~is_whole[system.order]]
+    trial.limit.check()
     form = WholeForm.of_rows(system.rows, columns, prime)
-    if form.spans(system.targets, columns).any():
-        yield Fault(TOO_NARROW, cells_of(trial, system, system.fresh_numbers))
-    small = SmallCombinations.of_system(system, prime, is_whole)
-    for numbers in small.told(is_known_free=False):
-        yield Fault(TOO_NARROW, cells_of(trial, system, numbers))
+    is_told = form.spans(system.targets, columns)
+    if is_told.any():
+        target = system.targets.chosen(_chosen(len(is_told), int(np.argmax(is_told))))
+        is_used = form.factors(target.dense())[:, 0] != 0
+        figures = partial(_figures, trial, system, is_used, target.covered, "withheld")
+        yield Fault(TOO_NARROW, cells_of(trial, system, system.fresh_numbers), figures)
+    trial.limit.check()
+    small = SmallCombinations.of_system(system, prime, is_whole, limit=trial.limit)
+    for combination in small.told(is_known_free=False):
+        figures = partial(small.figures_of, combination, trial.after)
+        yield Fault(TOO_NARROW, cells_of(trial, system, combination.numbers), figures)
 
 
-def _known_as_whole(system: LinearSystem, prime: int) -> NDArray[np.bool_]:
+def _chosen(count: int, places: int | NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of so many are at some places."""
+    is_chosen = np.zeros(count, np.bool_)
+    is_chosen[places] = True
+    return is_chosen
+
+
+def _figures(
+    trial: Trial,
+    system: LinearSystem,
+    is_used: NDArray[np.bool_],
+    is_about: NDArray[np.bool_],
+    kind: ToldKind,
+) -> ToldFigures:
+    """Return how many units some atoms have, as is known in whole numbers by some rows."""
+    units = float(system.weights[is_about].sum())
+    ends = (units, units) if system.name == COUNT else (None, None)
+    return system_figures(trial.after, system, is_used, is_about, kind, ends)
+
+
+def _known_as_whole(system: LinearSystem, prime: int, limit: TimeLimit) -> NDArray[np.bool_]:
     """Return of which atoms it might be known how many units they have, (atoms,), because these
     are whole numbers that are not negative.
 
@@ -62,17 +95,20 @@ def _known_as_whole(system: LinearSystem, prime: int) -> NDArray[np.bool_]:
     for others in (order, system.order):
         if not is_whole.any():
             break
+        limit.check()
         own = np.flatnonzero(is_whole)
         more = np.concatenate([own, others[~is_whole[others]]])
         ways = [_Ways.of_order(system, one, prime).changes_of(own) for one in (more, others)]
         is_whole[own] = _fixed_by(np.vstack(ways), prime)
     own = np.flatnonzero(is_whole)
     if len(own):
-        is_whole[own] = _fixed_nearby(system, own, prime)
+        is_whole[own] = _fixed_nearby(system, own, prime, limit)
     return is_whole
 
 
-def _fixed_nearby(system: LinearSystem, own: NDArray[np.int64], prime: int) -> NDArray[np.bool_]:
+def _fixed_nearby(
+    system: LinearSystem, own: NDArray[np.int64], prime: int, limit: TimeLimit
+) -> NDArray[np.bool_]:
     """Return which of some atoms, (own,), combinations are of that no directions change of forms
     drawn at random with pivots near to one of them: larger atoms in the same populations, which
     leave more room."""
@@ -80,6 +116,7 @@ def _fixed_nearby(system: LinearSystem, own: NDArray[np.int64], prime: int) -> N
     ways, is_fixed = np.zeros((0, len(own))), np.ones(len(own), np.bool_)
     rooms = np.log2(system.weights)
     for _ in range(_DRAWN_FORMS):
+        limit.check()
         atom = int(draws.choice(own[is_fixed]))
         nearness = _shared(system, atom) + draws.uniform(1, 3) * rooms
         nearness += draws.normal(scale=_NOISE, size=len(nearness))

@@ -10,6 +10,7 @@ from policy_engine.kernels.output_checks.released_span import (
     in_span,
     light_vector,
     random_prime,
+    reduced_by,
 )
 from policy_engine.kernels.output_checks.sparse_span import Combinations, SparseRows
 
@@ -119,3 +120,10 @@ def test_multiples_of_a_column_are_alike_and_what_vanishes_is_none():
     assert numbers[0] == numbers[1] == numbers[4] != numbers[3]
     assert numbers[2] == -1
     assert alike_multiples(np.zeros((0, 2)), PRIME).tolist() == [-1, -1]
+
+
+def test_what_is_left_of_vectors_is_outside_the_span_of_rows():
+    rows = echelon(np.array([[1.0, 1, 0], [0, 1, 1]]), 101).rows
+    left = reduced_by(rows, np.array([[1.0, 2, 1], [1, 0, 0]]), 101)
+    assert not left[0].any()
+    assert left[1, 2]

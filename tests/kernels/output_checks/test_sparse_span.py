@@ -91,3 +91,11 @@ def test_columns_that_do_not_matter_are_left_out_of_a_span():
     assert not WholeForm.of_rows(sparse(rows), np.arange(3), PRIME).spans(sparse(vector)).any()
     some = np.array([0, 1])
     assert WholeForm.of_rows(sparse(rows), some, PRIME).spans(sparse(vector), some).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_are_needed_that_are_no_combinations_of_all_others(seed):
+    rows, _ = drawn(seed)
+    form = WholeForm.of_rows(sparse(rows), np.arange(14), PRIME)
+    ranks = [np.linalg.matrix_rank(np.delete(rows, one, axis=0)) for one in range(len(rows))]
+    assert form.are_needed.tolist() == [rank < np.linalg.matrix_rank(rows) for rank in ranks]

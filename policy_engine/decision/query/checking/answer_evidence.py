@@ -1,5 +1,6 @@
 """The evidence of a checked answer, for owners and auditors: every figure, and what was decided."""
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.audits.outputs.reasons import reasons_in
@@ -10,6 +11,10 @@ from policy_engine.decision.query.rows import cell_json
 if TYPE_CHECKING:
     from policy_engine.audits.outputs.model import TableVerdict
     from policy_engine.decision.model import Decision
+    from policy_engine.release.output_ledger import ToldFigures
+
+MOST_CELLS = 50
+"""How many of the cells that tell something together are listed."""
 
 
 def evidence_json(
@@ -20,7 +25,8 @@ def evidence_json(
     For each cell, released or not, it has the exact figure, all reasons against it, and the
     evidence that they are from, with how many its condition tells something of; beside them the
     query, who asked, the check with its thresholds, the digest of the data, and the entry of the
-    ledger, `number` 0 where nothing could leave.
+    ledger, `number` 0 where nothing could leave. `ledger` of a cell is what the ledger has against
+    it: what would be told of how many, and by which cells of which entries, 0 being this answer.
     """
     verdict, recorded = checked.judged or checked.verdict, checked.recorded
     request = decision.request if decision else None
@@ -43,7 +49,10 @@ def evidence_json(
             zip((one.name for one in verdict.table.measures), checked.aggregates, strict=True)
         ),
         "cells": [
-            _cell(verdict, checked.conditions, row, number)
+            {
+                **_cell(verdict, checked.conditions, row, number),
+                "ledger": ledger_findings(checked, row, number),
+            }
             for row in range(len(verdict.reasons))
             for number in range(len(verdict.table.measures))
         ],
@@ -67,3 +76,34 @@ def _cell(
         "evidence": cell_json(figures),
         "condition": conditions.told(row, number) if conditions else None,
     }
+
+
+def ledger_findings(checked: CheckedAnswer, row: int, number: int) -> list[dict[str, Any]]:
+    """Return what the ledger has against a cell, with figures that who asked may not see."""
+    width = len(checked.verdict.table.measures)
+    reasons = checked.recorded.found.get(row * width + number, ())
+    return [{"code": one.code, "told": _told(one.told) if one.told else None} for one in reasons]
+
+
+def _told(figures: "ToldFigures") -> dict[str, Any]:
+    """Return what would be told as JSON: of `units` of privacy, who have so many `rows`."""
+    return {
+        "kind": figures.kind,
+        "units": figures.owners,
+        "rows": figures.units,
+        "low": figures.low,
+        "high": figures.high,
+        "with": [
+            {"entry": one.entry, "measure": one.measure, "rows": one.units, **_where(one.condition)}
+            for one in figures.cells[:MOST_CELLS]
+        ],
+        "more": max(len(figures.cells) - MOST_CELLS, 0),
+    }
+
+
+def _where(condition: str) -> dict[str, Any]:
+    """Return of which rows a released cell is, as far as that is known."""
+    if not condition:
+        return {"from": None, "where": None}
+    source, parts = json.loads(condition)
+    return {"from": source, "where": sorted(parts)}

@@ -1,7 +1,7 @@
 """Checked answers against all that was released before, and against themselves."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,12 @@ from policy_engine.decision.query.checking.value_marks import with_value_marks
 from policy_engine.errors import LedgerError, Problem
 from policy_engine.methods.output_checks.parameters import LedgerScope
 from policy_engine.policy import Hierarchy
-from policy_engine.release.output_ledger import LedgerOutcome, OutputLedger
+from policy_engine.release.output_ledger import (
+    CellOutcome,
+    LedgerOutcome,
+    OutputAnswer,
+    OutputLedger,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +42,8 @@ class RecordedAnswer:
     """The entry of the ledger that an answer is recorded in; `number` 0 if nothing could leave.
 
     `head` is that of the ledger afterwards, empty if it was not used, and `is_begun` says that
-    there was no ledger before: then no earlier answer counts.
+    there was no ledger before: then no earlier answer counts. What the ledger `found` against
+    figures, by their numbers in the table of cells, is for owners and auditors alone.
     """
 
     scope: AnswerScope
@@ -45,6 +51,7 @@ class RecordedAnswer:
     hash: str = ""
     head: str = ""
     is_begun: bool = False
+    found: Mapping[int, tuple[CellOutcome, ...]] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -114,9 +121,24 @@ class AnswerLedger:
         figures = np.array([cell.figure for cell in answer.cells], np.int64)
         np.bitwise_or.at(reasons.reshape(-1), figures, masks)
         recorded = RecordedAnswer(
-            self.scope, outcome.number, outcome.hash, outcome.head, outcome.is_begun
+            self.scope,
+            outcome.number,
+            outcome.hash,
+            outcome.head,
+            outcome.is_begun,
+            _found(answer, outcome),
         )
         return replace(verdict, reasons=reasons), recorded
+
+
+def _found(answer: OutputAnswer, outcome: LedgerOutcome) -> dict[int, tuple[CellOutcome, ...]]:
+    """Return what the ledger has against figures, each reason with what would be told once."""
+    outcomes: dict[int, list[CellOutcome]] = {}
+    for cell, own in zip(answer.cells, outcome.cells, strict=True):
+        others = outcomes.setdefault(cell.figure, []) if own.code else []
+        if own.code and not any((one.code, one.told) == (own.code, own.told) for one in others):
+            others.append(own)
+    return {figure: tuple(several) for figure, several in outcomes.items()}
 
 
 def check_lifted(accepted: TableVerdict, verdict: TableVerdict) -> None:

@@ -7,6 +7,7 @@ from output_checked import RESEARCHER, TABLE, policy_with
 
 from policy_engine.api.deciding import query_data
 from policy_engine.decision.query.checking.answer_evidence import evidence_json
+from policy_engine.decision.query.checking.released_json import checked_json
 
 REGIONS, PAYS = ["north"] * 20 + ["south"] * 20, [10.0] * 20 + [1.0] * 19 + [999.0]
 PERSONS = [number // 2 for number in range(40)]
@@ -84,3 +85,79 @@ def test_persons_are_counted_where_there_are_few_rows(tmp_path):
         "counted": "units",
     }
     assert cell["codes"] == ["K003"]
+
+
+BRANCHES = pa.table(
+    {
+        "person": range(120),
+        "branch": ["north"] * 70 + ["south"] * 44 + ["west"] * 6,
+        "pay": [1800.0 + 13 * number % 977 for number in range(120)],
+    }
+)
+TABLE_OF_TWO = "SELECT branch, COUNT(*) AS n, SUM(pay) AS total FROM T GROUP BY branch"
+
+
+def asked_in_turn(tmp_path, *queries):
+    """Return the last of several answers about branches under one ledger."""
+    unit = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"})
+    policy = policy_with(("pe:outputCheck", "eq", "sacro"), unit)
+    ledger = tmp_path / "answers"
+    for sql in queries:
+        result = query_data(sql, [policy], RESEARCHER, {TABLE: BRANCHES}, output_ledger=ledger)
+    return result
+
+
+def findings(result, sql):
+    document = json.loads(json.dumps(evidence_json(result.checked, sql, result.decision)))
+    return [cell["ledger"] for cell in document["cells"]]
+
+
+def test_owners_read_what_earlier_answers_would_tell_with_a_cell_and_of_how_many(tmp_path):
+    sql = "SELECT COUNT(*) AS n, SUM(pay) AS s FROM T"
+    [[count], [total]] = findings(asked_in_turn(tmp_path, TABLE_OF_TWO, sql), sql)
+    assert (count["code"], count["told"]["kind"]) == ("K044", "withheld")
+    assert [count["told"][name] for name in ("units", "low", "high", "more")] == [6, 6, 6, 0]
+    assert [(one["entry"], one["rows"]) for one in count["told"]["with"]] == [
+        (2, 70),
+        (2, 44),
+        (0, 120),
+    ]
+    assert count["told"]["with"][0]["where"] == ['"t"."branch" IS NOT DISTINCT FROM \'north\'']
+    west = sum(BRANCHES["pay"].to_pylist()[114:])
+    assert (total["told"]["low"], total["told"]["high"]) == (west, west)
+    assert {one["measure"] for one in total["told"]["with"]} == {"sum:pay"}
+
+
+def test_owners_read_by_whom_two_answers_differ(tmp_path):
+    first, sql = (f"SELECT SUM(pay) AS s FROM T WHERE person >= {least}" for least in (20, 23))
+    [[found]] = findings(asked_in_turn(tmp_path, first, sql), sql)
+    told, pays = found["told"], BRANCHES["pay"].to_pylist()
+    assert (found["code"], told["kind"]) == ("K041", "difference")
+    assert (told["units"], told["rows"]) == (3, 3)
+    assert told["low"] == told["high"] == sum(pays[20:23])
+    assert [(one["entry"], one["rows"]) for one in told["with"]] == [(2, 100)]
+
+
+def test_who_asked_reads_nothing_of_what_the_ledger_found(tmp_path):
+    sql = "SELECT COUNT(*) AS n, SUM(pay) AS s FROM T"
+    result = asked_in_turn(tmp_path, TABLE_OF_TWO, sql)
+    assert any(findings(result, sql))
+    told = checked_json(result.checked, with_rows=True)
+    assert {*told["reasons"]} == {"K049"}
+    text = json.dumps(told) + repr(result)
+    assert not any(word in text for word in ("K044", "14025", "units=6", "ToldFigures", "entry"))
+
+
+def test_the_same_answer_is_given_whatever_the_ledger_found(tmp_path):
+    """That a cell is withheld by itself, or for what it tells with others, reads the same."""
+    small, telling = (
+        checked_json(asked_in_turn(tmp_path / name, *queries).checked, with_rows=True)
+        for name, queries in (
+            ("alone", ["SELECT COUNT(*) AS n FROM T WHERE branch = 'west'"]),
+            ("beside", [TABLE_OF_TWO, "SELECT COUNT(*) AS n FROM T"]),
+        )
+        if not (tmp_path / name).mkdir()
+    )
+    assert [small[name] for name in ("suppressed", "reasons", "rows")] == [
+        telling[name] for name in ("suppressed", "reasons", "rows")
+    ]
