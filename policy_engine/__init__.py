@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         plan_policy,
     )
     from policy_engine.api.reviewing_answers import accept_answer, give_answer, submit_answer
+    from policy_engine.api.short_policies import override_policy, short_policy
     from policy_engine.api.suggesting import suggest_hierarchy
     from policy_engine.api.verified_release import VerifiedRelease
     from policy_engine.audits.membership.fitted.target import FittedModel
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from policy_engine.authoring.diagram import draw_policy
     from policy_engine.authoring.diff import compare_policies
     from policy_engine.authoring.policy_tests import run_policy_tests
-    from policy_engine.authoring.schema import policy_schema
+    from policy_engine.authoring.schema import policy_schema, short_policy_schema
     from policy_engine.decision import Decider, Decision, Request, World, read_request, read_world
     from policy_engine.decision.compliance import compliance_report
     from policy_engine.decision.log import DecisionLog, verify_log
@@ -85,6 +86,7 @@ _HOMES = {
         ),
         "api.reviewing_answers": ("accept_answer", "give_answer", "submit_answer"),
         "api.verified_release": ("VerifiedRelease",),
+        "api.short_policies": ("override_policy", "short_policy"),
         "api.suggesting": ("suggest_hierarchy",),
         "audits.membership.fitted.target": ("FittedModel",),
         "audits.membership.learners.keras_function": ("KerasLearner",),
@@ -92,7 +94,7 @@ _HOMES = {
         "authoring.diagram": ("draw_policy",),
         "authoring.diff": ("compare_policies",),
         "authoring.policy_tests": ("run_policy_tests",),
-        "authoring.schema": ("policy_schema",),
+        "authoring.schema": ("policy_schema", "short_policy_schema"),
         "decision": ("Decider", "Decision", "Request", "World", "read_request", "read_world"),
         "decision.compliance": ("compliance_report",),
         "decision.log": ("DecisionLog", "verify_log"),
@@ -157,6 +159,7 @@ __all__ = [
     "load_policies",
     "load_policy",
     "output_session",
+    "override_policy",
     "plan_all",
     "plan_policy",
     "policy_schema",
@@ -165,6 +168,8 @@ __all__ = [
     "read_request",
     "read_world",
     "run_policy_tests",
+    "short_policy",
+    "short_policy_schema",
     "submit_answer",
     "suggest_hierarchy",
     "verify_log",

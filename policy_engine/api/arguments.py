@@ -49,7 +49,7 @@ def _type_problems(bound: BoundArguments) -> Iterator[Problem]:
 
 
 def _arguments(bound: BoundArguments) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the arguments with their annotations; keywords of a TypedDict one by one.
+    """Yield the arguments with their annotations; keywords one by one, of a TypedDict by its own.
 
     Raises TypeError for a keyword that it does not name.
     """
@@ -58,8 +58,8 @@ def _arguments(bound: BoundArguments) -> Iterator[tuple[str, Any, Any]]:
         if parameter.kind is not Parameter.VAR_KEYWORD:
             yield name, value, parameter.annotation
             continue
-        [options] = get_args(parameter.annotation)
-        annotations = options.__annotations__
+        options = get_args(parameter.annotation)
+        annotations = options[0].__annotations__ if options else dict.fromkeys(value, Any)
         for key, one in value.items():
             if key not in annotations:
                 raise TypeError(f"got an unexpected keyword argument {key!r}")

@@ -1,4 +1,4 @@
-"""The command that writes a policy in another syntax of RDF."""
+"""The command that writes a policy in another syntax."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 
 class Syntax(StrEnum):
-    """How to write statements of RDF."""
+    """How to write a policy: as statements of RDF, or in the short form."""
 
     JSON_LD = "json-ld"
     TURTLE = "turtle"
     N_TRIPLES = "n-triples"
     RDF_XML = "rdf-xml"
+    YAML = "yaml"
 
 
 @with_reading_options("parent")
@@ -52,12 +53,14 @@ def convert(
         write_file(output, converted, policy, overwrite=overwrite)
 
 
-def _syntax_by_ending(output: Path | None) -> Literal["json-ld", "turtle", "n-triples", "rdf-xml"]:
+def _syntax_by_ending(
+    output: Path | None,
+) -> Literal["json-ld", "turtle", "n-triples", "rdf-xml", "yaml"]:
     """Return the syntax that an output is named for. Raises RequestError where it is for none."""
     from policy_engine.policy.syntax.detection import syntax_of  # noqa: PLC0415
 
     syntax = syntax_of(output.name if output else "")
     if output and syntax == "json-ld" and output.suffix.lower() not in ("", ".json", ".jsonld"):
-        endings = ".jsonld, .json, .ttl, .nt, .rdf, .xml or .owl"
+        endings = ".jsonld, .json, .ttl, .nt, .rdf, .xml, .owl or .yaml"
         raise usage_error(f"Without --to, --output ends in {endings}. {str(output)!r} was given.")
     return syntax

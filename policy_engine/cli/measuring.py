@@ -29,6 +29,7 @@ from policy_engine.cli.options import (
     MasterOption,
     OwnersOption,
     PolicyArgument,
+    SetOption,
     TaxonomyOption,
 )
 from policy_engine.cli.parsing import (
@@ -36,6 +37,8 @@ from policy_engine.cli.parsing import (
     make_engine,
     parse_choices,
     parse_paths,
+    usage_error,
+    with_overrides,
 )
 from policy_engine.cli.shared_options import (
     with_acting_options,
@@ -288,6 +291,7 @@ def explore(
     for_model: ForModelOption = "",
     model: LearnerOption = None,
     write_policy: WritePolicyOption = None,
+    set_: SetOption = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
     engine: EngineOption = EngineChoice.LOCAL,
@@ -315,7 +319,7 @@ def explore(
     choices = parse_choices({"k": k, "l": l, "t": t}, vary)
     exploration = ModelExploration(for_model, model, chart, report, write_policy)
     exploration.check()
-    paths = parse_paths(data)
+    paths, source = parse_paths(data), with_overrides(policy, set_, reading)
     options = {
         "draws": draws,
         "taxonomies": parse_paths(taxonomy, "--taxonomy"),
@@ -328,6 +332,8 @@ def explore(
         **acting,
     }
     if for_model:
+        if set_:
+            raise usage_error("--set is for explorations of parameters. Leave out --for-model.")
         compare_models(
             exploration, policy, paths, choices or None, reading, output_format, **options
         )
@@ -340,7 +346,7 @@ def explore(
         check_report(report)
     with progress_bar() as progress:
         runs = explore_policy(
-            policy,
+            source,
             paths,
             choices or None,
             attack=report is not None,

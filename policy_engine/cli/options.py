@@ -94,6 +94,15 @@ AssetOption = Annotated[
         help="Which output, if the policy makes several.",
     ),
 ]
+SetOption = Annotated[
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Another value of a parameter than the policy has, to see what it would do. Can be "
+        "repeated.",
+    ),
+]
 OwnersOption = Annotated[
     Path | None,
     typer.Option(

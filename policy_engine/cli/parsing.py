@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.errors import PolicyEngineError, RequestError
 
 if TYPE_CHECKING:
-    from policy_engine.policy import Limits
+    from policy_engine.policy import Limits, Reading, Source
 from policy_engine.cli.options import EngineChoice
 
 
@@ -135,6 +135,22 @@ def parse_choices(texts: Mapping[str, str], varied: Sequence[str]) -> dict[str, 
             raise usage_error(f"Values of {name!r} are given twice.")
         choices[name] = numbers
     return choices
+
+
+def with_overrides(policy: Path, options: list[str], reading: "Reading") -> "Source":
+    """Return a policy with the values of --set; as it was given where there are none."""
+    if not options:
+        return policy
+    from policy_engine.api.short_policies import override_policy  # noqa: PLC0415
+    from policy_engine.policy.syntax.yaml_text import plain_value  # noqa: PLC0415
+
+    values: dict[str, Any] = {}
+    for option in options:
+        name, _, text = option.partition("=")
+        if not name or not text or name in values:
+            raise usage_error(f"--set is NAME=VALUE, each name once. {option!r:.80} was given.")
+        values[name] = plain_value(text)
+    return override_policy(policy, values, **reading.keywords)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from policy_engine.cli.options import (
     MasterOption,
     OwnersOption,
     PolicyArgument,
+    SetOption,
     TaxonomyOption,
 )
 from policy_engine.cli.parsing import (
@@ -31,6 +32,7 @@ from policy_engine.cli.parsing import (
     make_engine,
     parse_folder,
     parse_paths,
+    with_overrides,
 )
 from policy_engine.cli.shared_options import (
     with_acting_options,
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from policy_engine.kernels.estimates import NotApplicable
     from policy_engine.plan.effort import Effort
     from policy_engine.plan.plan import Plan
-    from policy_engine.policy import Reading
+    from policy_engine.policy import Reading, Source
     from policy_engine.release.cost import Cost
 
 TimeLimitOption = Annotated[
@@ -63,6 +65,7 @@ TimeLimitOption = Annotated[
 def plan(
     policy: PolicyArgument,
     data: DataOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006
     engine: EngineOption = EngineChoice.LOCAL,
     master: MasterOption = "",
@@ -93,12 +96,13 @@ def plan(
         **acting,
         **reading_options,
     }
+    source = with_overrides(policy, set_, reading)
     if asset:
-        plans: tuple[Plan, ...] = (plan_policy(policy, paths, asset=asset, **options),)
+        plans: tuple[Plan, ...] = (plan_policy(source, paths, asset=asset, **options),)
     else:
-        plans = plan_all(policy, paths, **options)
+        plans = plan_all(source, paths, **options)
     estimates = [
-        _estimate(policy, one, paths, certificate, engine, reading_options) for one in plans
+        _estimate(source, one, paths, certificate, engine, reading_options) for one in plans
     ]
     if output_format is Format.JSON:
         documents = [one.as_json() for one in estimates]
@@ -139,7 +143,7 @@ class _PlanEstimate:
 
 
 def _estimate(
-    policy: Path,
+    policy: "Source",
     plan: "Plan",
     data: dict[str, str],
     certificates: list[Path],

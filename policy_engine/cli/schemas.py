@@ -18,13 +18,20 @@ def schema(
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write to this file instead of printing.")
     ] = None,
+    short: Annotated[
+        bool, typer.Option("--short", help="The schema of policies in the short form, in YAML.")
+    ] = False,
     *,
     reading: "Reading",
 ) -> None:
     """Print the JSON Schema of policies, for editors that check and complete while you type."""
-    from policy_engine.authoring.schema import policy_schema  # noqa: PLC0415 (slow to import)
+    from policy_engine.authoring.schema import (  # noqa: PLC0415 (slow to import)
+        policy_schema,
+        short_policy_schema,
+    )
 
-    text = json.dumps(policy_schema(reading.vocabularies), indent=1, ensure_ascii=False) + "\n"
+    document = short_policy_schema() if short else policy_schema(reading.vocabularies)
+    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     if output is None:
         typer.echo(text, nl=False)
     else:

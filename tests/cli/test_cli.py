@@ -134,6 +134,14 @@ def test_plan_shows_the_steps_and_writes_nothing(run, people):
     assert sorted(people.rglob("*")) == before
 
 
+def test_plan_takes_another_value_of_a_parameter(run):
+    assert "k at least 20" in run("plan", "policy.jsonld", "--set", "k=20").stdout
+    with pytest.raises(PolicyEngineError, match="Did you mean 'k'"):
+        run("plan", "policy.jsonld", "--set", "kk=20")
+    with pytest.raises(PolicyEngineError, match="NAME=VALUE"):
+        run("plan", "policy.jsonld", "--set", "k")
+
+
 def test_plan_in_json(run):
     result = run("plan", "policy.jsonld", "--format", "json")
     assert [step["step"] for step in json.loads(result.output)["steps"]] == [

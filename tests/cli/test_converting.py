@@ -133,3 +133,9 @@ def test_command_loads_no_library_of_rdf():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.splitlines()[-1] == "[]"
+
+
+def test_convert_writes_the_short_form_by_its_ending(tmp_path):
+    output = tmp_path / "customer.yaml"
+    run(CUSTOMER, "--output", output)
+    assert "quasi-identifier: [ZIP, BirthDate, TransactionTime]\n" in output.read_text()

@@ -664,3 +664,10 @@ def test_every_fence_is_closed():
 def test_headings_differ():
     headings = re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)
     assert len(set(headings)) == len(headings)
+
+
+def test_short_form_of_the_page_is_read_and_planned():
+    example = FILES["study-short.yaml"]
+    [policy] = read_policies(example.text, syntax="yaml")
+    check_plannable(policy)
+    assert policy.permissions[0].output == "http://example.com/VisitsForStudies"

@@ -10,6 +10,7 @@ const SYNTAXES: Record<ConvertedText["syntax"], string> = {
   turtle: "Turtle",
   "n-triples": "N-Triples",
   "rdf-xml": "RDF/XML",
+  yaml: "YAML (the short form)",
 };
 
 /** The text that is written now, in another syntax, to be copied. */

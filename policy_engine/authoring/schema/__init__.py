@@ -16,10 +16,11 @@ from policy_engine.authoring.schema.names import names
 from policy_engine.authoring.schema.parameters import anonymization
 from policy_engine.authoring.schema.queries import queries
 from policy_engine.authoring.schema.rules import rules
+from policy_engine.authoring.schema.short import short_policy_schema
 from policy_engine.authoring.schema.values import values
 from policy_engine.policy import Reading, VocabularySource
 
-__all__ = ["Schema", "policy_schema"]
+__all__ = ["Schema", "policy_schema", "short_policy_schema"]
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _URL = "https://w3id.org/policy-engine/schema/policy.json"

@@ -111,6 +111,12 @@ def _value(iri: str) -> Schema:
         return ref(f"{name}Column" if role else "column")
     if iri == _RELEASE:
         return ref("column")
+    return _value_schema(fields_of(iri))
+
+
+def fields_of(iri: str) -> list[Schema]:
+    """Return the schemas of a parameter's values as JSON has them, of each model that has it."""
+    name = terms.local_name(iri)
     kinds: list[type[BaseModel]] = [
         GuideParameters,
         RecodingOptions,
@@ -119,10 +125,10 @@ def _value(iri: str) -> Schema:
         *map(method_class, terms.methods()),
         *map(synthesiser_class, terms.synthesisers()),
     ]
-    return _value_schema([_field(kind, name) for kind in kinds if name in parameters(kind)])
+    return [field_schema(kind, name) for kind in kinds if name in parameters(kind)]
 
 
-def _field(kind: type[BaseModel], name: str) -> Schema:
+def field_schema(kind: type[BaseModel], name: str) -> Schema:
     """Return the schema of a field from its model, without its title; of several, that of one.
 
     An exact decimal is a number, or the text of one, as any number is.
@@ -196,7 +202,7 @@ def _columns() -> dict[str, Schema]:
 
 
 def _setting(kind: type[BaseModel], name: str) -> Schema:
-    return _value_schema([_field(kind, name)])
+    return _value_schema([field_schema(kind, name)])
 
 
 def _choice_rules(role: str) -> Iterator[Schema]:
@@ -345,7 +351,7 @@ def _ranges(notation: str) -> Iterator[Schema]:
     for iri in operands():
         name = terms.local_name(iri)
         if name in parameters(kind):
-            number = when({"type": "number"}, _field(kind, name))
+            number = when({"type": "number"}, field_schema(kind, name))
             yield where_key(
                 "leftOperand", one_of_terms(iri), {"properties": {"rightOperand": number}}
             )

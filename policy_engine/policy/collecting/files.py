@@ -264,7 +264,7 @@ def text_of(source: Source | VocabularySource) -> Text:
     if isinstance(source, Mapping | list):
         return _written(source), "", "json-ld"
     if isinstance(source, str) and not is_path(source):
-        return source, "", "json-ld"
+        return source, "", syntax_of("", source.encode(errors="replace"))
     if not isinstance(source, str | Path):
         message = f"A policy is a path, JSON or a Policy. Given: a {type(source).__name__}."
         raise DataError.of("C010", message)
@@ -280,9 +280,9 @@ def _given(source: Source) -> _Given:
 
 
 def is_path(source: object) -> TypeGuard[str | Path]:
-    """Tell whether a source is a path, and no JSON text or value."""
-    is_text = isinstance(source, str) and source.lstrip()[:1] not in ("{", "[")
-    return is_text or isinstance(source, Path)
+    """Tell whether a source is a path, and not the text of a policy, which is JSON or has lines."""
+    is_name = isinstance(source, str) and source.lstrip()[:1] not in ("{", "[")
+    return isinstance(source, Path) or (is_name and "\n" not in str(source))
 
 
 def is_collection(source: object) -> bool:

@@ -26,6 +26,8 @@ REGISTRY = "registry.json"
 """The name of a registry in a folder of policies."""
 Status = Literal["active", "replaced", "withdrawn"]
 _ENDINGS = frozenset((".jsonld", ".json", ".ttl", ".nt", ".rdf", ".xml", ".owl"))
+_YAML_ENDINGS = frozenset((".yaml", ".yml"))
+_TESTS = re.compile(rb"(?m)^tests[ \t]*:")
 _KEYS = ("uid", "version", "file", "from", "until", "status", "outputs")
 _NEEDED = ("uid", "version", "file")
 _VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){0,7}")
@@ -256,9 +258,20 @@ def files_of(folder: Path) -> Iterator[Path]:
         real = os.path.realpath(parent)
         folders[:] = [] if real in real_paths else sorted(one for one in folders if one[0] != ".")
         for name in sorted(names) if real not in real_paths else ():
-            if name[0] != "." and Path(name).suffix.lower() in _ENDINGS:
+            if name[0] != "." and _holds_policies(Path(parent) / name):
                 yield Path(parent) / name
         real_paths.add(real)
+
+
+def _holds_policies(path: Path) -> bool:
+    """Tell whether a file's name ends as those of policies do; YAML with tests of them has none."""
+    ending = path.suffix.lower()
+    if ending not in _YAML_ENDINGS:
+        return ending in _ENDINGS
+    try:
+        return not _TESTS.search(path.read_bytes())
+    except OSError:
+        return True  # who reads it says why it cannot be read
 
 
 def unlisted(entries: Sequence[RegistryEntry], registry: Path) -> Iterator[Path]:

@@ -2,4 +2,4 @@
 
 from typing import Literal
 
-Syntax = Literal["json-ld", "turtle", "n-triples", "rdf-xml"]
+Syntax = Literal["json-ld", "turtle", "n-triples", "rdf-xml", "yaml"]

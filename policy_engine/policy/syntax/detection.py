@@ -20,7 +20,11 @@ _ENDINGS: dict[str, Syntax] = {
     ".rdf": "rdf-xml",
     ".xml": "rdf-xml",
     ".owl": "rdf-xml",
+    ".yaml": "yaml",
+    ".yml": "yaml",
 }
+_SHORT = re.compile(rb"(?m)^policy:[ \t]+\S")
+"""What a text in the short form has, and at the start of a line no other."""
 
 
 def syntax_of(name: str, text: bytes = b"") -> Syntax:
@@ -31,6 +35,8 @@ def syntax_of(name: str, text: bytes = b"") -> Syntax:
     ending = name[name.rfind(".") :].lower() if "." in name else ""
     if ending in _ENDINGS:
         return _ENDINGS[ending]
+    if _SHORT.search(text) and not text.lstrip().startswith((b"{", b"[")):
+        return "yaml"
     start = _BLANKS.match(text)
     at = start.end() if start else 0
     if _TURTLE.match(text, at):
@@ -49,6 +55,10 @@ def read_document(
         return text
     if syntax == "json-ld":
         return read_json(text, source, limits)
+    if syntax == "yaml":
+        from policy_engine.policy.syntax.short import read_short  # noqa: PLC0415 (as below)
+
+        return read_short(text, source, limits)
     from policy_engine.policy.syntax.rdf import to_json_ld  # noqa: PLC0415 (only where it is needed)
 
     return to_json_ld(text, syntax, source, limits)

@@ -50,7 +50,7 @@ class Document:
     def place(self, pointer: str, *, of_key: bool = False) -> Place:
         """Return the place of the value (or of its key) that the pointer names."""
         offsets = self.keys if of_key and pointer in self.keys else self.values
-        return _place(self.lines, offsets.get(pointer, 0), pointer)
+        return place_of(self.lines, offsets.get(pointer, 0), pointer)
 
     def string(self, pointer: str, *, of_key: bool = False) -> str | None:
         """Return the string that is the value (or the key) at a pointer."""
@@ -63,14 +63,14 @@ class Document:
         """Return where the string of a value (or of a key) begins and ends."""
         start = (self.keys if of_key else self.values)[pointer]
         end = _scan_string(self.text, start + 1)[1]
-        return _place(self.lines, start, pointer), _place(self.lines, end, pointer)
+        return place_of(self.lines, start, pointer), place_of(self.lines, end, pointer)
 
     def opening(self, pointer: str) -> Place | None:
         """Return the place right behind the brace that opens the object that a pointer names."""
         offset = self.values.get(pointer)
         if offset is None or self.text[offset : offset + 1] != "{":
             return None
-        return _place(self.lines, offset + 1, pointer)
+        return place_of(self.lines, offset + 1, pointer)
 
     def at(self, pointer: str) -> Any:
         """Return the value that the pointer names."""
@@ -141,7 +141,8 @@ def decoded(text: str | bytes, source: str, limits: Limits) -> str:
         raise PolicyError(Problem("J004", message, "", place), source=source) from None
 
 
-def _place(lines: list[int], offset: int, pointer: str = "") -> Place:
+def place_of(lines: list[int], offset: int, pointer: str = "") -> Place:
+    """Return the place of an offset in a text whose lines begin at the offsets given."""
     line = bisect.bisect_right(lines, offset)
     return Place(pointer, line, offset - lines[line - 1] + 1)
 
@@ -226,9 +227,9 @@ class _Reader:
         start, key = self._key()
         pointer = f"{pointer}/{escape(key)}"
         if key in members:
-            first = _place(self.lines, self.keys[pointer])
+            first = place_of(self.lines, self.keys[pointer])
             message = f"The key {key!r} appears twice in one object, first in line {first.line}."
-            self.problems.append(Problem("J002", message, "", _place(self.lines, start, pointer)))
+            self.problems.append(Problem("J002", message, "", place_of(self.lines, start, pointer)))
         self.keys[pointer] = start
         members[key] = self._value(pointer, depth + 1)
 
@@ -299,12 +300,12 @@ class _Reader:
         """Point to the object that closed last: often there is a brace too many."""
         if self.last_closed < 0:
             return ""
-        place = _place(self.lines, self.last_closed)
+        place = place_of(self.lines, self.last_closed)
         return (
             f"The object that closed just before, in line {place.line}, column {place.column}, "
             "may have been closed too early: look for one '}' too many there."
         )
 
     def _fail(self, message: str, hint: str = "", code: str = "J001") -> NoReturn:
-        place = _place(self.lines, self.position)
+        place = place_of(self.lines, self.position)
         raise PolicyError(Problem(code, message, hint, place), source=self.source)

@@ -59,6 +59,14 @@ def test_policies_of_a_folder_are_those_of_its_files_in_order(tmp_path):
     assert collected(tmp_path) == ([holds("a"), holds("b"), holds("c")], ())
 
 
+def test_policies_in_the_short_form_are_read_from_a_folder_and_tests_of_them_are_not(tmp_path):
+    written(tmp_path, "a.jsonld", "ex:a")
+    text = "policy: http://e.org/b\ntarget: http://e.org/T\naction: read\n"
+    (tmp_path / "b.yaml").write_text(text)
+    (tmp_path / "b-tests.yaml").write_text("policies: b.yaml\ntests: []\n")
+    assert collected(tmp_path) == ([holds("a"), holds("b")], ())
+
+
 def test_a_replaced_policy_is_skipped_with_a_note_and_the_others_hold(tmp_path):
     written(tmp_path, "a.jsonld", "ex:a")
     path = written(tmp_path, "b.jsonld", "ex:b", **{"dct:isReplacedBy": {"@id": "ex:a"}})

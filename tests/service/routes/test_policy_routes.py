@@ -81,7 +81,7 @@ def test_a_text_is_written_in_another_syntax_and_back(services):
     [
         ({"text": "<http://e.x/p> a", "to": "json-ld"}, "F001"),
         ({"text": TEXT.replace('"target"', '"tarGet"'), "to": "turtle"}, "L002"),
-        ({"text": TEXT, "to": "yaml"}, "N007"),
+        ({"text": TEXT, "to": "toml"}, "N007"),
     ],
 )
 def test_what_cannot_be_converted_is_refused_with_its_code(services, wanted, answer):

@@ -8,13 +8,14 @@ from typing import Any
 from policy_engine.data.rdf import Statements, read_rdf
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.syntax import Syntax
-from policy_engine.policy.syntax.json_text import decoded
+from policy_engine.policy.syntax.json_text import decoded, read_json
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.syntax.rdf.expanded import bounds_of, read_json_ld
 from policy_engine.policy.syntax.rdf.repeated_operands import refuse_repeated_operands
 from policy_engine.policy.syntax.rdf.texts import refuse_name_like_texts
 from policy_engine.policy.syntax.rdf.tree import Converted, json_ld_of
 from policy_engine.policy.syntax.rdf.writing import to_n_triples, to_rdf_xml, to_turtle
+from policy_engine.policy.syntax.short import read_short, write_short
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
@@ -51,8 +52,21 @@ def convert_text(
     statements = read_statements(text, syntax, source, contexts or {}, limits)
     if to == "json-ld":
         return json.dumps(json_ld_of(statements).value, indent=2, ensure_ascii=False) + "\n"
+    if to == "yaml":
+        return _short_form(json_ld_of(statements).value, source, limits)
     write = {"turtle": to_turtle, "n-triples": to_n_triples, "rdf-xml": to_rdf_xml}[to]
     return write(statements)
+
+
+def _short_form(document: Mapping[str, Any], source: str, limits: Limits) -> str:
+    """Return a policy's JSON-LD in the short form. Raises PolicyError (F002) if it does not fit."""
+    text = write_short(document, source)
+    try:
+        read_short(text, source, limits)
+    except PolicyError as error:
+        message = f"The short form cannot say all of this. {error.problems[0].message}"
+        raise PolicyError.of("F002", message, "Convert to json-ld.", source) from None
+    return text
 
 
 def read_statements(
@@ -67,7 +81,9 @@ def read_statements(
         place = Place("", before.count("\n") + 1, len(before) - before.rfind("\n"))
         raise PolicyError(Problem("J004", message, "", place), source=source)
     if syntax == "json-ld":
-        return read_json_ld(decoded_text, source, contexts, limits)
+        return read_json_ld(read_json(decoded_text, source, limits), source, contexts, limits)
+    if syntax == "yaml":
+        return read_json_ld(read_short(decoded_text, source, limits), source, contexts, limits)
     statements = read_rdf(decoded_text, syntax, source, bounds_of(limits), PolicyError)
     refuse_name_like_texts(statements)
     return statements

@@ -22,7 +22,7 @@ from policy_engine.data.rdf.statements import (
 from policy_engine.errors import PolicyError
 from policy_engine.policy.structure import DATA_TYPE, LEFT, LOGICAL_PROPERTIES, RIGHT
 from policy_engine.policy.syntax.json_ld import POINTER, Graph, expand
-from policy_engine.policy.syntax.json_text import read_json
+from policy_engine.policy.syntax.json_text import Document
 from policy_engine.policy.syntax.limits import Limits
 from policy_engine.policy.syntax.rdf.shape import MANY, Shape
 from policy_engine.policy.syntax.rdf.unique import settings_of, unique_kind
@@ -42,8 +42,10 @@ _RULES = {f"{terms.ODRL}{name}" for name in ("permission", "prohibition", "oblig
 _RULES |= {f"{terms.ODRL}{name}" for name in ("remedy", "consequence")}
 
 
-def read_json_ld(text: str, source: str, contexts: Mapping[str, Any], limits: Limits) -> Statements:
-    """Return the statements of a text in JSON-LD.
+def read_json_ld(
+    document: Document, source: str, contexts: Mapping[str, Any], limits: Limits
+) -> Statements:
+    """Return the statements of a document in JSON-LD.
 
     Raises PolicyError with every problem that the strict expansion finds, for a relative IRI
     (L006), and for two nodes with one name that would become another: rules (P008), constraints
@@ -51,10 +53,10 @@ def read_json_ld(text: str, source: str, contexts: Mapping[str, Any], limits: Li
     for a constraint that a logical one names twice (P014), and a number or truth value that
     is none of its type (P007).
     """
-    graph = expand(read_json(text, source, limits), contexts, limits)
+    graph = expand(document, contexts, limits)
     if graph.problems:
         raise PolicyError(*graph.problems, source=source)
-    reader = _Reader(graph, text, source, limits)
+    reader = _Reader(graph, document.text, source, limits)
     for context in graph.contexts:
         prefixes = {
             name: one.namespace for name, one in context.definitions.items() if one.is_prefix
