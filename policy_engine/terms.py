@@ -96,8 +96,8 @@ class Term(NamedTuple):
 
     def iris(self, key: str) -> tuple[str, ...]:
         """Return the terms that a key of the entry names, in full; none without the key."""
-        value = self.facts.get(key, [])
-        return tuple(expand(name) for name in ([value] if isinstance(value, str) else value))
+        value = self.facts.get(key, ())
+        return _expanded((value,) if isinstance(value, str) else tuple(value))
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return the texts that a key of the entry lists; none without the key."""
@@ -306,6 +306,7 @@ def _not_in_iris() -> re.Pattern[str]:
     return re.compile(f"[^!-~\u00a0-\ud7ff\ue000-\ufdcf\ufdf0-\uffef{planes}]")
 
 
+@lru_cache(maxsize=16_384)
 def name_problem(name: str, most_characters: int = MOST_CHARACTERS) -> tuple[str, str] | None:
     """Return the code and the message for a name that no IRI has or that is too long, else None.
 
@@ -340,6 +341,11 @@ def expand(name: str) -> str:
     """Return the IRI of a compact name such as `odrl:read`; anything else as it is."""
     prefix, colon, local = name.partition(":")
     return PREFIXES[prefix] + local if colon and prefix in PREFIXES else name
+
+
+@lru_cache(maxsize=4_096)
+def _expanded(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(expand, names))
 
 
 def expand_term(name: str) -> str:

@@ -26,11 +26,20 @@ function pathOf(filter: Filter, cursor?: number): string {
   return `/decisions?${asked}`;
 }
 
+/** A page of entries: a search that has found none goes on, to the end of the log. */
+async function readPage(filter: Filter, cursor?: number, signal?: AbortSignal): Promise<LogPage> {
+  let page = await get<LogPage>(pathOf(filter, cursor), signal);
+  while (page.items.length === 0 && page.next != null) {
+    page = await get<LogPage>(pathOf(filter, page.next), signal);
+  }
+  return page;
+}
+
 export default function DecisionList() {
   const query = useQuery();
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""])) as Filter;
   const path = pathOf(filter);
-  const loading = useLoading(path, (signal) => get<LogPage>(path, signal));
+  const loading = useLoading(path, (signal) => readPage(filter, undefined, signal));
   const { loaded, reload, replace } = loading;
   const me = useMe();
   const isAuditor = has(me, "owner", "auditor");
@@ -58,7 +67,7 @@ export default function DecisionList() {
               <Entries entries={page.items} />
               {page.next != null && (
                 <Older
-                  load={() => get<LogPage>(pathOf(filter, page.next ?? undefined))}
+                  load={() => readPage(filter, page.next ?? undefined)}
                   add={(more) => replace((one) => ({ items: [...one.items, ...more.items], next: more.next ?? null }))}
                 />
               )}

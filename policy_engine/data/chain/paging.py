@@ -56,29 +56,34 @@ def _page(rows: Iterable[Row], most: int) -> list[Row]:
 
 
 def latest_in_pages(
-    table: ChainTable, before: int | None = None, texts: Sequence[bytes] = ()
+    table: ChainTable,
+    before: int | None = None,
+    texts: Sequence[bytes] = (),
+    after: int | None = None,
 ) -> Iterator[Row]:
-    """Yield the rows from the last one backwards, below a number, with each of some texts.
+    """Yield the rows from the last one backwards, between two numbers, with each of some texts.
 
     The first page is small, for little is read of most logs. Each is a transaction of its own, as
     those of `rows_in_pages` are. Raises as `ChainTable.reading` does.
     """
     below, most = LARGEST if before is None else before, min(FEW_ROWS, MOST_ROWS)
-    while below > LEAST:
-        page, below = _page_below(table, below, most, texts)
+    least = LEAST if after is None else after + 1
+    while below > least:
+        page, below = _page_below(table, below, most, texts, least)
         yield from page
         most = MOST_ROWS
 
 
 def _page_below(
-    table: ChainTable, below: int, most: int, texts: Sequence[bytes]
+    table: ChainTable, below: int, most: int, texts: Sequence[bytes], least: int
 ) -> tuple[list[Row], int]:
-    """Return those of so many rows below a number that have some texts, and below which number to
-    go on."""
+    """Return those of so many rows below a number, and of `least` at least, that have some texts,
+    and below which number to go on."""
     with table.reading() as opened:
         lowest = opened.lowest(below, most) if opened is not None else None
         if opened is None or lowest is None:
             return [], LEAST
+        lowest = max(lowest, least)
         page = _page(opened.latest(below, lowest, texts), most)
     is_cut = bool(page) and sum(len(one.text) for one in page) >= MOST_BYTES
     return page, page[-1].start if is_cut else lowest

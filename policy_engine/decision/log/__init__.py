@@ -5,6 +5,7 @@ from policy_engine.decision.log.entries import Entry, LoggedDeed, LogRecord
 from policy_engine.decision.log.log import (
     DecisionLog,
     last_entries,
+    last_number,
     latest_entries,
     log_lines,
     read_history,
@@ -20,6 +21,7 @@ __all__ = [
     "LoggedDeed",
     "Verification",
     "last_entries",
+    "last_number",
     "latest_entries",
     "log_lines",
     "read_history",

@@ -60,12 +60,17 @@ class LinesFile:
             finally:
                 os.close(number)
 
-    def latest(self, before: int | None = None, texts: Sequence[bytes] = ()) -> Iterator[Row]:
+    def latest(
+        self,
+        before: int | None = None,
+        texts: Sequence[bytes] = (),
+        after: int | None = None,
+    ) -> Iterator[Row]:
         """Yield the lines from the last one backwards, those with each of some texts.
 
         All of them are read first: their lines are counted from the beginning.
         """
-        del before  # a line has no number but that of its entry
+        del before, after  # a line has no number but that of its entry
         rows = [row for row in self.rows() if all(text in row.text for text in texts)]
         yield from reversed(rows)
 

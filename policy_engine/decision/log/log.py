@@ -228,21 +228,28 @@ def latest_entries(
     is_wanted: Callable[[Plain], bool],
     before: int | None = None,
     texts: Sequence[str] = (),
+    after: int | None = None,
 ) -> Iterator[Entry]:
-    """Yield the entries of a log from the last one backwards, of those below a number.
+    """Yield the entries of a log from the last one backwards, of those between two numbers.
 
     `is_wanted` judges an entry as JSON has it; those alone are looked at that have each of some
     `texts` as a value. Of a table, little more is read than is taken. Raises as `read_log` does,
     but for what is not an entry and has none of these texts.
     """
-    rows = _store(path).latest(before, [*map(canonical, texts)])
+    rows = _store(path).latest(before, [*map(canonical, texts)], after)
     return (
         entry
         for row in rows
         if _is_wanted(row, is_wanted, str(path))
         for entry in _entries([row], str(path))
-        if before is None or entry.number < before
+        if (before is None or entry.number < before) and (after is None or entry.number > after)
     )
+
+
+def last_number(path: str | Path) -> int:
+    """Return the number of the last entry of a log, 0 where it has none. Raises as `read_log`."""
+    last = next(latest_entries(path, lambda _entry: True), None)
+    return last.number if last else 0
 
 
 def _is_wanted(row: Row, is_wanted: Callable[[Plain], bool], source: str) -> bool:

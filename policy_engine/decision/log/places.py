@@ -31,10 +31,16 @@ class Store(Protocol):
         Raises LogError (G001) if they cannot be read.
         """
 
-    def latest(self, before: int | None = None, texts: Sequence[bytes] = ()) -> Iterator[Row]:
+    def latest(
+        self,
+        before: int | None = None,
+        texts: Sequence[bytes] = (),
+        after: int | None = None,
+    ) -> Iterator[Row]:
         """Yield the rows from the last one backwards, those with each of some texts.
 
-        `before` is a number that their entries are below, as far as the store knows numbers.
+        `before` and `after` are numbers that their entries are between, as far as the store knows
+        numbers.
         Raises LogError (G001) if they cannot be read.
         """
 

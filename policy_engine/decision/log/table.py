@@ -50,8 +50,13 @@ class LogTable:
             hint = "Read it once as a user with that permission, or copy both files and read the "
             raise LogError.of("G001", message, f"{hint}copy.", str(self.path)) from None
 
-    def latest(self, before: int | None = None, texts: Sequence[bytes] = ()) -> Iterator[Row]:
-        """Yield the rows from the last one backwards, below a number, with each of some texts.
+    def latest(
+        self,
+        before: int | None = None,
+        texts: Sequence[bytes] = (),
+        after: int | None = None,
+    ) -> Iterator[Row]:
+        """Yield the rows from the last one backwards, between two numbers, with each of some texts.
 
         Little more than what is yielded is read, and what lies between if there are texts. Nothing
         is locked while it is yielded. An unfinished entry is undone first. Raises LogError (G001)
@@ -60,7 +65,7 @@ class LogTable:
         import sqlite3  # noqa: PLC0415
 
         with self._undoing(), reading(self.path, sqlite3.Error):
-            yield from latest_in_pages(self._table(), before, texts)
+            yield from latest_in_pages(self._table(), before, texts, after)
 
     def close(self) -> None:
         """Close the connection that is kept, if there is one."""

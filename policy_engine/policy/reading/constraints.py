@@ -34,6 +34,7 @@ from policy_engine.policy.structure import (
     CONSTRAINT,
     CONSTRAINT_PROPERTIES,
     LEFT,
+    LOGICAL_PROPERTIES,
     OPERATOR,
     PARAMETER_PROPERTIES,
     REFERENCE,
@@ -49,6 +50,7 @@ from policy_engine.terms import has_known_namespace, is_absolute
 
 _ODRL = terms.ODRL
 _SET_OPERATORS = {f"{_ODRL}{name}" for name in ("isAllOf", "isAnyOf", "isNoneOf")}
+_OF_CONDITIONS = CONSTRAINT_PROPERTIES.union(LOGICAL)
 _TYPES = {f"{_ODRL}{name}" for name in ("Constraint", "LogicalConstraint")}
 _KIND_NAMES = {CONSTRAINT: "a constraint", REFINEMENT: "a refinement"}
 
@@ -83,7 +85,7 @@ class ConstraintReader:
         for child in self.walker.nodes(node, REFINEMENT):
             if not self._is_readable(child, "a parameter of odrl:anonymize", ()):
                 continue
-            if set(LOGICAL) & child.data.keys():
+            if not LOGICAL_PROPERTIES.isdisjoint(child.data):
                 message = "The parameters of odrl:anonymize apply together; they cannot be joined."
                 self.walker.add("P014", message, "", child)
                 continue
@@ -156,7 +158,7 @@ class ConstraintReader:
                 f"At most {max_constraints:,} constraints are allowed, nested {max_depth} deep."
             )
             self.walker.add("J003", message, "", node)
-        elif not {*LOGICAL, *CONSTRAINT_PROPERTIES} & node.data.keys():
+        elif _OF_CONDITIONS.isdisjoint(node.data):
             names = sorted(prop for prop in node.data if not prop.startswith("@"))
             names_text = join_names(map(terms.compact, names)) if names else "nothing"
             message = (
@@ -169,7 +171,7 @@ class ConstraintReader:
         return False
 
     def _check_type(self, node: Node, kind: str) -> None:
-        other_types = sorted(set(node.data.get("@type", [])) - _TYPES)
+        other_types = sorted(set(node.data.get("@type", ())) - _TYPES)
         if other_types and not self.walker.is_lenient:
             types = join_names(map(terms.local_name, _TYPES), "or")
             message = f"{_capitalized(kind)} is of type {types}."

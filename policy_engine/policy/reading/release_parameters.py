@@ -56,7 +56,8 @@ def read_parameter(walker: Walker, node: Node, parameter: Constraint) -> Constra
     A delta that is not a bound is a parameter of another method, and is left alone.
     """
     operand = parameter.left_operand
-    if operand == _DELTA and parameter.operator != _AT_MOST:
+    is_read = operand in _WORDS or operand == _RELEASE or operand in _NUMBERS
+    if not is_read or (operand == _DELTA and parameter.operator != _AT_MOST):
         return parameter
     reader = ExactReader(walker)
     values = (
@@ -75,8 +76,6 @@ def _read(reader: ExactReader, node: Node, operand: str, value: Value, index: in
         # In JSON-LD a name is easily written as a text, and means what it names.
         iri = reader.name_of({"@id": str(value.value)}, node, RIGHT, index)
         return name_value(iri, value) if iri else None
-    if operand not in _NUMBERS:
-        return value
     allowed = _NUMBERS[operand]
     try:
         number = exact_number(None if value.is_iri else value.value)

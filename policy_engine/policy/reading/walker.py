@@ -62,6 +62,7 @@ class Walker:
         self.is_lenient = is_lenient
         self.problems = list(graph.problems)
         self.edges: dict[str, list[tuple[str, str]]] = {part: [] for part in (*PARTS, "implied")}
+        self._silent = ("@", *self.descriptions)
         self._read_pointers: set[str] = set()
         self._first_lines: dict[str, int] = {}
         self._without_namespace: dict[str, set[str]] = defaultdict(set)
@@ -273,9 +274,8 @@ class Walker:
     def check_properties(self, node: Node, properties: AbstractSet[str], subject: str) -> None:
         """Note every property of a node that is neither known nor a mere description."""
         self._read_pointers.add(node.pointer)
-        silent = ("@", *self.descriptions)
         for prop in map(terms.canonical, node.data):
-            if prop in properties or prop.startswith(silent):
+            if prop in properties or prop.startswith(self._silent):
                 continue
             name = terms.compact(prop)
             if prop.startswith(_ODRL) and prop.removeprefix(_ODRL) in odrl_properties():

@@ -8,7 +8,7 @@ implementation of that algorithm.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
@@ -47,6 +47,8 @@ _STRING = f"{terms.XSD}string"
 _PREFIXED_NAME, _NAMELESS_TEXT = "@prefixed", "@nameless"
 """How the strings of a property are read that are names where they have a declared prefix, and
 those that may not look like one."""
+_NAME_TYPES = frozenset(("@id", "@vocab", _PREFIXED_NAME, _NAMELESS_TEXT))
+"""How strings are read in which something can be wrong."""
 
 
 class Node(NamedTuple):
@@ -72,17 +74,18 @@ class Graph:
     def context_at(self, pointer: str) -> Context:
         """Return the terms in force at a place: those of its object at the top of the text."""
         is_list = isinstance(self.document.value, list)
-        return self.contexts[int(pointer.split("/")[1]) if is_list and pointer else 0]
+        return self.contexts[int(pointer.split("/", 2)[1]) if is_list and pointer else 0]
 
     def place(self, node: Node, prop: str = "", index: int = 0, *, of_key: bool = False) -> Place:
         """Return the place of a node, or of the nth value of one of its properties."""
         pointer = node.pointer
-        members, keys = self._members(pointer) if prop else ({}, {})
-        key = keys.get(prop)
-        if key is not None:
-            pointer += f"/{escape(key)}"
-            if not of_key:
-                pointer += _value_step(members[key], self.context_at(node.pointer), index)
+        if prop:
+            members, keys = self._members(pointer)
+            key = keys.get(prop)
+            if key is not None:
+                value, pointer = members[key], f"{pointer}/{escape(key)}"
+                if not of_key and isinstance(value, list | dict):
+                    pointer += _value_step(value, self.context_at(node.pointer), index)
         return self.document.place(pointer, of_key=of_key)
 
     def _members(self, pointer: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -186,13 +189,16 @@ def _operand_definition(
     """
     if definition.type:
         return definition
-    values = {context.key(key).iri: (key, value) for key, value in source.items()}
-    data_types = _terms_under(*values.get(_DATA_TYPE, ("", ())), context)
-    if _STRING in data_types or not any(
-        map(terms.takes_names, _terms_under(*values.get(_LEFT, ("", ())), context))
-    ):
+    names: dict[str, list[str]] = {
+        iri: _terms_under(key, value, context)
+        for key, value in source.items()
+        if (iri := context.key(key).iri) in (_LEFT, _DATA_TYPE)
+    }
+    if _STRING in names.get(_DATA_TYPE, ()):
         return definition
-    return definition._replace(type=_NAMELESS_TEXT if _DATA_TYPE in values else _PREFIXED_NAME)
+    if not any(map(terms.takes_names, names.get(_LEFT, ()))):
+        return definition
+    return definition._replace(type=_NAMELESS_TEXT if _DATA_TYPE in names else _PREFIXED_NAME)
 
 
 def _terms_under(key: str, value: Any, context: Context) -> list[str]:
@@ -297,9 +303,17 @@ def _check(
 
 def _name_problems(
     document: Document, name: str, pointer: str, context: Context, *, of_key: bool = False
-) -> Iterator[Problem]:
-    """Yield what is wrong with a name: a character or its length, or that its prefix is not
+) -> Iterable[Problem]:
+    """Return what is wrong with a name: a character or its length, or that its prefix is not
     declared."""
+    if not terms.name_problem(name, document.name_characters) and not context.undeclared(name):
+        return ()
+    return _problems_of_name(document, name, pointer, context, of_key=of_key)
+
+
+def _problems_of_name(
+    document: Document, name: str, pointer: str, context: Context, *, of_key: bool
+) -> Iterator[Problem]:
     problem = terms.name_problem(name, document.name_characters)
     if problem:
         code, message = problem
@@ -387,9 +401,22 @@ def _check_object(
             yield from _name_problems(document, key, value_pointer, context, of_key=True)
             if definition.iri == _RIGHT:
                 definition = _operand_definition(value, definition, context)  # noqa: PLW2901
-            value_definition = _value_definition(definition, property_definition, is_name=is_name)
-            inner_context = context.value_scope(definition)
-            yield from _check(document, item, value_pointer, inner_context, value_definition)
+            inner = _value_definition(definition, property_definition, is_name=is_name)
+            yield from _item_problems(document, item, value_pointer, context, definition, inner)
+
+
+def _item_problems(
+    document: Document,
+    item: Any,
+    pointer: str,
+    context: Context,
+    definition: Definition,
+    value_definition: Definition,
+) -> Iterable[Problem]:
+    """Return what is wrong with the value of a key; nothing is with a text, as most of them are."""
+    if isinstance(item, str) and value_definition.type not in _NAME_TYPES:
+        return ()
+    return _check(document, item, pointer, context.value_scope(definition), value_definition)
 
 
 def _value_definition(
@@ -399,7 +426,8 @@ def _value_definition(
     if definition.iri in ("@list", "@set"):
         return property_definition or definition
     if definition.iri == "@type" or (definition.iri == "@id" and is_name):
-        return definition._replace(type="@vocab")
+        iri, _, is_list, namespace, scoped = definition
+        return Definition(iri, "@vocab", is_list, namespace, scoped)
     return definition
 
 

@@ -16,6 +16,7 @@ MAX_DIGITS = 400
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 # Nearly all keys and strings match these at once; what does not is looked at step by step.
+_MARK = re.compile(r"[ \t\n\r]*(.?)", re.DOTALL)
 _PLAIN_STRING = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"')
 _PLAIN_KEY = re.compile(f"{_SPACE.pattern}{_PLAIN_STRING.pattern}{_SPACE.pattern}:{_SPACE.pattern}")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
@@ -288,8 +289,10 @@ class _Reader:
 
     def _mark(self) -> str:
         """Return the next character that is not white space, and go to it."""
-        self._skip_space()
-        return self.text[self.position : self.position + 1]
+        match = _MARK.match(self.text, self.position)
+        assert match is not None  # noqa: S101 (it matches nothing at all, too)
+        self.position = match.start(1)
+        return match[1]
 
     def _found(self) -> str:
         if self.position >= len(self.text):

@@ -156,16 +156,20 @@ def _is_spent(condition: object) -> bool:
 
 def _asks_for_statistics(action: Action) -> bool:
     """Tell whether an action asks for statistics under differential privacy."""
-    return action.iri == ANONYMIZE and any(
-        str(value.value) in (terms.methods()[_STATISTICS].iri, _STATISTICS)
+    if action.iri != ANONYMIZE:
+        return False
+    names = (terms.methods()[_STATISTICS].iri, _STATISTICS)
+    return any(
+        str(value.value) in names
         for part in action.refinements
-        if isinstance(part, Constraint) and part.left_operand == f"{terms.MOSAICROWN}method"
+        if isinstance(part, Constraint) and part.left_operand == _METHOD
         for value in part.right_operands
     )
 
 
 _SPENT = f"{terms.PE}spentEpsilon"
 _STATISTICS = "differential-privacy"
+_METHOD = f"{terms.MOSAICROWN}method"
 
 
 def _targets(policy: Policy) -> set[str]:

@@ -1,7 +1,8 @@
 """What is wrong with a policy as a whole, once all that it consists of is known."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 
 from policy_engine import terms
@@ -189,17 +190,7 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
 
     Outputs of which a duty bounds what attacks reach are bounded.
     """
-    models = {
-        name
-        for notation, term in terms.methods().items()
-        for name in (notation, term.iri)
-        if notation not in ("masking", _SYNTHETIC)
-    }
-    others = {
-        term.iri: notation
-        for notation, term in terms.methods().items()
-        if f"{terms.PE}epsilon" not in term.iris("requires")
-    }
+    models, others = _bounding_methods(), _methods_without_epsilon()
     attacked = _targets_of_duties(policy, _ATTACKS)
     told_apart = _targets_of_duties(policy, _AUDITS)
     for rule in policy.permissions:
@@ -220,6 +211,27 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
                     hint += "attacks reach: add the duty pe:recordLinkage or pe:populationRisk "
                     hint += "to a permission on the output."
                     yield Problem("W005", message, hint, value.place)
+
+
+@cache
+def _bounding_methods() -> frozenset[str]:
+    """Return the methods that bound something, by their notations and IRIs."""
+    return frozenset(
+        name
+        for notation, term in terms.methods().items()
+        for name in (notation, term.iri)
+        if notation not in ("masking", _SYNTHETIC)
+    )
+
+
+@cache
+def _methods_without_epsilon() -> Mapping[str, str]:
+    """Return the notations of the methods that need no epsilon, by their IRIs."""
+    return {
+        term.iri: notation
+        for notation, term in terms.methods().items()
+        if f"{terms.PE}epsilon" not in term.iris("requires")
+    }
 
 
 def _targets_of_duties(policy: Policy, actions: Container[str]) -> set[str]:

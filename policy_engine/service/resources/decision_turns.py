@@ -23,6 +23,7 @@ _MOST_AT_ONCE = 200
 """So many requests are decided in one transaction."""
 _PAUSE, _MOST_PAUSES = 1 / 8, 3
 """How long others are waited for, as a part of what the last transaction took, and how often."""
+_LONGEST_PAUSE = 0.005
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class DecisionTurns:
         """
         for _ in range(_MOST_PAUSES if self._last_count > 1 or self._waiting.qsize() else 0):
             before = self._waiting.qsize()
-            sleep(self._last_seconds * _PAUSE)
+            sleep(min(self._last_seconds * _PAUSE, _LONGEST_PAUSE))
             if self._waiting.qsize() == before:
                 return
 

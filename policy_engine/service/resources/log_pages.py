@@ -1,6 +1,6 @@
 """Pages of the log of decisions, read from its end: the newest come first."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -8,9 +8,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from policy_engine.decision.log import Entry, latest_entries
+from policy_engine.decision.log import Entry, last_number, latest_entries
 from policy_engine.decision.model import Effect
 from policy_engine.service.calls.timestamps import Moment
+
+_MOST_SKIPPED, _MOST_JUDGED = 20_000, 5_000
+"""Entries that one page is looked for in: where the log skips those without some texts, and where
+each of them is judged."""
 
 LoggedDecision = Mapping[str, Any]
 """What is decision of a decision, as JSON has it."""
@@ -66,7 +70,11 @@ class LogFilter(BaseModel):
 
 
 class LogPage(BaseModel):
-    """A page of the log, the newest first; `next` is the cursor of the page after it, if any."""
+    """A page of the log, the newest first; `next` is the cursor of the page after it, if any.
+
+    A page ends after so many entries that are not wanted, perhaps with none: go on while there is
+    a `next`.
+    """
 
     items: list[LoggedView]
     next: int | None = None
@@ -81,8 +89,15 @@ def read_page(
 ) -> LogPage:
     """Return a page of a log: of what is wanted what is readable, before the entry of a number.
 
-    No more of the log is read than the page needs. Raises LogError (G001) where it cannot be read.
+    No more of the log is read than the page needs, and so many entries at most: who looks for what
+    is rare, or not there, goes on from page to page. Raises LogError (G001) where it cannot be
+    read.
     """
+    if not path.exists():
+        return LogPage(items=[])
+    end = last_number(path) + 1 if before is None else before
+    after = end - 1 - (_MOST_SKIPPED if wanted.texts else _MOST_JUDGED)
+    rest = None if after < 1 else after
 
     def is_wanted(entry: Mapping[str, Any]) -> bool:
         if "decision" not in entry:
@@ -90,12 +105,11 @@ def read_page(
         decision = entry["decision"]
         return wanted.has(decision, entry["logged"]) and is_readable(decision)
 
-    entries: Iterator[Entry] = iter(())
-    if path.exists():
-        entries = latest_entries(path, is_wanted, before=before, texts=wanted.texts)
+    entries = latest_entries(path, is_wanted, before=end, texts=wanted.texts, after=rest)
     views = [entry_view(one) for one in islice(entries, limit + 1)]
-    items = views[:limit]
-    return LogPage(items=items, next=items[-1].number if len(views) > limit else None)
+    if len(views) > limit:
+        return LogPage(items=views[:limit], next=views[limit - 1].number)
+    return LogPage(items=views, next=rest and rest + 1)
 
 
 def read_entry(path: Path, number: int) -> Entry | None:

@@ -49,6 +49,9 @@ def test_the_latest_rows_in_pages_are_all_rows_backwards(table):
     assert numbers(latest_in_pages(table)) == [*NUMBERS[::-1]]
     assert numbers(latest_in_pages(table, 6)) == [5, 2, 1, 0, -3, LEAST]
     assert numbers(latest_in_pages(table, texts=[b"entry", b"1"])) == [7, 5, 1, -3]
+    assert numbers(latest_in_pages(table, 6, after=0)) == [5, 2, 1]
+    assert numbers(latest_in_pages(table, texts=[b"1"], after=-3)) == [7, 5, 1]
+    assert numbers(latest_in_pages(table, 6, after=5)) == []
 
 
 def test_a_page_ends_with_the_row_that_makes_it_large(table, monkeypatch):

@@ -23,6 +23,7 @@ from policy_engine.decision.log import (
     DecisionLog,
     Head,
     last_entries,
+    last_number,
     latest_entries,
     lines,
     read_log,
@@ -737,6 +738,8 @@ def test_the_latest_entries_come_backwards_from_below_a_number(tmp_path, name):
     path, entries = logged(tmp_path / name)
     assert [*latest_entries(path, bool)] == entries[::-1]
     assert [*latest_entries(path, bool, before=3)] == entries[1::-1]
+    assert [*latest_entries(path, bool, before=4, after=1)] == entries[2:0:-1]
+    assert last_number(path) == entries[-1].number
     assert [*latest_entries(path, lambda one: one["number"] % 2 == 0)] == entries[3::-2]
 
 

@@ -92,6 +92,11 @@ def test_nobody_is_answered_before_their_entry_is_on_the_disk(turns, log, monkey
     assert len(last_entries(log.path, 9)) == 2
 
 
+def test_others_are_not_waited_for_long_after_a_transaction_that_took_long(turns):
+    turns._last_seconds, turns._last_count = 100.0, 9
+    assert turns.ask(lambda _: asked()).result(5).effect == "deny"
+
+
 def test_who_may_not_ask_keeps_nobody_from_being_answered(turns, log):
     def refuse(_version):
         raise ServiceError.of("N002", "You may not.")
