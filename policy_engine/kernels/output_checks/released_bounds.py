@@ -222,20 +222,17 @@ def linked_directions(
     is_meant: NDArray[np.bool_] = np.asarray(np.isfinite(directions.lengths).all(axis=0))
     left = np.flatnonzero(is_meant & ~is_open)
     lengths = np.where(is_meant, directions.lengths, 0.0).astype(np.float32)
-    pairs = list[tuple[int, int]]()
+    changes = _Changes.of_entries(directions.entries, pivot_counts, prime)
+    pairs = [np.zeros((2, 0), np.int64)]
     for first in range(0, len(left), _AT_ONCE):
         own = left[first : first + _AT_ONCE]
         for column, nearest in zip(own.tolist(), _nearest(lengths, own), strict=True):
-            others = nearest[is_meant[nearest] & (nearest != column)]
-            changes = directions.entries[:, [column]] - directions.entries[:, others]
-            is_linked = _are_open(changes, pivot_counts, prime)
-            pairs += [(column, one) for one in others[is_linked].tolist()]
-    while True:
-        reached = {two for pair in pairs if is_open[[*pair]].any() for two in pair}
-        reached -= {*np.flatnonzero(is_open).tolist()}
-        if not reached:
-            return is_open
-        is_open[[*reached]] = True
+            others = changes.open_from(column, nearest[is_meant[nearest] & (nearest != column)])
+            pairs.append(np.stack([np.full(len(others), column), others]))
+    ones, others = np.hstack(pairs)
+    while (is_new := is_open[ones] != is_open[others]).any():
+        is_open[ones[is_new]] = is_open[others[is_new]] = True
+    return is_open
 
 
 _NEIGHBOURS = 64
@@ -249,13 +246,42 @@ def _nearest(lengths: NDArray[np.float32], own: NDArray[np.int64]) -> NDArray[np
     return np.asarray(np.argpartition(distances, count - 1, axis=1)[:, :count])
 
 
-def _are_open(changes: Residues, counts: NDArray[np.int64], prime: int) -> NDArray[np.bool_]:
-    """Return which changes, (pivots, changes), leave no count negative, forwards or backwards."""
-    whole = changes % prime
-    whole = np.where(whole > prime // 2, whole - prime, whole)
-    most = counts[:, None]
-    is_small = (np.abs(whole) <= _LARGEST_DENOMINATOR).all(axis=0)
-    return np.asarray(is_small & ((whole <= most).all(axis=0) | (-whole <= most).all(axis=0)))
+class _Changes(NamedTuple):
+    """By which residues pivots change, (columns, pivots), and `some` of the pivots with the least
+    counts, which tell of most changes that they are not open."""
+
+    entries: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    some: NDArray[np.int32]
+    few: NDArray[np.int64]
+    prime: int
+
+    @classmethod
+    def of_entries(cls, entries: Residues, counts: NDArray[np.int64], prime: int) -> "_Changes":
+        """Return those of the entries, (pivots, columns)."""
+        rows = np.ascontiguousarray(entries.T).astype(np.int32)
+        few = np.argsort(counts, kind="stable")[:_FEW]
+        return cls(rows, counts, np.ascontiguousarray(rows[:, few]), counts[few], prime)
+
+    def open_from(self, column: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the columns of some, (others,), whose differences from one are open: they leave no
+        count negative, forwards or backwards."""
+        for entries, counts in ((self.some, self.few), (self.entries, self.counts)):
+            others = others[_are_open(entries[column] - entries[others], counts, self.prime)]
+        return others
+
+
+_FEW = 64
+
+
+def _are_open(
+    changes: NDArray[np.int32], counts: NDArray[np.int64], prime: int
+) -> NDArray[np.bool_]:
+    """Return which differences of residues, (changes, pivots), leave no count negative."""
+    whole = np.where(changes > prime // 2, changes - prime, changes)
+    whole = np.where(whole < -(prime // 2), whole + prime, whole)
+    is_small = (np.abs(whole) <= _LARGEST_DENOMINATOR).all(axis=1)
+    return np.asarray(is_small & ((whole <= counts).all(axis=1) | (-whole <= counts).all(axis=1)))
 
 
 def _whole(entries: Residues, prime: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -4,7 +4,7 @@ import math
 import time
 from dataclasses import dataclass, field
 
-SECONDS = 30.0
+SECONDS = 60.0
 """Processor seconds that an answer may take to be judged."""
 
 _ROUND = 0.75

@@ -90,7 +90,7 @@ class OutputLedger:
     of which a cell is suppressed; for linear programmes, 20 million populations times atoms, of
     those alone that a proof may use. So is one whose bounds cannot be computed (K048), for lack of
     time or of a value. Where it is not found in time that combinations tell of enough units, cells
-    that they are of are at fault (K043). All checks together have 30 processor seconds: what is not
+    that they are of are at fault (K043). All checks together have 60 processor seconds: what is not
     shown to be safe by then, is withheld (K043) or, where nothing is, for review (K046).
 
     Where a person `accepted` an answer, what it releases is no longer to stay unknown, and what the

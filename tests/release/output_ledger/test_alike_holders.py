@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from asking_cells import DATASET, one_of
 
+from policy_engine.kernels.output_checks.sparse_span import SparseRows
 from policy_engine.release.output_ledger import (
     OutputAnswer,
     OutputCell,
@@ -11,6 +12,9 @@ from policy_engine.release.output_ledger import (
     Populations,
     held_measure,
 )
+from policy_engine.release.output_ledger.alike_holders import EndEquations
+from policy_engine.release.output_ledger.judging_time import TimeLimit
+from policy_engine.release.output_ledger.linear_systems import AtomContents
 
 UNITS = 10
 HOLDERS = np.arange(UNITS) < 7
@@ -123,3 +127,18 @@ def test_an_answer_says_of_whom_its_measures_hold():
     broken = OutputAnswer(DATASET, "1", ("x",), asked.populations, asked.cells)
     with pytest.raises(Exception, match="K037"):
         broken.check()
+
+
+def test_what_is_told_in_parts_is_mended_in_parts():
+    """Of two totals, one part of each has all that there is: the other part has nothing."""
+    rows = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1], [0, 0, 1, 0]])
+    every, is_fresh = SparseRows.of_pairs(*np.nonzero(rows), *rows.shape), np.ones(4, bool)
+    sums, are_least = np.array([4.0, 0, 4, 0]), np.array([False, True, False, True])
+    contents = AtomContents(np.full(4, 9), sums, are_least, np.zeros(4, bool))
+    free = np.zeros(4, bool)
+    ends = EndEquations.of_rows(every, np.arange(4), is_fresh, contents, are_least, free)
+    fixed = ends.fixed_anew(TimeLimit())
+    parts = [*ends.parts_of(fixed)]
+    assert fixed.atoms.sum() == 2
+    assert sorted(np.flatnonzero(one.equations).tolist() for one in parts) == [[0, 1], [2, 3]]
+    assert [one.atoms.sum() for one in parts] == [1, 1]

@@ -63,16 +63,18 @@ def test_no_time_at_all_gives_nothing(ledger, monkeypatch):
     assert (outcome.state, {*outcome.codes}) == ("review", {"K046"})
 
 
-def test_the_less_time_is_left_the_more_cells_are_withheld_at_once(ledger, monkeypatch):
+@pytest.mark.parametrize(("used", "most", "shown"), [(0.0, 6, 6), (0.25, 7, 6), (0.5, 7, 0)])
+def test_the_less_time_is_left_the_more_cells_are_withheld_at_once(
+    ledger, monkeypatch, used, most, shown
+):
     def first_faults(trial, _):
-        if len(trial.fresh) > 2:
-            trial.limit.start -= 0.5 * trial.limit.seconds
+        if len(trial.fresh) > most:
+            trial.limit.start -= used * trial.limit.seconds
             yield Fault("K043", trial.fresh)
 
     monkeypatch.setattr(checking, "_first_faults", first_faults)
     outcome = ledger.check_and_record(TABLE, partly=True)
-    # A quarter of eight once half of the time is used, all once it is over.
-    assert sum(cell.state == "released" for cell in outcome.cells) == 0
+    assert sum(cell.state == "released" for cell in outcome.cells) == shown
 
 
 def test_a_limit_is_of_rounds():

@@ -72,17 +72,20 @@ def with_held_cells(
     dataset_rows: DatasetRows,
     tables: "Mapping[str, pa.Table]",
     members: Sequence[PopulationRows],
+    *,
+    is_accepted: bool = False,
 ) -> OutputAnswer:
     """Return an answer with cells of what its released figures tell of secrets.
 
-    `members` are the rows in its cells. Raises NotCheckableError: K022 if the query fails, K046 for
-    values that are too many.
+    `members` are the rows in its cells. Where a person lets it out, a figure may tell by itself
+    that a condition holds of nobody, or of all: that was lifted with the rules. Raises
+    NotCheckableError: K022 if the query fails, K046 for values that are too many.
     """
     rows = dataset_rows.unfiltered
     if rows is None:
         return answer
     conditions = _conditions(gathered, verdict, rows)
-    held = _HeldCells(gathered, verdict, dataset_rows, rows, tables, conditions)
+    held = _HeldCells(gathered, verdict, dataset_rows, rows, tables, conditions, is_accepted)
     cells, populations, holders = [*answer.cells], answer.populations, dict(answer.holders)
     least, two_sided = dataset_rows.least_rows(verdict.check.profile.min_units), set[str]()
     for part in held.parts(members):
@@ -138,6 +141,7 @@ class _HeldCells:
     rows: UnfilteredRows
     tables: "Mapping[str, pa.Table]"
     conditions: Mapping[str, tuple[PopulationCondition, list[int]]]
+    is_accepted: bool = False
 
     def parts(self, members: Sequence[PopulationRows]) -> Iterator[HeldPart]:
         """Yield the populations that secrets decide on, for each set of keys and condition."""
@@ -332,13 +336,24 @@ class _HeldCells:
         # Of persons, those of one column and of another may be the same by chance.
         parts = [holders] if decided.values is None else [holders, decided.values]
         measure = held_measure(np.concatenate(parts))
+        counts = self._counts(groups.reshape(-1), decided.holders[is_in])
         figures = tuple(
-            (place, measure, int(rows[cell]) * width + aggregate, None)
+            (place, measure, int(rows[cell]) * width + aggregate, counts[place])
             for place, cell in enumerate(cells.tolist())
             for column, aggregate in enumerate(aggregates)
             if released[cell, column]
         )
         yield HeldPart(populations, {measure: holders}, figures)
+
+    def _counts(self, groups: "Counts", are_holders: "Masks") -> list[float | None]:
+        """Return of each cell how many are holders, where that may be known: all or nobody, if a
+        person lets it out."""
+        sizes, counts = np.bincount(groups), np.bincount(groups, are_holders)
+        are_ends = self.is_accepted & ((counts == 0) | (counts == sizes))
+        return [
+            count if is_end else None
+            for count, is_end in zip(counts.tolist(), are_ends.tolist(), strict=True)
+        ]
 
 
 def _row() -> exp.Expr:

@@ -98,7 +98,8 @@ class AnswerLedger:
         members = [*cell_members(gathered, rows(), tables)]
         answer = ledger_answer(gathered, verdict, rows(), members, self.scope)
         answer = with_value_marks(answer, gathered, verdict, rows(), members)
-        answer = with_held_cells(answer, gathered, verdict, rows(), tables, members)
+        more = gathered, verdict, rows(), tables, members
+        answer = with_held_cells(answer, *more, is_accepted=bool(use.accepted))
         self.verify_data()
         answer = replace(answer, accepted=use.accepted)
         partly = not (verdict.check.is_all_or_nothing or use.is_whole)

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from output_checked import policy_with
-from reviewed_answers import CHECK, asked
+from reviewed_answers import CHECK, PEOPLE, accepted, asked, submitted
 
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
@@ -16,8 +16,18 @@ from policy_engine.decision.query.checking.reviewed_cells import (
     with_accepted,
 )
 from policy_engine.plan.output_checks import checks_of
+from policy_engine.release.output_ledger import OutputLedger
 
 MASKS = (0, Reason.NEGATIVE_VALUES.bit, Reason.FEW_UNITS.bit, Reason.EXTREME.bit)
+
+WITHOUT_X = pa.table(
+    {
+        "person": range(42, 60),
+        "region": ["d"] * 18,
+        "sector": ["y"] * 18,
+        "gain": [(-1) ** n * (100.0 + n) for n in range(18)],
+    }
+)
 
 
 @pytest.fixture
@@ -98,3 +108,34 @@ def test_an_answer_is_the_same_up_to_the_order_in_which_it_was_added_up(verdict,
         return
     with pytest.raises(NotCheckableError, match="not what was reviewed"):
         check_same(pa.table(own), accepted)
+
+
+ZEROS = [
+    "SELECT COUNT(*) AS n FROM T WHERE region = 'd' AND sector = 'x'",
+    "SELECT COUNT(*) FILTER (WHERE sector = 'x') AS n FROM T WHERE region = 'd'",
+    "SELECT region, sector, COUNT(*) AS n FROM T WHERE region = 'd' AND sector = 'x' GROUP BY 1, 2",
+]
+
+
+@pytest.mark.parametrize("sql", ZEROS)
+def test_a_zero_may_be_let_out_in_whatever_words_it_is_asked_for(tmp_path, sql):
+    """Which one cell tells by itself, that nobody of a region is of a sector, is the person's."""
+    table = pa.concat_tables([PEOPLE, WITHOUT_X])
+    folder, ledger = tmp_path / "folder", tmp_path / "ledger"
+    result = asked(ledger, sql, is_exception=True, table=table)
+    assert result.checked.codes == ("K049",)
+    assert {row["n"] for row in result.checked.offered.table.to_pylist()} == {0}
+    submitted(folder, ledger, sql, exception="That is public.", table=table)
+    accepted(folder, ledger, table=table)
+    assert OutputLedger(ledger).history()[-1].output.accepted == "carl"
+
+
+def test_a_zero_that_only_several_answers_tell_is_not_let_out(tmp_path):
+    """Of regions c and d, two are of sector x, and just the two of c are: none of d is."""
+    table, ledger = pa.concat_tables([PEOPLE, WITHOUT_X]), tmp_path / "ledger"
+    both = "SELECT COUNT(*) AS n FROM T WHERE region IN ('a', 'd') AND sector = 'x'"
+    assert asked(ledger, both, table=table).checked.table.to_pylist() == [{"n": 18}]
+    alone = "SELECT COUNT(*) AS n FROM T WHERE region = 'a' AND sector = 'x'"
+    result = asked(ledger, alone, is_exception=True, table=table)
+    assert result.checked.codes == ("K049",)
+    assert result.checked.offered.table.to_pylist() == [{"n": None}]
