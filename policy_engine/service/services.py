@@ -1,6 +1,8 @@
 """All that the routes need, as one value."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,8 +125,10 @@ class Services:
 
         runs = Runs(database, folders, policies, datasets, models, settings.run_attempts, KINDS)
 
-        def mentioned(sql: str) -> dict[str, Path]:
-            return {**datasets.mentioned(sql), **releases.mentioned(sql)}
+        @contextmanager
+        def mentioned(sql: str) -> Iterator[dict[str, Path]]:
+            with datasets.mentioned(sql) as held:
+                yield {**held, **releases.mentioned(sql)}
 
         inputs = QueryInputs(decisions, settings.folder, mentioned)
         limits = _query_memory(settings), settings.query_seconds

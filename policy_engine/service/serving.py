@@ -36,6 +36,7 @@ def serve(settings: ServiceSettings, announce: Callable[[str, str], None]) -> No
         actual = settings.model_copy(update={"port": listener.getsockname()[1]})
         with closing(Services.open(actual, shared if actual.workers > 1 else None)) as services:
             services.meters.forget()
+            services.uploads.files.forget_readings()
             identities = services.identities
             secret = identities.new_link(identities.first_person())
             announce(f"{actual.address}/", f"{actual.address}/sign-in?token={secret}")

@@ -1,5 +1,6 @@
 """Errors as the API tells them: problem+json (RFC 9457) with the codes of the library."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -151,7 +152,7 @@ def add_refusals(app: FastAPI) -> None:
         if not isinstance(error, PolicyEngineError):  # as it is registered for
             raise TypeError from error
         folder = call.app.state.services.settings.folder
-        problems = [_without_places(one, f"{folder}/") for one in error.problems]
+        problems = [without_places(one, f"{folder}/") for one in error.problems]
         return refuse(problems, status_of(error), request_id(call))
 
     def refuse_form(call: Request, error: Exception) -> JSONResponse:
@@ -180,10 +181,18 @@ def request_id(call: Request) -> str:
     return str(call.scope.get("request_id", ""))
 
 
-def _without_places(problem: Problem, folder: str) -> Problem:
+def without_places(problem: Problem, folder: str) -> Problem:
     """Return a problem that does not say where the service keeps its files."""
-    message, hint = (text.replace(folder, "") for text in (problem.message, problem.hint))
+    message, hint = (
+        _STORED.sub(r"data\1", text.replace(folder, "")) for text in (problem.message, problem.hint)
+    )
     return replace(problem, message=message, hint=hint)
+
+
+_STORED = re.compile(
+    r"(?:[^\s'\"]*/)?(?:(?:files|uploads)/[0-9a-f]{32,64}|reading/\d+-[0-9a-f]+/\d+/\d+)((?:\.\w+)*)"
+)
+"""The place of a file of the service, whose name is the digest of its content; and its ending."""
 
 
 _NO_TEXT = Problem("N007", "A text of the call has half a character: a surrogate by itself.")

@@ -2,21 +2,23 @@
 
 import fcntl
 import os
+import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
-from policy_engine.errors import ServiceError
+from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.files.blobs import ArrowBlobs, Blobs, LocalBlobs
 from policy_engine.service.files.verifying import digest_of_file
 from policy_engine.service.identity.authorising import nothing_there
 
 SPARE = 64 * 2**20
 """Bytes of the disk that are left free, for the database and the logs."""
+_MOST_TRIES = 10
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,45 @@ class FileFolder:
         """Return the path of a file by its name: a digest, and an ending that is known. Raises
         ServiceError (N013) where it cannot be fetched."""
         return self.blobs.path(name)
+
+    @contextmanager
+    def reading(self, find: Callable[[], Mapping[str, str]]) -> Iterator[dict[str, Path]]:
+        """Return files that are there until the end, even if they are replaced meanwhile.
+
+        `find` says the names of the files, each by what it is for; it is asked again where one was
+        removed since. Raises ServiceError (N013) for what cannot be fetched.
+        """
+        folder = self._readings / f"{os.getpid()}-{secrets.token_hex(8)}"
+        try:
+            yield self._held(find, folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def forget_readings(self, process: int | None = None) -> None:
+        """Remove what a process, or any, was reading when it ended before its time."""
+        for one in self._readings.glob("*" if process is None else f"{process}-*"):
+            shutil.rmtree(one, ignore_errors=True)
+
+    def _held(self, find: Callable[[], Mapping[str, str]], folder: Path) -> dict[str, Path]:
+        names = find()
+        for number in range(_MOST_TRIES):
+            try:
+                return self._link_all(names, folder / str(number))
+            except (PolicyEngineError, OSError):
+                earlier, names = names, find()
+                if names == earlier:  # it was not removed: it is lost
+                    raise
+        raise ServiceError.of("N013", "The data are being replaced.", "Ask again in a moment.")
+
+    def _link_all(self, names: Mapping[str, str], folder: Path) -> dict[str, Path]:
+        """Return files under names that say nothing of their content."""
+        held = {}
+        if names:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for number, (one, name) in enumerate(names.items()):
+            ending = name.partition(".")[2]
+            held[one] = linked(self.path(name), folder / f"{number}.{ending}")
+        return held
 
     def part(self, upload_id: str) -> Path:
         """Return the path of what has come of an upload, by its identifier."""
@@ -97,3 +138,18 @@ class FileFolder:
     @property
     def _parts(self) -> Path:
         return self.root / "uploads"
+
+    @property
+    def _readings(self) -> Path:
+        return self.root / "reading"
+
+
+def linked(path: Path, place: Path) -> Path:
+    """Return another place at which a file is, even once it is removed. Raises OSError."""
+    try:
+        os.link(path, place)
+    except FileNotFoundError:
+        raise
+    except OSError:  # another disk
+        shutil.copyfile(path, place)
+    return place

@@ -75,11 +75,12 @@ class DatasetColumns:
 
         Raises ServiceError (N004) without a file, (N008) for one that takes too much to read.
         """
-        view, path = self.datasets.owned.file(actor, dataset_id, Verb.READ_DATASETS)
+        with self.datasets.owned.reading(actor, dataset_id, Verb.READ_DATASETS) as (view, path):
+            seen = read_apart(LOOKING, str(path), "{}")["columns"]
         roles = {one.name: one.role for one in view.columns}
         columns = [
             ColumnProfileView(**{**one, "role": roles.get(one["name"]), "proposed": one["role"]})
-            for one in read_apart(LOOKING, str(path), "{}")["columns"]
+            for one in seen
         ]
         return DatasetProfile(columns=columns)
 
@@ -88,8 +89,8 @@ class DatasetColumns:
     ) -> GeneralisationPreview:
         """Return what a column becomes at each height of a generalisation. Raises as `profile`,
         and DataError where it does not apply to the column."""
-        view, path = self.datasets.owned.file(actor, dataset_id, Verb.WRITE_DATASETS)
         preview = {"column": column.model_dump(), "taxonomy": taxonomy, "name": name}
-        levels = read_apart(LOOKING, str(path), json.dumps(preview))["levels"]
+        with self.datasets.owned.reading(actor, dataset_id, Verb.WRITE_DATASETS) as (view, path):
+            levels = read_apart(LOOKING, str(path), json.dumps(preview))["levels"]
         hidden: dict[str, Any] = {} if view.owner == actor.id else {"groups": []}
         return GeneralisationPreview(levels=[LevelView(**{**one, **hidden}) for one in levels])

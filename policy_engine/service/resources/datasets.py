@@ -1,8 +1,10 @@
 """Datasets, and what their files are."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -98,12 +100,17 @@ class OwnedDatasets:
                 message = f"The dataset {one!r} is {own}. Given: {iri!r}."
                 raise ServiceError.of("N004", message, "Give it by its own IRI.")
 
-    def paths(self, dataset_ids: dict[str, str]) -> dict[str, Path]:
-        """Return the files of datasets by IRI, for a run that was allowed to read them.
+    def reading(self, dataset_ids: dict[str, str]) -> AbstractContextManager[dict[str, Path]]:
+        """Return the files of datasets by IRI, for who was allowed to read them, while they do.
 
         `dataset_ids` are by IRI, too. Raises ServiceError (N004) for one without a file.
         """
-        return {iri: self.path(one) for iri, one in dataset_ids.items()}
+
+        def names() -> dict[str, str]:
+            with self.uploads.database.reading() as session:
+                return {iri: self.owned.name(session, one) for iri, one in dataset_ids.items()}
+
+        return self.uploads.files.reading(names)
 
     def path(self, dataset_id: str) -> Path:
         """Return the file of a dataset. Raises ServiceError (N004) for one without a file."""
@@ -112,9 +119,12 @@ class OwnedDatasets:
             raise ServiceError.of("N004", f"There is no dataset {dataset_id!r}.")
         return path
 
-    def mentioned(self, sql: str) -> dict[str, Path]:
-        """Return the files of the datasets that a query may mean, by IRI: tables are called by the
-        last segment of an IRI, or by the whole of it."""
+    def mentioned(self, sql: str) -> AbstractContextManager[dict[str, Path]]:
+        """Return the files of the datasets that a query may mean, by IRI, while they are read:
+        tables are called by the last segment of an IRI, or by the whole of it."""
+        return self.uploads.files.reading(partial(self._mentioned, sql))
+
+    def _mentioned(self, sql: str) -> dict[str, str]:
         rows = select(StoredDataset.iri, StoredDataset.file).where(
             StoredDataset.deleted.is_(None), StoredDataset.file.is_not(None)
         )
@@ -122,7 +132,7 @@ class OwnedDatasets:
         with self.uploads.database.reading() as session:
             found_files = session.execute(rows).all()
         return {
-            iri: self.uploads.files.path(file)
+            iri: file
             for iri, file in found_files
             if file and terms.local_name(iri).casefold() in words
         }

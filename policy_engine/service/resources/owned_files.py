@@ -1,6 +1,7 @@
 """What belongs to an owner and has an uploaded file: how it is listed, and how its file comes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Literal, TypeVar
@@ -92,6 +93,27 @@ class OwnedFiles(Generic[Row, View, Facts]):
         with self.database.reading() as session:
             row = self._row(session, actor, one, verb)
             return self.kind.view(row), self._path(one, row)
+
+    @contextmanager
+    def reading(self, actor: Actor, one: str, verb: Verb) -> Iterator[tuple[View, Path]]:
+        """Return one and its file, which stays there while it is read. Raises as `file`."""
+        views: list[View] = []
+
+        def names() -> dict[str, str]:
+            with self.database.reading() as session:
+                row = self._row(session, actor, one, verb)
+                views.append(self.kind.view(row))
+                return {one: self._name(one, row)}
+
+        with self.files.reading(names) as held:
+            yield views[-1], held[one]
+
+    def name(self, session: Session, one: str) -> str:
+        """Return the name of a file. Raises ServiceError (N004) for one without a file."""
+        row = session.get(self.kind.table, one)
+        if row is None:
+            raise ServiceError.of("N004", f"There is no {self.kind.noun} {one!r}.")
+        return self._name(one, row)
 
     def path(self, one: str) -> Path | None:
         """Return a file, for a run that was allowed to read it; None for what is not the identifier
@@ -209,10 +231,13 @@ class OwnedFiles(Generic[Row, View, Facts]):
         return row
 
     def _path(self, one: str, row: Row) -> Path:
+        return self.files.path(self._name(one, row))
+
+    def _name(self, one: str, row: Row) -> str:
         if row.deleted or row.file is None:
             message = f"The {self.kind.noun} {one!r} has no file."
             raise ServiceError.of("N004", message, "Upload one to it.")
-        return self.files.path(row.file)
+        return row.file
 
 
 def _check_owner(session: Session, person_id: str) -> None:

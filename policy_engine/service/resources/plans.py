@@ -1,6 +1,5 @@
 """What a policy would do to datasets, before anything is done."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel
@@ -48,19 +47,15 @@ class Plans:
         view = self.policies.read(actor, request.policy)
         number = view.versions[-1].number if request.version is None else request.version
         text = self.policies.version(actor, view.id, number).text
-        data = self.files(actor, request.datasets)
+        self.datasets.check_names(actor, request.datasets)
         rules = self.ownership.ruling(but=view.id)
         policy = issue(policy_of(text), rules.party_of(view.owner))
-        plans = plan_all(policy, data, policies=rules.policies, owners=rules.owners)
+        with self.datasets.reading(dict(request.datasets)) as paths:
+            data = {iri: str(path) for iri, path in paths.items()}
+            plans = plan_all(policy, data, policies=rules.policies, owners=rules.owners)
         return PlansView(
             policy=view.id, version=number, plans=[_without_places(one) for one in plans]
         )
-
-    def files(self, actor: Actor, datasets: Mapping[str, str]) -> dict[str, str]:
-        """Return the files of datasets that the caller may read about, by IRI."""
-        self.datasets.check_names(actor, datasets)
-        paths = self.datasets.paths(dict(datasets))
-        return {iri: str(path) for iri, path in paths.items()}
 
 
 def _without_places(plan: Plan) -> Plan:

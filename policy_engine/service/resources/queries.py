@@ -12,7 +12,7 @@ from policy_engine.api.deciding import query_data
 from policy_engine.decision import Decider
 from policy_engine.decision.knowing import Known
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
-from policy_engine.errors import PolicyEngineError, QueryError
+from policy_engine.errors import DataError, PolicyEngineError, QueryError
 from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
@@ -133,15 +133,19 @@ class Queries:
         that needs more time or memory than it may (Q011), or is ended (Q012), ServiceError (N004)
         for a caller whom policies do not know.
         """
-        with query_limits(self.memory, self.seconds, stop):
-            return self._answer(actor, question)
+        with (
+            query_limits(self.memory, self.seconds, stop),
+            self.inputs.data(question.sql) as mentioned,
+        ):
+            return self._answer(actor, question, mentioned)
 
-    def _answer(self, actor: Actor, question: SqlQuestion) -> QueryAnswer:
+    def _answer(
+        self, actor: Actor, question: SqlQuestion, mentioned: Mapping[str, Path]
+    ) -> QueryAnswer:
         assignee = self.inputs.decisions.assignee_of(actor, "", Verb.QUERY)
         decider = self.inputs.decisions.decider()
         knowledge = Known(decider, assignee)
-        mentioned = self.inputs.data(question.sql)
-        data = self.inputs.known_data(decider, assignee, question.sql)
+        data = self.inputs.known_data(decider, assignee, mentioned)
         unseen = [iri for iri in data if not knowledge.has(iri)]
         try:
             result = self._result(decider, assignee, question, data)
@@ -175,10 +179,10 @@ class Queries:
         data: Mapping[str, Path],
     ) -> "QueryResult | None":
         """Return the answer by all data, so that what is denied of them is in the log; None where
-        the query cannot be understood."""
+        the query cannot be understood, or data that the caller may know nothing of fail."""
         try:
             return self._result(decider, assignee, question, data)
-        except QueryError:
+        except (QueryError, DataError):
             return None
 
     def _result(

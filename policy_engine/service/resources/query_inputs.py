@@ -1,6 +1,7 @@
 """What queries are answered from: the data that they mean, the logs and the ledgers."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,16 +24,16 @@ class QueryInputs:
 
     decisions: Decisions
     folder: Path
-    data: Callable[[str], Mapping[str, Path]]
-    """The data that a query may mean, by IRI, of all that there is."""
+    data: Callable[[str], AbstractContextManager[Mapping[str, Path]]]
+    """The data that a query may mean, by IRI, of all that there is, while they are read."""
 
-    def known_data(self, decider: Decider, assignee: str, sql: str) -> dict[str, Path]:
-        """Return the data that a query means, of what policies say anything of to an assignee."""
+    def known_data(
+        self, decider: Decider, assignee: str, data: Mapping[str, Path]
+    ) -> dict[str, Path]:
+        """Return the data of which policies say anything to an assignee."""
         knowledge = Known(decider, assignee)
         return {
-            iri: path
-            for iri, path in self.data(sql).items()
-            if knowledge.has(iri) or knowledge.parts(iri)
+            iri: path for iri, path in data.items() if knowledge.has(iri) or knowledge.parts(iri)
         }
 
     def permitted(self, sql: str, assignee: str, purpose: str) -> "QueryResult | None":
@@ -41,12 +42,13 @@ class QueryInputs:
         from policy_engine.api.deciding import query_data  # noqa: PLC0415 (slow to import)
 
         decider = self.decisions.decider()
-        data = self.known_data(decider, assignee, sql)
-        question = sql, decider.policies, assignee, data, purpose
-        try:
-            result = query_data(*question, run=False, **self.common(decider))
-        except QueryError:
-            return None
+        with self.data(sql) as mentioned:
+            data = self.known_data(decider, assignee, mentioned)
+            question = sql, decider.policies, assignee, data, purpose
+            try:
+                result = query_data(*question, run=False, **self.common(decider))
+            except QueryError:
+                return None
         return result if result.permitted else None
 
     @property

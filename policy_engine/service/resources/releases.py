@@ -18,7 +18,7 @@ from policy_engine.certificate.beside import load_certificates
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.policy import PolicyText
-from policy_engine.service.calls.refusals import ProblemView
+from policy_engine.service.calls.refusals import ProblemView, without_places
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
 from policy_engine.service.identity.roles import Verb
@@ -131,7 +131,8 @@ class Releases:
         except PolicyEngineError as error:
             if error.code == _UNMEASURABLE:
                 return ReleaseVerdict(holds=True, note=str(error.problems[0].message))
-            problems = [ProblemView.model_validate(one.as_json()) for one in error.problems]
+            named = [without_places(one, f"{release.path.parent}/") for one in error.problems]
+            problems = [ProblemView.model_validate(one.as_json()) for one in named]
             return ReleaseVerdict(holds=False, problems=problems)
         bounds = [one.model_dump(mode="json") for one in measured.measurements]
         return ReleaseVerdict(holds=True, measured=bounds)

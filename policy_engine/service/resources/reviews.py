@@ -308,22 +308,22 @@ class Reviews:
         from policy_engine.api.reviewing_answers import accept_answer  # noqa: PLC0415 (slow to import)
 
         decider = self.inputs.decisions.decider()
-        own = self.inputs.known_data(decider, row.assignee, row.request)
-        # What policies say nothing of any more is denied by name, to who decides.
-        data = own or self.inputs.data(row.request)
-        accept_answer(
-            self.records.place(row.id),
-            decider.policies,
-            data,
-            self.inputs.ledger,
-            reason=reason,
-            by=actor.id,
-            is_own_allowed=self.rights.is_own_allowed,
-            is_final=True,
-            key=self.records.key,
-            **self.inputs.common(decider),
-            **self.inputs.logged(),
-        )
+        with self.inputs.data(row.request) as mentioned:
+            # What policies say nothing of any more is denied by name, to who decides.
+            data = self.inputs.known_data(decider, row.assignee, mentioned) or mentioned
+            accept_answer(
+                self.records.place(row.id),
+                decider.policies,
+                data,
+                self.inputs.ledger,
+                reason=reason,
+                by=actor.id,
+                is_own_allowed=self.rights.is_own_allowed,
+                is_final=True,
+                key=self.records.key,
+                **self.inputs.common(decider),
+                **self.inputs.logged(),
+            )
 
     def reject(
         self, actor: Actor, review_id: str, tag: str, output: str, reason: str

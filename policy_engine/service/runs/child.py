@@ -5,6 +5,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def answer(job: Job, tell: Tell) -> tuple[str, Any]:
         result = run.carry_out(_inputs(job, tell))
         return RESULT, {"summary": result, "artefacts": seal(job.out)}
     except PolicyEngineError as error:
-        problems = [one.as_json() for one in error.problems]
+        problems = [_without_folder(one, job).as_json() for one in error.problems]
     except MemoryError:
         problems = [_limit_problem("memory", f"{job.limits.memory:,} bytes").as_json()]
     except OSError as error:
@@ -104,6 +105,15 @@ def _inputs(job: Job, tell: Tell) -> RunInputs:
 
 def _limit_problem(what: str, most: str) -> Problem:
     return Problem("N021", f"The run needs more {what} than it may have: {most}.")
+
+
+def _without_folder(problem: Problem, job: Job) -> Problem:
+    """Return a problem that names files alone: their folders are no business of callers."""
+    folders = sorted({f"{one.parent}/" for one in (job.given / "file", *job.releases.values())})
+    message, hint = problem.message, problem.hint
+    for one in (*folders, f"{job.folder}/"):
+        message, hint = message.replace(one, ""), hint.replace(one, "")
+    return replace(problem, message=message, hint=hint)
 
 
 def _file_problem(error: OSError) -> Problem:

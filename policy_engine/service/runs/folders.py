@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from policy_engine.service.files.folder import linked
 from policy_engine.service.runs.jobs import Job
 from policy_engine.service.runs.results import sweep
 
@@ -89,8 +90,10 @@ class RunFolders:
     def give(self, job_folder: Path, files: Mapping[str, Path]) -> dict[str, Path]:
         """Return where the files of an attempt are: they stay there if a dataset is deleted."""
         folder = job_folder / "given"
+        for one in folder.glob("*"):  # what an earlier try at this left
+            one.unlink()
         named = {one: folder / "".join((one, *path.suffixes)) for one, path in files.items()}
-        return {one: _linked(path, named[one]) for one, path in files.items()}
+        return {one: linked(path, named[one]) for one, path in files.items()}
 
     def clear(self, run_id: str, *, keeps: bool) -> None:
         """Remove what attempts at a run left, unless another one `keeps` on from there."""
@@ -117,11 +120,3 @@ class RunFolders:
     @property
     def _runs(self) -> Path:
         return self.root / "runs"
-
-
-def _linked(path: Path, place: Path) -> Path:
-    try:
-        os.link(path, place)
-    except OSError:  # another disk
-        shutil.copyfile(path, place)
-    return place

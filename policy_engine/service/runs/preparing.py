@@ -25,6 +25,7 @@ from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
 from policy_engine.service.store.runs import StoredRun
 
 NOT_ON_SPARK = "carried out on this machine alone: it is not a run for Spark"
+_MOST_TRIES = 10
 PathOf = Callable[[str], Path]
 """Returns the file of a dataset or a model. Raises a PolicyEngineError where it has none."""
 
@@ -78,8 +79,19 @@ class Preparation:
             parent=os.getpid(),
         )
         self.folders.make(job)
-        paths = {one: self.path_of(one) for one in (*settings.dataset_ids, *settings.model_ids)}
-        return job.model_copy(update={"files": self.folders.give(job.folder, paths)})
+        return job.model_copy(update={"files": self._given(job.folder, settings)})
+
+    def _given(self, folder: Path, settings: RunSettings) -> dict[str, Path]:
+        """Return where the files of an attempt are; one that is replaced meanwhile is looked for
+        again."""
+        ids, tries = (*settings.dataset_ids, *settings.model_ids), 0
+        while True:
+            try:
+                return self.folders.give(folder, {one: self.path_of(one) for one in ids})
+            except (OSError, ServiceError) as error:
+                tries += 1
+                if tries == _MOST_TRIES or not _was_removed(error):
+                    raise
 
     def _place(self, settings: RunSettings) -> dict[str, Any]:
         """Return where a run is carried out, and what is said of it."""
@@ -142,3 +154,9 @@ class Preparation:
 
 def _gone(what: str) -> PolicyEngineError:
     return ServiceError.of("N003", f"The {what} that the run is about is not there.")
+
+
+def _was_removed(error: Exception) -> bool:
+    """Tell whether a file was removed between it was found and read."""
+    cause = error.__cause__ if isinstance(error, ServiceError) else error
+    return isinstance(cause, FileNotFoundError)

@@ -9,7 +9,7 @@ from policy_engine.errors import (
     Problem,
     ServiceError,
 )
-from policy_engine.service.calls.refusals import status_of
+from policy_engine.service.calls.refusals import status_of, without_places
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,22 @@ def test_where_files_are_is_not_told(services, monkeypatch):
 
 def test_a_problem_keeps_its_values_to_itself():
     assert "Ada" not in str(Problem("R002", "Too few rows.", values=("Ada",)).as_json())
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        f"/srv/files/{'ab' * 32}.csv",
+        f"/elsewhere/files/{'ab' * 32}.csv",
+        f"/srv/uploads/{'ab' * 16}.12.csv",
+        "/srv/reading/17-0a0b/0/3.csv",
+    ],
+)
+def test_no_refusal_tells_where_a_file_is_or_its_digest(place):
+    problem = Problem("C002", f"There is no file '{place}'.", f"Look at {place}.")
+    told = without_places(problem, "/srv/")
+    ending = ".12.csv" if "12." in place else ".csv"
+    assert (told.message, told.hint) == (
+        f"There is no file 'data{ending}'.",
+        f"Look at data{ending}.",
+    )

@@ -25,3 +25,48 @@ def test_a_file_that_is_kept_is_written_no_more(tmp_path):
     path = files.path(files.keep("abc", "csv"))
     assert path.stat().st_mode & 0o777 == 0o400
     assert not files.part("abc").exists()
+
+
+def kept(files, upload, content):
+    with files.appending(upload, 0) as file:
+        file.write(content)
+    return files.keep(upload, "csv")
+
+
+def test_a_file_that_is_read_is_there_until_the_end_and_its_place_tells_no_digest(tmp_path):
+    files = FileFolder(tmp_path)
+    name = kept(files, "abc", b"x\n1\n")
+    with files.reading(lambda: {"a": name}) as held:
+        files.forget(name)
+        assert held["a"].read_bytes() == b"x\n1\n"
+        assert name.partition(".")[0] not in str(held["a"])
+    assert [*(tmp_path / "reading").iterdir()] == []
+
+
+def test_a_file_that_is_replaced_before_it_is_read_is_looked_for_again(tmp_path):
+    files = FileFolder(tmp_path)
+    names = iter([f"{'0' * 64}.csv", kept(files, "abc", b"x\n2\n")])
+    with files.reading(lambda: {"a": next(names)}) as held:
+        assert held["a"].read_bytes() == b"x\n2\n"
+
+
+def test_a_file_that_is_lost_is_told_at_once(tmp_path):
+    files, names = FileFolder(tmp_path), []
+
+    def find():
+        names.append(f"{'0' * 64}.csv")
+        return {"a": names[0]}
+
+    with pytest.raises(ServiceError, match="N013"), files.reading(find):
+        pass
+    assert len(names) == 2
+
+
+def test_what_a_process_left_that_was_ended_is_removed(tmp_path):
+    files = FileFolder(tmp_path)
+    for one in ("1-ab", "12-ab"):
+        (tmp_path / "reading" / one).mkdir(parents=True)
+    files.forget_readings(1)
+    assert [one.name for one in (tmp_path / "reading").iterdir()] == ["12-ab"]
+    files.forget_readings()
+    assert [*(tmp_path / "reading").iterdir()] == []

@@ -44,7 +44,7 @@ def test_a_service_goes_on_from_a_backup_in_an_empty_folder(tmp_path):
     client.cookies, client.headers = owner.cookies, owner.headers
     assert client.get(f"{API}/me").json()["name"] == "Owner"
     assert client.post(f"{API}/releases/{release}:verify").json()["holds"]
-    [path] = again.datasets.paths({"x": dataset["id"]}).values()
+    path = again.datasets.path(dataset["id"])
     assert path.read_bytes() == TABLE
     log = again.decisions.verify(AUDITOR)
     assert (log.intact, log.head) == (True, head)

@@ -53,7 +53,7 @@ def test_a_file_comes_in_parts_and_is_read_as_a_table(services):
     view = client.post(f"{upload}:complete", json={"sha256": digest}).json()
     assert (view["digest"], view["format"], view["rows"]) == (digest, "csv", 2)
     assert view["columns"] == [{"name": one, "role": None} for one in ("name", "zip")]
-    assert services.datasets.paths({IRI: view["id"]})[IRI].read_bytes() == TABLE
+    assert services.datasets.path(view["id"]).read_bytes() == TABLE
     assert code(client.get(upload)) == (404, "N003")
 
 

@@ -14,6 +14,7 @@ from policy_engine.decision.query.query_limits import QueryStop
 from policy_engine.errors import OutputError, PolicyEngineError
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Role
+from policy_engine.service.resources import queries
 from policy_engine.service.resources.decisions import AccessQuestion
 from policy_engine.service.resources.queries import SqlQuestion
 
@@ -148,6 +149,27 @@ def test_a_query_is_answered_as_policies_let_the_caller_read(services, reader):
     assert effects == ["deny"]
 
 
+def test_data_that_are_deleted_while_they_are_read_are_read_to_the_end(
+    services, reader, monkeypatch
+):
+    first, paths = queries.query_data, []
+
+    def query_later(*asked, **options):
+        for path in (*asked[3].values(), *services.datasets.uploads.files.root.glob("files/*")):
+            paths.append(str(path))
+            if path.parent.name == "files":
+                path.unlink()
+        return first(*asked, **options)
+
+    monkeypatch.setattr(queries, "query_data", query_later)
+    other = signed_in(services, "consumer", name="Bob", party="http://example.com/people/bob")
+    assert query(reader, "SELECT town FROM Visit").json()["permitted"]
+    assert len(paths) == 2
+    answer = query(other, "SELECT town FROM Visit")
+    assert code(answer) == (503, "N013")  # it is lost altogether
+    assert not any(one in answer.text for one in paths)
+
+
 def test_a_dry_query_is_rewritten_and_leaves_no_trace(services, reader):
     answer = query(reader, "SELECT town FROM Visit", dry_run=True).json()
     assert answer["permitted"]
@@ -226,10 +248,10 @@ ENDLESS = "SELECT count(*) AS n FROM Visit a" + "".join(f", Visit v{n}" for n in
 
 def answered(services, stop=None, **limits):
     """Return the code of a query that takes very long, under limits."""
-    queries = replace(services.queries, **limits)
+    limited = replace(services.queries, **limits)
     ada = Actor(id="ada", name="Ada", roles=(Role.CONSUMER,), party=READER)
     with pytest.raises(PolicyEngineError) as caught:
-        queries.answer(ada, SqlQuestion(sql=ENDLESS), stop)
+        limited.answer(ada, SqlQuestion(sql=ENDLESS), stop)
     return caught.value.code
 
 

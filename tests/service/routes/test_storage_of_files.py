@@ -2,7 +2,7 @@
 
 from served import code, service, signed_in
 from small_s3 import small_s3
-from test_dataset_routes import IRI, TABLE, uploaded
+from test_dataset_routes import TABLE, uploaded
 
 
 def test_a_service_keeps_files_in_a_storage_and_fetches_what_its_folder_lacks(tmp_path):
@@ -13,7 +13,7 @@ def test_a_service_keeps_files_in_a_storage_and_fetches_what_its_folder_lacks(tm
         view = uploaded(owner, TABLE).json()
         [kept] = (tmp_path / "far" / "files").iterdir()
         assert kept.read_bytes() == TABLE
-        services.datasets.paths({IRI: view["id"]})[IRI].unlink()
+        services.datasets.path(view["id"]).unlink()
         assert owner.get(f"/api/v1/datasets/{view['id']}:profile").status_code == 200
         owner.delete(f"/api/v1/datasets/{view['id']}")
         assert not kept.exists()
@@ -33,9 +33,9 @@ def test_files_are_kept_in_a_bucket_whole_or_not_at_all(tmp_path, monkeypatch, c
             kept = f"/bucket/kept/files/{view['digest']}.csv"
             assert [one for one in bucket.objects if not one.endswith("/")] == [kept]
             assert bucket.objects[kept] == content
-            path = services.datasets.paths({IRI: view["id"]})[IRI]
+            path = services.datasets.path(view["id"])
             path.unlink()
-            assert services.datasets.paths({IRI: view["id"]})[IRI].read_bytes() == content
+            assert services.datasets.path(view["id"]).read_bytes() == content
             path.unlink()
             bucket.objects[kept] = content[:-1]
             answer = owner.get(f"/api/v1/datasets/{view['id']}:profile")
