@@ -76,6 +76,14 @@ class CountReading:
     goals: dict[int, tuple[CellGoal, ...]]
     rests: dict[int, dict[int, RestGoals]] = field(default_factory=dict)
     are_inferred: bool = False
+    are_zeros_secret: bool = False
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether something of it must stay unknown."""
+        parts = range(int(self.table.made.sets.max(initial=-1)) + 1)
+        is_open = self.are_zeros_secret and any(self.most_absent(part) > 0 for part in parts)
+        return bool(self.goals or self.rests) or is_open
 
     @property
     def are_counts(self) -> bool:
@@ -129,7 +137,10 @@ class _CountCells:
         """Return what a measure tells of these counts, by its number."""
         is_known = self.shown & (self.values > 0) if are_inferred else self.shown
         figures = number, system, is_known, self.values
-        return CountReading(self.table, *figures, _goals(self), _rests(self), are_inferred)
+        is_secret = self.table.verdict.check.profile.zeros_disclosive
+        return CountReading(
+            self.table, *figures, _goals(self), _rests(self), are_inferred, is_secret
+        )
 
 
 def count_readings(one: JudgedTable) -> Iterator[CountReading]:

@@ -8,13 +8,21 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.outputs.filled_keys import MOST_FILLED
 from policy_engine.audits.outputs.model import TOTAL, Counts
 from policy_engine.audits.outputs.tabulating import Tabulation
+from policy_engine.kernels.distinct_numbers import distinct_numbers
 from policy_engine.release.count_readings import CountReading
+from policy_engine.release.near_combinations import (
+    OpenCells,
+    can_be_numbered,
+    near_combinations,
+    numbered,
+)
 
 Cells = NDArray[np.bool_]
 MOST_COMBINATIONS = 300_000
-"""More combinations of keys are not compared."""
+"""Of more combinations of keys, some are chosen; more that rows have are not compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,24 +43,47 @@ class CellLayer:
 class KeyCombinations:
     """All combinations of keys, and of tables that rows are in together: which tables each is in,
     (readings, combinations), and which of them hierarchies between keys do not exclude, such as a
-    district of another region, or by what rows were chosen: a reader knows them."""
+    district of another region, or by what rows were chosen: a reader knows them. The usual ones are
+    those that rows have. Where it is not
+    `is_whole`, these are some combinations alone."""
 
     layers: tuple[CellLayer, ...]
     is_in: Cells
     is_possible: Cells
+    is_usual: Cells
+    is_whole: bool
 
 
-def key_combinations(readings: Sequence[CountReading], rows: int) -> KeyCombinations | None:
-    """Return the combinations of what tables read of so many rows; None for too many."""
+def key_combinations(
+    readings: Sequence[CountReading], rows: int, own: Tabulation
+) -> KeyCombinations | None:
+    """Return the combinations of what tables read of so many rows, the last of them the `own` one;
+    None for too many that rows have."""
     keys = _Keys(rows)
     for one in readings:
         keys.add(one)
     labels = keys.labels
     patterns, pattern_of = _patterns(readings, rows)
     sizes = [len(patterns), *map(len, labels.values())]
-    if math.prod(sizes) > MOST_COMBINATIONS:
+    if not can_be_numbered(sizes):
         return None
-    places = np.indices(sizes).reshape(len(sizes), -1)
+    is_whole = math.prod(sizes) <= MOST_COMBINATIONS
+    columns = [np.maximum(one, 0) for one in keys.codes.values()]
+    kinds = np.column_stack([pattern_of, *columns])
+    numbers = distinct_numbers(numbered(kinds, sizes))
+    if len(numbers) > MOST_COMBINATIONS:
+        return None
+    if is_whole:
+        places = np.indices(sizes).reshape(len(sizes), -1)
+    else:
+        cells = [*_open_cells(readings, own, patterns, keys)]
+        near = near_combinations(kinds, cells, sizes)
+        more = numbered(_with_repaired(near, [*labels], keys.codes), sizes)
+        near_numbers = np.concatenate([numbers, np.setdiff1d(more, numbers)])
+        places = np.array(np.unravel_index(near_numbers, sizes), np.int64)
+        numbers = np.arange(len(numbers))
+    is_usual = np.zeros(len(places[0]), np.bool_)
+    is_usual[numbers] = True
     codes = dict(zip(labels, places[1:], strict=True))
     is_in = patterns[places[0]].T
     layers = [
@@ -64,7 +95,40 @@ def key_combinations(readings: Sequence[CountReading], rows: int) -> KeyCombinat
     is_possible = _possible(codes, own_codes, len(places[0])) & _chosen(
         codes, own_codes, is_in, patterns[pattern_of].T
     )
-    return KeyCombinations(tuple(layers), is_in, is_possible)
+    # What rows have is possible, whatever is put for keys of tables that they are not in.
+    is_possible |= is_usual & ~np.bool_(is_whole)
+    return KeyCombinations(tuple(layers), is_in, is_possible, is_usual, is_whole)
+
+
+def _open_cells(
+    readings: Sequence[CountReading], last: Tabulation, patterns: Cells, keys: "_Keys"
+) -> Iterator[OpenCells]:
+    """Yield the cells of tables with secrets that are not told, and all of the last one: before it,
+    none was."""
+    places = {key: number + 1 for number, key in enumerate(keys.labels)}
+    for number, one in enumerate(readings):
+        made = one.table.made
+        if not (one.has_secrets or made is last):
+            continue
+        for part, rows, own in _parts(made, keys):
+            columns = tuple(places[keys.names[id(made)][place]] for place in own)
+            are_others = made is last or one.most_absent(part) > 0
+            is_listed = one.shown[rows] if are_others else ~one.shown[rows]
+            is_listed &= made is not last
+            values = np.array([*own.values()], np.int64).reshape(len(own), len(rows)).T
+            secret = values[np.isin(rows, [*one.goals])]
+            if one.are_zeros_secret and one.most_absent(part) > 0:
+                own_sizes = [len(keys.labels[keys.names[id(made)][place]]) for place in own]
+                secret = np.concatenate([secret, _absent(values, own_sizes)])
+            yield OpenCells(columns, values[is_listed], are_others, secret, patterns[:, number])
+
+
+def _absent(listed: Counts, sizes: Sequence[int]) -> Counts:
+    """Return the combinations that are not listed, (combinations, keys), if there are not many."""
+    count = math.prod(sizes)
+    numbers = np.arange(count if count <= MOST_FILLED else 0)
+    absent = np.setdiff1d(numbers, numbered(listed, sizes))
+    return np.array(np.unravel_index(absent, sizes), np.int64).reshape(len(sizes), -1).T
 
 
 class _Keys:
@@ -118,7 +182,24 @@ def _patterns(readings: Sequence[CountReading], rows: int) -> tuple[Cells, Count
 def _layers(
     made: Tabulation, is_in: Cells, codes: dict[str, Counts], keys: _Keys
 ) -> Iterator[tuple[int, Counts, int, dict[int, Counts]]]:
-    table, count = made.table, len(made.table.codes)
+    count, names, labels = len(made.table.codes), keys.names[id(made)], keys.labels
+    for number, rows, own in _parts(made, keys):
+        sizes = {place: len(labels[names[place]]) for place in own}
+        of_keys = {place: codes[names[place]] for place in own}
+        wanted = _numbered(of_keys, sizes, len(is_in))
+        cells = _rows_of(wanted, _numbered(own, sizes, len(rows)), rows)
+        cells[cells < 0] = count + _compact(wanted[cells < 0])
+        lines = {
+            key: np.where(is_in, _compact(_numbered(_without(of_keys, key), sizes, len(is_in))), -1)
+            for key in own
+        }
+        yield number, np.where(is_in, cells, -1), count, lines
+
+
+def _parts(made: Tabulation, keys: _Keys) -> Iterator[tuple[int, Counts, dict[int, Counts]]]:
+    """Yield the sets of keys of a table: the number of each, its rows, and their codes of each of
+    its keys, by place, (rows,), as all tables have them."""
+    table = made.table
     names, labels = keys.names[id(made)], keys.labels
     for number in range(int(made.sets.max(initial=-1)) + 1):
         rows = np.flatnonzero(made.sets == number)
@@ -127,16 +208,22 @@ def _layers(
             if len(rows) and table.codes[rows[0], place] != TOTAL:
                 whole = np.array([labels[key][one] for one in table.labels[place]])
                 own[place] = whole[table.codes[rows, place]]
-        sizes = {place: len(labels[names[place]]) for place in own}
-        of_keys = {place: codes[names[place]] for place in own}
-        row_of = count + np.arange(math.prod(sizes.values()))
-        row_of[_numbered(own, sizes, len(rows))] = rows
-        cells = np.where(is_in, row_of[_numbered(of_keys, sizes, len(is_in))], -1)
-        lines = {
-            key: np.where(is_in, _numbered(_without(of_keys, key), sizes, len(is_in)), -1)
-            for key in own
-        }
-        yield number, cells, count, lines
+        yield number, rows, own
+
+
+def _rows_of(wanted: Counts, listed: Counts, rows: Counts) -> Counts:
+    """Return for each number that is wanted the row that has it, -1 where none has."""
+    if not len(rows):
+        return np.full(len(wanted), -1)
+    in_order = np.argsort(listed)
+    places = np.minimum(np.searchsorted(listed[in_order], wanted), len(rows) - 1)
+    nearest = in_order[places]
+    return np.where(listed[nearest] == wanted, rows[nearest], -1)
+
+
+def _compact(numbers: Counts) -> Counts:
+    """Return smaller numbers, equal where these are."""
+    return np.asarray(np.unique(numbers, return_inverse=True)[1], np.int64).ravel()
 
 
 def _without(columns: dict[int, Counts], key: int) -> dict[int, Counts]:
@@ -154,16 +241,41 @@ def _numbered(columns: dict[int, Counts], sizes: dict[int, int], count: int) -> 
 def _possible(codes: dict[str, Counts], row_codes: dict[str, Counts], count: int) -> Cells:
     """Return the combinations that hierarchies do not exclude."""
     result = np.ones(count, np.bool_)
-    for lower, upper in permutations(codes, 2):
+    for lower, upper, parent in _hierarchies(row_codes):
+        own = parent[np.minimum(codes[lower], len(parent) - 1)]
+        result &= (own < 0) | (codes[lower] >= len(parent)) | (own == codes[upper])
+    return result
+
+
+def _hierarchies(row_codes: dict[str, Counts]) -> Iterator[tuple[str, str, Counts]]:
+    """Yield pairs of keys of which the first decides about the other, and the value of that for
+    each of its own, (values,), -1 where nobody has one."""
+    for lower, upper in permutations(row_codes, 2):
         is_both = (row_codes[lower] >= 0) & (row_codes[upper] >= 0)
         pairs = np.unique(np.column_stack([row_codes[lower], row_codes[upper]])[is_both], axis=0)
         # As many of either are one key under two names.
         if len(np.unique(pairs[:, 0])) == len(pairs) >= len(np.unique(pairs[:, 1])) > 1:
-            parent = np.full(int(codes[lower].max()) + 1, -1)
+            parent = np.full(int(pairs[:, 0].max()) + 1, -1)
             parent[pairs[:, 0]] = pairs[:, 1]
-            own = parent[codes[lower]]
-            result &= (own < 0) | (own == codes[upper])
-    return result
+            yield lower, upper, parent
+
+
+def _with_repaired(kinds: Counts, keys: Sequence[str], row_codes: dict[str, Counts]) -> Counts:
+    """Return combinations, (combinations, columns), and behind them those that are put right where
+    hierarchies exclude them: by another district of the region, and by the district's region."""
+    by_lower, by_upper = kinds.copy(), kinds.copy()
+    for lower, upper, parent in _hierarchies(row_codes):
+        below, above = keys.index(lower) + 1, keys.index(upper) + 1
+        own = parent[np.minimum(by_lower[:, below], len(parent) - 1)]
+        is_known = (own >= 0) & (by_lower[:, below] < len(parent))
+        by_lower[is_known, above] = own[is_known]
+        child = np.full(max(int(parent.max()), int(kinds[:, above].max(initial=0))) + 1, -1)
+        child[parent[parent >= 0]] = np.flatnonzero(parent >= 0)
+        one = by_upper[:, below]
+        own = np.where(one < len(parent), parent[np.minimum(one, len(parent) - 1)], -1)
+        is_off = (own >= 0) & (own != by_upper[:, above]) & (child[by_upper[:, above]] >= 0)
+        by_upper[is_off, below] = child[by_upper[is_off, above]]
+    return np.concatenate([kinds, by_lower, by_upper])
 
 
 def _chosen(

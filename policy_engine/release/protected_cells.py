@@ -7,7 +7,6 @@ are known by their keys: what tables show are equations over all combinations of
 keys, and an attack looks for worlds that satisfy them, in which withheld cells have other values.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,15 +15,18 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.audits.outputs.reasons import Reason
+from policy_engine.kernels.output_checks.growing_programmes import SolverEffort, UndecidedError
 from policy_engine.kernels.output_checks.released_bounds import can_solve
-from policy_engine.kernels.output_checks.world_sums import UndecidedError, WorldAttack
+from policy_engine.kernels.output_checks.world_sums import WorldAttack
 from policy_engine.release.count_readings import CellGoal, CountReading, count_readings
 from policy_engine.release.judged_tables import JudgedTable
 from policy_engine.release.key_combinations import KeyCombinations, key_combinations
 from policy_engine.release.linked_counts import linked_counts
 from policy_engine.release.shown_worlds import Cell, ShownWorld, shown_world
 
-_SECONDS, _LINKED_SECONDS = 20.0, 5.0
+_WORK = 4e9
+"""How much may be computed of one table: some twenty seconds, where its tables are large."""
+_LINKED = ""
 _NEAR = 1e-6
 
 
@@ -37,15 +39,21 @@ def protect_cells(own: JudgedTable, earlier: Sequence[JudgedTable], rows: int) -
     verdict = own.verdict
     if verdict.check.secondary == "none":
         return verdict
-    for system in dict.fromkeys(one.system for one in count_readings(own)):
-        readings = [one for table in (*earlier, replace(own, verdict=verdict))
-                    for one in count_readings(table) if one.system == system]  # fmt: skip
+    systems = dict.fromkeys(one.system for one in count_readings(own))
+    for system in (*systems, _LINKED):
+        tables = (*earlier, replace(own, verdict=verdict))
+        every = [one for table in tables for one in count_readings(table)]
+        readings = linked_counts(every, own.made) if system == _LINKED else _of(every, system)
         hidden = _hidden_from_all(readings, own, rows)
         if hidden is None:
             bit = np.uint32(Reason.BEYOND_LEDGER.bit)
             return replace(verdict, reasons=verdict.reasons | bit)
         verdict = _without(verdict, hidden)
-    return _without(verdict, _hidden_by_links(replace(own, verdict=verdict), earlier, rows))
+    return verdict
+
+
+def _of(readings: Iterable[CountReading], system: str) -> list[CountReading]:
+    return [one for one in readings if one.system == system]
 
 
 def _without(verdict: TableVerdict, hidden: Iterable[Cell]) -> TableVerdict:
@@ -54,24 +62,6 @@ def _without(verdict: TableVerdict, hidden: Iterable[Cell]) -> TableVerdict:
     for row, number in hidden:
         reasons[row, number] |= np.uint32(Reason.REVEALS_SUPPRESSED.bit)
     return replace(verdict, reasons=reasons)
-
-
-def _hidden_by_links(own: JudgedTable, earlier: Sequence[JudgedTable], rows: int) -> set[Cell]:
-    """Return which cells of the last table must be withheld from who compares counts of rows with
-    those of values; none where that takes too long."""
-    if not any(one.are_counts for one in count_readings(own)) or not can_solve():
-        return set()
-    readings = [one for table in (*earlier, own) for one in count_readings(table) if one.are_counts]
-    is_any_secret = any(one.goals or one.rests for one in readings)
-    linked = linked_counts(readings, own.made, rows) if is_any_secret else None
-    if linked is None:
-        return set()
-    some, grid = linked
-    world = shown_world(some, grid, grid.is_possible, own.made)
-    try:
-        return _Search(world, set(), _LINKED_SECONDS).run()
-    except UndecidedError:
-        return set()
 
 
 def _hidden_from_all(
@@ -83,7 +73,7 @@ def _hidden_from_all(
     is_own = any(one.table.made is own.made for one in counts)
     hidden: set[Cell] = set()
     for some in (readings, counts) if is_own and len(counts) < len(readings) else (readings,):
-        if any(one.goals or one.rests for one in some):
+        if any(one.has_secrets for one in some):
             if (cells := _hidden(some, own, rows)) is None:
                 return None
             hidden |= {*cells}
@@ -92,34 +82,19 @@ def _hidden_from_all(
 
 def _hidden(readings: Sequence[CountReading], own: JudgedTable, rows: int) -> list[Cell] | None:
     """Return which cells of the last table must be withheld; None if nobody knows."""
-    comparable = _comparable(readings, own, rows)
-    if comparable is None or not can_solve():
-        return None if own.verdict.check.profile.zeros_disclosive or not can_solve() else []
-    some, grid = comparable
+    grid = key_combinations(readings, rows, own.made) if can_solve() else None
+    if grid is None:
+        return None
     hidden: set[Cell] = set()
+    effort = SolverEffort(_WORK)
     try:
         for is_used in _readers(grid):
-            hidden |= _Search(shown_world(some, grid, is_used, own.made), {*hidden}).run()
+            world = shown_world(readings, grid, is_used, own.made)
+            search = _Search(world, {*hidden}, effort, are_all=grid.is_whole)
+            hidden |= search.run()
     except UndecidedError:
         return None
     return sorted(hidden)
-
-
-def _comparable(
-    readings: Sequence[CountReading], own: JudgedTable, rows: int
-) -> tuple[list[CountReading], KeyCombinations] | None:
-    """Return readings that can be compared, with their combinations: all, or where zeros do not
-    disclose, without those that have most keys of their own; None where there are too many."""
-    some = [*readings]
-    while True:
-        if (grid := key_combinations(some, rows)) is not None:
-            return some, grid
-        keys = {*own.made.table.keys}
-        others = [one for one in some if one.table.made is not own.made]
-        if own.verdict.check.profile.zeros_disclosive or not others:
-            return None
-        far = max(others, key=lambda one: len({*one.table.made.table.keys} - keys))
-        some = [one for one in some if one.table.made is not far.table.made]
 
 
 def _readers(grid: KeyCombinations) -> Iterator[NDArray[np.bool_]]:
@@ -133,36 +108,42 @@ def _readers(grid: KeyCombinations) -> Iterator[NDArray[np.bool_]]:
 class _Search:
     """A search for cells to hide from one reader, by what the `world` is that the reader sees.
 
-    `places` are the sums that are cells of the own table and shown.
+    `places` are the sums that are cells of the own table and shown, and no more than the `effort`
+    is spent. Where the combinations of the world are not all that there are, earlier tables may
+    tell less than they do of these.
     """
 
     world: ShownWorld
     hidden: set[Cell]
-    seconds: float = _SECONDS
+    effort: SolverEffort
+    are_all: bool
     places: dict[int, Cell] = field(init=False)
-    deadline: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.places = {**self.world.places}
-        self.deadline = time.monotonic() + self.seconds
 
     def run(self) -> set[Cell]:
         """Return the cells that are hidden. Raises UndecidedError."""
         if not self.world.secrets or not self.places:
             return self.hidden
-        attack, before = self._attack(), self._attack()
+        attack, before = self._attack(), self._attack(is_doubted=True)
         before.hide(self.world.own_sums)
         gone = [place for place, cell in self.places.items() if cell in self.hidden]
         attack.hide(np.array([gone], np.int64).ravel())
         for place in gone:
             del self.places[place]
         for secret in self.world.secrets:
-            while self.places and (used := _told_by(secret, attack, before)) is not None:
-                self._hide(attack, used)
+            while self.places and (telling := _told_by(secret, attack, before)) is not None:
+                if not telling.are_new and not self.are_all:
+                    raise UndecidedError
+                if not telling.are_new:
+                    break
+                self._hide(attack, telling.used)
         return self.hidden
 
-    def _attack(self) -> WorldAttack:
-        return WorldAttack(self.world.sums, self.world.targets, self.deadline)
+    def _attack(self, *, is_doubted: bool = False) -> WorldAttack:
+        own = self.world.sums, self.world.targets, self.effort
+        return WorldAttack(*own, is_doubted=is_doubted)
 
     def _hide(self, attack: WorldAttack, used: NDArray[np.bool_]) -> None:
         """Hide the smallest cell that a target is told by, or all, where none of them is."""
@@ -172,11 +153,18 @@ class _Search:
         self.hidden |= {self.places.pop(place) for place in smallest or [*self.places]}
 
 
+@dataclass(frozen=True, eq=False)
+class _Telling:
+    """The sums that tell a secret, (sums,), and whether more is known of it than before a table."""
+
+    used: NDArray[np.bool_]
+    are_new: bool
+
+
 def _told_by(
     secret: Sequence[tuple[int, CellGoal]], attack: WorldAttack, before: WorldAttack
-) -> NDArray[np.bool_] | None:
-    """Return the sums that tell a secret, (sums,): of which no goal is possible, and more is known
-    of one of them than before the table; None where that is not so."""
+) -> _Telling | None:
+    """Return what tells a secret; None where one of its goals is possible."""
     reaches = []
     for number, goal in secret:
         reaches.append(attack.reach(number, goal.low, goal.high))
@@ -188,4 +176,4 @@ def _told_by(
         or reach.high < min(goal.high, former.high) - _NEAR
         for (_, goal), reach, former in zip(secret, reaches, formers, strict=True)
     ]
-    return np.logical_or.reduce([one.used for one in reaches]) if any(is_new) else None
+    return _Telling(np.logical_or.reduce([one.used for one in reaches]), any(is_new))

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.outputs.filled_keys import MOST_FILLED
 from policy_engine.audits.outputs.model import Counts
 from policy_engine.audits.outputs.tabulating import Tabulation
+from policy_engine.kernels.output_checks.growing_programmes import UndecidedError
 from policy_engine.kernels.output_checks.table_system import Equations
 from policy_engine.kernels.output_checks.world_sums import WorldSums
 from policy_engine.release.count_readings import CellGoal, CountReading, RestGoals
@@ -16,8 +18,6 @@ from policy_engine.release.key_combinations import CellLayer, KeyCombinations
 Cell = tuple[int, int]
 """A row and a measure of a table."""
 _THOUSAND = 1000
-_MOST_ABSENT = 20_000
-"""Of more combinations that a table does not list, nothing is read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +40,11 @@ def shown_world(
     own: Tabulation,
 ) -> ShownWorld:
     """Return what is known of the combinations that a reader holds possible, those that are in the
-    same cells taken together."""
-    collected = _Collection(own)
+    same cells taken together. Raises UndecidedError where the combinations are too few."""
+    collected = _Collection(own, grid.is_usual[is_used], grid.is_whole)
     for layer in grid.layers:
-        collected.add_layer(readings[layer.reading], layer, is_used)
+        absent = np.unique(layer.cells[grid.is_possible & (layer.cells >= layer.first_absent)])
+        collected.add_layer(readings[layer.reading], layer, is_used, absent)
     for number, one in enumerate(readings):
         # Who sees nothing of a table does not know how many rows it was to be of, but for all.
         is_seen = one.table.verdict.released.any() or bool(grid.is_in[number].all())
@@ -89,16 +90,32 @@ _Terms = tuple[tuple[int, int, int], ...]
 
 @dataclass(eq=False)
 class _Collection:
-    """Parts, and the secrets among their cells, as they are collected."""
+    """Parts, and the secrets among their cells, as they are collected; combinations that rows have
+    are the usual ones."""
 
     own: Tabulation
+    is_usual: NDArray[np.bool_]
+    is_whole: bool
     parts: list[_Part] = field(default_factory=list)
     secrets: list[list[tuple[_Terms, CellGoal]]] = field(default_factory=list)
 
-    def add_layer(self, one: CountReading, layer: CellLayer, is_used: NDArray[np.bool_]) -> None:
-        """Add what a table tells by one set of its keys."""
+    def add_layer(
+        self, one: CountReading, layer: CellLayer, is_used: NDArray[np.bool_], absent: Counts
+    ) -> None:
+        """Add what a table tells by one set of its keys. Of cells that it does not list, those that
+        are `absent` are not excluded by hierarchies.
+
+        Raises UndecidedError where the combinations are too few to tell.
+        """
         cells, is_own, place = layer.cells[is_used], one.table.made is self.own, len(self.parts)
+        is_told = one.most_absent(layer.number) == 0
+        if is_told:
+            # Of what a table does not list, all together is none.
+            cells = np.minimum(cells, layer.first_absent)
         there = np.unique(cells[cells >= 0])
+        goals = np.array([*one.goals], np.int64)
+        if self.is_short_of(layer.cells, goals[one.table.made.sets[goals] == layer.number]):
+            raise UndecidedError
         part = _Part(cells, {})
         self.parts.append(part)
         for row in there[there < layer.first_absent].tolist():
@@ -108,17 +125,32 @@ class _Collection:
             elif row in one.goals:
                 part.meant.add(row)
                 self.secrets.append([(((place, row, 1),), goal) for goal in one.goals[row]])
-        absent, most = there[there >= layer.first_absent], one.most_absent(layer.number)
-        is_told = np.isfinite(most) and (one.are_counts or most == 0)
-        if is_told and len(absent) <= _MOST_ABSENT:
-            part.sums |= {row: _Sum(0.0, most, is_own) for row in absent.tolist()}
-        for key, rests in one.rests.items():
-            if key in layer.lines:
-                self._add_rests(place, layer.lines[key][is_used], rests)
+        if is_told and layer.first_absent in there:
+            part.sums[layer.first_absent] = _Sum(0.0, 0.0, is_own)
+        elif not is_told and one.are_zeros_secret and len(absent) <= MOST_FILLED:
+            part.meant |= {*np.intersect1d(absent, there).tolist()}
+            zeros = sorted(row for row in part.meant if row >= layer.first_absent)
+            self.secrets += [[(((place, row, 1),), CellGoal(0.0, 1.0))] for row in zeros]
+        for key in one.rests.keys() & layer.lines.keys():
+            self._add_rests(place, layer, key, one.rests[key], is_used)
 
-    def _add_rests(self, place: int, lines: Counts, rests: dict[int, RestGoals]) -> None:
+    def is_short_of(self, cells: Counts, wanted: Counts) -> bool:
+        """Return whether some cells have no combination because not all were chosen."""
+        return not self.is_whole and not bool(np.isin(wanted, cells).all())
+
+    def _add_rests(
+        self,
+        place: int,
+        layer: CellLayer,
+        key: int,
+        rests: dict[int, RestGoals],
+        is_used: NDArray[np.bool_],
+    ) -> None:
         """Add the rests of lines of which a cell has nearly all."""
-        cells = self.parts[place].cells
+        cells, lines = self.parts[place].cells, layer.lines[key][is_used]
+        is_most = np.isin(layer.cells, [*rests])
+        if self.is_short_of(layer.lines[key][~is_most], layer.lines[key][is_most]):
+            raise UndecidedError
         is_largest = np.isin(cells, [*rests])
         others = np.where(is_largest, -1, lines)
         pairs = {*zip(lines[is_largest].tolist(), cells[is_largest].tolist(), strict=True)}
@@ -149,6 +181,7 @@ class _Collection:
                 np.array([one.lower for one in sums], np.float64),
                 np.array([one.upper for one in sums], np.float64),
                 are_counts,
+                self.is_usual,
             ),
             self._equations(targets),
             tuple(tuple((next(numbers), goal) for _, goal in secret) for secret in self.secrets),
@@ -163,7 +196,8 @@ class _Collection:
             words = np.zeros(int(part.cells.max(initial=-1)) + 2, np.uint64)
             words[part.numbers] = random.integers(1, 2**64, len(part.numbers), np.uint64)
             names += words[part.cells]
-        _, kept = np.unique(names, return_index=True)
+        _, kept, of_each = np.unique(names, return_index=True, return_inverse=True)
+        self.is_usual = np.bincount(of_each.ravel(), self.is_usual, len(kept)) > 0
         for part in self.parts:
             part.cells = part.cells[kept]
 

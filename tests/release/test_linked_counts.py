@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from policy_engine import output_session
-from policy_engine.release import linked_counts
+from policy_engine.release import key_combinations, protected_cells
 
 EMPLOYED = {
     ("n", "i", "yes"): 20, ("n", "j", "yes"): 10, ("n", "k", "yes"): 12,
@@ -80,8 +80,15 @@ def test_there_are_no_more_values_than_rows(begin):
     assert figures.isna().any(axis=1)["a"]
 
 
-def test_tables_by_many_keys_are_left_out(begin, monkeypatch):
-    monkeypatch.setattr(linked_counts, "_MOST", 3)
+def test_what_is_too_much_to_compare_is_for_a_person(begin, monkeypatch):
     with begin(people()) as session:
-        assert "s" in employed(session)
-        assert {("s", "i"), ("s", "k")} <= wages(session)
+        wages(session)
+        monkeypatch.setattr(key_combinations, "MOST_COMBINATIONS", 5)
+        assert list(session.crosstab("region", "employed").reasons) == ["K046"]
+
+
+def test_what_takes_too_much_work_is_for_a_person(begin, monkeypatch):
+    with begin(people()) as session:
+        wages(session)
+        monkeypatch.setattr(protected_cells, "_WORK", 1.0)
+        assert list(session.crosstab("region", "employed").reasons) == ["K046"]

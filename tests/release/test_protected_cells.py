@@ -86,7 +86,7 @@ def test_a_reader_knows_which_district_is_of_which_region(session):
 
 
 def test_too_many_combinations_are_for_a_person(session, monkeypatch):
-    monkeypatch.setattr(key_combinations, "MOST_COMBINATIONS", 11)
+    monkeypatch.setattr(key_combinations, "MOST_COMBINATIONS", 9)
     made = session()
     assert list(made.crosstab("region", "sector").reasons) == ["K046"]
 
@@ -295,3 +295,33 @@ def test_counts_are_protected_from_who_does_not_infer_them_of_means(session, pro
     cells = made.crosstab("income", "job").to_pandas()
     assert cells["unpaid"].isna().all()
     assert "unpaid" not in shown(made.groupby("job").size(), "size")
+
+
+def districts():
+    counts = {("n1", "a"): 20, ("n1", "b"): 15, ("n3", "c"): 24, ("n3", "a"): 25, ("n3", "b"): 21,
+              ("n2", "a"): 14, ("n2", "b"): 16, ("n2", "c"): 30,
+              ("s1", "a"): 22, ("s1", "b"): 18, ("s1", "c"): 26,
+              ("s2", "a"): 22, ("s2", "b"): 18, ("s2", "c"): 26}  # fmt: skip
+    rows = [key for key, count in counts.items() for _ in range(count)]
+    frame = pd.DataFrame(rows, columns=["district", "sector"])
+    return frame.assign(region=frame.district.str[0], person=range(len(frame)))
+
+
+def test_cells_of_nobody_are_secret_where_one_key_decides_about_another(session):
+    made = session(districts())
+    made.nested("district", within="region")
+    cells = shown(made.groupby(["district", "region", "sector"]).size(), "size")
+    sizes = shown(made.groupby("district").size(), "size")
+    # That nobody of n1 is in sector c follows from all other cells, and from its 35 and two cells.
+    assert len(cells) == 13
+    assert "n1" not in sizes
+    assert "n3" in sizes
+
+
+def test_of_many_combinations_those_near_to_rows_are_looked_at(session, monkeypatch):
+    monkeypatch.setattr(key_combinations, "MOST_COMBINATIONS", 11)
+    made = session()
+    cells = made.crosstab("region", "sector").to_pandas()
+    sizes = shown(made.groupby("region").size(), "size")
+    assert cells.loc["n"].isna().tolist() == [False, False, True, True]
+    assert sizes == {"w": 87}

@@ -58,6 +58,16 @@ class Equations:
         starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
         return Equations(starts, self.cells[is_term], self.coefficients[is_term])
 
+    def of_kinds(self, cells: Ints) -> "Equations":
+        """Return all equations, without the terms of other cells than some, which are in order,
+        about their positions there."""
+        positions = np.full(int(max(self.cells.max(initial=-1), cells.max(initial=-1))) + 1, -1)
+        positions[cells] = np.arange(len(cells))
+        is_term = positions[self.cells] >= 0
+        sizes = np.bincount(self.rows[is_term], minlength=self.count)
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return Equations(starts, positions[self.cells[is_term]], self.coefficients[is_term])
+
     def among(self, cells: Ints) -> "Equations":
         """Return the equations all of whose cells are among some, about their positions there."""
         size = int(max(self.cells.max(initial=-1), cells.max(initial=-1))) + 1

@@ -1,16 +1,11 @@
 """What is known of sums over kinds of rows, by others that are shown."""
 
-import time
-
 import numpy as np
 import pytest
 
+from policy_engine.kernels.output_checks.growing_programmes import SolverEffort, UndecidedError
 from policy_engine.kernels.output_checks.table_system import Equations
-from policy_engine.kernels.output_checks.world_sums import (
-    UndecidedError,
-    WorldAttack,
-    WorldSums,
-)
+from policy_engine.kernels.output_checks.world_sums import WorldAttack, WorldSums
 
 
 def equations(*lines):
@@ -19,10 +14,10 @@ def equations(*lines):
     return Equations(starts, cells, np.ones(len(cells), np.int64))
 
 
-def attack(lines, values, targets, kinds, *, are_whole=True):
+def attack(lines, values, targets, kinds, *, are_whole=True, work=1e6):
     bounds = np.array(values, np.float64)
     sums = WorldSums(equations(*lines), kinds, bounds, bounds, are_whole)
-    return WorldAttack(sums, equations(*targets), time.monotonic() + 20)
+    return WorldAttack(sums, equations(*targets), SolverEffort(work))
 
 
 def ends(found):
@@ -56,3 +51,12 @@ def test_worlds_that_were_found_are_witnesses_for_other_cells():
     told = attack([(0, 1)], [10], [(0,), (1,)], 2)
     told.reach(0, 4, 6)
     assert told.most[1] - told.least[1] == 10
+
+
+def test_work_is_bounded_by_what_is_counted():
+    once = [(0, 1), (1, 2), (0, 2, 3)]
+    with pytest.raises(UndecidedError):
+        attack(once, [1] * 3, [(0,), (1,)], 4, work=0.0).reach(0, 0, 1)
+    effort = SolverEffort(100.0)
+    effort.spend(steps=2, size=10)
+    assert (effort.left, effort.steps(7), SolverEffort(0.5).steps(7)) == (70.0, 10, 1)
