@@ -38,7 +38,7 @@ def read_settings(value: Value, kind: type[Column]) -> dict[str, Any]:
 
     A number that no float is stays exact: what is done with it is for the model to say.
     """
-    fields = parameters(kind)
+    fields = parameters(kind) if value.settings else {}
     return {name: _read(one, fields[name]) for name, one in value.settings.items()}
 
 

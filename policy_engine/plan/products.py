@@ -330,6 +330,8 @@ def _output_problems(policy: Policy) -> Iterator[Problem]:
     """Yield the outputs of a policy that are, lie within or contain another of its outputs, and
     those that it makes something of again: each is known by its IRI alone."""
     tables, models = transforms(policy), trainings(policy)
+    if len(tables) + len(models) < 2:
+        return
     making_rules = sorted(
         (*tables, *models), key=lambda one: (one[1].place.line, one[1].place.column)
     )

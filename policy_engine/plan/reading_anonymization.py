@@ -213,6 +213,8 @@ def _transformation(policy: Policy, rule: Rule, action: Action) -> Transformatio
 def forbidden(policy: Policy, rule: Rule) -> Iterator[Problem]:
     """Yield the prohibitions that speak against carrying the rule out."""
     prohibitions = policy.prohibitions if policy.conflict != "perm" else ()
+    if not prohibitions:
+        return
     for _, prohibition in Overlaps((rule,), prohibitions, policy.hierarchy).pairs():
         message = f"{prohibition.where()} prohibits what {rule.where()} permits."
         hint = 'Narrow the one or the other, or let the permission win: "conflict": "perm".'

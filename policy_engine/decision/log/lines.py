@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -59,6 +60,10 @@ class LinesFile:
                 yield from _rows(number, start, size)
             finally:
                 os.close(number)
+
+    def last(self) -> Row | None:
+        """Return the last line, None where there is none."""
+        return next(iter(deque(self.rows(), maxlen=1)), None)
 
     def latest(
         self,

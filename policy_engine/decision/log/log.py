@@ -248,8 +248,8 @@ def latest_entries(
 
 def last_number(path: str | Path) -> int:
     """Return the number of the last entry of a log, 0 where it has none. Raises as `read_log`."""
-    last = next(latest_entries(path, lambda _entry: True), None)
-    return last.number if last else 0
+    row = _store(path).last()
+    return 0 if row is None else next(_entries([row], str(path))).number
 
 
 def _is_wanted(row: Row, is_wanted: Callable[[Plain], bool], source: str) -> bool:

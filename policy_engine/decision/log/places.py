@@ -31,6 +31,9 @@ class Store(Protocol):
         Raises LogError (G001) if they cannot be read.
         """
 
+    def last(self) -> Row | None:
+        """Return the last row, None where there is none. Raises LogError (G001) as `rows` does."""
+
     def latest(
         self,
         before: int | None = None,

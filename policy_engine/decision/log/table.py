@@ -67,6 +67,17 @@ class LogTable:
         with self._undoing(), reading(self.path, sqlite3.Error):
             yield from latest_in_pages(self._table(), before, texts, after)
 
+    def last(self) -> Row | None:
+        """Return the last row, None where there is none. Raises as `latest` does."""
+        import sqlite3  # noqa: PLC0415
+
+        with (
+            self._undoing(),
+            reading(self.path, sqlite3.Error),
+            self._table().reading() as opened,
+        ):
+            return opened.tail().last if opened is not None else None
+
     def close(self) -> None:
         """Close the connection that is kept, if there is one."""
         if self.kept is not None:
