@@ -86,13 +86,15 @@ def profile_columns(table: pa.Table) -> tuple[ColumnProfile, ...]:
 def generalised_levels(
     table: pa.Table, column: QuasiIdentifier, taxonomy: Taxonomy | None = None
 ) -> tuple[GeneralisedLevel, ...]:
-    """Return the levels that a column can be generalised to, as it is first.
+    """Return the levels that a column can be generalised to, as it is first; none without rows.
 
     Raises DataError where the generalisation does not apply to its values (R006, R007, T011).
     """
     if column.generalization == "taxonomy" and taxonomy is None:
         message = f"The column {column.name!r} is generalised by a taxonomy, and none is given."
         raise DataError.of("T011", message, "Give the text of one.")
+    if not table.num_rows:
+        return ()
     is_untyped = field_marks.is_untyped(table.schema.field(column.name))
     codes = encode_quasi_identifier(column, table.column(column.name), numbers=is_untyped)
     chosen = generalizer(column.name, codes, column, taxonomy)

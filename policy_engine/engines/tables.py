@@ -62,6 +62,7 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
 
 _UNREADABLE = (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowNotImplementedError, pa.ArrowIndexError)
 """What pyarrow raises for files that are damaged."""
+_LEAST_HALVED = 2
 
 
 def _read_part(file: Path, path: Path, columns: tuple[str, ...] | None) -> pa.Table:
@@ -283,5 +284,18 @@ def _unreadable_error(path: Path, reason: Exception) -> PolicyEngineError:
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    is_dictionary = pa.types.is_dictionary(column.type)
-    return column.cast(column.type.value_type) if is_dictionary else column
+    if not pa.types.is_dictionary(column.type):
+        return column
+    chunks = [part for chunk in column.chunks for part in _decoded_parts(chunk)]
+    return pa.chunked_array(chunks, column.type.value_type)
+
+
+def _decoded_parts(chunk: pa.DictionaryArray) -> list[pa.Array]:
+    """Return an array with its values written out: in halves where one does not hold them all."""
+    try:
+        return [chunk.dictionary_decode()]
+    except pa.ArrowInvalid:  # more bytes of text than an array of them has
+        if len(chunk) < _LEAST_HALVED:
+            raise
+        middle = len(chunk) // 2
+        return [*_decoded_parts(chunk[:middle]), *_decoded_parts(chunk[middle:])]

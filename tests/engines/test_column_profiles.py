@@ -14,6 +14,10 @@ def test_the_largest_groups_come_first():
     assert (levels[-1].group_count, levels[-1].largest) == (1, 4)
 
 
+def test_a_column_without_rows_has_no_levels():
+    assert generalised_levels(NUMBERS[:0], QuasiIdentifier(name="age")) == ()
+
+
 def test_levels_of_a_taxonomy_need_one():
     column = QuasiIdentifier(name="age", generalization="taxonomy")
     with pytest.raises(DataError, match="T011"):

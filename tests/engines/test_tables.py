@@ -5,6 +5,7 @@ import pytest
 from pyarrow import parquet
 from stored_tables import file_of, problem_of
 
+from policy_engine.engines import tables
 from policy_engine.engines.tables import (
     infer_types,
     plain_texts,
@@ -124,3 +125,28 @@ def test_texts_that_are_not_utf8_are_refused(tmp_path, layout):
     assert read_table(tmp_path / "a.parquet", ("other",)).num_rows == 2
     with pytest.raises(DataError, match="C008 The column 'name' holds text that is not UTF-8"):
         plain_texts(table)
+
+
+def test_texts_that_no_one_array_holds_are_written_out_in_several(monkeypatch):
+    class Short:
+        """An array that is written out only where it has at most two values."""
+
+        def __init__(self, values):
+            self.values = values
+
+        def __len__(self):
+            return len(self.values)
+
+        def __getitem__(self, part):
+            return Short(self.values[part])
+
+        def dictionary_decode(self):
+            if len(self) > 2:
+                raise pa.ArrowInvalid("Take operation overflowed binary array capacity")
+            return self.values.dictionary_decode()
+
+    texts = pa.array(["a", "b", "a", "c", "c"]).dictionary_encode()
+    assert pa.chunked_array(tables._decoded_parts(Short(texts))).to_pylist() == texts.to_pylist()
+    monkeypatch.setattr(tables, "_LEAST_HALVED", 9)
+    with pytest.raises(pa.ArrowInvalid):
+        tables._decoded_parts(Short(texts))

@@ -15,13 +15,20 @@ from typing import Any, NamedTuple
 
 from policy_engine.data.table_files import Format, file_format, read_header, unreadable_file
 from policy_engine.errors import AuditError, DataError, PolicyEngineError, Problem, ServiceError
+from policy_engine.service.files.parquet_sizes import decoded_size
 
 ENDINGS: tuple[Format, ...] = ("csv", "csv.gz", "parquet")
 _SECONDS = 120
 _MEMORY = 4 * 2**30
 _MOST_INFLATED = 100
 """So many times as large as it is may a compressed file become."""
+_ALWAYS = 64 * 2**20
+"""So many bytes any file may become."""
+_MOST_COLUMNS = 10_000
 _CHUNK = 1 << 20
+_LONGEST_LINE = 2**20
+_STRADDLING = "straddling"
+"""What pyarrow says of a row that is longer than it reads at once."""
 _KINDS: dict[str, type[PolicyEngineError]] = {"N": ServiceError, "A": AuditError}
 """The errors that reading raises, by how their codes begin, but for those of data."""
 
@@ -78,7 +85,9 @@ def outline(path: Path, ending: str) -> UploadedTable:
     named.symlink_to(path)
     try:
         _check_inflated(path, ending)
+        _check_first_line(path, ending)
         kind, columns = read_header(named)
+        _check_columns(columns)
         _check_names(columns)
         return UploadedTable(kind, columns, _count_rows(named, kind, columns))
     finally:
@@ -96,9 +105,29 @@ def _check_names(columns: Sequence[str]) -> None:
         raise DataError.of("C015", message, "Rename it.")
 
 
+def _check_columns(columns: Sequence[str]) -> None:
+    """Raise ServiceError (N008) for a table that is too wide."""
+    if len(columns) > _MOST_COLUMNS:
+        message = f"A table has at most {_MOST_COLUMNS:,} columns. Given: {len(columns):,}."
+        raise ServiceError.of("N008", message)
+    if sum(map(len, columns)) > _LONGEST_LINE:
+        message = f"The names of all columns together have at most {_LONGEST_LINE:,} characters."
+        raise ServiceError.of("N008", message)
+
+
+def _check_first_line(path: Path, ending: str) -> None:
+    """Raise ServiceError (N008) for a text whose first line is too long to be one of names."""
+    if ending == "parquet":
+        return
+    with gzip.open(path) if ending == "csv.gz" else path.open("rb") as file:
+        start = file.read(_LONGEST_LINE)
+    if len(start) == _LONGEST_LINE and b"\n" not in start and b"\r" not in start:
+        raise ServiceError.of("N008", f"The first line has more than {_LONGEST_LINE:,} bytes.")
+
+
 def _check_inflated(path: Path, ending: str) -> None:
     size = path.stat().st_size
-    limit = max(size * _MOST_INFLATED, _CHUNK)
+    limit = max(size * _MOST_INFLATED, _ALWAYS)
     if _inflated(path, ending, limit) > limit:
         message = f"The file is more than {_MOST_INFLATED} times as large as it was sent."
         raise ServiceError.of("N008", message)
@@ -116,19 +145,8 @@ def _inflated(path: Path, ending: str, limit: int) -> int:
             raise unreadable_file(path, error) from None
         return total
     if ending == "parquet":
-        return _parquet_size(path)
+        return decoded_size(path, limit)
     return 0
-
-
-def _parquet_size(path: Path) -> int:
-    from pyarrow import ArrowException, parquet  # noqa: PLC0415 (slow to import)
-
-    try:
-        footer = parquet.read_metadata(path)
-    except (ArrowException, OSError):
-        raise DataError.of("C003", "The file is not one of Parquet, or is damaged.") from None
-    groups = (footer.row_group(i) for i in range(footer.num_row_groups))
-    return sum(one.total_byte_size for one in groups)
 
 
 def _count_rows(path: Path, kind: str, columns: Sequence[str]) -> int:
@@ -142,6 +160,9 @@ def _count_rows(path: Path, kind: str, columns: Sequence[str]) -> int:
         with csv.open_csv(path, convert_options=texts) as batches:
             return sum(batch.num_rows for batch in batches)
     except ArrowException as error:
+        if _STRADDLING in str(error):
+            message = f"A row of the file has more than {_LONGEST_LINE:,} bytes."
+            raise ServiceError.of("N008", message) from None
         reason = str(error).splitlines()[0].partition(":")[0]
         raise DataError.of("C007", f"The rows cannot be read: {reason}.") from None
 

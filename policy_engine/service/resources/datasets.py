@@ -23,6 +23,9 @@ from policy_engine.service.resources.ownership import check_claim
 from policy_engine.service.resources.uploads import Uploads
 from policy_engine.service.store.datasets import StoredDataset
 
+_MOST_COMPARED = 1_000
+"""So many names of columns at most are compared with one that there is not."""
+
 
 class ColumnView(BaseModel):
     """A column of a dataset."""
@@ -78,12 +81,13 @@ class OwnedDatasets:
         for a column that it does not have."""
 
         def change(row: StoredDataset) -> None:
-            names = [one["name"] for one in row.columns]
+            names, earlier = [one["name"] for one in row.columns], _roles(row)
             for name in roles:
-                if name not in names:
+                if name not in earlier:
                     message = f"The dataset has no column {name[:100]!r}."
-                    raise ServiceError.of("N007", message, did_you_mean(name, names))
-            chosen = {**_roles(row), **roles}
+                    near = names if len(names) <= _MOST_COMPARED else ()
+                    raise ServiceError.of("N007", message, did_you_mean(name, near))
+            chosen = {**earlier, **roles}
             row.columns = [{"name": name, "role": chosen.get(name)} for name in names]
 
         return self.owned.change(actor, dataset_id, tag, change)

@@ -1,7 +1,7 @@
 """Queries of what there is, answered as far as policies let the caller read it."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +12,7 @@ from policy_engine.api.deciding import query_data
 from policy_engine.decision import Decider
 from policy_engine.decision.knowing import Known
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
-from policy_engine.errors import DataError, PolicyEngineError, QueryError
+from policy_engine.errors import DataError, OutputError, PolicyEngineError, QueryError
 from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
@@ -21,6 +21,8 @@ from policy_engine.service.resources.query_inputs import QueryInputs
 from policy_engine.service.runs.folders import LEDGER_KEY
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from policy_engine.decision.query.model import QueryResult, StatisticsCost
 
 MOST_ROWS = 10_000
@@ -241,7 +243,6 @@ def _answer(result: "QueryResult") -> QueryAnswer:
     from policy_engine.decision.query.checking.released_json import (  # noqa: PLC0415 (slow)
         checked_json,
     )
-    from policy_engine.decision.query.rows import as_json  # noqa: PLC0415 (slow to import)
 
     decision = result.decision.model_dump(mode="json") if result.decision else None
     answer = QueryAnswer(
@@ -262,11 +263,22 @@ def _answer(result: "QueryResult") -> QueryAnswer:
     table = result.checked.table if result.checked else result.table
     if table is not None:
         answer.columns = list(table.column_names)
-        answer.rows = as_json(table.slice(0, MOST_ROWS))
+        answer.rows = _rows(table)
         answer.is_cut = table.num_rows > MOST_ROWS
         last = len(answer.rows)
         answer.suppressed = [one for one in answer.suppressed if one.row < last]
     return answer
+
+
+def _rows(table: "pa.Table") -> list[dict[str, Any]]:
+    """Return the first rows. Raises QueryError (Q008) for a time that is not in the years 1 to
+    9999: it is the query that is at fault, and not the service."""
+    from policy_engine.decision.query.rows import as_json  # noqa: PLC0415 (slow to import)
+
+    try:
+        return as_json(table.slice(0, MOST_ROWS))
+    except OutputError as error:
+        raise QueryError(*(replace(one, code="Q008") for one in error.problems)) from None
 
 
 def _cost(cost: "StatisticsCost") -> AnswerCost:

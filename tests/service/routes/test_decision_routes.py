@@ -170,6 +170,11 @@ def test_data_that_are_deleted_while_they_are_read_are_read_to_the_end(
     assert not any(one in answer.text for one in paths)
 
 
+def test_a_time_that_no_answer_can_tell_is_a_fault_of_the_query(reader):
+    late = "CAST('2020-01-01' AS DATE) + CAST(age * 200000 AS INTEGER) AS late"
+    assert code(query(reader, f"SELECT {late} FROM Visit")) == (422, "Q008")
+
+
 def test_a_dry_query_is_rewritten_and_leaves_no_trace(services, reader):
     answer = query(reader, "SELECT town FROM Visit", dry_run=True).json()
     assert answer["permitted"]

@@ -1,0 +1,36 @@
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from policy_engine.errors import DataError
+from policy_engine.service.files.parquet_sizes import array_size, decoded_size
+
+TEXTS = pa.array(["ab", "abcd", None, "ab"])
+
+
+@pytest.mark.parametrize(
+    ("array", "size"),
+    [
+        (TEXTS.dictionary_encode(), 8 + 4 * 4),
+        (pa.array([1, 1, 2], pa.int64()).dictionary_encode(), 24),
+        (pa.StructArray.from_arrays([TEXTS.dictionary_encode()], ["a"]), 8 + 4 * 4),
+        (pa.array([[1, 2], [3]], pa.list_(pa.int64())), 24 + 4 * 2),
+        (pa.array([1.0, 2.0]), 16),
+    ],
+)
+def test_values_that_are_written_once_are_counted_as_often_as_they_are_there(array, size):
+    assert array_size(array) == size
+
+
+def test_a_file_is_read_until_it_is_too_large(tmp_path):
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"a": ["x" * 100] * 20_000, "b": [1] * 20_000}), path)
+    assert decoded_size(path, 10**9) >= 20_000 * (100 + 8)
+    assert decoded_size(path, 200_000) < 20_000 * (100 + 8)
+
+
+def test_what_is_no_such_file_is_refused(tmp_path):
+    path = tmp_path / "t.parquet"
+    path.write_bytes(b"PAR1")
+    with pytest.raises(DataError, match="C003"):
+        decoded_size(path, 100)
