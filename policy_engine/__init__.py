@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         query_data,
     )
     from policy_engine.api.disclosing import audit_disclosure
+    from policy_engine.api.drafting import draft_policy
     from policy_engine.api.estimating import estimate_answers
     from policy_engine.api.exploring import explore_policy
     from policy_engine.api.loading_generators import load_generator
@@ -73,6 +74,7 @@ _HOMES = {
             "list_duties",
             "query_data",
         ),
+        "api.drafting": ("draft_policy",),
         "api.estimating": ("estimate_answers",),
         "api.exploring": ("explore_policy",),
         "api.loading_generators": ("load_generator",),
@@ -147,6 +149,7 @@ __all__ = [
     "convert_policy",
     "decide_request",
     "decider",
+    "draft_policy",
     "draw_policy",
     "estimate_answers",
     "estimate_policy",

@@ -21,7 +21,7 @@ def profile_table(table: str | Path | Any) -> "tuple[ColumnProfile, ...]":
     """
     from policy_engine.engines.column_profiles import profile_columns  # noqa: PLC0415 (slow)
 
-    return profile_columns(_rows(table))
+    return profile_columns(read_rows(table))
 
 
 def preview_generalisation(
@@ -36,7 +36,7 @@ def preview_generalisation(
     from policy_engine.data.taxonomy import read_taxonomy  # noqa: PLC0415 (slow to import)
     from policy_engine.engines.column_profiles import generalised_levels  # noqa: PLC0415
 
-    rows = _rows(table)
+    rows = read_rows(table)
     if column.name not in rows.column_names:
         [dataset] = make_catalog({"table": table}).datasets
         raise DataError(missing_column(column.name, dataset))
@@ -44,7 +44,8 @@ def preview_generalisation(
     return generalised_levels(rows, column, tree)
 
 
-def _rows(table: str | Path | Any) -> "pa.Table":
+def read_rows(table: str | Path | Any) -> "pa.Table":
+    """Return the rows of a table, given as its path or itself. Raises DataError."""
     from policy_engine.engines.tables import read_table  # noqa: PLC0415 (slow to import)
 
     catalog = make_catalog({"table": table})

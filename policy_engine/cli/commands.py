@@ -23,6 +23,7 @@ from policy_engine.errors import OutputError, PolicyEngineError
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
+        "init": "drafting:init",
         "validate": "validating:validate",
         "plan": "releasing:plan",
         "apply": "releasing:apply",

@@ -1,15 +1,14 @@
 """What the columns of a table look like without their values, and what they become generalised."""
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import compute, types
 
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import field_marks
-from policy_engine.engines.column_roles import ColumnRole
+from policy_engine.engines.column_evidence import gather_evidence
+from policy_engine.engines.column_roles import ColumnRole, propose_role
 from policy_engine.engines.generalizations import encode_quasi_identifier, generalizer
 from policy_engine.engines.tables import infer_types
 from policy_engine.errors import DataError
@@ -17,25 +16,6 @@ from policy_engine.methods.columns import QuasiIdentifier
 
 MOST_LABELS = 50
 """So many groups of a level are told with their labels, the largest first."""
-_SMALL = 20
-"""With fewer rows, values that are all different say little of a column."""
-_UNIQUE = 0.95
-_WORDS = {
-    "identifier": "name firstname lastname surname forename email mail phone telephone mobile fax "
-    "ssn iban passport license licence uuid guid address street account login username url ip "
-    "patient mrn nhs",
-    "quasi-identifier": "age birth birthday birthdate dob born sex gender zip zipcode postcode "
-    "postal plz city town village county region state country district race ethnicity nationality "
-    "citizenship marital married education school degree occupation profession job language "
-    "admission discharge household latitude longitude",
-    "sensitive": "diagnosis diagnoses disease icd illness condition symptom drug medication "
-    "treatment therapy hiv salary income wage wages debt credit loan religion politics party vote "
-    "sexuality offence crime result grade score",
-}
-_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-
-
-_ROLE_WORDS = {ColumnRole(role): frozenset(words.split()) for role, words in _WORDS.items()}
 
 
 @dataclass(frozen=True)
@@ -110,53 +90,11 @@ def generalised_levels(
 
 
 def _profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:
-    kind, rows = _kind(column.type), len(column)
-    try:
-        distinct = compute.count_distinct(column).as_py()
-    except pa.ArrowNotImplementedError:  # lists, images
-        distinct = rows - column.null_count
-    role, reason = _role(name, kind, distinct, rows - column.null_count)
-    return ColumnProfile(name, kind, _band(distinct), _share(column.null_count, rows), role, reason)
-
-
-def _kind(kind: pa.DataType) -> str:
-    value = kind.value_type if types.is_dictionary(kind) else kind
-    names = (
-        (types.is_boolean, "truth value"),
-        (types.is_integer, "integer"),
-        (types.is_floating, "number"),
-        (types.is_decimal, "number"),
-        (types.is_date, "date"),
-        (types.is_timestamp, "date and time"),
-        (types.is_string, "text"),
-        (types.is_large_string, "text"),
-        (types.is_null, "empty"),
-    )
-    return next((name for fits, name in names if fits(value)), "other")
-
-
-def _role(name: str, kind: str, distinct: int, rows: int) -> tuple[ColumnRole, str]:
-    tokens = {one.lower() for one in _TOKEN.findall(name)}
-    tokens |= {name.lower(), "".join(_TOKEN.findall(name)).lower()}
-    is_unique = rows >= _SMALL and distinct >= _UNIQUE * rows
-    if is_unique and kind in ("text", "integer"):
-        return ColumnRole.IDENTIFIER, "Nearly every row has a value of its own."
-    for role, words in _ROLE_WORDS.items():
-        common = sorted(tokens & words)
-        if common:
-            return role, _REASONS[role].format(common[0])
-    if tokens & {"id", "no", "nr", "number", "key"} and distinct > rows / 2:
-        return ColumnRole.IDENTIFIER, "Its name is that of a number of somebody."
-    if kind in ("date", "date and time"):
-        return ColumnRole.QUASI_IDENTIFIER, "When something happened is often known of a person."
-    return ColumnRole.OTHER, "Neither its name nor its values say that it tells who somebody is."
-
-
-_REASONS = {
-    ColumnRole.IDENTIFIER: "Its name has {!r}, which names a person.",
-    ColumnRole.QUASI_IDENTIFIER: "Its name has {!r}, which others may know of a person.",
-    ColumnRole.SENSITIVE: "Its name has {!r}, which nobody should learn about a person.",
-}
+    evidence = gather_evidence(name, column)
+    proposed = propose_role(evidence)
+    share = _share(evidence.missing, evidence.rows)
+    band = _band(evidence.distinct)
+    return ColumnProfile(name, evidence.kind, band, share, proposed.role, proposed.reason)
 
 
 def _band(count: int) -> str:
