@@ -18,6 +18,7 @@ from policy_engine.release.output_ledger.answers import (
     OutputAnswer,
     OutputCell,
     Protection,
+    spread_column,
 )
 from policy_engine.release.output_ledger.ledger import OutputLedger
 from policy_engine.release.output_ledger.populations import Populations
@@ -96,6 +97,11 @@ tell them together. Of counts, they may tell together what a table would have to
 which of its cells are of nobody is not known."""
 
 
+def _is_of_values(measure: str) -> bool:
+    """Return whether two figures of a measure tell something of the values that they differ by."""
+    return measure.startswith(_TOTALS) or bool(spread_column(measure))
+
+
 _PlacedCell = tuple[tuple[int, int], OutputCell]
 """A cell of an output for a ledger, by its row and measure."""
 
@@ -135,8 +141,8 @@ class _LinkedTable:
     def _may_tell(self, cells: Sequence[OutputCell]) -> ToldDifferences | None:
         """Return which differences may be told; None where there are only persons to count."""
         owners = self.scope.owners
-        is_total = any(cell.measure.startswith(_TOTALS) for cell in cells)
-        if not is_total and owners is None:
+        is_told = any(_is_of_values(cell.measure) for cell in cells)
+        if not is_told and owners is None:
             return None
         units = np.arange(self.scope.rows) if owners is None else owners.numbers
         return ToldDifferences(units.astype(np.int64), self.columns.values, self.profile)
@@ -192,9 +198,10 @@ class _LinkedTable:
     def _measure(self, number: int) -> str:
         """Return what the ledger calls a measure."""
         one = self.made.aggregates[number]
-        if not one.measure.startswith(_TOTALS):
+        if not _is_of_values(one.measure):
             return one.measure
-        return f"{one.function}:{self.columns.label(self.made, number)}"
+        label = self.columns.label(self.made, number)
+        return replace(one, column=label).measure
 
     def _bounds(self) -> dict[str, tuple[float, float]]:
         """Return that totals have no negative contributions, of columns of which that is true."""

@@ -23,6 +23,7 @@ from policy_engine.release.column_relations import (
 )
 
 _LINEAR = ("sum", "mean")
+_SPREADS = ("std", "var", "sem", "skew")
 _LEAST_ROWS = 10
 """In fewer rows than this, a relation may be a coincidence, unless it holds in all rows."""
 
@@ -64,6 +65,9 @@ class MeasuredColumns:
             values = made.members[number].values if made.members else None
             if one.function in _LINEAR and values is not None:
                 self._add(made, number, values)
+            elif one.function in _SPREADS and values is not None:
+                numbers = made.members[number].numbers
+                self._labels[id(made), number] = self._labelled(one.column, numbers, values)
 
     def is_before(self, outputs: Sequence[Tabulation]) -> bool:
         """Return whether some outputs are the ones that were collected, and one more."""

@@ -2,12 +2,16 @@
 
 Where one population is within another, whoever knows the totals of both knows that of those in one
 alone, and by two deviations how those are spread. Such a difference is judged by all rules of its
-class; the difference of two others, of which some are added and some subtracted, by concentration.
+class. So is that of two others, of which some are added and some subtracted: it is a total of few
+where most of these have nothing, or what all know that they have. Whoever has nothing, or nothing
+on balance, hides nobody: he is no unit of the difference, as he is none of a total. That does not
+depend on what one unit has, but where just as many as are needed have something.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +32,8 @@ from policy_engine.release.output_ledger import (
 Figures = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 _LEAST_DEGREES = 1.0
+_TOLERANCE = 1e-9
+"""Tolerance: what is added and subtracted of a unit is nothing if it is this share of its sizes."""
 LEAST_RANKED = 10
 """A column of fewer different values has neither percentiles nor modes."""
 
@@ -43,6 +49,7 @@ class ToldDifferences:
     units: NDArray[np.int64]
     values: Callable[[str], Figures | None]
     profile: OutputProfile
+    _columns: dict[str, "_Column | None"] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, system: str, one: Masks, other: Masks) -> bool:
         """Return whether what a measure differs by between some rows and others, (rows,) each,
@@ -53,24 +60,39 @@ class ToldDifferences:
         if system == COUNT:
             statistic = self._total(differing, np.ones(len(self.units)))
             return not self.profile.has_dominance or not dominance(statistic, self.profile).any()
-        contributions = self.values(statistics_of(system) or column_of(system))
-        if contributions is None:
+        column = self._column(statistics_of(system) or column_of(system))
+        if column is None:
             return False
         is_within = not ((one & differing).any() and (other & differing).any())
+        total = self._total(differing, np.where(one, column.sizes, -column.sizes))
+        if not is_within and total.evidence.units[0] < self.profile.min_units:
+            return False
         if statistics_of(system):
-            return not is_within or self._passes(self._spread(differing, contributions))
-        statistic = self._total(differing, np.nan_to_num(contributions))
-        if not is_within:
-            return not dominance(statistic, self.profile).any()
-        return self._passes(self._valued(differing, contributions, statistic))
+            return self._passes(self._spread(differing, column))
+        own = self._valued if is_within else self._mixed
+        return self._passes(own(differing, column, total))
+
+    def _column(self, name: str) -> "_Column | None":
+        if name not in self._columns:
+            values = self.values(name)
+            self._columns[name] = None if values is None else _Column.of_values(values)
+        return self._columns[name]
+
+    @cached_property
+    def _are_single(self) -> bool:
+        """Whether each unit has one row."""
+        return bool(np.bincount(self.units).max(initial=0) <= 1)
 
     def _passes(self, statistic: ShownStatistic) -> bool:
         return not judge_statistic(statistic, self.profile).any()
 
     def _total(self, members: Masks, sizes: Figures) -> ShownStatistic:
         """Return a total over some rows, by what each unit contributes."""
-        sums = np.abs(np.bincount(self.units[members], sizes[members]))
-        first, second = np.sort(np.append(sums, [0.0, 0.0]))[-2:][::-1]
+        units, own = self.units[members], sizes[members]
+        sums = np.abs(np.bincount(units, own))
+        if not self._are_single:
+            sums[sums <= _TOLERANCE * np.bincount(units, np.abs(own))] = 0.0
+        second, first = np.partition(np.append(sums, [0.0, 0.0]), -2)[-2:]
         evidence = CellEvidence(
             units=np.array([np.count_nonzero(sums)]),
             largest=np.array([first]),
@@ -80,20 +102,18 @@ class ToldDifferences:
         )
         return ShownStatistic(Statbarn.LINEAR_AGGREGATIONS, evidence)
 
-    def _valued(
-        self, members: Masks, contributions: Figures, total: ShownStatistic
-    ) -> ShownStatistic:
+    def _valued(self, members: Masks, column: "_Column", total: ShownStatistic) -> ShownStatistic:
         """Return a total over some rows with what is known of their values."""
-        values, counts = self._values(members, contributions)
+        values, counts = self._values(members, column)
         rarest = self._rarest(counts)
-        if rarest is not None and _is_wide(contributions):
-            several = contributions[members]
-            rows = np.unique(several[np.isfinite(several)], return_counts=True)[1]
-            if not _is_told(values, rows, counts < self.profile.min_units, self.profile.min_units):
+        if rarest is not None and column.is_wide:
+            rows = np.bincount(column.codes[members & column.is_known])
+            is_few = counts < self.profile.min_units
+            if not _is_told(values, rows[rows > 0], is_few, self.profile.min_units):
                 rarest = None
         evidence = total.evidence
-        sizes = np.bincount(self.units[members], np.nan_to_num(contributions)[members])
-        some = sizes[distinct_numbers(self.units[members & np.isfinite(contributions)])]
+        sizes = np.bincount(self.units[members], column.sizes[members])
+        some = sizes[distinct_numbers(self.units[members & column.is_known])]
         about = replace(
             evidence,
             is_constant=np.array([len(some) > 0 and bool((some == some[0]).all())]),
@@ -101,12 +121,27 @@ class ToldDifferences:
         )
         return replace(total, evidence=about)
 
-    def _spread(self, members: Masks, contributions: Figures) -> ShownStatistic:
+    def _mixed(self, members: Masks, column: "_Column", total: ShownStatistic) -> ShownStatistic:
+        """Return a total of some rows less that of others, with what is known of their values: that
+        enough have one is known to who has the total, and so are those with one of two."""
+        _, counts = self._values(members, column)
+        units = len(distinct_numbers(self.units[members & column.is_known]))
+        common = int(counts.max(initial=0))
+        is_common = common >= self.profile.min_units
+        about = replace(
+            total.evidence,
+            left_out=np.array([units - common]) if is_common else None,
+            is_constant=np.array([len(counts) <= 1]),
+            units_of_rarest_value=np.array([counts.min(initial=units)]) if column.is_pair else None,
+        )
+        return replace(total, evidence=about)
+
+    def _spread(self, members: Masks, column: "_Column") -> ShownStatistic:
         """Return how some rows are spread, as one statistic."""
-        is_in = members & np.isfinite(contributions)
-        _, counts = self._values(is_in, contributions)
+        is_in = members & column.is_known
+        _, counts = self._values(is_in, column)
         rarest, units = self._rarest(counts), len(distinct_numbers(self.units[is_in]))
-        total = self._total(is_in, np.nan_to_num(contributions)).evidence
+        total = self._total(is_in, column.sizes).evidence
         evidence = replace(
             total,
             units=np.array([units]),
@@ -117,22 +152,48 @@ class ToldDifferences:
         )
         return ShownStatistic(Statbarn.SHAPE, evidence)
 
-    def _values(self, members: Masks, contributions: Figures) -> tuple[Figures, NDArray[np.int64]]:
+    def _values(self, members: Masks, column: "_Column") -> tuple[Figures, NDArray[np.int64]]:
         """Return the values of some rows, each once, and how many units have each."""
-        is_in = members & np.isfinite(contributions)
-        values, places = np.unique(contributions[is_in], return_inverse=True)
-        width = int(self.units.max(initial=0)) + 1
-        pairs = distinct_numbers(places.reshape(-1) * width + self.units[is_in])
-        return values, np.bincount(pairs // width, minlength=len(values))
+        is_in = members & column.is_known
+        places = column.codes[is_in]
+        if not self._are_single:
+            width = int(self.units.max(initial=0)) + 1
+            places = distinct_numbers(places * width + self.units[is_in]) // width
+        counts = np.bincount(places, minlength=len(column.levels))
+        return column.levels[counts > 0], counts[counts > 0]
 
     def _rarest(self, counts: NDArray[np.int64]) -> int | None:
         """Return how many units have the value that the fewest have, of few values."""
         return int(counts.min()) if 0 < len(counts) < self.profile.min_units else None
 
 
-def _is_wide(contributions: Figures) -> bool:
-    """Return whether a column has as many values as a percentile of it asks for."""
-    return len(np.unique(contributions[np.isfinite(contributions)])) >= LEAST_RANKED
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column of numbers: which rows have one (`is_known`), what they add to a total (`sizes`),
+    its different values, the `levels`, and the place of each row's among them, 0 for none."""
+
+    is_known: Masks
+    sizes: Figures
+    levels: Figures
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def of_values(cls, values: Figures) -> "_Column":
+        """Return the column that has these values, (rows,), NaN for none."""
+        is_known, codes = np.isfinite(values), np.zeros(len(values), np.int64)
+        levels, places = np.unique(values[is_known], return_inverse=True)
+        codes[is_known] = places.reshape(-1)
+        return cls(is_known, np.nan_to_num(values), levels, codes)
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it has two values, so that a total is a count of those with each."""
+        return len(self.levels) == 2
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it has as many values as a percentile of it asks for."""
+        return len(self.levels) >= LEAST_RANKED
 
 
 def _is_told(values: Figures, rows: NDArray[np.int64], is_few: Masks, least: int) -> bool:

@@ -143,3 +143,80 @@ def test_difference_of_few_values_is_told_where_enough_have_each(few, passes):
     everybody, others = np.ones(60, np.bool_), np.arange(60) >= 30
     assert told("sum:rating", everybody, others) is passes
     assert told("statistics:rating", everybody, others) is passes
+
+
+def idlers(few):
+    """Return persons of whom the first few and 24 are `x` by one key, and the 24 and 15 who have
+    nothing by another one."""
+    one, two = "x" * (few + 24) + "y" * 35, "y" * few + "x" * 39 + "y" * 20
+    pay = [100 + 7 * n % 80 + n / 8 for n in range(few + 24)] + [0.0] * 15
+    pay += [90 + 11 * n % 70 + n / 8 for n in range(20)]
+    return pa.table({"person": range(len(pay)), "one": [*one], "two": [*two], "pay": pay})
+
+
+@pytest.mark.parametrize("few", [1, 9])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("AVG(pay) AS m, STDDEV_SAMP(pay) AS s", "STDDEV_SAMP(pay) AS s"),
+        ("SUM(pay) AS s", "SUM(pay) AS s"),
+        ("AVG(pay) AS s", "AVG(pay) AS s"),
+    ],
+)
+def test_figures_do_not_tell_of_few_beside_those_who_have_nothing(ask, first, second, few):
+    table = idlers(few)
+    assert ask(f"SELECT one, {first} FROM T GROUP BY one", table).permitted
+    assert not ask(f"SELECT two, {second} FROM T GROUP BY two", table).permitted
+
+
+def test_totals_of_enough_persons_beside_those_who_have_nothing_are_told(ask):
+    answers = [ask(f"SELECT {k}, SUM(pay) AS s FROM T GROUP BY {k}", idlers(12)) for k in KEYS]
+    assert [one.checked.table["s"].null_count for one in answers] == [0, 0]
+
+
+KEYS = ("one", "two")
+CODES = [(0, 1), (1, 0), (2, 1)]
+
+
+def overlapping(few):
+    """Return rows of 60 units, and those of two populations: the first few and twenty, and these
+    and twenty others."""
+    rows = np.arange(60)
+    return rows < few + 20, (rows >= few) & (rows < few + 40)
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan])
+@pytest.mark.parametrize(("few", "passes"), [(1, False), (9, False), (10, True)])
+@pytest.mark.parametrize("profile", ["sacro", "dwb-2015"])
+def test_units_that_have_nothing_are_none_of_a_difference(profile, few, passes, value):
+    one, other = overlapping(few)
+    pay = np.where(other & ~one, value, 100.0 + np.arange(60) / 8)
+    told = ToldDifferences(np.arange(60), lambda _: pay, PROFILES[profile])
+    assert told("sum:pay", one, other) is told("sum:pay", other, one) is passes
+    assert told("statistics:pay", one, other) is (passes and value == 0)
+    assert told("count", one, other)
+
+
+@pytest.mark.parametrize("codes", CODES)
+@pytest.mark.parametrize("value", [0, 1])
+def test_whether_a_difference_of_yes_and_no_is_told_depends_on_nobodys_own(value, codes):
+    one, other = overlapping(1)
+    ill = np.arange(60) % 2
+    ill[other & ~one], ill[0] = 0, value
+    told = ToldDifferences(np.arange(60), lambda _: np.array(codes)[ill] * 1.0, PROFILES["abs"])
+    assert not told("sum:ill", one, other)
+
+
+def test_units_that_have_what_most_have_are_none_of_a_difference():
+    one, other = overlapping(5)
+    pay = np.where(other & ~one, 1000.0, 1000.0 + np.arange(60) / 8)
+    told = ToldDifferences(np.arange(60), lambda _: pay, PROFILES["sacro"])
+    assert not told("sum:pay", one, other)
+
+
+def test_what_a_unit_has_on_both_sides_does_not_count():
+    """Each of twenty units has two rows, of the same, but the first three one alone."""
+    units = np.repeat(np.arange(20), 2)
+    is_first, is_few = np.arange(40) % 2 == 0, units < 3
+    told = ToldDifferences(units, lambda _: 100.0 + units / 8, PROFILES["sacro"])
+    assert not told("sum:pay", is_first, ~is_first & ~is_few)

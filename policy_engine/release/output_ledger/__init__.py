@@ -20,6 +20,7 @@ from policy_engine.release.output_ledger.answers import (
     held_measure,
     pair_measure,
     shape_measure,
+    spread_column,
     statistics_of,
     values_measure,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "held_measure",
     "pair_measure",
     "shape_measure",
+    "spread_column",
     "statistics_of",
     "values_measure",
 ]

@@ -23,6 +23,8 @@ _SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
 _VALUES = "values:"
 STATISTICS = "statistics:"
 """The linear systems of all statistics of a column."""
+_SPREADS = ("std", "var", "sem", "skew")
+"""What outputs of sessions tell of how a column is spread."""
 _RANKED = ("MEDIAN", "QUANTILE", "PERCENTILE", "APPROX", "MODE")
 
 Bounds = Mapping[str, tuple[float, float]]
@@ -291,9 +293,19 @@ def statistic_columns(measure: str) -> frozenset[str]:
 
 
 @cache
+def spread_column(measure: str) -> str:
+    """Return the column that a measure of a session, FUNCTION:COLUMN:SHARE, tells the spread of;
+    empty for other measures."""
+    function, _, rest = measure.partition(":")
+    return rest.rpartition(":")[0] if function in _SPREADS else ""
+
+
+@cache
 def told_systems(measure: str) -> tuple[str, ...]:
     """Return the systems in which two figures of a measure tell what they differ by: those that are
     linear, and those of how a column is spread."""
+    if column := spread_column(measure):
+        return (f"{STATISTICS}{column}",)
     name = measure.rpartition("]:")[2]
     if measure.startswith(_SHAPE) and not name.upper().startswith(_RANKED):
         return tuple(f"{STATISTICS}{column}" for column in sorted(statistic_columns(measure)))

@@ -15,6 +15,7 @@ from policy_engine.release.output_ledger.answers import (
     column_of,
     pair_of,
     shape_measure,
+    spread_column,
     statistic_columns,
     systems_of,
     valued_column,
@@ -72,7 +73,7 @@ def _earlier_columns(before: Knowledge) -> Iterator[str]:
 
 def _column(measure: str) -> str:
     """Return the only column that a measure is of; empty for one of none, or of several."""
-    columns = {valued_column(measure), *map(column_of, systems_of(measure))}
+    columns = {valued_column(measure), spread_column(measure), *map(column_of, systems_of(measure))}
     columns |= frozenset() if pair_of(measure) else statistic_columns(measure)
     columns -= {""}
     return columns.pop() if len(columns) == 1 else ""
@@ -91,6 +92,8 @@ def _measured_as(
         return cell
     if valued_column(cell.measure):
         return replace(cell, measure=values_measure(column.name))
+    if spread := spread_column(cell.measure):
+        return replace(cell, measure=cell.measure.replace(f":{spread}:", f":{column.name}:", 1))
     if not _is_linear(cell.measure):
         statistic = cell.measure.rpartition("]:")[2]
         return replace(cell, measure=shape_measure([column.name], statistic))
