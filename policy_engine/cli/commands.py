@@ -24,6 +24,7 @@ from policy_engine.errors import OutputError, PolicyEngineError
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "init": "drafting:init",
+        "example": "gallery:example",
         "validate": "validating:validate",
         "plan": "releasing:plan",
         "apply": "releasing:apply",

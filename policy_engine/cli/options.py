@@ -50,6 +50,7 @@ class SampleKind(StrEnum):
 
     CUSTOMER = "customer"
     VISITS = "visits"
+    EMPLOYEES = "employees"
 
 
 _SYNTAXES = "JSON-LD, Turtle, N-Triples or RDF/XML; - is standard input."

@@ -96,6 +96,36 @@ def visits(rows: int, seed: int) -> str:
     return text.getvalue()
 
 
+EMPLOYEE_COLUMNS = ("person", "branch", "occupation", "sex", "age", "pay")
+
+
+def employees(rows: int, seed: int) -> str:
+    """Return `rows` employees of six branches, as CSV text.
+
+    It has the column that `policies/research-centre.jsonld` tells persons apart by. Branches differ
+    in size, and pay grows with age and differs by occupation.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(EMPLOYEE_COLUMNS)
+    writer.writerows(_employee_rows(Random(seed), rows))  # noqa: S311 (made-up data, no secret)
+    return text.getvalue()
+
+
+_BRANCHES = ("north", "south", "east", "west", "centre", "islands")
+_OCCUPATIONS = (("clerk", 2100), ("technician", 2500), ("engineer", 3200), ("manager", 4800))
+
+
+def _employee_rows(random: Random, rows: int) -> Iterator[tuple[object, ...]]:
+    for number in range(rows):
+        branch = _BRANCHES[_skewed_number(random, len(_BRANCHES))]
+        occupation, base = _OCCUPATIONS[_skewed_number(random, len(_OCCUPATIONS))]
+        sex = "F" if random.random() < _WOMEN else "M"
+        age = 18 + int(47 * (random.random() + random.random()) / 2)
+        pay = base * (0.7 + age / 100 + 0.3 * random.random())
+        yield f"E{number + 1:06d}", branch, occupation, sex, age, int(pay)
+
+
 def _visit_rows(random: Random) -> Iterator[tuple[object, ...]]:
     for patient in count(1):
         decade = min(int(10 * random.random() ** 0.6), 9)
