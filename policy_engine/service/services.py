@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fastapi import Request
 
+from policy_engine.service.asking.query_processes import QueryProcesses
 from policy_engine.service.calls.rates import Buckets, RateLimit
 from policy_engine.service.calls.turns import AT_ONCE, CallTurns
 from policy_engine.service.files.folder import FileFolder
@@ -50,7 +51,6 @@ from policy_engine.service.settings import ServiceSettings
 from policy_engine.service.store.database import Database
 
 _COSTLY = 100
-_LEAST_MEMORY = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,21 @@ class Services:
     figures: ServiceFigures
     meters: ProcessMeters
     turns: CallTurns
+    query_turns: CallTurns
     calls: RateLimit
     costly_calls: RateLimit
 
     @classmethod
-    def open(cls, settings: ServiceSettings, shared: Buckets | None = None) -> "Services":
+    def open(
+        cls,
+        settings: ServiceSettings,
+        shared: Buckets | None = None,
+        *,
+        asks_processes: bool = False,
+    ) -> "Services":
         """Return the services of settings, with what several processes of them share.
+
+        Queries are answered here, or by processes that are limited, and which are asked then.
 
         Raises ServiceError (N012, N013) as `Database.open`.
         """
@@ -131,7 +140,10 @@ class Services:
                 yield {**held, **releases.mentioned(sql)}
 
         inputs = QueryInputs(decisions, settings.folder, mentioned)
-        limits = _query_memory(settings), settings.query_seconds
+        processes = QueryProcesses.of(settings) if asks_processes else None
+        if processes is not None:
+            processes.prepare()
+        limits = settings.query_memory, settings.query_seconds, processes
         records = ReviewRecords(database, settings.folder)
         rights = ReviewRights(settings.own_reviews)
         reviews = Reviews(inputs, records, rights, *limits)
@@ -167,6 +179,7 @@ class Services:
             figures=figures,
             meters=meters,
             turns=CallTurns(max(1, AT_ONCE // settings.workers)),
+            query_turns=CallTurns(processes.most if processes else AT_ONCE),
             calls=RateLimit(settings.calls_a_minute, shared=shared, name="calls"),
             costly_calls=RateLimit(costly, shared=shared, name="costly"),
         )
@@ -174,19 +187,10 @@ class Services:
     def close(self) -> None:
         """Close what was opened."""
         self.run_news.close()
+        if self.queries.processes is not None:
+            self.queries.processes.close()
         self.decisions.close()
         self.database.close()
-
-
-def _query_memory(settings: ServiceSettings) -> int:
-    """Return the bytes that the queries of this process may use: its part of what all may; 0 for
-    half of what there is."""
-    if settings.workers == 1:
-        return settings.query_memory
-    from policy_engine.audits.membership.memory import available_memory  # noqa: PLC0415
-
-    total = settings.query_memory or available_memory() // 2
-    return max(total // settings.workers, _LEAST_MEMORY)
 
 
 def services_of(call: Request) -> Services:

@@ -34,7 +34,8 @@ def serve(settings: ServiceSettings, announce: Callable[[str, str], None]) -> No
     prepare_folder(settings.folder)
     with closing(listen(settings)) as listener, closing(Shared.make()) as shared:
         actual = settings.model_copy(update={"port": listener.getsockname()[1]})
-        with closing(Services.open(actual, shared if actual.workers > 1 else None)) as services:
+        buckets = shared if actual.workers > 1 else None
+        with closing(Services.open(actual, buckets, asks_processes=True)) as services:
             services.meters.forget()
             services.uploads.files.forget_readings()
             identities = services.identities

@@ -19,10 +19,10 @@ def decoded_size(path: Path, limit: int) -> int:
     """
     from pyarrow import ArrowException, parquet  # noqa: PLC0415 (slow to import)
 
-    total = 0
+    total: int = 0
     try:
         with parquet.ParquetFile(path) as file:
-            rows = file.metadata.num_rows
+            rows = int(file.metadata.num_rows)
             plain = {field.name: width for field in file.schema_arrow if (width := _width(field))}
             total += rows * sum(plain.values()) // _BITS
             others = [one.name for one in file.schema_arrow if one.name not in plain]

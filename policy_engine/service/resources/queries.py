@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from policy_engine.decision.query.model import QueryResult, StatisticsCost
+    from policy_engine.service.asking.query_processes import QueryProcesses
 
 MOST_ROWS = 10_000
 """Rows of an answer that are sent; a larger one is asked for in parts."""
@@ -125,6 +126,8 @@ class Queries:
     memory: int = 0
     """Bytes that all queries at once may use; 0 for half of what there is."""
     seconds: float = 60.0
+    processes: "QueryProcesses | None" = None
+    """Where queries are answered, if not here."""
 
     def answer(
         self, actor: Actor, question: SqlQuestion, stop: QueryStop | None = None
@@ -135,6 +138,10 @@ class Queries:
         that needs more time or memory than it may (Q011), or is ended (Q012), ServiceError (N004)
         for a caller whom policies do not know.
         """
+        if self.processes is not None:
+            asked = actor, question.model_dump(), stop or QueryStop(), self.inputs.decisions.tally
+            answer = self.processes.ask("query", *asked, is_charged=bool(question.epsilon))
+            return QueryAnswer.model_validate(answer)
         with (
             query_limits(self.memory, self.seconds, stop),
             self.inputs.data(question.sql) as mentioned,

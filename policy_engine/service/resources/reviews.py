@@ -51,6 +51,7 @@ from policy_engine.service.store.reviews import (
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.model import QueryResult
+    from policy_engine.service.asking.query_processes import QueryProcesses
 
 _MOST_OPEN = 50
 """So many reviews of one person may be open at once."""
@@ -65,6 +66,8 @@ class Reviews:
     rights: ReviewRights
     memory: int = 0
     seconds: float = 60.0
+    processes: "QueryProcesses | None" = None
+    """Where answers are computed, if not here."""
     _receiving: Lock = field(default_factory=Lock, repr=False)
     """Archives are unpacked in memory: one at a time is."""
 
@@ -211,13 +214,19 @@ class Reviews:
         if row.submitter_id != actor.id or (row.kind == "answer" and row.assignee != actor.party):
             raise nothing_there()
         if row.kind == "answer":
-            self._check_policies(row)
+            self.check_policies(row.id, actor)
         return row
 
-    def _check_policies(self, row: StoredReview) -> None:
+    def check_policies(self, review_id: str, actor: Actor) -> None:
         """Raise LedgerError (K028) unless policies let an answer be asked for, by the check that it
         was judged by, or without any."""
-        permitted = self.inputs.permitted(row.request, row.assignee, row.purpose)
+        if self.processes is not None:
+            tally = self.inputs.decisions.tally
+            self.processes.ask("check", actor, {"review": review_id}, QueryStop(), tally)
+            return
+        row = self.records.row(review_id)
+        with query_limits(self.memory, self.seconds):
+            permitted = self.inputs.permitted(row.request, row.assignee, row.purpose)
         if permitted is None:
             message = "Policies do not let you ask for this answer any more."
             raise LedgerError.of("K028", message, "What was accepted is given out while they do.")
@@ -300,9 +309,19 @@ class Reviews:
             if row.kind == "outputs":
                 self._decide(row, actor, output, reason, accepts=True)
             else:
-                with query_limits(self.memory, self.seconds, stop):
-                    self._accept_answer(row, reason, actor)
+                self.accept_claimed(row.id, reason, actor, stop or QueryStop())
             return self._view(actor, self.records.settle(row.id))
+
+    def accept_claimed(self, review_id: str, reason: str, actor: Actor, stop: QueryStop) -> None:
+        """Accept the answer of a review that the caller may decide about and nobody else does.
+        Raises as `accept`."""
+        if self.processes is not None:
+            asked = {"review": review_id, "reason": reason}
+            tally = self.inputs.decisions.tally
+            self.processes.ask("accept", actor, asked, stop, tally)
+            return
+        with query_limits(self.memory, self.seconds, stop):
+            self._accept_answer(self.records.row(review_id), reason, actor)
 
     def _accept_answer(self, row: StoredReview, reason: str, actor: Actor) -> None:
         from policy_engine.api.reviewing_answers import accept_answer  # noqa: PLC0415 (slow to import)

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from starlette.concurrency import run_in_threadpool
 
 from policy_engine.decision import Decision
 from policy_engine.decision.query.query_limits import QueryStop
@@ -137,6 +136,5 @@ async def query(
     """
     stop = QueryStop()
     answer = partial(services.queries.answer, actor, question, stop)
-    is_noisy = bool(question.epsilon)
-    work = services.turns.carry_out(actor.id, answer) if is_noisy else run_in_threadpool(answer)
+    work = services.query_turns.carry_out(actor.id, answer)
     return await answer_while_there(call, work, stop.stop)

@@ -66,7 +66,7 @@ class ProcessKeeper:
 
     def _launch(self) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(  # noqa: S603 (a program of ours)
-            self.program, stdin=subprocess.PIPE, env=_environment(), pass_fds=self.handed
+            self.program, stdin=subprocess.PIPE, env=own_environment(), pass_fds=self.handed
         )
         assert process.stdin  # noqa: S101 (it is a pipe)
         process.stdin.write(self.settings.model_dump_json().encode() + b"\n")
@@ -87,7 +87,7 @@ class SupervisorKeeper(ProcessKeeper):
             super().start()
 
 
-def _environment() -> dict[str, str]:
+def own_environment() -> dict[str, str]:
     """Return the environment of this process, in which our own code is found from any folder."""
     root = str(Path(policy_engine.__file__).parent.parent)
     places = [root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]

@@ -16,7 +16,7 @@ def main() -> None:
     ends. The arguments are the descriptors of the socket and of what the processes share."""
     settings = ServiceSettings.model_validate_json(sys.stdin.buffer.readline())
     listener, shared = map(int, sys.argv[1:])
-    with closing(Services.open(settings, Shared(shared))) as services:
+    with closing(Services.open(settings, Shared(shared), asks_processes=True)) as services:
         server = CallServer.of(services)
         threading.Thread(target=_end_with_input, args=(server,), daemon=True).start()
         with socket.socket(fileno=listener) as calls:

@@ -5,7 +5,7 @@ import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -36,13 +36,21 @@ def running(folder, database, *options):
         process.communicate(timeout=30)
 
 
+def answers_calls(number):
+    """Tell whether a process is one of those that answer calls."""
+    with suppress(OSError):
+        return b"policy_engine.service.workers" in Path(f"/proc/{number}/cmdline").read_bytes()
+    return False
+
+
 def workers_of(process):
     """Return the other processes that answer calls, once there is one."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     for _ in range(300):
         # A thread starts them, and so they are children of that thread.
         tasks = children.parent.parent.glob("*/children")
-        numbers = {int(one) for task in tasks for one in task.read_text().split()}
+        children_now = {int(one) for task in tasks for one in task.read_text().split()}
+        numbers = {one for one in children_now if answers_calls(one)}
         if numbers:
             return numbers
         time.sleep(0.1)

@@ -1,0 +1,126 @@
+"""A process that answers queries, as it is seen by who asks it."""
+
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Self
+
+from policy_engine.decision.query.query_limits import (
+    QueryStop,
+    memory_error,
+    stop_error,
+    time_error,
+)
+from policy_engine.service.asking.asked import Asked, Told
+from policy_engine.service.runs.keeping import own_environment
+
+PROGRAM = (sys.executable, "-P", "-m", "policy_engine.service.asking")
+GRACE = 2.0
+"""Seconds in which what is to end may end by itself."""
+MOST_TOLD = 64 * 2**20
+"""Bytes of an answer."""
+_BEAT = 0.25
+_START = 120.0
+_CHUNK = 2**20
+
+
+@dataclass
+class QueryProcess:
+    """A process that answers one question at a time, and is ended where it does not in time."""
+
+    process: "subprocess.Popen[bytes]"
+    _lock: Lock = field(default_factory=Lock)
+    _number: int = 0
+    _stopped: float | None = None
+    _is_ready: bool = False
+
+    @classmethod
+    def launch(cls, settings: str, memory: int, program: Sequence[str] = PROGRAM) -> Self:
+        """Return a process with settings, whose answers may need so many bytes."""
+        environment = {**own_environment(), "ARROW_DEFAULT_MEMORY_POOL": "system"}
+        process = subprocess.Popen(  # noqa: S603 (a program of ours)
+            [*program, str(memory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+        )
+        one = cls(process)
+        one._send(settings.encode())
+        return one
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the process can be asked."""
+        return self.process.poll() is None
+
+    def ask(self, asked: Asked, seconds: float, stop: QueryStop, *, is_patient: bool) -> Told:
+        """Return what is told within so many seconds; `stop` ends it before, unless it is patient.
+
+        Raises QueryError: Q012 where it was ended, Q011 where it took more time or memory. The
+        process has then ended as well.
+        """
+        self._await_start()
+        self._number, self._stopped = asked.number, None
+        with stop.watched(self):
+            self._send(asked.model_dump_json().encode())
+            told = Told.model_validate_json(self._told(time.monotonic() + seconds, is_patient))
+        if told.is_last:
+            self.end()
+        return told
+
+    def _await_start(self) -> None:
+        """Wait until the process can answer, which is no time of who asks it first."""
+        if not self._is_ready:
+            self._told(time.monotonic() + _START, is_patient=True)
+            self._is_ready = True
+
+    def interrupt(self) -> None:
+        """Ask the process to end what it works out."""
+        self._stopped = time.monotonic()
+        self._send(Asked(number=self._number, kind="stop").model_dump_json().encode())
+
+    def end(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.wait()
+        for one in (self.process.stdin, self.process.stdout):
+            if one is not None:
+                one.close()
+
+    def _send(self, line: bytes) -> None:
+        stream = self.process.stdin
+        assert stream is not None  # noqa: S101 (it is a pipe)
+        try:
+            with self._lock:
+                stream.write(line + b"\n")
+                stream.flush()
+        except (OSError, ValueError):  # it has ended, which is found out by who waits
+            pass
+
+    def _told(self, deadline: float, is_patient: bool) -> bytes:
+        stream = self.process.stdout
+        assert stream is not None  # noqa: S101 (it is a pipe)
+        poll, told = select.poll(), bytearray()
+        poll.register(stream, select.POLLIN | select.POLLHUP)
+        while not told.endswith(b"\n"):
+            if poll.poll(_BEAT * 1000):
+                chunk = os.read(stream.fileno(), _CHUNK)
+                told += chunk
+                if not chunk or len(told) > MOST_TOLD:
+                    self.end()
+                    raise memory_error() if self._stopped is None else stop_error()
+            else:
+                self._check_time(deadline, is_patient)
+        return bytes(told)
+
+    def _check_time(self, deadline: float, is_patient: bool) -> None:
+        moment = time.monotonic() - GRACE
+        is_stopped = self._stopped is not None and moment > self._stopped and not is_patient
+        if is_stopped or moment > deadline:
+            self.end()
+            raise stop_error() if is_stopped else time_error()

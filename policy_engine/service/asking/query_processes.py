@@ -1,0 +1,133 @@
+"""The processes that answer queries: a few at once, which share the memory that all may use."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import BoundedSemaphore, Lock
+from typing import Any, Self
+
+from policy_engine.decision.query.query_limits import QueryStop, stop_error, time_error
+from policy_engine.service.asking.asked import Asked, AskedKind
+from policy_engine.service.asking.query_process import QueryProcess
+from policy_engine.service.files.folder import FileFolder
+from policy_engine.service.identity.actors import Actor
+from policy_engine.service.metrics.call_meter import EventTally
+from policy_engine.service.settings import ServiceSettings
+
+_MOST = 4
+"""So many queries at most are answered at once."""
+_SHARE = 2**30
+"""A query has so many bytes, where all may use that many."""
+_LEAST = 128 * 2**20
+_PATIENCE = 10
+"""Statistics that are charged may take so many times as long: who ends them pays for nothing."""
+_BEAT = 0.25
+
+
+@dataclass
+class QueryProcesses:
+    """Processes that answer queries. Each is started when it is needed, and then kept."""
+
+    settings: ServiceSettings
+    most: int
+    memory: int
+    """Bytes that the answers of each may need."""
+    _idle: list[QueryProcess] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+    _turns: BoundedSemaphore = field(init=False)
+    _number: int = 0
+
+    def __post_init__(self) -> None:
+        """Count the turns."""
+        self._turns = BoundedSemaphore(self.most)
+
+    @classmethod
+    def of(cls, settings: ServiceSettings) -> Self:
+        """Return the processes of one that answers calls: its part of what all of them may use."""
+        from policy_engine.audits.membership.memory import available_memory  # noqa: PLC0415
+
+        total = (settings.query_memory or available_memory() // 2) // settings.workers
+        at_once = min(_MOST, os.cpu_count() or 1) // settings.workers
+        most = max(1, min(at_once, total // _SHARE))
+        return cls(settings, most, max(total // most, _LEAST))
+
+    def ask(
+        self,
+        kind: AskedKind,
+        actor: Actor,
+        question: Mapping[str, Any],
+        stop: QueryStop,
+        tally: EventTally,
+        *,
+        is_charged: bool = False,
+    ) -> Any:
+        """Return the answer to a question; the decisions that were logged are counted in a `tally`.
+
+        Raises what answering it does; QueryError: Q011 for too much time or memory, Q012 where it
+        was ended.
+        """
+        seconds = self.settings.query_seconds * (_PATIENCE if is_charged else 1)
+        with self._turn(stop, seconds), self._taken() as process:
+            asked = Asked(number=self._numbered(), kind=kind, actor=actor, question=dict(question))
+            told = process.ask(asked, seconds, stop, is_patient=is_charged)
+        for labels in told.effects:
+            tally.add(*labels)
+        return told.checked()
+
+    def prepare(self) -> None:
+        """Start a process before the first question, since that takes longer than most answers."""
+        with self._lock:
+            self._idle.append(self._launch())
+
+    def close(self) -> None:
+        """End the processes."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for one in idle:
+            one.end()
+
+    def _numbered(self) -> int:
+        with self._lock:
+            self._number += 1
+            return self._number
+
+    @contextmanager
+    def _turn(self, stop: QueryStop, seconds: float) -> Iterator[None]:
+        deadline = time.monotonic() + seconds
+        while not self._turns.acquire(timeout=_BEAT):
+            if stop.is_set:
+                raise stop_error()
+            if time.monotonic() > deadline:
+                raise time_error()
+        try:
+            if stop.is_set:
+                raise stop_error()
+            yield
+        finally:
+            self._turns.release()
+
+    @contextmanager
+    def _taken(self) -> Iterator[QueryProcess]:
+        """Return a process that has nothing to do, which is kept if it can be asked again."""
+        with self._lock:
+            process = self._idle.pop() if self._idle else None
+        if process is None or not process.is_there:
+            process = self._launch()
+        is_done = False
+        try:
+            yield process
+            is_done = True
+        finally:
+            if is_done and process.is_there:
+                with self._lock:
+                    self._idle.append(process)
+            else:
+                process.end()
+                FileFolder(self.settings.folder).forget_readings(process.process.pid)
+
+    def _launch(self) -> QueryProcess:
+        own = {"workers": 1, "query_memory": self.memory // 2}  # the other half is for what is read
+        settings = self.settings.model_copy(update=own)
+        return QueryProcess.launch(settings.model_dump_json(), self.memory)
