@@ -123,6 +123,8 @@ class _LinkedTable:
     ) -> OutputAnswer:
         """Return it as a ledger asks for it."""
         own, scope = _populations(self.made, self.scope.rows), self.scope
+        # How many rows there are in all is known, whoever has most of them.
+        may_tell = self._may_tell(cells) if more is None else None
         return OutputAnswer(
             dataset=scope.dataset,
             data=scope.data,
@@ -134,8 +136,8 @@ class _LinkedTable:
             owners=scope.owners,
             is_same_condition=None if self.conditions is None else self.conditions.are_same,
             measured=self.columns.relations.measured,
-            # How many rows there are in all is known, whoever has most of them.
-            may_tell=self._may_tell(cells) if more is None else None,
+            may_tell=may_tell,
+            contributing=None if may_tell is None else may_tell.contributing,
         )
 
     def _may_tell(self, cells: Sequence[OutputCell]) -> ToldDifferences | None:

@@ -68,9 +68,18 @@ class ToldDifferences:
         if not is_within and total.evidence.units[0] < self.profile.min_units:
             return False
         if statistics_of(system):
-            return self._passes(self._spread(differing, column))
+            return self._passes(self._spread(differing, column, is_within=is_within))
         own = self._valued if is_within else self._mixed
         return self._passes(own(differing, column, total))
+
+    def contributing(self, name: str) -> list[Masks]:
+        """Return which rows add something to totals of a column, (rows,): those that have a value
+        other than 0, and, of two values, those that have each."""
+        column = self._column(name)
+        if column is None:
+            return []
+        ends = column.levels.tolist() if column.is_pair else []
+        return [column.is_known & (column.sizes != one) for one in dict.fromkeys([0.0, *ends])]
 
     def _column(self, name: str) -> "_Column | None":
         if name not in self._columns:
@@ -136,11 +145,13 @@ class ToldDifferences:
         )
         return replace(total, evidence=about)
 
-    def _spread(self, members: Masks, column: "_Column") -> ShownStatistic:
-        """Return how some rows are spread, as one statistic."""
+    def _spread(self, members: Masks, column: "_Column", *, is_within: bool) -> ShownStatistic:
+        """Return how some rows are spread, as one statistic: unless they are rows of one figure
+        alone, it does not tell how many have each of few values, but of two."""
         is_in = members & column.is_known
         _, counts = self._values(is_in, column)
-        rarest, units = self._rarest(counts), len(distinct_numbers(self.units[is_in]))
+        units = len(distinct_numbers(self.units[is_in]))
+        rarest = self._rarest(counts) if is_within or column.is_pair else None
         total = self._total(is_in, column.sizes).evidence
         evidence = replace(
             total,

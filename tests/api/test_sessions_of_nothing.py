@@ -129,3 +129,39 @@ def test_rows_of_which_a_person_has_as_much_on_both_sides_hide_nobody(begin):
     parts = data[data.wave == 1], data[~is_few & ((data.wave == 1) ^ is_even)]
     first, second = (session.groupby("all", data=one)["pay"].sum() for one in parts)
     assert (first.status, second.status) == ("released", "suppressed")
+
+
+KEYS = ("one", "two", "three")
+
+
+@pytest.mark.parametrize("profile", ["sacro", "dwb-2015"])
+@pytest.mark.parametrize("how", ["sum", "mean"])
+@pytest.mark.parametrize(("few", "count"), [(1, 0), (9, 0), (10, 1)])
+def test_three_figures_do_not_tell_of_few_beside_those_who_have_nothing(
+    begin, how, few, count, profile
+):
+    """The first total less the others is that of the few, and of nobody else who has anything."""
+    data = persons(few, more=20, lazy=12)
+    steps = [(key, "pay", [how]) for key in KEYS]
+    assert [len(one) for one in asked(begin(data, profile=profile), *steps)] == [1, 1, count]
+
+
+@pytest.mark.parametrize("codes", [(0, 1), (1, 0), (2, 1)])
+def test_whether_three_figures_of_yes_or_no_are_told_depends_on_nobodys_own(begin, codes):
+    steps = [(key, "ill", ["mean"]) for key in KEYS]
+    for ill in (0, 1):
+        data = persons(1, more=20, lazy=12)
+        data.loc[0, "ill"] = ill
+        data["ill"] = np.array(codes)[data.ill]
+        assert [len(one) for one in asked(begin(data, f"{ill}"), *steps)] == [1, 1, 0]
+
+
+def test_three_sessions_do_not_tell_of_few_either(begin, tmp_path):
+    counts = []
+    for key in KEYS:
+        session = begin(persons(1, more=20, lazy=12), key, ledger=tmp_path / "ledger")
+        session.groupby(key)["pay"].sum()
+        files = session.finalise() / "outputs"
+        counts.append(sum(len(pd.read_csv(one).dropna()) for one in files.glob("*.csv")))
+    assert counts[:2] == [2, 2]
+    assert counts[2] < 2

@@ -220,3 +220,32 @@ def test_what_a_unit_has_on_both_sides_does_not_count():
     is_first, is_few = np.arange(40) % 2 == 0, units < 3
     told = ToldDifferences(units, lambda _: 100.0 + units / 8, PROFILES["sacro"])
     assert not told("sum:pay", is_first, ~is_first & ~is_few)
+
+
+def test_units_that_add_something_are_those_with_other_values_than_nothing():
+    told = ToldDifferences(np.arange(4), {"pay": np.array([0, np.nan, 2, 5])}.get, PROFILES["abs"])
+    [is_counted] = told.contributing("pay")
+    assert is_counted.tolist() == [False, False, True, True]
+    assert told.contributing("age") == []
+
+
+def test_of_yes_and_no_those_with_each_add_something():
+    told = ToldDifferences(np.arange(3), lambda _: np.array([1.0, 2.0, 2.0]), PROFILES["abs"])
+    masks = [one.tolist() for one in told.contributing("ill")]
+    assert masks == [[True] * 3, [False, True, True], [True, False, False]]
+
+
+@pytest.mark.parametrize("function", ["SUM", "AVG"])
+@pytest.mark.parametrize(("few", "count"), [(1, 0), (9, 0), (10, 1)])
+def test_three_figures_do_not_tell_of_few_beside_those_who_have_nothing(ask, function, few, count):
+    """The first total less both others is that of the few, and of nobody else who has anything."""
+    sizes = (few, 24, 20, 15, 12, 20)
+    parts = np.repeat(["xyy", "xxy", "xyx", "yxy", "yyx", "yyy"], sizes)
+    pay = np.where(np.isin(parts, ["yxy", "yyx"]), 0, 90.0 + np.arange(len(parts)) * 7 % 80)
+    columns = {key: [one[place] for one in parts] for place, key in enumerate("abc")}
+    table = pa.table({"person": range(len(pay)), "pay": pay, **columns})
+    answers = [
+        ask(f"SELECT {key}, {function}(pay) AS s FROM T GROUP BY {key}", table) for key in "abc"
+    ]
+    tables = [one.checked.table.to_pydict() for one in answers]
+    assert [one["s"][0] is not None for one in tables] == [True, True, bool(count)]

@@ -27,6 +27,7 @@ from policy_engine.kernels.output_checks.released_bounds import (
 from policy_engine.kernels.output_checks.released_span import random_prime
 from policy_engine.kernels.output_checks.sparse_span import Combinations, SparseRows
 from policy_engine.release.output_ledger.answers import ToldFigures, is_held
+from policy_engine.release.output_ledger.atom_contents import AtomContents
 from policy_engine.release.output_ledger.bounding import (
     MOST_DENSE,
     SECONDS,
@@ -34,7 +35,7 @@ from policy_engine.release.output_ledger.bounding import (
 )
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.judging_time import TimeLimit
-from policy_engine.release.output_ledger.linear_systems import AtomContents, LinearSystem
+from policy_engine.release.output_ledger.linear_systems import LinearSystem
 from policy_engine.release.output_ledger.spans import TOO_LARGE, cells_of
 from policy_engine.release.output_ledger.told_figures import system_figures
 from policy_engine.release.output_ledger.whole_counts import TOO_NARROW

@@ -25,11 +25,16 @@ STATISTICS = "statistics:"
 """The linear systems of all statistics of a column."""
 _SPREADS = ("std", "var", "sem", "skew")
 """What outputs of sessions tell of how a column is spread."""
+AMOUNTS = "amounts:"
+"""The linear systems of all that is told of a column about those who have something in it."""
 _RANKED = ("MEDIAN", "QUANTILE", "PERCENTILE", "APPROX", "MODE")
 
 Bounds = Mapping[str, tuple[float, float]]
 MayTell = Callable[[str, NDArray[np.bool_], NDArray[np.bool_]], bool]
 """Whether what a figure of some units and one of others, (units,) each, differ by may be told."""
+Contributing = Callable[[str], Sequence[NDArray[np.bool_]]]
+"""Which units add something to what is told of a column, (units,), as far as it may be known who
+does not; for each value by which others may be known. There is none where nothing is known."""
 Contributions = Callable[[str], NDArray[np.float64] | None]
 """What each unit has in a column, (units,), NaN where it has nothing; None where nobody knows."""
 
@@ -127,6 +132,8 @@ class OutputAnswer:
     is given where it may not be told of suppressed cells of nobody that they are. `measured` says
     which columns follow from others: a ledger that knows one of these measures totals, means and
     other statistics of a column by it.
+    `contributing` tells who adds something to what is told of a column: of these, there have to be
+    enough.
     `owners` are whose the units are, where somebody may have several: a threshold is then so many
     units that they are of enough owners, whosever they are. Where a person has `accepted` the
     answer, who that is: what it releases need not stay unknown any more, though it was suppressed
@@ -149,6 +156,7 @@ class OutputAnswer:
     empty_parts: FindEmptyParts | None = None
     measured: Measured | None = None
     accepted: str = ""
+    contributing: Contributing | None = None
 
     def check(self) -> None:
         """Raise LedgerError (K037) if the answer cannot be checked as it is."""
@@ -310,6 +318,13 @@ def told_systems(measure: str) -> tuple[str, ...]:
     if measure.startswith(_SHAPE) and not name.upper().startswith(_RANKED):
         return tuple(f"{STATISTICS}{column}" for column in sorted(statistic_columns(measure)))
     return systems_of(measure)
+
+
+@cache
+def told_columns(measure: str) -> frozenset[str]:
+    """Return the columns of which two figures of a measure tell what they differ by."""
+    columns = (column_of(one) or statistics_of(one) for one in told_systems(measure))
+    return frozenset(columns) - {""}
 
 
 def held_measure(holders: NDArray[np.bool_]) -> str:

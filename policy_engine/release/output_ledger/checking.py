@@ -9,6 +9,7 @@ from math import log1p
 from typing import NamedTuple
 
 from policy_engine.release.output_ledger.alike_holders import alike_faults
+from policy_engine.release.output_ledger.amounts import amount_faults
 from policy_engine.release.output_ledger.answers import (
     CellOutcome,
     CellState,
@@ -149,7 +150,8 @@ def _trial(
     held = content.holders, content.owners, content.one_sided
     beside = content.contributions, content.empty_parts
     more = content.may_tell, content.is_same_condition, *held
-    return Trial(before, after, cells, own, fresh, *more, *beside)
+    trial = Trial(before, after, cells, own, fresh, *more, *beside)
+    return replace(trial, contributing=content.contributing)
 
 
 def _found(trial: Trial, table: AtomTable | None, *, partly: bool) -> list[Fault]:
@@ -199,7 +201,12 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
         return
     systems = [*linear_systems(trial, table)]
     # Whether cells of nobody are told of takes longest: it is looked at once nothing else is told.
-    checks = _exact_faults, lambda trial, _: empty_faults(trial, table), _bound_faults
+    checks = (
+        _exact_faults,
+        lambda trial, _: amount_faults(trial, table),
+        lambda trial, _: empty_faults(trial, table),
+        _bound_faults,
+    )
     for check in checks:
         faults = [*check(trial, systems)]
         yield from faults

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from policy_engine.kernels.output_checks.population_differences import Words
 from policy_engine.release.output_ledger.answers import (
     Bounds,
+    Contributing,
     Contributions,
     FindEmptyParts,
     Holders,
@@ -70,6 +71,7 @@ class AnswerContent:
     empty_parts: FindEmptyParts | None = None
     is_accepted: bool = False
     related: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    contributing: Contributing | None = None
 
     @classmethod
     def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":
@@ -80,7 +82,8 @@ class AnswerContent:
         about = *more, answer.holders, answer.owners, answer.one_sided
         beside = answer.contributions, answer.empty_parts
         content = cls(populations.units, populations.blocks, prints, *about, *beside)
-        return replace(content, is_accepted=bool(answer.accepted))
+        is_accepted = bool(answer.accepted)
+        return replace(content, is_accepted=is_accepted, contributing=answer.contributing)
 
     def block_keys(self) -> list[bytes]:
         """Return the fingerprints of each block's populations, by which it is known again."""

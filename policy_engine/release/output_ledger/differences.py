@@ -12,6 +12,7 @@ from policy_engine.kernels.output_checks.population_differences import (
     near_populations,
 )
 from policy_engine.release.output_ledger.answers import (
+    Contributing,
     Contributions,
     FindEmptyParts,
     Holders,
@@ -71,6 +72,7 @@ class Trial:
     contributions: Contributions | None = None
     empty_parts: FindEmptyParts | None = None
     limit: TimeLimit = field(default_factory=TimeLimit)
+    contributing: Contributing | None = None
 
     def are_enough(self, members: NDArray[np.bool_]) -> bool:
         """Return whether some units, (units,), of which there are fewer than the threshold, are of

@@ -17,11 +17,12 @@ from policy_engine.kernels.output_checks.released_span import random_prime
 from policy_engine.kernels.output_checks.sparse_span import SparseRows, spanning_columns
 from policy_engine.release.output_ledger.alike_holders import EndEquations, telling_rows
 from policy_engine.release.output_ledger.answers import COUNT, PERSONS, ToldFigures, systems_of
+from policy_engine.release.output_ledger.atom_contents import AtomContents
 from policy_engine.release.output_ledger.bounding import MOST_DENSE, UNDECIDED
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.knowledge import AtomTable
-from policy_engine.release.output_ledger.linear_systems import CELLS, AtomContents
+from policy_engine.release.output_ledger.linear_systems import CELLS
 from policy_engine.release.output_ledger.spans import SUPPRESSED_DERIVED, TOO_LARGE
 from policy_engine.release.output_ledger.told_cells import told_cells
 

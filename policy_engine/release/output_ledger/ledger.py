@@ -61,7 +61,9 @@ class OutputLedger:
       threshold, and several of them tell together of that many times as many units (K043);
     - no linear combination of released cells may tell of fewer units than the threshold (K043), or
       give the value of a suppressed cell (K044): differences of unions, complements within totals,
-      trackers, and means beside sums. The largest threshold counts that any answer ever had.
+      trackers, and means beside sums. The largest threshold counts that any answer ever had;
+    - of what is told of a column, where the answer says who is `contributing` something to it, none
+      may tell of fewer of these than the threshold (K043).
 
     - whole counts that are not negative may tell no more than that (K045), nor may sums of which
       the answer states the bounds of a contribution; where a suppressed cell has a `Protection`,

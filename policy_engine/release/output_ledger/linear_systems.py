@@ -1,6 +1,6 @@
 """What is known as sums over atoms: one linear system for each measure and set of linked atoms."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from secrets import randbits
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from policy_engine.kernels.components import components
 from policy_engine.kernels.output_checks.sparse_span import SparseRows
 from policy_engine.release.output_ledger.answers import (
+    AMOUNTS,
     COUNT,
     STATISTICS,
     column_of,
@@ -19,8 +20,10 @@ from policy_engine.release.output_ledger.answers import (
     is_of_its_own,
     statistic_columns,
     systems_of,
+    told_columns,
     valued_column,
 )
+from policy_engine.release.output_ledger.atom_contents import AtomContents
 from policy_engine.release.output_ledger.differences import Trial
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.populations import BitBlock
@@ -33,63 +36,6 @@ CELLS = 4_000
 
 _Places = NDArray[np.int64]
 _Masks = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class AtomContents:
-    """What atoms have of something that each unit has from nothing to one of, as far as between the
-    least and the largest value in a column: the `units` that have any value, their `sums`, and
-    which atoms are at one end, none of a unit's in them being above the least, or below the most;
-    (atoms,) each."""
-
-    units: NDArray[np.int64]
-    sums: NDArray[np.float64]
-    are_least: _Masks
-    are_most: _Masks
-
-    @classmethod
-    def of_units(
-        cls, atoms: NDArray[np.int64], count: int, values: NDArray[np.float64]
-    ) -> "AtomContents":
-        """Return the contents of so many atoms by the value and the atom, from 0 on, of units."""
-        is_in = np.isfinite(values)
-        values, atoms = values[is_in], atoms[is_in]
-        low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
-        width = (high - low) or 1.0
-        units = np.bincount(atoms, minlength=count)
-        sums = np.bincount(atoms, (values - low) / width, minlength=count).astype(np.float64)
-        above = np.bincount(atoms, values > low, minlength=count) > 0
-        below = np.bincount(atoms, values < high, minlength=count) > 0
-        return cls(units, sums, (units > 0) & ~above, (units > 0) & ~below)
-
-    @classmethod
-    def of_holders(
-        cls, atoms: NDArray[np.int32], sizes: NDArray[np.int64], holders: _Masks
-    ) -> "AtomContents":
-        """Return the contents of atoms of these sizes by whether units are holders, and their atom:
-        as `of_units`, in a fraction of the time."""
-        held = np.bincount(atoms[holders], minlength=len(sizes))
-        is_alike = int(held.sum()) in (0, len(holders))
-        sums, some = held.astype(np.float64) * (not is_alike), sizes > 0
-        return cls(
-            sizes, sums, some & (is_alike | (held == 0)), some & (is_alike | (held == sizes))
-        )
-
-    @property
-    def are_ends(self) -> _Masks:
-        """Which atoms are at one end or the other."""
-        return self.are_least | self.are_most
-
-    def merged(self, numbers: NDArray[np.int64], count: int) -> "AtomContents":
-        """Return the contents of other atoms that have these as parts: `numbers` are those that
-        each becomes a part of, -1 for none."""
-        is_in = numbers >= 0
-        own, some = numbers[is_in], self.units[is_in] > 0
-        units = np.bincount(own, self.units[is_in], minlength=count).astype(np.int64)
-        sums = np.bincount(own, self.sums[is_in], minlength=count).astype(np.float64)
-        above = np.bincount(own, some & ~self.are_least[is_in], minlength=count) > 0
-        below = np.bincount(own, some & ~self.are_most[is_in], minlength=count) > 0
-        return AtomContents(units, sums, (units > 0) & ~above, (units > 0) & ~below)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,11 +79,14 @@ class LinearSystem:
         return numbers
 
 
-def linear_systems(trial: Trial, table: AtomTable) -> Iterator[LinearSystem]:
-    """Yield the systems in which something may be wrong, for each measure and set of linked atoms:
-    those with a suppressed cell, and new ones with atoms of fewer units than allowed."""
+def linear_systems(
+    trial: Trial, table: AtomTable, names: Sequence[str] | None = None
+) -> Iterator[LinearSystem]:
+    """Yield the systems in which something may be wrong, for each measure, or those of some names,
+    and set of linked atoms: those with a suppressed cell, and new ones with atoms of fewer units
+    than allowed."""
     layers = _layers(trial.after)
-    for name in _names(trial):
+    for name in _names(trial) if names is None else names:
         sums = _sums(trial, table, layers, name)
         few = sums.owners.least
         most = replace(sums.owners, least=few * _statistic_count(trial.after, name))
@@ -190,6 +139,8 @@ def is_row(name: str, measure: str) -> bool:
     """Return whether released values of a measure are rows of a system."""
     if name.startswith(STATISTICS):
         return name.removeprefix(STATISTICS) in statistic_columns(measure)
+    if name.startswith(AMOUNTS):
+        return name.removeprefix(AMOUNTS) in told_columns(measure)
     systems = systems_of(measure)
     if not systems:
         return name in (OPAQUE, measure) or (bool(systems_of(name)) and not is_of_its_own(name))

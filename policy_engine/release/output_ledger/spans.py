@@ -20,7 +20,8 @@ from policy_engine.release.output_ledger.told_figures import system_figures
 
 FEW_DERIVED, SUPPRESSED_DERIVED, TOO_LARGE = "K043", "K044", "K046"
 
-_PRIMES = 2
+PRIMES = 2
+"""How many primes are tried: what is derived modulo one may not be, by chance, modulo another."""
 
 
 def span_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
@@ -32,10 +33,10 @@ def span_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     if system.is_too_large:
         yield Fault(TOO_LARGE, cells_of(trial, system, system.fresh_numbers))
         return
-    for _ in range(_PRIMES):
+    for _ in range(PRIMES):
         trial.limit.check()
         prime = random_prime()
-        faults = [*_target_faults(trial, system, prime), *_light_faults(trial, system, prime)]
+        faults = [*_target_faults(trial, system, prime), *light_faults(trial, system, prime)]
         yield from faults
         if faults:
             return
@@ -92,7 +93,7 @@ def _target_figures(
     return system_figures(trial.after, system, is_used, is_about, "withheld", ends)
 
 
-def _light_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fault]:
+def light_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fault]:
     """Yield the cells that, together with others, tell of fewer owners than allowed."""
     if not system.owners.are_small.any() or not system.is_fresh.any():
         return

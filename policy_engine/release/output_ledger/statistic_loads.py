@@ -15,6 +15,7 @@ number of units, by Cauchy and Schwarz. Totals and means of groups, which are of
 leave at least 1 - 1/m of the dimensions of what is unknown.
 
 Where somebody has several units, |P| / m is of persons on the right, who are no more than units.
+Units that have nothing in the column are in no population: who they are may be known.
 
 That two populations have one unit in common loads them by little, so that it does not depend on
 the secret of one person whether a statistic is released, unless the load is all but reached.
@@ -27,6 +28,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.release.output_ledger.amounts import contributing_table
 from policy_engine.release.output_ledger.answers import ToldFigures, statistic_columns
 from policy_engine.release.output_ledger.differences import Fault, Trial, population_figures
 from policy_engine.release.output_ledger.knowledge import AtomTable
@@ -49,7 +51,8 @@ def load_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
 
 
 def _faults_of(trial: Trial, table: AtomTable, column: str, places: list[int]) -> Iterator[Fault]:
-    loads = _Loads.of(table, _statistics(trial, column), np.array(trial.after.sizes, np.float64))
+    table, sizes = _contributing(trial, table, column)
+    loads = _Loads.of(table, _statistics(trial, column), sizes)
     for number in loads.suspects():
         excess = loads.sums[number] - loads.limit(number)
         if excess <= _TINY * loads.sums[number]:
@@ -64,6 +67,21 @@ def _faults_of(trial: Trial, table: AtomTable, column: str, places: list[int]) -
         meeting = tuple(place for place in places if trial.numbers[place] in met)
         if meeting:
             yield Fault(TOO_MANY, meeting, partial(_load_figures, trial, column, number))
+
+
+def _contributing(trial: Trial, table: AtomTable, column: str) -> tuple[AtomTable, _Floats]:
+    """Return the atoms, and the sizes of populations, (populations,), of those units that have
+    something in a column: others have nothing that could be told. Of all, where nobody knows."""
+    sizes = np.array(trial.after.sizes, np.float64)
+    masks = trial.contributing(column) if trial.contributing else ()
+    if not len(masks):
+        return table, sizes
+    own = contributing_table(trial, table, masks[0])
+    counts = np.bincount(table.atoms.numbers[masks[0]], minlength=len(table.atoms.sizes))
+    sums = np.zeros(len(sizes) + 1)
+    for layer in table.members % (len(sizes) + 1):
+        sums += np.bincount(layer, counts, len(sizes) + 1)
+    return own._replace(atoms=table.atoms._replace(sizes=counts.astype(np.int64))), sums[:-1]
 
 
 def _load_figures(trial: Trial, column: str, number: int) -> ToldFigures:

@@ -114,3 +114,13 @@ def test_any_statistics_are_of_enough_units_together(tmp_path_factory, questions
     for size in range(1, len(known) + 1):
         for some in combinations(known, size):
             assert len(frozenset().union(*(one for one, _ in some))) >= size * LEAST
+
+
+@pytest.mark.parametrize("owners", [None, UnitOwners(np.arange(UNITS))])
+@pytest.mark.parametrize(("some", "count"), [(7, 2), (24, 8)])
+def test_units_that_have_nothing_in_the_column_bear_no_statistics(ledger, owners, some, count):
+    measures, is_counted = (VARIANCE, *COVARIANCES), np.arange(UNITS) < some
+    cells = tuple(OutputCell(0, measure, None, LEAST) for measure in measures)
+    own = counts(one_of(UNITS, range(24)), contributing=lambda _: [is_counted])
+    outcome = ledger.check_and_record(replace(own, cells=cells, owners=owners), partly=True)
+    assert [cell.state == "released" for cell in outcome.cells] == [n < count for n in range(9)]

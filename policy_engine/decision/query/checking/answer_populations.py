@@ -154,6 +154,7 @@ def ledger_answer(
         tuple(cells),
         name=scope.name,
         may_tell=may_tell,
+        contributing=None if may_tell is None else may_tell.contributing,
         is_same_condition=is_same,
         owners=dataset_rows.row_owners,
         contributions=dataset_rows.values,

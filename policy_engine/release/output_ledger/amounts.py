@@ -1,0 +1,68 @@
+"""What combinations of figures tell of a column: of enough units that add something to them.
+
+Who has nothing in a column, such as no pay, is not hidden by others who have none: that somebody is
+out of work may be known. So what combinations of totals, means and deviations of a column tell is
+to be of enough owners who have something in it. How many these are depends on what one of them has
+only where they are just as many as are enough: atoms where nobody has anything count as few.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.output_checks.released_span import random_prime
+from policy_engine.release.output_ledger.answers import AMOUNTS, told_columns
+from policy_engine.release.output_ledger.differences import Fault, Trial
+from policy_engine.release.output_ledger.knowledge import AtomTable
+from policy_engine.release.output_ledger.linear_systems import LinearSystem, linear_systems
+from policy_engine.release.output_ledger.spans import PRIMES, TOO_LARGE, cells_of, light_faults
+from policy_engine.release.output_ledger.unit_owners import AtomOwners
+
+
+def amount_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
+    """Yield the fresh cells that tell, with others, something of a column about too few owners who
+    have something in it."""
+    if trial.contributing is None:
+        return
+    columns = {name for one in trial.fresh for name in told_columns(trial.cells[one].measure)}
+    for column in sorted(columns):
+        for is_counted in trial.contributing(column):
+            own = contributing_table(trial, table, is_counted)
+            if not _is_other(trial, table, own, column):
+                continue
+            for system in linear_systems(trial, own, [f"{AMOUNTS}{column}"]):
+                yield from _faults_of(trial, system)
+
+
+def contributing_table(trial: Trial, table: AtomTable, is_counted: NDArray[np.bool_]) -> AtomTable:
+    """Return a table whose atoms are of the owners of those units alone that count, (units,)."""
+    atoms, count = table.atoms.numbers[is_counted].astype(np.int64), len(table.atoms.sizes)
+    least = table.owners.least
+    if trial.owners is None:
+        sizes = np.bincount(atoms, minlength=count).astype(np.int64)
+        return table._replace(owners=AtomOwners.of_units(sizes, least))
+    numbers = trial.owners.numbers[is_counted]
+    return table._replace(owners=AtomOwners.of_pairs(atoms, numbers, count, least))
+
+
+def _is_other(trial: Trial, table: AtomTable, own: AtomTable, column: str) -> bool:
+    """Return whether somebody in a population of which something is told of a column does not
+    count."""
+    numbers = set[int]()
+    for measure, populations in trial.after.released.items():
+        if column in told_columns(measure):
+            numbers |= populations
+    is_other = own.owners.sizes != table.owners.sizes
+    return bool(np.isin(table.members[:, is_other], [*numbers]).any())
+
+
+def _faults_of(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
+    if system.is_too_large:
+        yield Fault(TOO_LARGE, cells_of(trial, system, system.fresh_numbers))
+        return
+    for _ in range(PRIMES):
+        faults = [*light_faults(trial, system, random_prime())]
+        yield from faults
+        if faults:
+            return
