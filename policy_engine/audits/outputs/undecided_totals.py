@@ -78,22 +78,36 @@ def _is_told(
     for layouts in product(*ways):
         if time.monotonic() > deadline:
             return True
-        figures = _figures(linked, link(layouts, linked.numbers[: len(layouts)]), is_public)
-        if figures is not None:
-            is_possible = True
-            with np.errstate(invalid="ignore"):
-                is_small = (figures > small.least - _NEAR) & (figures < small.enough - _NEAR)
-            if is_small.any():
-                return True
+        layout = link(layouts, linked.numbers[: len(layouts)])
+        figures = _figures(linked, layout, is_public, linked.slack)
+        is_possible |= figures is not None
+        if _has_small(figures, small):
+            return True
+        # Rounded figures may have been made to add up.
+        exact = np.zeros_like(linked.slack)
+        if linked.slack.max(initial=0) >= 1 and _has_small(
+            _figures(linked, layout, is_public, exact), small
+        ):
+            return True
     return not is_possible
 
 
-def _figures(linked: LinkedTables, layout: TableLayout, is_public: Cells) -> Figures | None:
+def _has_small(figures: Figures | None, small: SmallCounts) -> bool:
+    if figures is None:
+        return False
+    with np.errstate(invalid="ignore"):
+        is_small = (figures > small.least - _NEAR) & (figures < small.enough - _NEAR)
+    return bool(is_small.any())
+
+
+def _figures(
+    linked: LinkedTables, layout: TableLayout, is_public: Cells, slack: Figures
+) -> Figures | None:
     """Return the figures of cells that are not shown but follow, by a layout of the first tables,
-    (cells,), NaN for others; None where there are none by it."""
+    (cells,), NaN for others; None where there are none by it. Those shown are off by `slack`."""
     size = layout.cells
     is_unknown = ~is_public[:size]
     if not can_solve():
         is_fixed = determined(layout.equations, is_unknown) & linked.is_blank[:size]
         return np.where(is_fixed, 1.0, np.nan)
-    return fixed_values(layout.equations, linked.values[:size], linked.slack[:size], is_unknown)
+    return fixed_values(layout.equations, linked.values[:size], slack[:size], is_unknown)

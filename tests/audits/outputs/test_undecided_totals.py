@@ -26,6 +26,13 @@ def test_a_blank_that_a_total_of_another_name_would_tell_is_for_a_person(tmp_pat
     assert told(tmp_path, "region,n\nnorth,70\nsouth,.\nwest,63\n") == [True]
 
 
+def test_rounded_figures_that_add_up_tell_as_exact_ones_do(tmp_path):
+    # Multiples of three: 33 - 12 - 15 is 6 where figures were rounded so as to add up.
+    rows = "north,.,.,.,126\nsouth,30,12,21,.\nwest,12,15,.,33\neast,30,30,30,90\n"
+    assert told(tmp_path, f"region,a,b,c,persons\n{rows}") == [True]
+    assert told(tmp_path, f"region,a,b,c,persons\n{rows.replace('33', '48')}") == [False]
+
+
 def test_what_is_enough_and_whether_nobody_is_a_secret_are_those_of_the_profile(tmp_path):
     assert told(tmp_path, PERSONS, small=SmallCounts(1, 5)) == [False]
     zero = "region,men,women,persons\nnorth,.,40,40\nsouth,30,.,30\n"
