@@ -165,3 +165,11 @@ def test_three_sessions_do_not_tell_of_few_either(begin, tmp_path):
         counts.append(sum(len(pd.read_csv(one).dropna()) for one in files.glob("*.csv")))
     assert counts[:2] == [2, 2]
     assert counts[2] < 2
+
+
+def test_figures_do_not_tell_together_that_all_of_some_have_nothing(begin):
+    data = persons(12)
+    session = begin(data)
+    first = session.groupby("one", data=data[data.pay > 0])["pay"].mean()
+    assert (first.status, session.groupby("two")["pay"].mean().status) == ("released", "suppressed")
+    assert begin(data, "alone").groupby("two")["pay"].mean().status == "released"
