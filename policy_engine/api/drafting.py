@@ -94,9 +94,9 @@ def draft_policy(
     others), a column that there is not (C005), or one without a column to generalise (C010).
     """
     table = read_rows(data)
-    stem = slug(name or (Path(data).name.partition(".")[0] if isinstance(data, str | Path) else ""))
-    own = names or PolicyNames()
-    own = own if own.dataset else replace(own, dataset=stem)
+    data_name = Path(data).name.partition(".")[0] if isinstance(data, str | Path) else ""
+    stem, own = slug(name or data_name), names or PolicyNames()
+    own = own if own.dataset else replace(own, dataset=slug(data_name or name))
     columns = _columns(table, parts or {})
     progress("trying settings", 0, len(TRIED_K))
     tried = spread_rows(table, MOST_TRIED_ROWS)

@@ -32,6 +32,7 @@ def test_a_first_policy_is_carried_out_and_tested(drafted, data, tmp_path):
         "clients-2026-city.csv",
     ]
     release = apply_policy(written[0], {"": data})
+    assert "target: clients-2026\n" in written[0].read_text()
     assert set(release.table.column_names) == {"zip", "age", "city", "status"}
     assert run_policy_tests(written[1]).passed
 

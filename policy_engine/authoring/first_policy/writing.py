@@ -26,7 +26,7 @@ def first_policy(
     words = _words(columns, k, names, files)
     head = (
         "# A first policy, proposed from the table: change what you know better.\n"
-        "# PolicyNames without a scheme are completed by the namespace: make it your own.\n"
+        "# Names without a scheme are completed by the namespace: make it your own.\n"
     )
     text = head + "".join(_commented(words, columns)) + "".join(_left_out(columns))
     taxonomies = {files[one.name]: one.taxonomy for one in columns if one.taxonomy}
