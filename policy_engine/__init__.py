@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from policy_engine.authoring.diff import compare_policies
     from policy_engine.authoring.policy_tests import run_policy_tests
     from policy_engine.authoring.schema import policy_schema, short_policy_schema
+    from policy_engine.data.csv_format import CsvFormat, csv_files_as
     from policy_engine.decision import Decider, Decision, Request, World, read_request, read_world
     from policy_engine.decision.compliance import compliance_report
     from policy_engine.decision.log import DecisionLog, verify_log
@@ -97,6 +98,7 @@ _HOMES = {
         "authoring.diff": ("compare_policies",),
         "authoring.policy_tests": ("run_policy_tests",),
         "authoring.schema": ("policy_schema", "short_policy_schema"),
+        "data.csv_format": ("CsvFormat", "csv_files_as"),
         "decision": ("Decider", "Decision", "Request", "World", "read_request", "read_world"),
         "decision.compliance": ("compliance_report",),
         "decision.log": ("DecisionLog", "verify_log"),
@@ -114,6 +116,7 @@ _HOMES = {
 __all__ = [
     "AnswerReview",
     "CentralPrivacy",
+    "CsvFormat",
     "Decider",
     "Decision",
     "DecisionLog",
@@ -147,6 +150,7 @@ __all__ = [
     "compare_release",
     "compliance_report",
     "convert_policy",
+    "csv_files_as",
     "decide_request",
     "decider",
     "draft_policy",

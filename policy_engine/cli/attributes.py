@@ -27,6 +27,7 @@ from policy_engine.cli.fitted import (
 from policy_engine.cli.options import Format, FormatOption, InputOption, OwnersOption
 from policy_engine.cli.parsing import parse_folder, parse_names, usage_error
 from policy_engine.cli.shared_options import with_acting_options, with_reading_options
+from policy_engine.cli.table_options import with_table_options
 from policy_engine.cli.trainers import trainer_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
 
+@with_table_options("data")
 @with_reading_options()
 @with_acting_options()
 def attribute(

@@ -40,6 +40,7 @@ from policy_engine.cli.generating import generative
 from policy_engine.cli.options import Format, FormatOption, InputOption, OwnersOption
 from policy_engine.cli.parsing import parse_names, parse_numbers, usage_error
 from policy_engine.cli.shared_options import with_acting_options, with_reading_options
+from policy_engine.cli.table_options import with_table_options
 from policy_engine.cli.trainers import trainer_of
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ audits.command()(attribute)
 
 
 @audits.command()
+@with_table_options("data", "predictions")
 @with_reading_options()
 @with_acting_options()
 def membership(
@@ -286,6 +288,7 @@ def _print_audit(audit: "MembershipAudit", output_format: Format, written: list[
 
 
 @audits.command()
+@with_table_options("data")
 @with_reading_options()
 @with_acting_options()
 def tradeoff(

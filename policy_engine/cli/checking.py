@@ -32,6 +32,7 @@ from policy_engine.cli.reviewing import (
     print_decided,
 )
 from policy_engine.cli.shared_options import with_reading_options
+from policy_engine.cli.table_options import with_table_options
 from policy_engine.errors import PolicyEngineError
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ ExpectOption = Annotated[
 
 
 @checks.command(TABLES)
+@with_table_options("table", "counts", "data")
 @with_reading_options()
 def check_files(
     table: Annotated[
@@ -248,6 +250,7 @@ def _standing_json(one: Any) -> dict[str, Any]:
 
 
 @checks.command()
+@with_table_options("data")
 @with_reading_options()
 def accept(
     folder: FolderArgument,

@@ -24,12 +24,14 @@ from policy_engine.cli.options import (
 )
 from policy_engine.cli.parsing import check_keys, exit_with_two, parse_paths
 from policy_engine.cli.shared_options import with_reading_options
+from policy_engine.cli.table_options import with_table_options
 from policy_engine.errors import PolicyEngineError
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
 
+@with_table_options("data")
 @with_reading_options()
 def decide(
     policy: PolicyOption,

@@ -17,11 +17,13 @@ from policy_engine.cli.options import (
 )
 from policy_engine.cli.parsing import make_engine, parse_paths
 from policy_engine.cli.shared_options import with_quiet_option
+from policy_engine.cli.table_options import with_table_options
 
 if TYPE_CHECKING:
     from policy_engine.audits.disclosure.result import Agreement
 
 
+@with_table_options("original", "population", "holdout")
 @with_quiet_option
 def disclosure(
     original: Annotated[

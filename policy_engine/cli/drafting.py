@@ -10,12 +10,14 @@ from policy_engine.cli.answers import print_json, progress_bar
 from policy_engine.cli.options import Format, FormatOption, OverwriteOption
 from policy_engine.cli.parsing import usage_error
 from policy_engine.cli.shared_options import with_quiet_option
+from policy_engine.cli.table_options import with_table_options
 
 if TYPE_CHECKING:
     from policy_engine.api.drafting import DraftedPolicy
     from policy_engine.authoring.first_policy import PolicyNames
 
 
+@with_table_options("data")
 @with_quiet_option
 def init(
     data: Annotated[

@@ -8,11 +8,13 @@ import typer
 from policy_engine.cli.answers import print_json, progress_bar
 from policy_engine.cli.options import Format, FormatOption
 from policy_engine.cli.shared_options import with_quiet_option
+from policy_engine.cli.table_options import with_table_options
 
 if TYPE_CHECKING:
     from policy_engine.audits.generative.result import GenerativeAudit
 
 
+@with_table_options("members", "holdout", "synthetic", "reference")
 @with_quiet_option
 def generative(
     members: Annotated[

@@ -12,6 +12,9 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "asset=IRI": "--asset IRI",
         "classes=(CLASS, ...)": "--classes CLASS,CLASS,...",
+        "CsvFormat(decimal=MARK)": "--decimal MARK",
+        "CsvFormat(delimiter=MARK)": "--delimiter MARK",
+        "CsvFormat(encoding=NAME)": "--encoding NAME",
         "attempts=DIR": "--attempts DIR",
         "contexts={URL: FILE}": "--context URL=FILE",
         "data={IRI: PATH}": "--data IRI=PATH",

@@ -11,6 +11,7 @@ from policy_engine.api.suggesting import suggest_hierarchy
 from policy_engine.cli.answers import print_json
 from policy_engine.cli.options import Format, FormatOption, Kind, OverwriteOption, SampleKind
 from policy_engine.cli.parsing import usage_error
+from policy_engine.cli.table_options import with_table_options
 from policy_engine.data import samples
 from policy_engine.data.atomic_file import write_file
 from policy_engine.errors import did_you_mean, join_names
@@ -138,6 +139,7 @@ def sample(
 
 
 @hierarchies.command()
+@with_table_options("table")
 def suggest(
     table: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, CSV.gz, Parquet or npz.")],
     column: Annotated[str, typer.Argument(metavar="COLUMN", help="The column.")],

@@ -45,6 +45,7 @@ from policy_engine.cli.shared_options import (
     with_quiet_option,
     with_reading_options,
 )
+from policy_engine.cli.table_options import with_table_options
 from policy_engine.errors import PlanError, PolicyError
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 from policy_engine.cli.releasing import TimeLimitOption
 
 
+@with_table_options("data")
 @with_quiet_option
 @with_reading_options()
 @with_acting_options("more")
@@ -148,6 +150,7 @@ def certify(
         console().print(f"the record opens the certificate, {comparison}", markup=False)
 
 
+@with_table_options("original")
 @with_quiet_option
 @with_reading_options()
 def compare(
@@ -241,6 +244,7 @@ def compare(
         console().print(f"written: {report}", markup=False, soft_wrap=True)
 
 
+@with_table_options("data")
 @with_quiet_option
 @with_reading_options()
 @with_acting_options()

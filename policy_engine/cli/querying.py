@@ -35,6 +35,7 @@ from policy_engine.cli.reviewing import (
     send_for_review,
 )
 from policy_engine.cli.shared_options import with_reading_options
+from policy_engine.cli.table_options import with_table_options
 from policy_engine.data.atomic_file import check_destination, check_private, write_file
 from policy_engine.errors import PolicyEngineError, RequestError, format_count, join_names
 
@@ -100,6 +101,7 @@ class RowFormat(StrEnum):
     JSON = "json"
 
 
+@with_table_options("data")
 @with_reading_options()
 def query(
     sql: Annotated[

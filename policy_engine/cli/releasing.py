@@ -39,6 +39,7 @@ from policy_engine.cli.shared_options import (
     with_quiet_option,
     with_reading_options,
 )
+from policy_engine.cli.table_options import with_table_options
 from policy_engine.data.storage import read_errors
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ TimeLimitOption = Annotated[
 ]
 
 
+@with_table_options("data")
 @with_reading_options()
 @with_acting_options()
 def plan(
@@ -160,6 +162,7 @@ def _estimate(
     return _PlanEstimate(plan, cost, effort)
 
 
+@with_table_options("data")
 @with_quiet_option
 @with_reading_options()
 @with_acting_options()
@@ -301,6 +304,7 @@ _KEYLESS = (
 )
 
 
+@with_table_options("table")
 def show(
     table: Annotated[
         Path,

@@ -9,12 +9,14 @@ from policy_engine.cli.hints import with_options
 from policy_engine.cli.options import DataOption, OwnersOption, PoliciesArgument, ProblemFormat
 from policy_engine.cli.parsing import parse_paths
 from policy_engine.cli.shared_options import with_reading_options
+from policy_engine.cli.table_options import with_table_options
 from policy_engine.errors import Problem, locate
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
 
+@with_table_options("data")
 @with_reading_options()
 def validate(
     policies: PoliciesArgument,

@@ -1,7 +1,6 @@
 """The files of a table: which they are, in which format, and the columns in their headers."""
 
 import csv
-import gzip
 import sys
 import zlib
 from pathlib import Path
@@ -9,6 +8,12 @@ from typing import Literal, get_args
 from zipfile import BadZipFile, ZipFile
 
 from policy_engine.data.column_names import check_column_names
+from policy_engine.data.csv_reading import (
+    ENCODING_HINT,
+    check_is_header,
+    csv_format,
+    open_text,
+)
 from policy_engine.data.storage import data_files, partition_values
 from policy_engine.errors import (
     DataError,
@@ -162,19 +167,20 @@ def _read_column_names(path: Path, kind: Format, table: Path) -> tuple[str, ...]
     try:
         names = _columns_of(path, kind)
     except UnicodeDecodeError as error:
-        message = f"The header is not UTF-8. The byte 0x{error.object[error.start]:02x} is in it."
-        raise DataError.of("C008", message, source=str(path)) from None
+        byte = error.object[error.start]
+        message = f"The header is not {error.encoding.upper()}. The byte 0x{byte:02x} is in it."
+        raise DataError.of("C008", message, ENCODING_HINT, str(path)) from None
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable_file(path, error) from None
     if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
-        raise DataError.of("C008", "The header is not UTF-8.", source=str(path))
+        raise DataError.of("C008", "The header is not UTF-8.", ENCODING_HINT, str(path))
     return (*names, *file_partition_values(path, table))
 
 
 def _columns_of(path: Path, kind: Format) -> tuple[str, ...]:
     if kind in ARRAY_FORMATS:
         return _array_columns(path, kind)
-    return _parquet_columns(path) if kind == "parquet" else _csv_columns(path, kind)
+    return _parquet_columns(path) if kind == "parquet" else _csv_columns(path)
 
 
 def _array_columns(path: Path, kind: Format) -> tuple[str, ...]:
@@ -211,14 +217,17 @@ def _similar_files(path: Path) -> str:
         return ""
 
 
-def _csv_columns(path: Path, kind: Format) -> tuple[str, ...]:
-    opener = gzip.open if kind == "csv.gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
+def _csv_columns(path: Path) -> tuple[str, ...]:
+    form = csv_format(path)
+    errors = "surrogateescape" if form.encoding == "utf-8" else "strict"
+    with open_text(path, form.encoding, errors) as text:
         try:
-            return tuple(next(csv.reader(text, strict=True), ()))
+            names = tuple(next(csv.reader(text, delimiter=form.delimiter, strict=True), ()))
         except csv.Error as error:
             message = f"The header cannot be read: {error}."
             raise DataError.of("C010", message, source=str(path)) from None
+    check_is_header(names, path)
+    return names
 
 
 def _parquet_columns(path: Path) -> tuple[str, ...]:

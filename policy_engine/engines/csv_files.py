@@ -1,19 +1,33 @@
 """Read and write CSV, gzipped or not: RFC 4180, each cell exactly as it is written."""
 
+import codecs
 import csv
-import gzip
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from policy_engine.data.column_names import separator_hint
+from policy_engine.data.csv_format import CsvFormat, declared_format
+from policy_engine.data.csv_reading import (
+    DECIMAL_HINT,
+    ENCODING_HINT,
+    csv_format,
+    has_comma_numbers,
+    is_western_file,
+    open_bytes,
+    open_text,
+    tell_western,
+    to_points,
+)
 from policy_engine.data.table_files import file_format
+from policy_engine.data.text_encodings import UTF_8, WESTERN
 from policy_engine.engines.arrays import constant, from_texts, is_text
 from policy_engine.engines.field_marks import CELL_TEXT, is_masked, untyped_field
 from policy_engine.engines.masking.cells import number_texts
@@ -21,7 +35,10 @@ from policy_engine.errors import DataError, OutputError, PolicyEngineError
 
 _BATCH = 65_536
 _BLOCK = 8_000_000  # bytes; no row may be longer
+_ESCAPED = re.compile("[\udc80-\udcff]")
+"""What a byte becomes that its encoding does not have."""
 _NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$|^$')
+_MARKS = re.compile("[;\t]")
 _MAY_NEED_QUOTES = r'[",\r\n]|^[\x00-\x20]|[\x00-\x20]$|[^\x00-\x7f]|^$'
 """What Arrow can tell of it: to its expressions, blanks are those of ASCII."""
 
@@ -29,17 +46,22 @@ _MAY_NEED_QUOTES = r'[",\r\n]|^[\x00-\x20]|[\x00-\x20]$|[^\x00-\x7f]|^$'
 def read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     """Return some or all columns of a file, as dictionary-encoded texts; empty cells are missing.
 
-    Raises what pyarrow does where a row is ragged or bytes are not UTF-8 (`row_error` says which),
-    DataError (C010) where a quoted cell is not closed.
+    Decimals have points, whatever the file has. Raises what pyarrow does where a row is ragged or
+    bytes are not of its encoding (`row_error` says which), DataError (C010) where a quoted cell is
+    not closed, and as `csv_format` does.
     """
-    _check_quotes(path)
-    names = columns or _header(path)
+    form = _whole_format(path)
+    _check_quotes(path, form.encoding)
+    header = _header(path, form)
+    names = columns or header
     packing = "gzip" if file_format(path) == "csv.gz" else None
     table = pacsv.read_csv(
         pa.input_stream(path, compression=packing),
-        read_options=pacsv.ReadOptions(block_size=_BLOCK),
+        read_options=pacsv.ReadOptions(block_size=_BLOCK, encoding=form.encoding),
         parse_options=pacsv.ParseOptions(
-            newlines_in_values=True, ignore_empty_lines=len(_header(path)) > 1
+            delimiter=form.delimiter,
+            newlines_in_values=True,
+            ignore_empty_lines=len(header) > 1,
         ),
         convert_options=pacsv.ConvertOptions(
             include_columns=list(names),
@@ -48,35 +70,83 @@ def read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
             strings_can_be_null=True,
         ),
     )
+    if form.decimal != ".":
+        table = _with_points(table, form, path)
     return table.cast(pa.schema([untyped_field(name) for name in names]))
 
 
-def _check_quotes(path: Path) -> None:
+def _whole_format(path: Path) -> CsvFormat:
+    """Return the format of a file, whose encoding may first show beyond its beginning."""
+    form = csv_format(path)
+    is_said = declared_format(path).encoding
+    if is_said or form.encoding != UTF_8 or _is_utf_8(path) or not is_western_file(path):
+        return form
+    tell_western(path)
+    return replace(form, encoding=WESTERN)
+
+
+def _is_utf_8(path: Path) -> bool:
+    decoder = codecs.getincrementaldecoder(UTF_8)()
+    with open_bytes(path) as file:
+        try:
+            while chunk := file.read(_BLOCK):
+                if not chunk.isascii():
+                    decoder.decode(chunk)
+        except UnicodeDecodeError:
+            return False
+    return True
+
+
+def _with_points(table: pa.Table, form: CsvFormat, path: Path) -> pa.Table:
+    """Return a table with the decimals of its texts written with points.
+
+    Raises DataError (C010) where numbers could be read in two ways.
+    """
+    table = table.unify_dictionaries()
+    for place, name in enumerate(table.column_names):
+        chunks = table.column(place).chunks
+        texts = chunks[0].dictionary.to_pylist() if chunks else []
+        points = _points(name, texts, form, path)
+        if points is not None and points != texts:
+            values = from_texts(points).dictionary_encode()
+            parts = [
+                pa.DictionaryArray.from_arrays(
+                    values.indices.take(chunk.indices), values.dictionary
+                )
+                for chunk in chunks
+            ]
+            table = table.set_column(place, name, pa.chunked_array(parts, CELL_TEXT))
+    return table
+
+
+def _points(name: str, texts: list[str], form: CsvFormat, path: Path) -> list[str] | None:
+    def error(what: str) -> PolicyEngineError:
+        message = f"The numbers of {name!r} have {what}."
+        hint = DECIMAL_HINT if form.decimal != "," else "Write all numbers of the file in one way."
+        return DataError.of("C010", message, hint, str(path))
+
+    if form.decimal == ",":
+        return to_points(texts, error)
+    if has_comma_numbers([one.strip() for one in texts]):
+        raise error("commas, which its first rows do not show")
+    return None
+
+
+def _check_quotes(path: Path, encoding: str) -> None:
     """Refuse a file in which a quoted cell is not closed: it would swallow the rows after it."""
     quotes = 0
-    with _open_bytes(path) as file:
+    with open_bytes(path) if encoding == UTF_8 else open_text(path, encoding) as file:
+        mark: Any = b'"' if encoding == UTF_8 else '"'
         while chunk := file.read(_BLOCK):
-            quotes += chunk.count(b'"')
+            quotes += chunk.count(mark)
     if quotes % 2:
         message = "A quoted cell is not closed: the file has an odd number of double quotes."
         raise DataError.of("C010", message, source=str(path))
 
 
-def _header(path: Path, errors: str = "strict") -> tuple[str, ...]:
-    with _open_text(path, errors) as text:
-        return tuple(next(csv.reader(text), ()))
-
-
-def _open_bytes(path: Path) -> IO[bytes]:
-    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
-    file: IO[bytes] = opener(path, "rb")
-    return file
-
-
-def _open_text(path: Path, errors: str = "strict") -> IO[str]:
-    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
-    file: IO[str] = opener(path, "rt", encoding="utf-8-sig", newline="", errors=errors)
-    return file
+def _header(path: Path, form: CsvFormat, errors: str = "strict") -> tuple[str, ...]:
+    with open_text(path, form.encoding, errors) as text:
+        return tuple(next(csv.reader(text, delimiter=form.delimiter), ()))
 
 
 def row_error(path: Path) -> PolicyEngineError | None:
@@ -84,17 +154,20 @@ def row_error(path: Path) -> PolicyEngineError | None:
 
     The messages of pyarrow are not used since they may quote values.
     """
-    source = str(path)
-    for line, width, expected in _odd_rows(path):
+    source, form = str(path), csv_format(path)
+    for line, width, expected in _odd_rows(path, form):
         message = f"Line {line} has {width} cells. The header has {expected}."
-        return DataError.of("C007", message, separator_hint(_header(path, "replace")), source)
-    line = _undecodable_line(path)
-    return DataError.of("C008", f"Line {line} is not UTF-8.", source=source) if line else None
+        return DataError.of("C007", message, separator_hint(_header(path, form, "replace")), source)
+    line = _undecodable_line(path, form.encoding)
+    if not line:
+        return None
+    message = f"Line {line} is not {form.encoding.upper()}."
+    return DataError.of("C008", message, ENCODING_HINT, source)
 
 
-def _odd_rows(path: Path) -> Iterator[tuple[int, int, int]]:
-    with _open_text(path, errors="replace") as text:
-        rows = csv.reader(text)
+def _odd_rows(path: Path, form: CsvFormat) -> Iterator[tuple[int, int, int]]:
+    with open_text(path, form.encoding, errors="replace") as text:
+        rows = csv.reader(text, delimiter=form.delimiter)
         expected = len(next(rows, ()))
         with suppress(csv.Error):  # a cell too long for Python's reader
             for row in rows:
@@ -102,19 +175,22 @@ def _odd_rows(path: Path) -> Iterator[tuple[int, int, int]]:
                     yield rows.line_num, len(row), expected
 
 
-def _undecodable_line(path: Path) -> int:
-    with _open_bytes(path) as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                line.decode()
-            except UnicodeDecodeError:
-                return number
+def _undecodable_line(path: Path, encoding: str) -> int:
+    """Return the number of the first line that is not in an encoding, 0 if all are."""
+    number = 0
+    with open_text(path, encoding, errors="surrogateescape") as text:
+        try:
+            for number, line in enumerate(text, start=1):
+                if _ESCAPED.search(line):
+                    return number
+        except UnicodeDecodeError:
+            return number + 1
     return 0
 
 
 def write_csv(table: pa.Table, file: Any) -> None:
     """Write RFC 4180 CSV, quoting only where needed (Arrow's own writer quotes every text)."""
-    file.write(",".join(_quote_cell(name) for name in table.column_names).encode() + b"\n")
+    file.write(",".join(map(_quote_name, table.column_names)).encode() + b"\n")
     missing = '""' if table.num_columns == 1 else ""
     for place, field in enumerate(table.schema):
         if is_masked(field) and not is_text(field.type):
@@ -161,3 +237,8 @@ def _quoted(texts: pa.Array) -> pa.Array:
 
 def _quote_cell(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
+
+
+def _quote_name(name: str) -> str:
+    """Return a name in the header, where marks without quotes could be what separates cells."""
+    return f'"{name}"' if _quote_cell(name) == name and _MARKS.search(name) else _quote_cell(name)

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stored_tables import file_of, problem_of
 
+from policy_engine.data.csv_format import CsvFormat, csv_files_as, telling
 from policy_engine.engines.csv_files import row_error
-from policy_engine.engines.tables import read_table, write_table
-from policy_engine.errors import OutputError
+from policy_engine.engines.tables import infer_types, read_table, write_table
+from policy_engine.errors import DataError, OutputError
 
 
 def test_write_table_quotes_only_where_needed(tmp_path):
@@ -72,7 +73,7 @@ def test_read_table_names_the_line_of_a_ragged_row(tmp_path, text, message, endi
 
 
 def test_ragged_rows_tell_of_other_separators(tmp_path):
-    problem = problem_of(file_of(tmp_path, "a;b\n1,5;2\n", "data.csv"))
+    problem = problem_of(file_of(tmp_path, "a|b;c\n1,5\n", "data.csv"))
     assert (problem.code, "these seem to be by semicolons" in problem.hint) == ("C007", True)
 
 
@@ -117,3 +118,66 @@ def test_bytes_that_are_not_text_are_not_written(tmp_path):
     ) as caught:
         write_table(pa.table({"x": [b"\xff"]}), tmp_path / "x.csv")
     assert caught.value.code == "O002"
+
+
+def cells_of(path, text, encoding="utf-8", **words):
+    path.write_bytes(text.encode(encoding))
+    with telling(lambda _line: None), csv_files_as(CsvFormat(**words), path):
+        return infer_types(read_table(path)).to_pydict()
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8", "utf-8-sig"])
+def test_decimal_commas_become_points_in_any_encoding(tmp_path, encoding):
+    text = "name;pay\nMüller;1.234,50\nWeiß;12,5\nGrün;n/a\nHöfer;\n"
+    cells = cells_of(tmp_path / "data.csv", text, encoding)
+    assert cells == {
+        "name": ["Müller", "Weiß", "Grün", "Höfer"],
+        "pay": ["1234.50", "12.5", "n/a", None],
+    }
+    text = text.replace("n/a", "7")
+    assert cells_of(tmp_path / "data.csv", text, encoding)["pay"] == [1234.5, 12.5, 7.0, None]
+
+
+def test_texts_with_commas_stay_as_they_are(tmp_path):
+    text = "a;b;c\n1,5;1,2,3;Weg 1,2\n2,5;4,5,6;1.2.2020\n"
+    cells = cells_of(tmp_path / "data.csv", text)
+    assert cells == {"a": [1.5, 2.5], "b": ["1,2,3", "4,5,6"], "c": ["Weg 1,2", "1.2.2020"]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        ("1.234\n5\n", "between thousands or before decimals"),
+        ("1,5\n2.5\n", "decimals with points"),
+    ],
+)
+def test_numbers_that_have_two_readings_are_refused(tmp_path, rows, what):
+    with pytest.raises(DataError, match=what):
+        cells_of(tmp_path / "data.csv", f"a\n{rows}", delimiter=";", decimal=",")
+
+
+def test_commas_that_come_late_are_refused(tmp_path):
+    rows = "".join(f"{number};x\n" for number in range(1_000))
+    with pytest.raises(DataError, match="which its first rows do not show"):
+        cells_of(tmp_path / "data.csv", f"a;b\n{rows}1,5;x\n")
+
+
+def test_an_encoding_may_show_late(tmp_path):
+    rows = "x" * 99 + "\n"
+    lines = []
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"name\n" + rows.encode() * 3_000 + "Müller\n".encode("cp1252"))
+    with telling(lines.append):
+        assert read_table(path).column(0)[-1].as_py() == "Müller"
+    assert lines == ["data.csv: read as Windows-1252"]
+
+
+def test_a_file_that_mixes_encodings_is_refused(tmp_path):
+    text = b"name\n" + "Müller\n".encode() + "Grün\n".encode("cp1252")
+    problem = problem_of(file_of(tmp_path, text, "data.csv"), "Müller")
+    assert (problem.code, problem.message) == ("C008", "Line 3 is not UTF-8.")
+
+
+def test_a_name_with_semicolons_is_read_back_as_one(tmp_path):
+    write_table(pa.table({"a;b": ["1;2"]}), tmp_path / "data.csv")
+    assert read_table(tmp_path / "data.csv").to_pydict() == {"a;b": ["1;2"]}

@@ -2,9 +2,7 @@
 
 import re
 import warnings
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Iterator
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,19 +47,10 @@ def read_cells(path: Path) -> FileCells:
     """
     if path.suffix.lower() in SHEETS:
         return _sheet(path)
-    _check_encoding(path)
     table = plain_texts(read_table(path))
     columns = [[_text(one) for one in column.to_pylist()] for column in table.columns]
     rows = tuple(zip(*columns, strict=True))
     return _checked(path, FileCells(tuple(table.column_names), rows))
-
-
-def _check_encoding(path: Path) -> None:
-    """Refuse a text of two bytes for a letter, of which spreadsheets make CSV files, too."""
-    with suppress(OSError), path.open("rb") as file:
-        if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
-            message = "The file is in UTF-16."
-            raise DataError.of("C008", message, "Save it as CSV in UTF-8.", str(path))
 
 
 def _sheet(path: Path) -> FileCells:

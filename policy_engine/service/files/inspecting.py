@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from policy_engine.data.csv_reading import csv_format
 from policy_engine.data.table_files import Format, file_format, read_header, unreadable_file
 from policy_engine.errors import AuditError, DataError, PolicyEngineError, Problem, ServiceError
 from policy_engine.service.files.parquet_sizes import decoded_size
@@ -155,9 +156,14 @@ def _count_rows(path: Path, kind: str, columns: Sequence[str]) -> int:
 
     if kind == "parquet":
         return int(parquet.read_metadata(path).num_rows)
-    texts = csv.ConvertOptions(column_types=dict.fromkeys(columns, binary()))
+    form = csv_format(path)
+    options = {
+        "read_options": csv.ReadOptions(encoding=form.encoding),
+        "parse_options": csv.ParseOptions(delimiter=form.delimiter),
+        "convert_options": csv.ConvertOptions(column_types=dict.fromkeys(columns, binary())),
+    }
     try:
-        with csv.open_csv(path, convert_options=texts) as batches:
+        with csv.open_csv(path, **options) as batches:
             return sum(batch.num_rows for batch in batches)
     except ArrowException as error:
         if _STRADDLING in str(error):

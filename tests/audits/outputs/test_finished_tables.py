@@ -15,6 +15,7 @@ from policy_engine.audits.outputs.finished_tables import (
 )
 from policy_engine.audits.outputs.model import TOTAL, Statbarn
 from policy_engine.audits.outputs.reading_tables import read_finished
+from policy_engine.data.csv_format import telling
 from policy_engine.errors import DataError
 
 TABLE = "region,agr,ind,All\nA,30,40,70\nB,.,33,58\nAll,,,128\n"
@@ -219,14 +220,15 @@ def test_shares_are_those_of_the_next_total(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    "text",
     [
-        (b"a;b\nx;30\ny;40\n", "C010.*semicolon"),
-        (b"a\tb\nx\t30\ny\t40\n", "C010.*tab"),
-        ("a,b\nx,30\ny,40\n".encode("utf-16"), "C008.*UTF-16.*UTF-8"),
+        b"a;b\nx;30\ny;40\n",
+        b"a\tb\nx\t30\ny\t40\n",
+        "a,b\nx,30\ny,40\n".encode("utf-16"),
     ],
 )
-def test_other_separators_and_encodings_are_named(tmp_path, text, problem):
+def test_other_separators_and_encodings_are_read(tmp_path, text):
     (tmp_path / "t.csv").write_bytes(text)
-    with pytest.raises(DataError, match=f"(?s){problem}"):
-        read_finished(tmp_path / "t.csv")
+    with telling(lambda _line: None):
+        table = read_finished(tmp_path / "t.csv")
+    assert table.values.astype(int).tolist() == [30, 40]

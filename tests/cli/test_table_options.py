@@ -1,0 +1,41 @@
+import pytest
+from typer.testing import CliRunner
+
+from policy_engine.cli import app
+from policy_engine.errors import DataError, RequestError
+
+TEXT = "name;pay\nMüller;1,5\nGrün;2,5\n"
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [*arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "pay.csv"
+    path.write_bytes(TEXT.encode("cp1252"))
+    return str(path)
+
+
+def test_what_was_found_is_said_once_beside_the_answer(table):
+    result = run("show", table)
+    assert "Müller" in result.stdout
+    assert "1.5" in result.stdout
+    said = "pay.csv: read as Windows-1252 with ; between cells and , in decimals; --encoding, "
+    assert result.stderr.count(said) == 1
+
+
+def test_options_say_how_a_file_is_written(table):
+    result = run("show", table, "--encoding", "cp1252", "--delimiter", ";", "--decimal", ",")
+    assert ("1.5" in result.stdout, result.stderr) == (True, "")
+    with pytest.raises(DataError, match="not UTF-8"):
+        run("show", table, "--encoding", "utf-8", "--delimiter", ";")
+
+
+def test_options_are_for_the_local_engine(table):
+    with pytest.raises(RequestError, match="--engine local"):
+        run("plan", "policy.yaml", "--data", table, "--decimal", ",", "--engine", "spark")
