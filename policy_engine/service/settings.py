@@ -1,5 +1,6 @@
 """The settings of a service."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -11,6 +12,7 @@ from policy_engine.service.identity.providers import CALLBACK, IdentityProvider,
 from policy_engine.service.runs.clusters import LEAST_MEMORY, MASTERS, Cluster, is_master
 
 PORT = 8642
+_ADDRESS = re.compile(r"https?://([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?/?", re.ASCII)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -69,11 +71,10 @@ class ServiceSettings(BaseModel):
 
     @model_validator(mode="after")
     def _has_safe_address(self) -> Self:
-        if self.public_url and not self.public_url.startswith(("https://", "http://")):
-            message = (
-                f"A public address begins with https:// or http://. Given: {self.public_url!r}."
-            )
-            raise ServiceError.of("N012", message)
+        if self.public_url and not _ADDRESS.fullmatch(self.public_url):
+            message = "A public address is https:// or http://, a host, and its port if need be: "
+            message += "without a name of a user or a path."
+            raise ServiceError.of("N012", message)  # a password may be in what was given
         return self
 
     @model_validator(mode="after")

@@ -35,9 +35,14 @@ def test_the_address_is_where_people_reach_it(tmp_path, given, address, is_secur
     assert (settings.address, settings.is_secure) == (address, is_secure)
 
 
-def test_a_public_address_is_one_of_the_web(tmp_path):
-    with pytest.raises(ServiceError, match="N012"):
-        ServiceSettings(folder=tmp_path, public_url="data.example")
+@pytest.mark.parametrize(
+    "address",
+    ["data.example", "https://a:secret@b", "https://b/x", "https://b?x", "https://", "https://b:x"],
+)
+def test_a_public_address_is_one_of_the_web(tmp_path, address):
+    with pytest.raises(ServiceError, match="N012") as error:
+        ServiceSettings(folder=tmp_path, public_url=address)
+    assert "secret" not in str(error.value)
 
 
 ISSUER = "https://people.example"

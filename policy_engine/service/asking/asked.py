@@ -52,6 +52,6 @@ class Told(BaseModel):
         return self.answer
 
 
-def _problem(told: Mapping[str, Any]) -> Problem:
-    place = Place(**{one: told[one] for one in _PLACE})
-    return Problem(**{one: told[one] for one in _PROBLEM}, place=place)
+def _problem(words: Mapping[str, Any]) -> Problem:
+    place = Place(**{one: words[one] for one in _PLACE})
+    return Problem(**{one: words[one] for one in _PROBLEM}, place=place)

@@ -94,25 +94,25 @@ class QueryAnswers:
         is_last = False
         self._tell(Told(), answers)
         while not is_last:
-            told = self.told(self._waiting.get())
-            is_last = told.is_last
-            self._tell(told, answers)
+            answer = self.told(self._waiting.get())
+            is_last = answer.is_last
+            self._tell(answer, answers)
 
-    def _tell(self, told: Told, answers: BinaryIO) -> None:
-        answers.write(told.model_dump_json().encode() + b"\n")
+    def _tell(self, line: Told, answers: BinaryIO) -> None:
+        answers.write(line.model_dump_json().encode() + b"\n")
         answers.flush()
 
-    def told(self, asked: Asked) -> Told:
+    def told(self, line: Asked) -> Told:
         """Return the answer to a question, or the error there is in its place."""
         with self._lock:
-            self._number, self._stop = asked.number, QueryStop()
+            self._number, self._stop = line.number, QueryStop()
         tally = self.services.decisions.tally
         earlier = tally.totals()
-        told = self._told(asked)
+        answer = self._told(line)
         for labels, count in tally.totals().items():
-            told.effects += [[*labels]] * (count - earlier.get(labels, 0))
-        told.is_last = not self._gives_back()
-        return told
+            answer.effects += [[*labels]] * (count - earlier.get(labels, 0))
+        answer.is_last = not self._gives_back()
+        return answer
 
     def _gives_back(self) -> bool:
         """Return whether the process needs little memory now; if not, once garbage is collected."""
@@ -120,9 +120,9 @@ class QueryAnswers:
             gc.collect()
         return self.limit.is_kept
 
-    def _told(self, asked: Asked) -> Told:
+    def _told(self, line: Asked) -> Told:
         try:
-            return Told(answer=self._answer(asked))
+            return Told(answer=self._answer(line))
         except PolicyEngineError as error:
             return Told.refusal(error)
         except Exception as error:  # noqa: BLE001 (whoever asks waits for an answer)
@@ -132,27 +132,27 @@ class QueryAnswers:
             FAULTS.error("a query failed: %s\n%s", type(error).__name__, place)
             return Told.refusal(InternalError.of("X001", "The query could not be answered."))
 
-    def _answer(self, asked: Asked) -> Any:
-        assert asked.actor is not None  # noqa: S101 (somebody asks)
-        actor, services, stop = asked.actor, self.services, self._stop
+    def _answer(self, line: Asked) -> Any:
+        assert line.actor is not None  # noqa: S101 (somebody asks)
+        actor, services, stop = line.actor, self.services, self._stop
         answers: dict[str, Callable[..., Any]] = {
-            "query": lambda **asked: services.queries.answer(
-                actor, SqlQuestion(**asked), stop
+            "query": lambda **words: services.queries.answer(
+                actor, SqlQuestion(**words), stop
             ).model_dump(mode="json"),
             "accept": lambda review, reason: services.reviews.accept_claimed(
                 review, reason, actor, stop
             ),
             "check": lambda review: services.reviews.check_policies(review, actor),
         }
-        return answers[asked.kind](**asked.question)
+        return answers[line.kind](**line.question)
 
     def _hear(self, questions: BinaryIO) -> None:
         for line in questions:
-            asked = Asked.model_validate_json(line)
-            if asked.kind == "stop":
-                self._end(asked.number)
+            question = Asked.model_validate_json(line)
+            if question.kind == "stop":
+                self._end(question.number)
             else:
-                self._waiting.put(asked)
+                self._waiting.put(question)
         sys.stderr.flush()
         os._exit(0)
 

@@ -58,20 +58,21 @@ class QueryProcess:
         """Whether the process can be asked."""
         return self.process.poll() is None
 
-    def ask(self, asked: Asked, seconds: float, stop: QueryStop, *, is_patient: bool) -> Told:
+    def ask(self, question: Asked, seconds: float, stop: QueryStop, *, is_patient: bool) -> Told:
         """Return what is told within so many seconds; `stop` ends it before, unless it is patient.
 
         Raises QueryError: Q012 where it was ended, Q011 where it took more time or memory. The
         process has then ended as well.
         """
         self._await_start()
-        self._number, self._stopped = asked.number, None
+        self._number, self._stopped = question.number, None
         with stop.watched(self):
-            self._send(asked.model_dump_json().encode())
-            told = Told.model_validate_json(self._told(time.monotonic() + seconds, is_patient))
-        if told.is_last:
+            self._send(question.model_dump_json().encode())
+            line = self._told(time.monotonic() + seconds, is_patient)
+        answer = Told.model_validate_json(line)
+        if answer.is_last:
             self.end()
-        return told
+        return answer
 
     def _await_start(self) -> None:
         """Wait until the process can answer, which is no time of who asks it first."""
@@ -105,18 +106,18 @@ class QueryProcess:
     def _told(self, deadline: float, is_patient: bool) -> bytes:
         stream = self.process.stdout
         assert stream is not None  # noqa: S101 (it is a pipe)
-        poll, told = select.poll(), bytearray()
+        poll, line = select.poll(), bytearray()
         poll.register(stream, select.POLLIN | select.POLLHUP)
-        while not told.endswith(b"\n"):
+        while not line.endswith(b"\n"):
             if poll.poll(_BEAT * 1000):
                 chunk = os.read(stream.fileno(), _CHUNK)
-                told += chunk
-                if not chunk or len(told) > MOST_TOLD:
+                line += chunk
+                if not chunk or len(line) > MOST_TOLD:
                     self.end()
                     raise memory_error() if self._stopped is None else stop_error()
             else:
                 self._check_time(deadline, is_patient)
-        return bytes(told)
+        return bytes(line)
 
     def _check_time(self, deadline: float, is_patient: bool) -> None:
         moment = time.monotonic() - GRACE

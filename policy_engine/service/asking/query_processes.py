@@ -70,11 +70,12 @@ class QueryProcesses:
         """
         seconds = self.settings.query_seconds * (_PATIENCE if is_charged else 1)
         with self._turn(stop, seconds), self._taken() as process:
-            asked = Asked(number=self._numbered(), kind=kind, actor=actor, question=dict(question))
-            told = process.ask(asked, seconds, stop, is_patient=is_charged)
-        for labels in told.effects:
+            number, words = self._numbered(), dict(question)
+            line = Asked(number=number, kind=kind, actor=actor, question=words)
+            answer = process.ask(line, seconds, stop, is_patient=is_charged)
+        for labels in answer.effects:
             tally.add(*labels)
-        return told.checked()
+        return answer.checked()
 
     def prepare(self) -> None:
         """Start a process before the first question, since that takes longer than most answers."""

@@ -21,7 +21,12 @@ class Blobs(Protocol):
     """Files that never change, by names made of the SHA-256 of their content and an ending."""
 
     def put(self, path: Path, name: str) -> None:
-        """Take a file of this machine, which is then no longer where it was: in one step."""
+        """Take a file of this machine in one step; it stays where it was, too, until the caller
+        removes it there."""
+        ...
+
+    def names(self) -> set[str]:
+        """Return the names of all files. Raises ServiceError (N013)."""
         ...
 
     def path(self, name: str) -> Path:
@@ -55,10 +60,20 @@ class LocalBlobs:
     verified: VerifiedFiles = field(default_factory=VerifiedFiles, compare=False)
 
     def put(self, path: Path, name: str) -> None:
-        """Move a file of the same disk into the folder."""
+        """Link a file of the same disk into the folder."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o400)
-        path.replace(self.place(name))
+        draft = self.folder / f".{secrets.token_hex(16)}"
+        try:
+            os.link(path, draft)
+            draft.replace(self.place(name))
+        finally:
+            draft.unlink(missing_ok=True)  # where both are the same file, it stays
+
+    def names(self) -> set[str]:
+        """Return the names of what is in the folder."""
+        with _storage_errors():
+            return {one.name for one in self.folder.iterdir()} if self.folder.is_dir() else set()
 
     def path(self, name: str) -> Path:
         """Return the path of a file in the folder, compared with its digest."""
@@ -154,9 +169,15 @@ class ArrowBlobs:
 
     def copied(self) -> set[str]:
         """Return the names of what is in the folder of copies."""
-        folder = self.copies.folder
+        return self.copies.names()
+
+    def names(self) -> set[str]:
+        """Return the names of what is in the storage."""
+        from pyarrow.fs import FileSelector  # noqa: PLC0415 (slow to import)
+
         with _storage_errors():
-            return {one.name for one in folder.iterdir()} if folder.is_dir() else set()
+            selector = FileSelector(f"{self.root}/files", allow_not_found=True)
+            return {one.base_name for one in self.system.get_file_info(selector) if one.is_file}
 
     def forget_copy(self, name: str) -> None:
         """Remove a file from the folder of copies."""

@@ -119,17 +119,22 @@ class FileFolder:
         if shutil.disk_usage(self.root).free < size + SPARE:
             raise ServiceError.of("N008", f"There is no room for a file of {size:,} bytes.")
 
-    def keep(self, upload_id: str, ending: str) -> str:
-        """Return the name under which an upload is kept from now on, in one step. Raises
-        ServiceError (N013) where a storage does not take it; the upload then stays."""
-        part = self.part(upload_id)
-        name = f"{digest_of_file(part)}.{ending}"
-        self.blobs.put(part, name)
-        return name
+    def name(self, upload_id: str, ending: str) -> str:
+        """Return the name under which an upload is to be kept."""
+        return f"{digest_of_file(self.part(upload_id))}.{ending}"
+
+    def keep(self, upload_id: str, name: str) -> None:
+        """Keep an upload under a name from now on, in one step; what has come of it stays, too.
+        Raises ServiceError (N013) where a storage does not take it."""
+        self.blobs.put(self.part(upload_id), name)
 
     def forget_part(self, upload_id: str) -> None:
         """Remove what has come of an upload."""
         self.part(upload_id).unlink(missing_ok=True)
+
+    def parts(self) -> set[str]:
+        """Return the identifiers of uploads of which something has come."""
+        return {one.name for one in self._parts.iterdir()} if self._parts.is_dir() else set()
 
     def forget(self, name: str) -> None:
         """Remove a file that nothing uses any more."""

@@ -56,8 +56,10 @@ class ServiceFigures:
         except SQLAlchemyError:
             yield Problem("N013", "The database does not answer.")
         if self.settings.runs_at_once and not self._is_supervised:
-            message = "The supervisor of runs has shown no sign of life."
-            yield Problem("N013", f"{message} Seconds allowed: {self.settings.lease:g}.")
+            is_starting = time.monotonic() - self.since <= self.settings.lease
+            message = "has not started yet" if is_starting else "has shown no sign of life"
+            allowed = f"Seconds allowed: {self.settings.lease:g}."
+            yield Problem("N013", f"The supervisor of runs {message}. {allowed}")
         if shutil.disk_usage(self.settings.folder).free < SPARE:
             message = "The disk is nearly full."
             yield Problem("N013", f"{message} Bytes that are to be free: {SPARE:,}.")

@@ -156,12 +156,15 @@ def _inspected(part: Path, name: str) -> UploadedTable:
     return inspect_table(part, ending_of(name))
 
 
-def _note_table(row: StoredDataset, table: UploadedTable) -> str:
+def _ending(table: UploadedTable) -> str:
+    return table.format
+
+
+def _note_table(row: StoredDataset, table: UploadedTable) -> None:
     """Write into a row what its table is; columns that were there before keep their roles."""
     roles = _roles(row)
     row.columns = [{"name": name, "role": roles.get(name)} for name in table.columns]
     row.rows = table.rows
-    return table.format
 
 
 def _roles(row: StoredDataset) -> dict[str, str | None]:
@@ -192,6 +195,7 @@ _TABLES = FileKind(
     Verb.WRITE_DATASETS,
     check_name=ending_of,
     inspect=_inspected,
+    ending=_ending,
     note=_note_table,
     view=_dataset_view,
 )

@@ -155,9 +155,10 @@ def _stewards_of(owner_id: str) -> Select[str]:
 
 
 def _hand_over_runs(session: Session, person_id: str, heir_id: str) -> None:
-    """Let an heir read of the runs that are about what was another's."""
-    heirs = select(RunSubject.run_id).where(RunSubject.person_id == heir_id)
-    mine = session.scalars(
-        select(RunSubject).where(RunSubject.person_id == person_id, RunSubject.run_id.not_in(heirs))
-    ).all()
-    session.add_all(RunSubject(run_id=one.run_id, person_id=heir_id) for one in mine)
+    """Let runs that are about what was another's be about an heir's: nobody else reads of them, or
+    starts others that are about them."""
+    heirs = {*session.scalars(select(RunSubject.run_id).where(RunSubject.person_id == heir_id))}
+    was_theirs = RunSubject.person_id == person_id
+    runs = {*session.scalars(select(RunSubject.run_id).where(was_theirs))}
+    session.execute(delete(RunSubject).where(was_theirs))
+    session.add_all(RunSubject(run_id=one, person_id=heir_id) for one in sorted(runs - heirs))

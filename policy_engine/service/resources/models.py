@@ -97,8 +97,11 @@ def _inspected(part: Path, _: str) -> "ModelKind":
     return inspect_model(part)
 
 
-def _note_kind(row: StoredModel, kind: "ModelKind") -> str:
+def _note_kind(row: StoredModel, kind: "ModelKind") -> None:
     row.kind = kind
+
+
+def _ending(kind: "ModelKind") -> str:
     return ENDINGS[kind]
 
 
@@ -124,6 +127,7 @@ _MODELS = FileKind(
     Verb.WRITE_MODELS,
     check_name=str,
     inspect=_inspected,
+    ending=_ending,
     note=_note_kind,
     view=_model_view,
 )

@@ -46,8 +46,10 @@ class FileKind(Generic[Row, View, Facts]):
     """Raises an error for what no such file is called."""
     inspect: Callable[[Path, str], Facts]
     """Returns what a file is, by its content and its name; raises an error for what none may be."""
-    note: Callable[[Row, Facts], str]
-    """Writes into a row what its file is, and returns the ending by which the file is kept."""
+    ending: Callable[[Facts], str]
+    """Returns the ending by which a file is kept."""
+    note: Callable[[Row, Facts], None]
+    """Writes into a row what its file is."""
     view: Callable[[Row], View]
 
 
@@ -199,15 +201,21 @@ class OwnedFiles(Generic[Row, View, Facts]):
     def _complete(self, actor: Actor, upload_id: str, digest: str) -> View:
         upload, part = self.uploads.whole(actor, upload_id, digest)
         facts = self.kind.inspect(part, upload.name)
+        name = self.files.name(upload_id, self.kind.ending(facts))
+        with self.database.writing() as session:
+            self.removals.owe(session, name)  # should this end before it is known whose it is
         with self.database.writing() as session:
             stored = own_upload(session, actor, upload_id)
             row = self._row(session, actor, self._holder(stored), self.kind.writing)
-            ending = self.kind.note(row, facts)
-            earlier, row.file = row.file, self.files.keep(upload_id, ending)
+            self.kind.note(row, facts)
+            self.files.keep(upload_id, name)
+            earlier, row.file = row.file, name
             row.size = upload.size
             row.revision += 1
             stored.completed = now()
             self.removals.owe(session, earlier)
+            self.removals.forgive(session, name)
+        self.files.forget_part(upload_id)
         self.removals.settle(earlier)
         return self.kind.view(row)
 

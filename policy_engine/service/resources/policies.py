@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from pydantic import BaseModel
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session, selectinload
 
 from policy_engine.api.converting import convert_policy
@@ -29,7 +29,11 @@ from policy_engine.service.identity.authorising import (
 )
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.ownership import check_publishing
-from policy_engine.service.store.access import AccessRequest
+from policy_engine.service.resources.policy_grants import (
+    check_no_grant,
+    note_granted,
+    note_revoked,
+)
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
@@ -79,10 +83,6 @@ class PolicyView(BaseModel):
     versions: list[VersionView]
     created: datetime
     revision: int
-
-
-_PROPOSED, _GRANTED, _REVOKED = "proposed", "granted", "revoked"
-"""States of the request for access that a policy grants."""
 
 
 @dataclass(frozen=True)
@@ -137,13 +137,18 @@ class Policies:
     def draft(self, actor: Actor, policy_id: str, text: str, tag: str) -> VersionText:
         """Return the draft of a policy with a new text: the last version, or one after it.
 
-        The tag is that of the last version. Raises ServiceError (N003, N005).
+        A version that waits to be approved is a draft again.
+
+        The tag is that of the last version. Raises ServiceError: N003, N005, N004 for a policy that
+        grants what somebody asked for: it says just that.
         """
         with self.database.writing() as session:
             policy = _policy(session, actor, policy_id, Verb.WRITE_POLICIES)
             last = policy.versions[-1]
             check_revision(last.revision, tag)
-            if last.state == VersionState.DRAFT:
+            check_no_grant(session, policy.id)
+            if last.state in (VersionState.DRAFT, VersionState.PROPOSED):
+                last.state = VersionState.DRAFT.value
                 last.text, last.digest, last.author_id = text, digest_of(text), actor.id
                 last.revision += 1
             else:
@@ -193,10 +198,7 @@ class Policies:
                 raise ServiceError.of("N002", message)
             last.approver_id = actor.id
             _put_in_force(policy, last, _check_publishable(session, policy, last))
-            granted = update(AccessRequest).where(
-                AccessRequest.policy_id == policy.id, AccessRequest.state == _PROPOSED
-            )
-            session.execute(granted.values(state=_GRANTED, revision=AccessRequest.revision + 1))
+            note_granted(session, policy.id)
             session.flush()
             return _text_view(last)
 
@@ -210,11 +212,7 @@ class Policies:
             policy = _policy(session, actor, policy_id, Verb.WITHDRAW_POLICIES)
             if not self.end(policy, actor.id, reason):
                 raise ServiceError.of("N004", "No version of this policy is in force, or waits.")
-            answered = update(AccessRequest).where(
-                AccessRequest.policy_id == policy.id,
-                AccessRequest.state.in_((_PROPOSED, _GRANTED)),
-            )
-            session.execute(answered.values(state=_REVOKED, revision=AccessRequest.revision + 1))
+            note_revoked(session, policy.id)
             session.flush()
             return _policy_view(policy)
 

@@ -139,9 +139,16 @@ class Queries:
         for a caller whom policies do not know.
         """
         if self.processes is not None:
-            asked = actor, question.model_dump(), stop or QueryStop(), self.inputs.decisions.tally
-            answer = self.processes.ask("query", *asked, is_charged=bool(question.epsilon))
-            return QueryAnswer.model_validate(answer)
+            return QueryAnswer.model_validate(
+                self.processes.ask(
+                    "query",
+                    actor,
+                    question.model_dump(),
+                    stop or QueryStop(),
+                    self.inputs.decisions.tally,
+                    is_charged=bool(question.epsilon),
+                )
+            )
         with (
             query_limits(self.memory, self.seconds, stop),
             self.inputs.data(question.sql) as mentioned,

@@ -1,6 +1,7 @@
 """Removes files that nothing uses any more: again and again, until they are gone."""
 
 import logging
+import re
 import threading
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ from policy_engine.errors import PolicyEngineError
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
-from policy_engine.service.store.datasets import StoredDataset
+from policy_engine.service.store.datasets import StoredDataset, Upload
 from policy_engine.service.store.models import StoredModel
 from policy_engine.service.store.removals import FileRemoval
 
@@ -20,6 +21,7 @@ FAULTS = logging.getLogger("policy_engine.service.faults")
 PAUSE = 300.0
 """Seconds between two tries."""
 _PATIENCE = 5.0
+_NAME = re.compile(r"[0-9a-f]{64}(\.\w+)+")
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,26 @@ class FileRemovals:
         session.flush()
         if name is not None and not _is_used(session, name):
             session.merge(FileRemoval(name=name, owed=now(), removed=None))
+
+    def forgive(self, session: Session, name: str) -> None:
+        """Note, in a session that writes, that a file is not to be removed any more."""
+        row = session.get(FileRemoval, name)
+        if row is not None:
+            session.delete(row)
+
+    def sweep(self) -> None:
+        """Note that files are to be removed that nothing has, and remove what has come of uploads
+        that are over: what a process leaves that is killed while an upload is completed. Raises
+        ServiceError (N013) where the storage does not answer."""
+        names = sorted(one for one in self.files.blobs.names() if _NAME.fullmatch(one))
+        with self.database.writing() as session:
+            for one in names:
+                row = session.get(FileRemoval, one)
+                if row is None or row.removed is not None:
+                    self.owe(session, one)
+            going_on = {*session.scalars(select(Upload.id).where(Upload.completed.is_(None)))}
+            for one in self.files.parts() - going_on:
+                self.files.forget_part(one)
 
     def settle(self, name: str | None) -> bool:
         """Remove a file if it is to be removed; return whether nothing is left to do about it."""
@@ -110,8 +132,12 @@ class RemovalWorker:
             self._thread = None
 
     def _work(self) -> None:
+        is_swept = False
         while not self._stop.is_set():
             try:
+                if not is_swept:
+                    self.removals.sweep()
+                    is_swept = True
                 self.removals.work_off()
             except (PolicyEngineError, SQLAlchemyError) as error:
                 FAULTS.warning("files could not be removed yet: %s", type(error).__name__)

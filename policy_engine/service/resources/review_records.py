@@ -3,6 +3,7 @@
 What was decided is in the log before it is in the row: where they differ, the log is right.
 """
 
+import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,6 +60,10 @@ class ReviewRecords:
         if row is None:
             raise nothing_there()
         return row
+
+    def forget(self, review_id: str) -> None:
+        """Remove the folder of a review that there is no row of."""
+        shutil.rmtree(self.place(review_id), ignore_errors=True)
 
     def settle(self, review_id: str) -> StoredReview:
         """Return the row of a review, which says what its log says: a process may have ended

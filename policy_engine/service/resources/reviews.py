@@ -14,7 +14,7 @@ from sqlalchemy import func, or_, select
 
 from policy_engine.decision.knowing import Known
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
-from policy_engine.errors import LedgerError, ServiceError
+from policy_engine.errors import LedgerError, PolicyEngineError, ServiceError
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.files.folder import FileFolder
@@ -29,6 +29,7 @@ from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.queries import MOST_ROWS, SqlQuestion
 from policy_engine.service.resources.query_inputs import QueryInputs
 from policy_engine.service.resources.review_claims import ReviewClaims
+from policy_engine.service.resources.review_limits import check_open, waiting_review
 from policy_engine.service.resources.review_records import ReviewRecords
 from policy_engine.service.resources.review_rights import ReviewRights
 from policy_engine.service.resources.review_views import (
@@ -43,18 +44,13 @@ from policy_engine.service.resources.review_views import (
 from policy_engine.service.store.base import new_id, now
 from policy_engine.service.store.reviews import (
     StoredReview,
-    alike_reviews,
     is_unseen,
-    open_count,
     unseen_by,
 )
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.model import QueryResult
     from policy_engine.service.asking.query_processes import QueryProcesses
-
-_MOST_OPEN = 50
-"""So many reviews of one person may be open at once."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +99,11 @@ class Reviews:
             data=scope.data,
             state=ReviewState.OPEN.value,
         )
+        is_exception = bool(question.exception.strip())
         with self.records.database.reading() as session:
-            alike, count = alike_reviews(session, row), open_count(session, actor.id)
-        for one in alike:
-            earlier = self.records.read(one.id).submission.question
-            if earlier is not None and earlier.is_exception == bool(question.exception.strip()):
-                return one.id
-        if count >= _MOST_OPEN:
-            return None
+            waiting, is_full = waiting_review(session, row, self.records, is_exception=is_exception)
+        if waiting is not None or is_full:
+            return waiting
         submit_answer(
             result,
             question.sql,
@@ -121,8 +114,13 @@ class Reviews:
             key=self.records.key,
         )
         with self.records.database.writing() as session:
-            session.add(row)
-        return row.id
+            waiting, is_full = waiting_review(session, row, self.records, is_exception=is_exception)
+            if waiting is None and not is_full:
+                session.add(row)
+                waiting = row.id
+        if waiting != row.id:  # another call was faster
+            self.records.forget(row.id)
+        return waiting
 
     def owner_for(self, actor: Actor, dataset: str) -> str:
         """Return who decides about outputs about a dataset: its owner.
@@ -149,9 +147,7 @@ class Reviews:
 
         owner = self.owner_for(actor, dataset)
         with self.records.database.reading() as session:
-            if open_count(session, actor.id) >= _MOST_OPEN:
-                message = f"{_MOST_OPEN} reviews that you asked for are open."
-                raise ServiceError.of("N004", message, "Wait until some are decided.")
+            check_open(session, actor.id)
         FileFolder(self.inputs.folder).check_space(MOST_BYTES)
         name = new_id()
         place = self.records.place(name)
@@ -170,9 +166,14 @@ class Reviews:
             data=read.submission.data,
             state=state_of(read.standings()).value,
         )
-        with self.records.database.writing() as session:
-            session.add(row)
-            session.flush()
+        try:
+            with self.records.database.writing() as session:
+                check_open(session, actor.id)
+                session.add(row)
+                session.flush()
+        except PolicyEngineError:
+            self.records.forget(name)
+            raise
         return self._view(actor, row)
 
     def answer(self, actor: Actor, review_id: str) -> ReviewedAnswer:
@@ -316,9 +317,9 @@ class Reviews:
         """Accept the answer of a review that the caller may decide about and nobody else does.
         Raises as `accept`."""
         if self.processes is not None:
-            asked = {"review": review_id, "reason": reason}
+            words = {"review": review_id, "reason": reason}
             tally = self.inputs.decisions.tally
-            self.processes.ask("accept", actor, asked, stop, tally)
+            self.processes.ask("accept", actor, words, stop, tally)
             return
         with query_limits(self.memory, self.seconds, stop):
             self._accept_answer(self.records.row(review_id), reason, actor)

@@ -22,7 +22,7 @@ from policy_engine.service.identity.authorising import (
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.datasets import OwnedDatasets
 from policy_engine.service.resources.models import OwnedModels
-from policy_engine.service.resources.policies import Policies
+from policy_engine.service.resources.policies import Policies, policy_of
 from policy_engine.service.runs.folders import RunFolders
 from policy_engine.service.runs.happenings import PROGRESS, note
 from policy_engine.service.runs.kinds.settings import RELEASES, RunSettings
@@ -130,13 +130,15 @@ class Runs:
     def retry(self, actor: Actor, run_id: str) -> RunView:
         """Return a run that failed or was cancelled, and now waits again, with as many attempts.
 
-        Raises ServiceError (N003; N004 where it did not fail).
+        What it is about is looked at anew. Raises ServiceError (N003; N004 where it did not fail,
+        or its version of a policy is not the one in force), and as `create`.
         """
+        with self.database.reading() as session:
+            run = _run(session, actor, run_id, Verb.READ_RUNS)
+            kind, settings = _tried_again(run).kind, run.settings
+        self._checked(actor, self._parsed(kind, settings))
         with self.database.writing() as session:
-            run = _run(session, actor, run_id, Verb.START_RUNS)
-            if run.state not in (RunState.FAILED, RunState.CANCELLED):
-                message = "What failed or was cancelled is tried again."
-                raise ServiceError.of("N004", f"{message} The run {_HOW[RunState(run.state)]}.")
+            run = _tried_again(_run(session, actor, run_id, Verb.START_RUNS))
             _check_subjects(actor, subjects_of(session, [run.id])[run.id])
             run.state, run.token = RunState.QUEUED.value, run.token + 1
             run.attempts = run.attempt + self.attempts
@@ -209,7 +211,19 @@ class Runs:
         for one in settings.fitted_ids:
             view = self.models.check(actor, one, is_description=False)
             settings = settings.with_model(one, view.settings.model_dump())
-        return settings if number is None else settings.with_version(number)
+        if number is not None:
+            settings = settings.with_version(number)
+            self._check_output(actor, settings)
+        return settings
+
+    def _check_output(self, actor: Actor, settings: RunSettings) -> None:
+        """Raise an error for an output that the policy does not ask for, as its run would."""
+        asset, version = getattr(settings, "asset", ""), settings.policy_version
+        if asset and settings.policy_id is not None and version is not None:
+            from policy_engine.api.binding import choose_product  # noqa: PLC0415 (slow to import)
+
+            text = self.policies.version(actor, settings.policy_id, version).text
+            choose_product(policy_of(text), asset)
 
     def _version(self, actor: Actor, settings: RunSettings) -> int | None:
         """Return the version in force of the policy that settings are about, if they are."""
@@ -245,6 +259,14 @@ def _run(session: Session, actor: Actor, run_id: str, verb: Verb) -> StoredRun:
     subjects = subjects_of(session, [run.id])[run.id] or {run.owner_id}
     if reach is Whose.OWN and subjects.isdisjoint(owners_of(actor, verb)):
         raise nothing_there()
+    return run
+
+
+def _tried_again(run: StoredRun) -> StoredRun:
+    """Return a run that may be tried again. Raises ServiceError (N004) for any other."""
+    if run.state not in (RunState.FAILED, RunState.CANCELLED):
+        message = "What failed or was cancelled is tried again."
+        raise ServiceError.of("N004", f"{message} The run {_HOW[RunState(run.state)]}.")
     return run
 
 

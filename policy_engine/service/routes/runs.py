@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import FileResponse, PlainTextResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.service.calls.callers import ServicesOf, allowed
 from policy_engine.service.calls.pages import Cursor, PageOf
@@ -35,6 +35,8 @@ class NewRun(BaseModel):
 
     `datasets` are identifiers by the IRIs that the policy calls them by.
     """
+
+    model_config = ConfigDict(extra="forbid")
 
     kind: Annotated[str, Field(max_length=100)]
     policy: Annotated[str, Field(max_length=100)] | None = None

@@ -111,13 +111,21 @@ class Preparation:
             return None
         with self.database.reading() as session:
             row = session.execute(
-                select(StoredPolicy.name, PolicyVersion.text, StoredPolicy.owner_id)
+                select(
+                    StoredPolicy.name,
+                    PolicyVersion.text,
+                    StoredPolicy.owner_id,
+                    StoredPolicy.published,
+                )
                 .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
                 .where(StoredPolicy.id == settings.policy_id)
                 .where(PolicyVersion.number == settings.policy_version)
             ).first()
             if row is None:
                 raise _gone("version of the policy")
+            if row.published != settings.policy_version:
+                message = "The version of the policy that the run is about is no longer in force."
+                raise ServiceError.of("N004", message, "Start another run.")
             issuer = party_of(session, row.owner_id)
         return KeptText(name=row.name, text=row.text, issuer=issuer)
 

@@ -36,11 +36,13 @@ def sent(store, folder, content=CONTENT):
 
 def test_a_file_is_kept_found_and_removed(store, tmp_path):
     part = sent(store, tmp_path)
-    assert not part.exists()
+    assert store.names() == {NAME}
+    part.unlink()
     assert store.path(NAME).read_bytes() == CONTENT
     assert store.path(NAME).stat().st_mode & 0o777 == 0o400
-    sent(store, tmp_path)
+    sent(store, tmp_path).unlink()
     store.remove(NAME)
+    assert store.names() == set()
     store.remove(NAME)
     assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
 

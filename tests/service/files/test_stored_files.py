@@ -22,15 +22,22 @@ def test_a_file_that_is_kept_is_written_no_more(tmp_path):
     files = FileFolder(tmp_path)
     with files.appending("abc", 0) as file:
         file.write(b"x\n1\n")
-    path = files.path(files.keep("abc", "csv"))
-    assert path.stat().st_mode & 0o777 == 0o400
-    assert not files.part("abc").exists()
+    name = files.name("abc", "csv")
+    files.keep("abc", name)
+    assert files.path(name).stat().st_mode & 0o777 == 0o400
+    assert files.part("abc").read_bytes() == b"x\n1\n"
+    files.keep("abc", name)
+    files.forget_part("abc")
+    assert files.path(name).read_bytes() == b"x\n1\n"
+    assert (files.blobs.names(), files.parts()) == ({name}, set())
 
 
 def kept(files, upload, content):
     with files.appending(upload, 0) as file:
         file.write(content)
-    return files.keep(upload, "csv")
+    name = files.name(upload, "csv")
+    files.keep(upload, name)
+    return name
 
 
 def test_a_file_that_is_read_is_there_until_the_end_and_its_place_tells_no_digest(tmp_path):

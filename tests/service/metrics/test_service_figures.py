@@ -92,7 +92,9 @@ def test_behind_a_proxy_nobody_is_taken_to_be_on_this_machine(tmp_path):
 
 
 def test_a_service_whose_supervisor_works_is_ready(services):
-    assert code(browser(services).get("/readyz")) == (503, "N013")
+    answer = browser(services).get("/readyz")
+    assert code(answer) == (503, "N013")
+    assert "has not started yet" in answer.json()["detail"]
     services.figures.folders.beat()
     assert browser(services).get("/readyz").json()["status"] == "ok"
 

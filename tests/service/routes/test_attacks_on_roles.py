@@ -46,6 +46,8 @@ def test_with_two_persons_a_grant_waits_for_the_second_who_reads_it_first(tmp_pa
         assert seen["id"] == granted["policy"]
         assert ADA in other.get(f"{policy}/versions/1").json()["text"]
         tag = {"If-Match": other.get(policy).headers["etag"]}
+        swapped = owner.put(f"{policy}/draft", json={"text": "{}"}, headers=tag)
+        assert code(swapped) == (409, "N004")
         assert code(owner.post(f"{policy}:approve", headers=tag)) == (403, "N002")
         assert other.post(f"{policy}:approve", headers=tag).status_code == 200
         assert may_read(consumer)

@@ -6,10 +6,10 @@ import time
 import pytest
 import sqlalchemy as sa
 from served import API, service, signed_in
-from test_dataset_routes import TABLE, uploaded
+from test_dataset_routes import TABLE, begun, send, uploaded
 
 from policy_engine.errors import ServiceError
-from policy_engine.service.resources.removals import RemovalWorker
+from policy_engine.service.resources.removals import FileRemovals, RemovalWorker
 from policy_engine.service.store.database import Database
 
 OTHER = "http://example.com/other"
@@ -145,3 +145,32 @@ def test_what_an_earlier_version_left_of_deleted_datasets_is_removed(tmp_path):
         services.removals.work_off()
         left = [one.name for one in (tmp_path / "files").iterdir()]
     assert left == [f"{other['digest']}.csv"]
+
+
+def test_an_upload_whose_process_is_killed_while_it_is_completed_is_not_lost(tmp_path, monkeypatch):
+    with service(tmp_path / "here") as services:
+        owner, files = signed_in(services, "owner"), services.uploads.files
+        upload = begun(owner, TABLE)
+        send(owner, upload, TABLE)
+        with monkeypatch.context() as killed:
+            killed.setattr(FileRemovals, "forgive", lambda *_: 1 / 0)
+            assert owner.post(f"{upload}:complete", json={}).status_code == 500
+        [kept] = files.blobs.names()
+        view = owner.post(f"{upload}:complete", json={}).json()
+        assert (view["digest"], files.parts()) == (kept.partition(".")[0], set())
+        assert services.removals.work_off() == 0
+        assert files.blobs.names() == {kept}
+
+
+def test_what_nothing_has_is_removed_when_the_service_starts(tmp_path):
+    with service(tmp_path / "here") as services:
+        owner, files = signed_in(services, "owner"), services.uploads.files
+        view = uploaded(owner, TABLE).json()
+        goes_on = begun(owner, b"a\n", iri=OTHER)
+        send(owner, goes_on, b"a\n")
+        (files.root / "files" / f"{'0' * 64}.csv").write_bytes(b"secret")
+        (files.root / "uploads" / "abc").write_bytes(b"secret")
+        services.removals.sweep()
+        assert services.removals.work_off() == 0
+        assert files.blobs.names() == {f"{view['digest']}.csv"}
+        assert files.parts() == {goes_on.rpartition("/")[2]}

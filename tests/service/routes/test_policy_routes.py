@@ -159,6 +159,25 @@ def test_with_two_persons_another_owner_approves(tmp_path):
         assert code(other.post(f"{address}:approve", headers=tag)) == (409, "N004")
 
 
+def test_with_two_persons_a_version_that_waits_can_be_written_anew(tmp_path):
+    with service(tmp_path, two_persons=True) as services:
+        author, other = signed_in(services, "owner"), signed_in(services, "owner", name="Bob")
+        claimed(author, TEXT)
+        address, tag = made(author)
+        first = author.post(f"{address}:publish", headers={"If-Match": tag}).headers["etag"]
+        words = {"text": TEXT + "\n"}
+        draft = author.put(f"{address}/draft", json=words, headers={"If-Match": first})
+        assert (draft.json()["number"], draft.json()["state"]) == (1, "draft")
+        old = {"If-Match": first}
+        assert code(other.post(f"{address}:approve", headers=old))[0] in (404, 409)
+        tag = {"If-Match": draft.headers["etag"]}
+        again = author.post(f"{address}:publish", headers=tag)
+        assert again.json()["state"] == "proposed"
+        assert code(other.post(f"{address}:approve", headers=old)) == (412, "N005")
+        tag = {"If-Match": again.headers["etag"]}
+        assert other.post(f"{address}:approve", headers=tag).json()["state"] == "published"
+
+
 def test_policies_of_others_are_not_there(services):
     address, tag = made(signed_in(services, "owner"))
     other = signed_in(services, "owner", name="Bob")

@@ -19,10 +19,13 @@ from test_policy_routes import published
 
 from policy_engine.api import reviewing_answers
 from policy_engine.api.checking_outputs import check_tables
+from policy_engine.errors import ServiceError
 from policy_engine.release.output_folder.folder import OutputFolder
 from policy_engine.release.output_ledger import OutputLedger
 from policy_engine.service.backing_up import back_up
 from policy_engine.service.files.keys import key_file
+from policy_engine.service.resources import reviews
+from policy_engine.service.resources.review_limits import waiting_review
 from policy_engine.service.resources.review_records import ReviewRecords
 from policy_engine.service.store.base import now
 from policy_engine.service.store.reviews import StoredReview
@@ -391,10 +394,37 @@ def changed(owner, text):
 
 
 def test_who_has_too_many_reviews_open_is_told_that_no_other_was_asked_for(reader, monkeypatch):
-    monkeypatch.setattr("policy_engine.service.resources.reviews._MOST_OPEN", 0)
+    monkeypatch.setattr("policy_engine.service.resources.review_limits._MOST_OPEN", 0)
     answer = ask(reader)
     assert answer["review"] is None
     assert "Nobody was asked to review it" in answer["suggestion"]
+
+
+def test_of_two_that_ask_for_the_same_at_once_one_review_waits(services, reader, monkeypatch):
+    first, seen = ask(reader)["review"], []
+
+    def see(*looked_at, **how):
+        seen.append(looked_at)
+        return (None, False) if len(seen) == 1 else waiting_review(*looked_at, **how)
+
+    monkeypatch.setattr(reviews, "waiting_review", see)
+    assert ask(reader)["review"] == first
+    assert len(seen) == 2
+    assert [one.name for one in (services.settings.folder / "reviews").iterdir()] == [first]
+
+
+def test_an_archive_that_comes_when_too_many_are_open_is_let_go(
+    services, reader, tmp_path, monkeypatch
+):
+    looks = iter([None, ServiceError.of("N004", "Too many are open.")])
+
+    def check(*_):
+        if (error := next(looks)) is not None:
+            raise error
+
+    monkeypatch.setattr(reviews, "check_open", check)
+    assert code(send(reader, archive(tmp_path))) == (409, "N004")
+    assert [*(services.settings.folder / "reviews").iterdir()] == []
 
 
 def test_data_that_was_replaced_is_not_what_was_reviewed(owner, reader):

@@ -1,10 +1,13 @@
 import pytest
 from followed import cheap
-from served import API, CUSTOMER, code, named, service, signed_in
+from served import API, CUSTOMER, browser, code, named, service, signed_in
 from test_dataset_routes import created, uploaded
 from test_policy_routes import published
 
+from policy_engine.errors import ServiceError
 from policy_engine.service.runs.kinds import KINDS
+from policy_engine.service.runs.limits import RunLimits
+from policy_engine.service.runs.preparing import Preparation
 from policy_engine.service.runs.queue import RunQueue
 from policy_engine.service.runs.results import reveal, seal
 
@@ -61,6 +64,63 @@ def test_a_run_is_cancelled_and_tried_again(steward, asked):
     assert steward.post(f"{address}:retry").json()["state"] == "queued"
     words = [one.split(" ", 1)[1] for one in steward.get(f"{address}/log").text.splitlines()]
     assert words == ["queued", "cancelled", "queued"]
+
+
+def test_a_version_that_is_no_longer_in_force_is_not_carried_out(services, steward, policy, asked):
+    address = steward.post(f"{API}/runs", json=asked).headers["location"]
+    other = steward.post(f"{API}/runs", json=asked).headers["location"]
+    steward.post(f"{address}:cancel")
+    administrator = signed_in(services, "administrator")
+    ended = administrator.post(f"{API}/policies/{policy}:withdraw", json={"reason": "x"})
+    assert ended.status_code == 200
+    assert code(steward.post(f"{address}:retry")) == (409, "N004")
+    holding = RunQueue(services.database, "here.1").claim()
+    assert other.endswith(holding.run_id)
+    folders = services.runs.folders
+    limits = RunLimits(memory=2**30, file=2**30, seconds=9)
+    preparation = Preparation(
+        services.database,
+        folders,
+        services.datasets.path,
+        limits,
+        "policy_engine.service.runs.kinds",
+    )
+    with pytest.raises(ServiceError, match=r"N004 .*no longer in force"):
+        preparation.job(holding)
+
+
+def test_runs_go_with_what_they_are_about_to_who_it_is_handed_over_to(services, steward, asked):
+    address = steward.post(f"{API}/runs", json=asked).headers["location"]
+    steward.post(f"{address}:cancel")
+    people = signed_in(services, "administrator")
+    [olga] = [one for one in people.get(f"{API}/people").json()["items"] if one["name"] == "Olga"]
+    heir = signed_in(services, "owner", name="Eve")
+    named(heir, steward)
+    path, tag = f"{API}/people/{olga['id']}", {"If-Match": f'"{olga["revision"]}"'}
+    left = people.patch(path, json={"is_active": False}, headers=tag).json()
+    held = people.post(f"{path}:hand-over", json={"to": heir.get(f"{API}/me").json()["id"]})
+    assert held.status_code == 200
+    assert steward.post(f"{address}:retry").json()["state"] == "queued"
+    assert heir.get(address).status_code == 200
+    back = people.patch(
+        path, json={"is_active": True}, headers={"If-Match": f'"{left["revision"]}"'}
+    )
+    assert back.status_code == 200
+    former = browser(services)
+    former.get("/sign-in", params={"token": services.identities.new_link(olga["id"])})
+    assert former.get(f"{API}/me").json()["name"] == "Olga"
+    assert code(former.get(address)) == (404, "N003")
+    assert former.get(f"{API}/runs").json()["items"] == []
+
+
+def test_what_a_run_is_not_asked_for_by_is_refused_at_once(steward, asked):
+    assert code(steward.post(f"{API}/runs", json={**asked, "asset": IRI})) == (422, "N007")
+    settings = {"asset": "http://example.com/nothing"}
+    answer = steward.post(f"{API}/runs", json={**asked, "settings": settings})
+    assert answer.status_code == 422, answer.text
+    assert "http://example.com/nothing" in answer.json()["detail"]
+    settings = {"asset": "http://example/anonCustomer"}
+    assert steward.post(f"{API}/runs", json={**asked, "settings": settings}).status_code == 202
 
 
 def test_every_place_of_wrong_settings_is_named_and_no_value(steward, policy):
