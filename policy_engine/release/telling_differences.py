@@ -73,13 +73,21 @@ class ToldDifferences:
         return self._passes(own(differing, column, total))
 
     def contributing(self, name: str) -> list[Masks]:
-        """Return which rows add something to totals of a column, (rows,): those that have a value
-        other than 0, and, of two values, those that have each."""
+        """Return which rows add something to totals of a column that is not known of them, (rows,):
+        those that have a value other than 0; other than the most common one, if enough units have
+        it; and, of two values, those that have each."""
         column = self._column(name)
         if column is None:
             return []
-        ends = column.levels.tolist() if column.is_pair else []
-        return [column.is_known & (column.sizes != one) for one in dict.fromkeys([0.0, *ends])]
+        levels = [0.0, *self._known(column)]
+        return [column.is_known & (column.sizes != one) for one in dict.fromkeys(levels)]
+
+    def _known(self, column: "_Column") -> list[float]:
+        """Return values by which others may know what many have in a column."""
+        values, counts = self._values(column.is_known, column)
+        if column.is_pair or counts.max(initial=0) < self.profile.min_units:
+            return values.tolist() if column.is_pair else []
+        return [float(values[counts.argmax()])]
 
     def _column(self, name: str) -> "_Column | None":
         if name not in self._columns:

@@ -229,6 +229,14 @@ def test_units_that_add_something_are_those_with_other_values_than_nothing():
     assert told.contributing("age") == []
 
 
+@pytest.mark.parametrize(("count", "masks"), [(9, 1), (10, 2)])
+def test_units_with_the_most_common_value_add_nothing_if_they_are_enough(count, masks):
+    pay = np.append(np.full(count, 1000.0), np.arange(1001, 1031))
+    told = ToldDifferences(np.arange(len(pay)), lambda _: pay, PROFILES["sacro"])
+    sums = [int(one.sum()) for one in told.contributing("pay")]
+    assert sums == [count + 30, 30][:masks]
+
+
 def test_of_yes_and_no_those_with_each_add_something():
     told = ToldDifferences(np.arange(3), lambda _: np.array([1.0, 2.0, 2.0]), PROFILES["abs"])
     masks = [one.tolist() for one in told.contributing("ill")]
