@@ -138,3 +138,13 @@ def test_unrelated_columns_are_shown_beside_each_other(session):
     for name in ("age", "pay", "bonus"):
         assert hidden(session.groupby(BOTH)[name].sum()) == 1
     assert hidden(session.crosstab(*BOTH)) == 2
+
+
+@pytest.mark.parametrize("largest", [np.inf, 1e308, 2.0**64])
+def test_of_figures_too_large_to_tell_no_total_is_shown(session, largest):
+    rows = people()
+    rows["pay"] = np.where(rows.index < 40, largest, 20.0 + rows.index % 7)
+    call = {"values": "pay", "index": "region", "columns": "sector", "aggfunc": "sum"}
+    output = session(rows).pivot_table(**call, margins=True)
+    shown = output.to_pandas() if output.status == "released" else None
+    assert shown is None or (shown["All"].isna().all() and shown.loc["All"].isna().all())

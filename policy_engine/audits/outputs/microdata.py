@@ -291,10 +291,11 @@ def arrow_table(frame: Any) -> pa.Table:
         _check_names(_names_of(frame))
         table = pa.table(with_interval_texts(frame))
         _check_names(table.column_names)
-        columns = [_plain_texts(table[name]) for name in range(table.num_columns)]
+        columns = [_one_zero(_plain_texts(column)) for column in table.columns]
         return pa.table(columns, names=table.column_names)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        message = f"The table cannot be read: {str(error).splitlines()[0]}."
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError) as error:
+        # Of what Arrow has no type for, such as sparse columns, pandas raises a plain TypeError.
+        message = f"The table cannot be read: {str(error).splitlines()[0].rstrip('.')}."
         raise DataError.of("C010", message) from None
 
 
@@ -329,6 +330,13 @@ def _plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return texts in one type, whichever a library keeps them in."""
     kinds = (pa.string_view(), pa.large_string())
     return column.cast(pa.string()) if column.type in kinds else column
+
+
+def _one_zero(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return numbers with 0 for -0, which are one value of a key."""
+    if column.type not in (pa.float32(), pa.float64()):
+        return column
+    return pc.add(column, pa.scalar(0.0, column.type))
 
 
 def coded(name: str, column: pa.ChunkedArray) -> CodedColumn:

@@ -19,6 +19,8 @@ from policy_engine.kernels.output_checks.table_system import table_system
 
 _SECONDS = 20.0
 _SHARE = 0.1
+_LARGEST = 1e15
+"""Of larger figures, programmes in floating point tell nothing."""
 _POSITIONS = (Statbarn.POSITION, Statbarn.MODE, Statbarn.ENDPOINTS)
 
 Cells = NDArray[np.bool_]
@@ -54,10 +56,14 @@ def _is_count(verdict: TableVerdict, number: int) -> bool:
 
 
 def _pattern(verdict: TableVerdict, grid: TotalGrid, measure: Measure, primary: Cells) -> Cells:
-    """Return which rows have a suppressed cell of a measure, the primary ones included."""
+    """Return which rows have a suppressed cell of a measure, the primary ones included: all totals
+    where the cells cannot be protected, or are too large to tell."""
     if not primary.any():
         return primary
-    values = grid.summed(_sizes(measure), (verdict.table.codes != TOTAL).all(axis=1))
+    is_total = (verdict.table.codes == TOTAL).any(axis=1)
+    values = grid.summed(_sizes(measure), ~is_total)
+    if not (values <= _LARGEST).all():
+        return primary | is_total
     is_shown = np.zeros(values.shape, dtype=np.bool_)
     is_shown[grid.cells] = True
     is_primary = np.zeros(values.shape, dtype=np.bool_)
@@ -75,7 +81,7 @@ def _pattern(verdict: TableVerdict, grid: TotalGrid, measure: Measure, primary: 
     result = suppress(system, _SECONDS)
     pattern: Cells = result.is_suppressed[grid.cells]
     if not result.is_protected:
-        pattern = pattern | (verdict.table.codes == TOTAL).any(axis=1)
+        pattern = pattern | is_total
     return pattern
 
 

@@ -26,7 +26,8 @@ class TotalGrid:
         table.flat[self.cells[is_part]] = sizes[is_part]
         for axis in range(table.ndim):
             parts = np.moveaxis(table, axis, 0)
-            parts[-1] = parts[:-1].sum(axis=0)
+            with np.errstate(over="ignore"):
+                parts[-1] = parts[:-1].sum(axis=0)
         return table.ravel()
 
 

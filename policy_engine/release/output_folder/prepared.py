@@ -343,7 +343,7 @@ def attributes_of(one: PreparedOutput) -> dict[str, Any]:
     largest = _extreme(
         np.max,
         (
-            some.largest / np.where(some.total > 0, some.total, np.inf)
+            some.largest / np.where((some.total > 0) & np.isfinite(some.total), some.total, np.nan)
             for some in evidences
             if some.largest is not None and some.total is not None
         ),

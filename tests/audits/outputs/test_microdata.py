@@ -31,6 +31,17 @@ def test_what_is_no_table_or_lacks_the_unit_is_refused():
         Microdata.of(pa.table(ROWS), "persn")
 
 
+def test_columns_that_arrow_has_no_type_for_are_refused():
+    frame = pd.DataFrame({"person": [1, 2], "x": pd.arrays.SparseArray([0, 1])})
+    with pytest.raises(DataError, match=r"C010.*Sparse"):
+        Microdata.of(frame)
+
+
+def test_zero_is_one_value_of_a_key_whatever_its_sign():
+    data = Microdata.of(pa.table({"x": [0.0, -0.0, None]}))
+    assert coded("x", data.table["x"]).labels == (0.0,)
+
+
 def test_series_with_labels_are_of_the_rows_that_have_these():
     frame = pd.DataFrame(ROWS, index=[10, 20, 30, 40])
     data = Microdata.of(frame, "person")
