@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "compare": "measuring:compare",
         "explore": "measuring:explore",
         "decide": "deciding:decide",
+        "batch-decide": "batch_deciding:batch_decide",
         "query": "querying:query",
         "evaluate": "evaluating:evaluate",
         "fulfil": "duties:fulfil",

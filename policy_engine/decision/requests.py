@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -28,29 +29,42 @@ def read_request(
 
     Raises RequestError (D001) if a name stands for no IRI or for several, or without targets.
     """
-    if not targets:
-        message = "A request needs at least one target. None was given."
-        raise RequestError.of("D001", message)
-    parts = {"assignee": [assignee], "action": [action], "target": targets, "purpose": [purpose]}
-    for part, names_given in parts.items():
-        for name in names_given:
-            if _SURROGATES.search(name):
-                message = f"The {part} {name!r} cannot be encoded as UTF-8."
-                raise RequestError.of("D001", message)
-    names = Names(policies)
-    iris = {
-        part: tuple(names.full(name, part) for name in names_given)
-        for part, names_given in parts.items()
-    }
-    for part, names_given in iris.items():
-        for name in filter(None, names_given) if part == "purpose" else names_given:
-            check_name(part, name, policies)
-    return Request(
-        assignee=iris["assignee"][0],
-        action=iris["action"][0],
-        targets=iris["target"],
-        purpose=iris["purpose"][0],
-    )
+    return RequestReader(policies).read(assignee, action, targets, purpose)
+
+
+class RequestReader:
+    """Reads requests of names as in some policies, each name once."""
+
+    def __init__(self, policies: Sequence[Policy] = ()) -> None:
+        self._policies = policies
+        self._names = Names(policies)
+        self._iri_of = lru_cache(maxsize=_MOST_NAMES)(self._read_name)
+
+    def read(
+        self, assignee: str, action: str, targets: Sequence[str], purpose: str = ""
+    ) -> Request:
+        """Return a request. Raises RequestError (D001) as `read_request` does."""
+        if not targets:
+            message = "A request needs at least one target. None was given."
+            raise RequestError.of("D001", message)
+        return Request(
+            assignee=self._iri_of("assignee", assignee),
+            action=self._iri_of("action", action),
+            targets=tuple(self._iri_of("target", one) for one in targets),
+            purpose=self._iri_of("purpose", purpose),
+        )
+
+    def _read_name(self, part: str, name: str) -> str:
+        if _SURROGATES.search(name):
+            message = f"The {part} {name!r} cannot be encoded as UTF-8."
+            raise RequestError.of("D001", message)
+        iri = self._names.full(name, part)
+        if iri or part != "purpose":
+            check_name(part, iri, self._policies)
+        return iri
+
+
+_MOST_NAMES = 100_000
 
 
 def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:

@@ -1,0 +1,103 @@
+"""Many requests, one a line, each with its answer."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from policy_engine.decision import Decider, Decision, World
+from policy_engine.decision.requests import RequestReader
+from policy_engine.errors import PolicyEngineError, RequestError, did_you_mean, join_names
+
+_KEYS = ("assignee", "action", "target", "purpose", "id")
+MOST_CHARACTERS = 1_000_000
+"""A line with more is refused unread."""
+
+
+def decide_batch(
+    decider: Decider, lines: Iterable[str | bytes], world: World | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the answer to each request, in the order of the lines.
+
+    A line is a JSON object with `assignee` and `target` (an IRI or a list of those read together),
+    perhaps an `action` (`read` by default), a `purpose`, and an `id`, which comes back with the
+    answer. An answer has `line` (from 1), `effect`, `reason`, `policy`, `rule` and the number of
+    `duties` that are outstanding; that to a line which is no request has an `error` with code and
+    message instead. Blank lines are left out. All are decided as of one moment: that of the world,
+    or else that at which the first line is read.
+    """
+    state = world or World()
+    if state.time is None:
+        state = state.model_copy(update={"time": datetime.now(UTC)})
+    reader = RequestReader(decider.policies)
+
+    @lru_cache(maxsize=_MOST_REMEMBERED)
+    def answer_to(assignee: str, action: str, targets: tuple[str, ...], purpose: str) -> _Members:
+        request = reader.read(assignee, action, targets, purpose)
+        return _said(decider.decide(request, state))
+
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield {"line": number, **_answer(answer_to, line)}
+
+
+_Members = dict[str, Any]
+_MOST_REMEMBERED = 100_000
+
+
+def _answer(answer_to: Callable[..., _Members], line: str | bytes) -> _Members:
+    name: _Members = {}
+    try:
+        words = _words(line)
+        name = {"id": words["id"]} if "id" in words else {}
+        targets = words["target"]
+        several = (targets,) if isinstance(targets, str) else tuple(targets)
+        parts = (words["assignee"], words.get("action", "read"), several, words.get("purpose", ""))
+        return {**name, **answer_to(*parts)}
+    except PolicyEngineError as error:
+        [problem, *_] = error.problems
+        return {**name, "error": {"code": problem.code, "message": problem.message}}
+
+
+def _said(decision: Decision) -> _Members:
+    return {
+        "effect": decision.effect,
+        "reason": decision.reason,
+        "policy": decision.policy,
+        "rule": decision.rule,
+        "duties": len(decision.duties),
+    }
+
+
+def _words(line: str | bytes) -> Mapping[str, Any]:
+    """Return the members of a line. Raises RequestError (D001) where it is no request."""
+    if len(line) > MOST_CHARACTERS:
+        message = f"The line has {len(line):,} characters. {MOST_CHARACTERS:,} are allowed."
+        raise RequestError.of("D001", message)
+    try:
+        words = json.loads(line)
+    except (ValueError, RecursionError):
+        raise RequestError.of("D001", "The line is not JSON.") from None
+    if not isinstance(words, dict):
+        message = f"A request is an object of JSON. Given: {type(words).__name__}."
+        raise RequestError.of("D001", message)
+    unknown = [key for key in words if key not in _KEYS]
+    if unknown:
+        message = f"{unknown[0]!r:.80} is not a part of a request. Allowed are {join_names(_KEYS)}."
+        raise RequestError.of("D001", message, did_you_mean(unknown[0], _KEYS))
+    for key in ("assignee", "target"):
+        if key not in words:
+            raise RequestError.of("D001", f"A request has a {key!r}.")
+    for key in ("assignee", "action", "purpose", "target"):
+        _check_text(key, words.get(key, ""))
+    return words
+
+
+def _check_text(key: str, value: Any) -> None:
+    is_text = isinstance(value, str)
+    if key == "target" and isinstance(value, list):
+        is_text = all(isinstance(one, str) for one in value)
+    if not is_text:
+        kinds = "a text, or a list of texts" if key == "target" else "a text"
+        raise RequestError.of("D001", f"{key!r} is {kinds}. Given: {value!r:.60}.")
