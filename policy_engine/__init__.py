@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from policy_engine.api.output_sessions import output_session
     from policy_engine.api.planning import (
         check_policy,
+        count_unique_rows,
         estimate_policy,
         estimate_search,
         plan_all,
@@ -82,6 +83,7 @@ _HOMES = {
         "api.output_sessions": ("output_session",),
         "api.planning": (
             "check_policy",
+            "count_unique_rows",
             "estimate_policy",
             "estimate_search",
             "plan_all",
@@ -150,6 +152,7 @@ __all__ = [
     "compare_release",
     "compliance_report",
     "convert_policy",
+    "count_unique_rows",
     "csv_files_as",
     "decide_request",
     "decider",

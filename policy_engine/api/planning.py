@@ -8,6 +8,7 @@ from policy_engine.api.binding import all_products, bind_plans, choose_product, 
 from policy_engine.api.deciding import ProofSource
 from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.engines.launching import launch_engine
+from policy_engine.errors import DataError
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.plan.effort import effort_of
 from policy_engine.plan.making import plan_of
@@ -16,6 +17,7 @@ from policy_engine.plan.products import check_plannable
 from policy_engine.policy import Policy, Reading, ReadingOptions, Source, load_policy
 
 if TYPE_CHECKING:
+    from policy_engine.audits.disclosure.unique_rows import UniqueRows
     from policy_engine.plan.effort import Effort
     from policy_engine.release.cost import Cost
 
@@ -83,6 +85,35 @@ def estimate_policy(
         run = launcher.engine(bound.catalog)
         table, _ = run.read(plan.read)
         return estimate(plan, run, table)
+
+
+def count_unique_rows(
+    policy: Source,
+    data: Mapping[str, Any],
+    *,
+    taxonomies: Mapping[str, Any] | None = None,
+    certificates: Sequence[ProofSource] = (),
+    asset: str = "",
+    **reading: Unpack[ReadingOptions],
+) -> "UniqueRows | NotApplicable":
+    """Return how many rows of the data are unique on what a policy would keep exact, and on its
+    quasi-identifiers before they are generalised.
+
+    Rows are counted as they are read, before any is sampled, masked or suppressed. Not applicable
+    where no rows are released, or the data cannot be read. `certificates` and `asset` are as for
+    `apply_policy`.
+    """
+    from policy_engine.release.unique_inputs import count_before  # noqa: PLC0415 (slow to import)
+
+    source_policy = read_making_policy(policy, Reading(**reading))
+    with launch_engine("local") as launcher:
+        product = [choose_product(source_policy, asset)]
+        inputs = Inputs(data, taxonomies=taxonomies, certificates=certificates)
+        [bound] = bind_plans(source_policy, product, launcher, inputs)
+        try:
+            return count_before(bound.plan, launcher.engine(bound.catalog))
+        except DataError as error:
+            return NotApplicable(reason=error.problems[0].message)
 
 
 def estimate_search(

@@ -14,6 +14,7 @@ from pydantic import (
     model_serializer,
 )
 
+from policy_engine.audits.disclosure.unique_rows import UniqueRows
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import ClassFigures
@@ -105,10 +106,12 @@ class Certificate(BaseModel):
     `sample` says how large the sample of rows is that was released, if one was: the number of rows
     of the input follows from it. `class_figures` are those of classes by microaggregation,
     `label_figures` tell what accuracy-guided classes disclose of the label, and `disclosures` what
-    attacks on the table reached. `uncovered` are the IRIs of other releases of the same data, of
-    which the epsilon of statistics says nothing. `randomised` tells the probabilities of records
-    that were randomised, `synthetic_attacks` what attacks on made-up rows, or on their generator,
-    reached, `secret_attacks` what those on columns of a model did.
+    attacks on the table reached. `unique_rows` tells how many rows are unique on what is kept
+    exact, of which no bound on classes says anything; None where nobody counted. `uncovered` are
+    the IRIs of other releases of the same data, of which the epsilon of statistics says nothing.
+    `randomised` tells the probabilities of records that were randomised, `synthetic_attacks` what
+    attacks on made-up rows, or on their generator, reached, `secret_attacks` what those on columns
+    of a model did.
     `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
     output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
     are those of the table that it was trained on; for a generator, those of the rows that were
@@ -140,6 +143,7 @@ class Certificate(BaseModel):
     randomised: tuple[RandomisedColumn, ...] = ()
     synthetic_attacks: tuple[GenerativeMeasurement, ...] = ()
     secret_attacks: tuple[SecretMeasurement, ...] = ()
+    unique_rows: UniqueRows | NotApplicable | None = None
     utility: Utility | NotApplicable
     upstream: tuple[Upstream, ...] = ()
     uncovered: tuple[str, ...] = ()
@@ -153,11 +157,13 @@ class Certificate(BaseModel):
         where there is one, `class_figures` without classes by microaggregation, `label_figures`
         without accuracy-guided ones, `disclosures` where the table is not attacked, `uncovered`
         where nothing else of the data is released, `randomised` where no records are,
-        `synthetic_attacks` without attacks on made-up rows, and `secret_attacks` without those on
-        columns of a model."""
+        `synthetic_attacks` without attacks on made-up rows, `secret_attacks` without those on
+        columns of a model, and `unique_rows` where no rows are released or they were not
+        counted."""
         values: dict[str, Any] = serialize(self)
         optional = ["sample", "maskings", "tables", "class_figures", "disclosures", "uncovered"]
         optional += ["randomised", "synthetic_attacks", "label_figures", "secret_attacks"]
+        optional += ["unique_rows"]
         absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 
@@ -197,7 +203,7 @@ class Certificate(BaseModel):
         changes: dict[str, Any] = {"output_digest": "", "commitment": None, "rows_out": 0}
         changes |= {"measurements": (), "disclosures": ()}
         changes |= {"maskings": (), "class_figures": None, "sample": None, "tables": {}}
-        changes |= {"models": (), "ended": None, "label_figures": None}
+        changes |= {"models": (), "ended": None, "label_figures": None, "unique_rows": None}
         utility = NotApplicable(reason="nothing was released")
         return self.model_copy(update={**changes, "approximated": (), "utility": utility})
 

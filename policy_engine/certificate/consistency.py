@@ -19,6 +19,7 @@ from policy_engine.certificate.synthetic import (
     synthetic_contradictions,
 )
 from policy_engine.certificate.synthetic_figures import synthetic_attack_contradictions
+from policy_engine.certificate.unique_figures import unique_contradictions
 from policy_engine.certificate.unmade_attacks import applies_always, may_not_apply
 from policy_engine.certificate.wording import wording_contradictions
 from policy_engine.data.bucket_tables import TABLES
@@ -92,6 +93,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     yield from class_contradictions(certificate)
     yield from label_contradictions(certificate)
     yield from cap_contradictions(certificate)
+    yield from unique_contradictions(certificate)
     if isinstance(certificate.utility, Utility):
         yield from _utility_contradictions(certificate.utility, certificate)
     elif certificate.plan.makes_rows and not certificate.warning:

@@ -7,6 +7,7 @@ from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import check_figures
 from policy_engine.certificate.label_figures import check_label
+from policy_engine.certificate.unique_figures import false_unique_rows
 from policy_engine.engines.engine import WrittenTable
 from policy_engine.errors import CertificateError, Problem, format_count
 from policy_engine.kernels.estimates import NotApplicable
@@ -69,11 +70,13 @@ def check_figures_again(
 
 def check_bounds_again(earlier: Certificate, again: Certificate) -> None:
     """Raise CertificateError (V018) for what an `earlier` certificate of the same output tells of
-    its rows, its bounds and what is lost in its classes, and is not found `again`."""
+    its rows, which of them are unique, its bounds and what is lost in its classes, and is not
+    found `again`."""
     differences = [
         *_false_rows(earlier.rows_out, again.rows_out),
         *_false_bounds(earlier.measurements, again.measurements),
         *_false_losses(earlier.utility, again.utility),
+        *false_unique_rows(earlier.unique_rows, again.unique_rows),
     ]
     if differences:
         problems = [Problem("V018", one, "Certify the output anew.") for one in differences]

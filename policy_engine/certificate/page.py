@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from policy_engine.audits.attribute.gate import format_secret
 from policy_engine.audits.disclosure.gate import format_disclosure
+from policy_engine.audits.disclosure.unique_rows import UniqueRows
 from policy_engine.audits.gate import format_measurement
 from policy_engine.audits.generative.gate import format_synthetic
 from policy_engine.audits.reports.html import Table, html_table
@@ -34,7 +35,16 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
         yield secret.name, str(secret.bound), format_secret(secret)
     for name, limit, achieved, _ in file_figures(certificate):
         yield name, limit, achieved
-    label = certificate.label_figures
+    yield from _figures(certificate)
+
+
+def _figures(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
+    """Yield what no bound was asked of."""
+    unique, label = certificate.unique_rows, certificate.label_figures
+    if isinstance(unique, UniqueRows):
+        yield from ((name.strip(), "", text) for name, text in unique.texts())
+    elif unique is not None:
+        yield "unique on what is kept exact", "", unique.reason
     if isinstance(label, LabelFigures):
         for name, text in label.texts(certificate.rows_out):
             yield name, "", text

@@ -66,9 +66,12 @@ def _row_numbers(record: "Record") -> dict[str, Any]:
 
 
 def release_warnings(release: "VerifiedRelease") -> list[str]:
-    """Return what the owner is warned of, by audits too, each sentence once."""
+    """Return what the owner is warned of, by audits and the certificate too, each sentence once."""
+    from policy_engine.certificate.unique_figures import remaining_risks  # noqa: PLC0415 (as used)
+
     inner = release.release
     warnings = (*inner.doubts, *(one for audit in inner.reports for one in audit.warnings))
+    warnings += (*remaining_risks(release.certificate),)
     return [*dict.fromkeys(warnings)]
 
 

@@ -44,6 +44,7 @@ from policy_engine.data.storage import read_errors
 
 if TYPE_CHECKING:
     from policy_engine.api.verified_release import VerifiedRelease
+    from policy_engine.audits.disclosure.unique_rows import UniqueRows
     from policy_engine.kernels.estimates import NotApplicable
     from policy_engine.plan.effort import Effort
     from policy_engine.plan.plan import Plan
@@ -116,15 +117,19 @@ def plan(
 
 @dataclass(frozen=True)
 class _PlanEstimate:
-    """A plan, with what its audits would cost and how large its search is, as far as is known."""
+    """A plan, with what its audits would cost, how large its search is and how many rows of the
+    data are unique on what it keeps exact, as far as is known."""
 
     plan: "Plan"
     cost: "Cost | NotApplicable | None"
     effort: "Effort | NotApplicable | None"
+    unique_rows: "UniqueRows | NotApplicable | None"
 
     def as_json(self) -> dict[str, Any]:
         estimates = {"estimate": self.cost.model_dump(mode="json")} if self.cost else {}
         estimates |= {"search": self.effort.model_dump(mode="json")} if self.effort else {}
+        unique = self.unique_rows
+        estimates |= {"unique_rows": unique.model_dump(mode="json")} if unique else {}
         return {**self.plan.model_dump(mode="json"), **estimates}
 
     def print(self) -> None:
@@ -132,6 +137,7 @@ class _PlanEstimate:
             cost_line,
             plan_table,
             search_line,
+            unique_lines,
         )
         from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
@@ -142,6 +148,8 @@ class _PlanEstimate:
             console().print(f"{search_line(self.effort)}{hint}", markup=False)
         if self.cost:
             console().print(cost_line(self.cost), markup=False)
+        for line in unique_lines(self.unique_rows):
+            console().print(line, markup=False)
 
 
 def _estimate(
@@ -152,14 +160,22 @@ def _estimate(
     engine: EngineChoice,
     options: dict[str, Any],
 ) -> _PlanEstimate:
-    from policy_engine.api.planning import estimate_policy, estimate_search  # noqa: PLC0415
+    from policy_engine.api.planning import (  # noqa: PLC0415
+        count_unique_rows,
+        estimate_policy,
+        estimate_search,
+    )
 
-    asset, cost, effort = plan.publish.asset, None, None
+    asset, cost, effort, unique_rows = plan.publish.asset, None, None, None
     if plan.audits and data:
         cost = estimate_policy(policy, data, certificates=certificates, asset=asset, **options)
     if plan.anonymize and engine is EngineChoice.LOCAL:
         effort = estimate_search(policy, data, asset=asset, **options)
-    return _PlanEstimate(plan, cost, effort)
+    if plan.makes_rows and data and engine is EngineChoice.LOCAL:
+        unique_rows = count_unique_rows(
+            policy, data, certificates=certificates, asset=asset, **options
+        )
+    return _PlanEstimate(plan, cost, effort, unique_rows)
 
 
 @with_table_options("data")

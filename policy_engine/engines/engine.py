@@ -422,6 +422,11 @@ class Engine(Protocol):
         """Return the names of a written table's columns."""
         ...
 
+    def unique_rows(self, table: Any, sets: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+        """Return how many rows of a table that was read, or of a written one, which is read back,
+        are unique on each set of columns; a missing value is a value like any other."""
+        ...
+
     def measure(self, written: WrittenTable, step: Anonymize) -> "TableMeasurements":
         """Read a written table back, form its classes and measure every bound on them."""
         ...

@@ -472,6 +472,19 @@ class LocalEngine:
         [dataset] = make_catalog({"": written.stored.location}, in_buckets=True).datasets
         return dataset.columns
 
+    def unique_rows(
+        self, table: "pa.Table | WrittenTable", sets: Sequence[tuple[str, ...]]
+    ) -> tuple[int, ...]:
+        """Return how many rows of a table, or of a written one, are unique on each set of
+        columns."""
+        from policy_engine.engines.counting_uniques import unique_rows  # noqa: PLC0415 (as used)
+
+        rows = self._read_stored(table) if isinstance(table, WrittenTable) else table
+        self._progress("counting unique rows", 0, rows.num_rows)
+        counts = unique_rows(rows, sets)
+        self._progress("counting unique rows", rows.num_rows, rows.num_rows)
+        return counts
+
     def measure(self, written: WrittenTable, step: Anonymize) -> TableMeasurements:
         """Read a written table back and measure it.
 

@@ -156,16 +156,24 @@ def rounded_loss(exact: int) -> float:
 
 def classes_of(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], int]:
     """Number the distinct rows of code columns: (rows,) class numbers, and how many there are."""
+    return _numbered(row_keys(columns)[0])
+
+
+def row_keys(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], int]:
+    """Return a key of each row of code columns, (rows,), and a number that all keys are below.
+
+    Rows have one key if they have the same codes.
+    """
     # In mixed radix, renumbered before a key would overflow. The numbers follow the order of the
     # codes, not of the rows.
-    classes = np.zeros(len(columns[0]), dtype=np.int64)
+    keys = np.zeros(len(columns[0]), dtype=np.int64)
     count = 1
     for codes in columns:
         width = int(codes.max(initial=0)) + 1
         if count > _MOST_KEYS // width:
-            classes, count = _numbered(classes)
-        classes, count = classes * width + codes, count * width
-    return _numbered(classes)
+            keys, count = _numbered(keys)
+        keys, count = keys * width + codes, count * width
+    return keys, count
 
 
 _MOST_KEYS = 2**62

@@ -123,6 +123,11 @@ class ColumnMasking(Column, ABC):
         return False
 
     @property
+    def keeps_values(self) -> bool:
+        """Whether rows have their values as they are, all but those of a tail."""
+        return False
+
+    @property
     def parameters(self) -> Mapping[str, Any]:
         """The parameters that were given, by the names that policies use."""
         values = self.model_dump(by_alias=True, exclude={"name", "masking"}, exclude_defaults=True)

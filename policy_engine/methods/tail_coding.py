@@ -132,6 +132,11 @@ class TailCoding(CellMasking, ABC):
         return self
 
     @property
+    def keeps_values(self) -> bool:
+        """True: what is not beyond the threshold is published as it is."""
+        return True
+
+    @property
     def makes_labels(self) -> bool:
         """Whether a text may stand for the values of the tail."""
         return self.replacement == "label"

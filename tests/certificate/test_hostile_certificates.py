@@ -83,7 +83,7 @@ def of_a_model(folder):
         "attacks": (attack,),
         "utility": NotApplicable(reason="nothing was generalised"),
     }
-    facts |= {"measurements": (proven,), "attempts": 1, "models": (told,)}
+    facts |= {"measurements": (proven,), "attempts": 1, "models": (told,), "unique_rows": None}
     made = load_certificate(folder / "release").model_copy(update=facts)
     return json.loads(made.to_jsonld())
 

@@ -131,6 +131,7 @@ def test_plan_shows_the_steps_and_writes_nothing(run, people):
     assert result.exit_code == 0
     assert "l-diversity: k at least 2, l at least 2" in result.output
     assert "phone" in result.output
+    assert "6 of 6 rows are unique on age and city before they are generalised" in result.output
     assert sorted(people.rglob("*")) == before
 
 

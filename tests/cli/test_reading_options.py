@@ -29,7 +29,7 @@ VERBS += (
     "load_policies",
     "load_policy",
 )
-VERBS += ("plan_policy", "query_data", "run_policy_tests", "compliance_report")
+VERBS += ("count_unique_rows", "plan_policy", "query_data", "run_policy_tests", "compliance_report")
 
 COMMANDS = typer.main.get_command(app).commands
 POLICY = str(Path("policies/customer.jsonld").resolve())

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from policy_engine.audits.attribute.gate import format_secret
 from policy_engine.audits.disclosure.gate import format_disclosure
+from policy_engine.audits.disclosure.unique_rows import UniqueRows
 from policy_engine.audits.gate import format_measurement, measurement_state
 from policy_engine.audits.generative.gate import format_synthetic
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
@@ -113,6 +114,7 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     yield from statistics_rows(certificate)
     yield from randomised_rows(certificate)
     yield from synthetic_rows(certificate)
+    yield from _unique_rows(certificate)
     step, utility = certificate.plan.anonymize, (record or certificate).utility
     if isinstance(utility, NotApplicable) or step is None:
         return
@@ -134,6 +136,15 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     if utility.perturbed:
         yield "perturbed, loss not seen in cells", escape(", ".join(utility.perturbed))
     yield "discernability", f"{utility.discernability:,}"
+
+
+def _unique_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Yield how many rows are unique on what is kept exact."""
+    figures = certificate.unique_rows
+    if isinstance(figures, UniqueRows):
+        yield from ((name, escape(text)) for name, text in figures.texts())
+    elif figures is not None:
+        yield "unique on what is kept exact", escape(figures.reason)
 
 
 def _sample_text(sample: SampleFigures) -> str:

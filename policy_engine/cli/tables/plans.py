@@ -24,6 +24,7 @@ from policy_engine.plan.steps import Anonymize, AuditStep, DisclosureStep
 from policy_engine.plan.training import Modelling
 
 if TYPE_CHECKING:
+    from policy_engine.audits.disclosure.unique_rows import UniqueRows
     from policy_engine.plan.effort import Effort
     from policy_engine.release.cost import Cost
 
@@ -211,6 +212,15 @@ def search_line(effort: "Effort | NotApplicable") -> str:
     if isinstance(effort, NotApplicable):
         return effort.reason
     return f"The search is over {effort}{' It may take long.' if effort.is_long else ''}"
+
+
+def unique_lines(figures: "UniqueRows | NotApplicable | None") -> Iterator[str]:
+    """Yield how many rows of an input are unique on what would be kept exact, or why that was not
+    counted, a line each; nothing without data."""
+    if isinstance(figures, NotApplicable):
+        yield f"Unique rows were not counted: {figures.reason}"
+    elif figures is not None:
+        yield from (f"warning: {one}" for one in figures.sentences(is_planned=True))
 
 
 def described(architecture: Architecture) -> str:

@@ -65,6 +65,7 @@ from policy_engine.engines.spark.released_frames import (
 from policy_engine.engines.spark.sampling import rows_by_weight, sample_frame
 from policy_engine.engines.spark.statistics import tally_frame
 from policy_engine.engines.spark.targets import TargetLookup
+from policy_engine.engines.spark.unique_counts import unique_rows
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import arrow_schema, distinct_values
 from policy_engine.engines.statistics.row_cells import check_types
@@ -469,6 +470,16 @@ class SparkRun:
         if written.stored.location == MEMORY:
             return tuple(self.output(written).columns)
         return self._engine.describe_dataset("", written.stored.location).columns
+
+    def unique_rows(
+        self, table: InputFrame | WrittenTable, sets: Sequence[tuple[str, ...]]
+    ) -> tuple[int, ...]:
+        """Return how many rows of a table, or of a written one, are unique on each set of
+        columns."""
+        with running(self._engine.spark, "verifying"):
+            if isinstance(table, WrittenTable):
+                return unique_rows(self._read_stored(table)[0], sets)
+            return unique_rows(table.frame, sets)
 
     def measure(self, written: WrittenTable, step: Anonymize) -> TableMeasurements:
         """Read a written table back, form its classes and measure every bound on them.
