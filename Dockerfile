@@ -16,6 +16,7 @@ WORKDIR /source
 RUN python -m pip install --no-cache-dir build
 COPY pyproject.toml README.md LICENSE CHANGELOG.md ./
 COPY vocab vocab
+COPY policies policies
 COPY policy_engine policy_engine
 COPY --from=pages /source/policy_engine/service/pages policy_engine/service/pages
 RUN python -m build --wheel --outdir /wheels

@@ -5,11 +5,13 @@ import inspect
 import json
 import re
 import shlex
+import tomllib
 
 import pytest
 import yaml
 from places import ROOT
 
+from policy_engine.cli.commands import COMMANDS
 from policy_engine.cli.serving import serve
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
@@ -90,3 +92,17 @@ def test_no_password_is_written_down():
     values = re.findall(r"^\s+\w*PASSWORD: (.*)$", text, re.MULTILINE)
     assert values
     assert all(one.startswith("${POSTGRES_PASSWORD:?") for one in values)
+
+
+def test_what_a_wheel_includes_is_copied():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert set(included) <= set(copied())
+
+
+def test_hooks_call_commands_that_there_are():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    assert {shlex.split(one["entry"])[1] for one in hooks} <= set(COMMANDS)
+    [validate] = hooks
+    assert re.search(validate["files"], "policies/customer.jsonld")
+    assert not re.search(validate["files"], "compose.yaml")
