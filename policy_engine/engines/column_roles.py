@@ -3,8 +3,10 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from policy_engine.engines.column_evidence import ColumnEvidence
+if TYPE_CHECKING:
+    from policy_engine.engines.column_evidence import ColumnEvidence
 
 
 class ColumnRole(StrEnum):
@@ -61,7 +63,7 @@ _PERSON_WORDS = frozenset(_PERSONS.split())
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-def propose_role(evidence: ColumnEvidence) -> ProposedRole:
+def propose_role(evidence: "ColumnEvidence") -> ProposedRole:
     """Return the role that a column's values and name propose, the most careful one first."""
     tokens = tokens_of(evidence.name)
     proposed = _identifier(evidence, tokens)
@@ -79,7 +81,7 @@ def propose_role(evidence: ColumnEvidence) -> ProposedRole:
     return ProposedRole(ColumnRole.OTHER, reason)
 
 
-def _identifier(evidence: ColumnEvidence, tokens: set[str]) -> ProposedRole | None:
+def _identifier(evidence: "ColumnEvidence", tokens: set[str]) -> ProposedRole | None:
     """Return that a column names persons, and how it is known; None where nothing says so."""
     tells_persons, reason = _tells_persons(evidence, tokens), ""
     is_number = bool(tokens & _NUMBER_WORDS)
@@ -103,12 +105,12 @@ def tokens_of(name: str) -> set[str]:
     return tokens | {name.lower(), "".join(_TOKEN.findall(name)).lower()}
 
 
-def _is_unique(evidence: ColumnEvidence) -> bool:
+def _is_unique(evidence: "ColumnEvidence") -> bool:
     is_long = evidence.present >= _SMALL and evidence.distinction >= _UNIQUE
     return is_long and evidence.kind in ("text", "integer")
 
 
-def _tells_persons(evidence: ColumnEvidence, tokens: set[str]) -> bool:
+def _tells_persons(evidence: "ColumnEvidence", tokens: set[str]) -> bool:
     """Tell whether a column looks like the number of a person who may have several rows."""
     is_number = bool(tokens & _NUMBER_WORDS) and bool(tokens & _PERSON_WORDS)
     is_number |= bool(
