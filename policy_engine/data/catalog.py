@@ -12,6 +12,7 @@ from policy_engine.data.column_names import check_column_names, lower_case
 from policy_engine.data.group_keys import GroupKeys, read_group_keys
 from policy_engine.data.storage import Location, is_remote
 from policy_engine.data.table_files import (
+    ReadFormat,
     SparkFormat,
     is_file,
     missing_file,
@@ -39,7 +40,7 @@ class Dataset(NamedTuple):
 
     iri: str
     location: str
-    format: SparkFormat | Literal["memory"]
+    format: SparkFormat | ReadFormat | Literal["memory"]
     columns: tuple[str, ...]
     tables: Mapping[str, "Dataset"] = MappingProxyType({})
 

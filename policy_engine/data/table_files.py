@@ -14,7 +14,15 @@ from policy_engine.data.csv_reading import (
     csv_format,
     open_text,
 )
+from policy_engine.data.sheets import split_sheet, without_sheet
 from policy_engine.data.storage import data_files, partition_values
+from policy_engine.data.typed_files import (
+    ARROW,
+    JSON_LINES,
+    STATISTICS,
+    WORKBOOKS,
+    typed_names,
+)
 from policy_engine.errors import (
     DataError,
     PlanError,
@@ -25,7 +33,24 @@ from policy_engine.errors import (
 
 Format = Literal["csv", "csv.gz", "parquet", "npy", "npz"]
 FORMATS: tuple[str, ...] = get_args(Format)
-"""The endings of files that the local engine knows."""
+"""The endings of files that the local engine reads and writes."""
+ReadFormat = Literal[
+    Format,
+    "jsonl",
+    "ndjson",
+    "arrow",
+    "feather",
+    "xlsx",
+    "xls",
+    "ods",
+    "sav",
+    "dta",
+    "sas7bdat",
+    "xpt",
+]
+TYPED_FORMATS = (*JSON_LINES, *ARROW, *WORKBOOKS, *STATISTICS)
+"""The endings of files that the local engine reads, and does not write."""
+READ_FORMATS = (*FORMATS, *TYPED_FORMATS)
 SparkFormat = Literal[Format, "orc", "json", "table"]
 ARRAY_FORMATS = ("npy", "npz")
 SPARK_FORMATS = (*(one for one in FORMATS if one not in ARRAY_FORMATS), "orc", "json")
@@ -38,7 +63,7 @@ IMAGE = "image"
 def is_file(path: Path) -> bool:
     """Tell whether there is such a file. Raises DataError (C003) where that cannot be told."""
     try:
-        return path.is_file()
+        return split_sheet(path)[0].is_file()
     except (OSError, ValueError) as error:
         raise unreadable_file(path, error) from None
 
@@ -50,7 +75,7 @@ def list_table_files(path: Path) -> tuple[Path, ...]:
     where a folder holds none.
     """
     try:
-        is_folder, is_there = path.is_dir(), path.exists()
+        is_folder, is_there = path.is_dir(), split_sheet(path)[0].exists()
         files = tuple(path / name for name in data_files(path)) if is_folder else (path,)
     except (OSError, ValueError) as error:
         raise unreadable_file(path, error) from None
@@ -79,6 +104,11 @@ def _encoding_hint(path: Path) -> str:
     return f"Python reads file names as {encoding}: start it with PYTHONUTF8=1."
 
 
+def read_format(path: Path) -> ReadFormat:
+    """Return the format of a file that is read. Raises DataError (C004) for one that cannot be."""
+    return file_format(path, READ_FORMATS)
+
+
 def file_format(path: Path, formats: tuple[str, ...] = FORMATS) -> Format:
     """Return the format that a file's ending names. Raises DataError (C004) for others."""
     ending = match_format(path.name, formats)
@@ -91,7 +121,7 @@ def file_format(path: Path, formats: tuple[str, ...] = FORMATS) -> Format:
 def match_format(name: str, formats: tuple[str, ...]) -> SparkFormat | None:
     """Return the format whose ending a file's name has, None where it has none of them."""
     for ending in sorted(formats, key=len, reverse=True):
-        if name.lower().endswith(f".{ending}"):
+        if without_sheet(name).lower().endswith(f".{ending}"):
             return ending  # type: ignore[return-value]
     return None
 
@@ -115,18 +145,18 @@ def array_names(archive: ZipFile) -> tuple[str, ...]:
     return tuple(member.removesuffix(".npy") for member in members)
 
 
-def read_header(path: Path) -> tuple[Format, tuple[str, ...]]:
+def read_header(path: Path) -> tuple[ReadFormat, tuple[str, ...]]:
     """Return the format of a table, a file or a folder of files, and its columns' names.
 
     Raises DataError where a file is missing (C002), unreadable or without a proper header, of an
     unknown format (C004), or where the files of a folder have different columns (C014).
     """
-    if not is_file(path) and not (match_format(path.name, FORMATS) and path.is_dir()):
+    if not is_file(path) and not (match_format(path.name, READ_FORMATS) and path.is_dir()):
         if path.is_dir():
             message = f"{str(path)!r} is a folder whose name does not end as a table's does."
             raise DataError.of("C002", message, "Give a file in it.")
         raise missing_file(path)
-    format_name, files = file_format(path), list_table_files(path)
+    format_name, files = read_format(path), list_table_files(path)
     names = _read_column_names(files[0], format_name, path)
     for other in files[1:]:
         if _read_column_names(other, format_name, path) != names:
@@ -162,7 +192,7 @@ def file_partition_values(file: Path, table: Path) -> dict[str, str | None]:
     return partition_values(file.relative_to(table).as_posix())
 
 
-def _read_column_names(path: Path, kind: Format, table: Path) -> tuple[str, ...]:
+def _read_column_names(path: Path, kind: ReadFormat, table: Path) -> tuple[str, ...]:
     """Return the columns of a table's file: those in its header, then those of its folders."""
     try:
         names = _columns_of(path, kind)
@@ -177,13 +207,15 @@ def _read_column_names(path: Path, kind: Format, table: Path) -> tuple[str, ...]
     return (*names, *file_partition_values(path, table))
 
 
-def _columns_of(path: Path, kind: Format) -> tuple[str, ...]:
+def _columns_of(path: Path, kind: ReadFormat) -> tuple[str, ...]:
+    if kind in TYPED_FORMATS:
+        return typed_names(path, kind)
     if kind in ARRAY_FORMATS:
         return _array_columns(path, kind)
     return _parquet_columns(path) if kind == "parquet" else _csv_columns(path)
 
 
-def _array_columns(path: Path, kind: Format) -> tuple[str, ...]:
+def _array_columns(path: Path, kind: ReadFormat) -> tuple[str, ...]:
     try:
         return _archived_arrays(path) if kind == "npz" else _only_array(path)
     except (BadZipFile, ValueError, NotImplementedError):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.data.catalog import MEMORY
+from policy_engine.data.sheets import split_sheet
 from policy_engine.data.storage import (
     Location,
     digest,
@@ -114,7 +115,8 @@ class StoredData:
         Raises DataError (C003) where it cannot be read.
         """
         with read_errors(path):
-            return cls(str(path), digest(path), rows)
+            file = split_sheet(path)[0] if isinstance(path, Path) else path
+            return cls(str(path), digest(file), rows)
 
     @classmethod
     def from_tables(cls, tables: Mapping[str, str], rows: int) -> "StoredData":

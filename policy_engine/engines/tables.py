@@ -18,12 +18,15 @@ from policy_engine.data.catalog import make_catalog
 from policy_engine.data.column_names import check_unique_names
 from policy_engine.data.table_files import (
     ARRAY_FORMATS,
+    TYPED_FORMATS,
     Format,
     file_format,
     file_partition_values,
     list_table_files,
+    read_format,
     unreadable_file,
 )
+from policy_engine.data.typed_files import read_typed
 from policy_engine.engines.array_files import read_arrays, write_arrays
 from policy_engine.engines.arrays import is_text
 from policy_engine.engines.csv_files import read_csv, row_error, write_csv
@@ -72,7 +75,7 @@ def _read_part(file: Path, path: Path, columns: tuple[str, ...] | None) -> pa.Ta
         return _read_file(file, columns)
     inside = columns and tuple(name for name in columns if name not in values)
     table = _read_file(file, inside)
-    is_csv = file_format(file).startswith("csv")
+    is_csv = read_format(file).startswith("csv")
     for name, value in values.items():
         field = untyped_field(name) if is_csv else pa.field(name, pa.string())
         cells = pa.repeat(pa.scalar(value, pa.string()), table.num_rows).cast(field.type)
@@ -82,16 +85,20 @@ def _read_part(file: Path, path: Path, columns: tuple[str, ...] | None) -> pa.Ta
 
 def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     try:
-        if file_format(path) == "parquet":
+        kind = read_format(path)
+        if kind in TYPED_FORMATS:
+            table = read_typed(path, kind)
+            return plain_texts(table.select(list(columns)) if columns else table)
+        if kind == "parquet":
             names = list(columns or ()) or None
             return plain_texts(pq.read_table(path, columns=names, partitioning=None))
-        if file_format(path) in ARRAY_FORMATS:
+        if kind in ARRAY_FORMATS:
             return plain_texts(read_arrays(path, columns))
         return read_csv(path, columns)
     except UnicodeEncodeError as error:  # pyarrow takes names in UTF-8 alone
         raise unreadable_file(path, error) from None
     except (*_UNREADABLE, ValueError, csv.Error) as error:
-        if file_format(path) == "parquet" and "UTF" in str(error):
+        if read_format(path) == "parquet" and "UTF" in str(error):
             message = "The file holds text that is not UTF-8."
             raise DataError.of("C008", message, source=str(path)) from None
         raise _unreadable_error(path, error) from None
@@ -278,8 +285,8 @@ def _unreadable_error(path: Path, reason: Exception) -> PolicyEngineError:
     """Return why pyarrow could not read a file, without the values that its messages may quote."""
     if str(reason).startswith("Empty CSV file"):
         return DataError.of("C010", "The file is empty.", source=str(path))
-    error = row_error(path) if file_format(path) != "parquet" else None
-    message = f"The file is not a {file_format(path)} table."
+    error = row_error(path) if read_format(path).startswith("csv") else None
+    message = f"The file is not a {read_format(path)} table."
     return error or DataError.of("C010", message, source=str(path))
 
 

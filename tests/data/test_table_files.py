@@ -36,7 +36,7 @@ def test_a_missing_file_is_refused_with_its_neighbour(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "code"),
     [
-        ("a.xlsx", b"a,b\n", "C004"),
+        ("a.docx", b"a,b\n", "C004"),
         ("a", b"a,b\n", "C004"),
         ("a.gz", b"", "C004"),
         ("a.csv", b"", "C010"),

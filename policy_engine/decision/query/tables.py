@@ -115,6 +115,8 @@ class Tables:
 
         table = self.catalog.tables.get(iri)
         path = Path(self.catalog.dataset(iri).location)
+        if table is None and self.catalog.dataset(iri).format != "parquet":
+            table = read_table(path, columns)
         schema = pq.read_schema(list_table_files(path)[0]) if table is None else table.schema
         # Columns that are not in a file are in the names of its folders.
         return {
