@@ -184,6 +184,7 @@ VALUES: Mapping[str, Any] = {
     "pe:score": "entropy",
     "pe:polish": True,
     "pe:maxSuppression": 0.01,
+    "pe:maxUniqueKept": 0.05,
     "pe:loss": "height",
     "pe:missing": "wildcard",
     "pe:buckets": "distinct-l",

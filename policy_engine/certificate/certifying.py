@@ -17,7 +17,7 @@ from policy_engine.certificate.record import Input, Moves, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
 from policy_engine.certificate.suppressed_shares import measure_caps
 from policy_engine.certificate.synthetic import measure_synthetic
-from policy_engine.certificate.unique_figures import measure_unique_rows
+from policy_engine.certificate.unique_figures import measure_bound_of_unique, measure_unique_rows
 from policy_engine.certificate.wording import (
     NETWORK_PACKAGES,
     NOT_RELEASED,
@@ -125,8 +125,9 @@ def certify(
     if release.sanitised and anonymize:
         figures, label, public_utility = None, None, NOT_RELEASED
     unique_rows = None
-    if measured and not release.sanitised:
+    if measured and anonymize and (not release.sanitised or anonymize.bounds_of_unique()):
         unique_rows = measure_unique_rows(plan, written, measured.rows, engine)
+        caps += (*measure_bound_of_unique(anonymize, unique_rows),)
     moves = measured.moves if measured else None
     record = _record(release, full_utility, location, moves) if release.sources else None
     certificate = Certificate(
@@ -146,7 +147,7 @@ def certify(
         maskings=tuple(map(MaskedColumn.of, judgements)),
         class_figures=figures,
         label_figures=label,
-        unique_rows=unique_rows,
+        unique_rows=None if release.sanitised else unique_rows,
         disclosures=disclosures,
         attacks=release.attacks,
         attempts=max(

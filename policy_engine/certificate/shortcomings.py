@@ -15,6 +15,7 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.buckets import BOUNDS
 from policy_engine.methods.columns import CAP
+from policy_engine.methods.recoding import UNIQUE_KEPT
 from policy_engine.plan.synthesis import FOREIGN
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ def shortcomings(certificate: "Certificate") -> Iterator[Problem]:
         elif not measured.holds and measured.bound == CAP:
             share = f"{measured.achieved:.4g} of the cells of {measured.column!r}"
             yield Problem("V001", f"{share} are suppressed. Allowed are {measured.asked:g}.")
+        elif not measured.holds and measured.bound == UNIQUE_KEPT:
+            share = f"{measured.achieved:.4g} of the rows are unique on what is kept exact."
+            yield Problem("V001", f"{share} Allowed are {measured.asked:g}.", UNIQUE_ADVICE)
         elif not measured.holds:
             about = f" of {measured.column!r}" if measured.column else ""
             group = "bucket" if measured.bound in BOUNDS else "class"
@@ -55,6 +59,8 @@ def shortcomings(certificate: "Certificate") -> Iterator[Problem]:
         yield Problem("V004", "Nothing was released: the certificate has no output.")
 
 
+UNIQUE_ADVICE = "Generalise columns as quasi-identifiers, mask them, or leave them out."
+"""What lets fewer rows be unique on what is kept exact."""
 MAKING_UNKNOWN = "Its certificate does not say how it was made: the output was only measured."
 """Why a certificate does not count as that of a release."""
 

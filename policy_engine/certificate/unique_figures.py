@@ -11,15 +11,19 @@ from policy_engine.audits.disclosure.unique_rows import (
 )
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.engines.engine import Engine, WrittenTable
-from policy_engine.errors import format_count, join_names
+from policy_engine.errors import InternalError, format_count, join_names
 from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods import Measurement
 from policy_engine.methods.columns import SUPPRESSION
+from policy_engine.methods.recoding import UNIQUE_KEPT
 from policy_engine.plan.exact_columns import IN_BUCKETS, exact_columns, recoded_columns
 from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import Anonymize
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
 
+_ROUNDING = 1e-9
 UniqueFigures = UniqueRows | NotApplicable
 
 
@@ -40,6 +44,19 @@ def measure_unique_rows(
     return measure_uniques(
         exact_columns(plan), cells, lambda sets: engine.unique_rows(written, sets), rows
     )
+
+
+def measure_bound_of_unique(step: Anonymize, figures: UniqueFigures) -> Iterator[Measurement]:
+    """Yield the share of the rows that are unique on what is kept exact, if that is bounded.
+
+    Raises InternalError (X001) where they were not counted.
+    """
+    for bound in step.bounds_of_unique():
+        if isinstance(figures, NotApplicable):
+            raise InternalError.of("X001", "Unique rows are bounded and were not counted.")
+        yield Measurement(
+            bound=bound.name, sense=bound.sense, asked=bound.asked, achieved=figures.share_kept
+        )
 
 
 def remaining_risks(certificate: "Certificate") -> Iterator[str]:
@@ -89,9 +106,16 @@ def unique_contradictions(certificate: "Certificate") -> Iterator[str]:
             yield "It is wrong about whether unique rows are counted."
     elif figures.columns != exact_columns(certificate.plan):
         yield "It does not count the rows that are unique on exactly what its plan keeps exact."
+    elif not _is_bound_of(certificate, figures):
+        yield f"Its share of unique rows, {UNIQUE_KEPT}, is not that of the rows that are unique."
     elif not _are_possible(figures, certificate.rows_out):
         rows = format_count(certificate.rows_out, "row")
         yield f"What is told of unique rows is not that of {rows}."
+
+
+def _is_bound_of(certificate: "Certificate", figures: UniqueRows) -> bool:
+    shares = [one.achieved for one in certificate.measurements if one.bound == UNIQUE_KEPT]
+    return all(abs(one - figures.share_kept) <= _ROUNDING for one in shares)
 
 
 def _are_possible(figures: UniqueRows, rows: int) -> bool:

@@ -17,6 +17,7 @@ from policy_engine.methods.guide import (
     REPRESENTATIVE,
     REPRESENTATIVES,
 )
+from policy_engine.methods.recoding import UNIQUE_KEPT
 
 _SETTING_OWNERS = {"taxonomy": "taxonomy", "unlisted": "taxonomy", "mask": "prefix"}
 _SETTING_OWNERS |= {"fanout": "interval", "precision": "interval"}
@@ -203,6 +204,9 @@ def option_conflicts(values: Mapping[str, Any]) -> Iterator[Finding]:
             if name in values:
                 message = f"{name} is an option of {other}. The algorithm is {algorithm!r}."
                 yield Finding("M003", name, message)
+    if algorithm == "bucketization" and UNIQUE_KEPT in values:
+        message = f"{UNIQUE_KEPT} is about rows with sensitive values, and buckets have none. "
+        yield Finding("M003", UNIQUE_KEPT, f"{message}The algorithm is {algorithm!r}.")
     if algorithm not in _TAKES_WILDCARDS and values.get("missing") == "wildcard":
         message = f"missing 'wildcard' is an option of {' and '.join(_TAKES_WILDCARDS)}. "
         message += f"The algorithm is {algorithm!r}."

@@ -37,6 +37,11 @@ Loss = Literal[
 ]
 
 
+UNIQUE_KEPT = "maxUniqueKept"
+"""The bound on the share of rows that are unique on what is kept exact, as a policy names it."""
+_Share = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False), Proportion()]
+
+
 class RecodingOptions(BaseModel):
     """Mondrian cuts rows into classes; full-domain generalises whole columns to one level;
     microaggregation makes classes of near rows, for their means; local suppression nulls cells
@@ -47,7 +52,10 @@ class RecodingOptions(BaseModel):
     the share of rows that may be left out, and `loss`, what is made least, are full-domain's.
     `buckets` are bucketization's: a value at most once in a bucket, or some distinct values in it.
     The `guide` of accuracy-guided classes says which predictions, and what stands for a class.
-    `missing` tells whether a missing quasi-identifier is a value of its own, or matches any.
+    `max_unique_kept` is the greatest share of the released rows that may be unique on the columns
+    that are kept exact, all together, None for any; no algorithm changes those, so a release either
+    keeps it or is refused. `missing` tells whether a missing quasi-identifier is a value of its
+    own, or matches any.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, populate_by_name=True)
@@ -63,6 +71,7 @@ class RecodingOptions(BaseModel):
         Proportion(),
     ] = 0.0
     loss: Loss = "loss"
+    max_unique_kept: Annotated[_Share | None, Field(alias=UNIQUE_KEPT)] = None
     buckets: Buckets = "anatomy"
     guide: Guide | None = None
 
@@ -75,17 +84,19 @@ class RecodingOptions(BaseModel):
 
     @model_serializer(mode="wrap")
     def _omit_unused(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Omit `buckets` and the `guide` where there are none."""
+        """Omit `buckets`, the `guide` and `max_unique_kept` where there are none."""
         values: dict[str, Any] = serialize(self)
         unused = {"buckets"} if self.algorithm != "bucketization" else set()
         unused |= {"guide"} if self.guide is None else set()
+        unused |= {"max_unique_kept", UNIQUE_KEPT} if self.max_unique_kept is None else set()
         return {name: value for name, value in values.items() if name not in unused}
 
     def options(self) -> dict[str, Any]:
         """Return every option by the name that policies use."""
         guide = dict.fromkeys(parameters(GuideParameters), "")
         guide = self.guide.options() if self.guide else guide
-        return {**self.model_dump(by_alias=True), "buckets": self.buckets, **guide}
+        own = {"buckets": self.buckets, UNIQUE_KEPT: self.max_unique_kept}
+        return {**self.model_dump(by_alias=True), **own, **guide}
 
     missing: Literal["category", "wildcard"] = "category"
 

@@ -32,7 +32,7 @@ from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.permutation import permutation_conflicts, permuted_conflicts
 from policy_engine.methods.privacy_model import merge_bounds
 from policy_engine.methods.privacy_models.probabilistic_k_anonymity import ProbabilisticKAnonymity
-from policy_engine.methods.recoding import RecodingOptions
+from policy_engine.methods.recoding import UNIQUE_KEPT, RecodingOptions
 from policy_engine.methods.sampling import Sampling
 from policy_engine.methods.sanitisations.masking import Masking
 from policy_engine.plan.joins import Joined, Roles
@@ -214,8 +214,13 @@ class Anonymization(BaseModel):
         return all(method.is_kept_by_union for method in about)
 
     def bounds(self) -> tuple[Bound, ...]:
-        """Return every bound: those of classes, and the caps of columns."""
-        return (*self.class_bounds(), *self.caps())
+        """Return every bound: those of classes, the caps of columns, and that on unique rows."""
+        return (*self.class_bounds(), *self.caps(), *self.bounds_of_unique())
+
+    def bounds_of_unique(self) -> tuple[Bound, ...]:
+        """Return the share of rows that may be unique on what is kept exact, if one is given."""
+        most = self.recoding.max_unique_kept
+        return () if most is None else (Bound(UNIQUE_KEPT, "", most, "at most"),)
 
     def caps(self) -> tuple[Bound, ...]:
         """Return the share of the cells of each capped column that may be suppressed."""

@@ -8,6 +8,7 @@ from policy_engine.errors import NOWHERE, Place
 from policy_engine.methods import Bound
 from policy_engine.methods.findings import format_value
 from policy_engine.methods.guide import GUIDE
+from policy_engine.methods.recoding import UNIQUE_KEPT
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
 from policy_engine.plan.joins import JOIN_ON, MASKED, STRATA
 from policy_engine.plan.reading_parameters import parameters_of
@@ -26,7 +27,7 @@ _STRICTER: Mapping[str, tuple[str, ...]] = {
     "identifier": ("redact",),
 }
 """For each role, the roles in which a column reveals no more; without a role it reveals nothing."""
-_COMPARED = ("maxSuppression", "missing", "pseudonymScope", "method", "k")
+_COMPARED = ("maxSuppression", UNIQUE_KEPT, "missing", "pseudonymScope", "method", "k")
 """Parameters that have a comparison of their own, besides those of the privacy models."""
 
 

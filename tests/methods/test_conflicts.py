@@ -95,7 +95,7 @@ def option_codes(**given):
 
 def test_every_option_is_of_one_algorithm_or_of_both():
     own = {name for options in _OPTIONS.values() for name in options}
-    assert own | {"algorithm", "missing"} == set(option_fields())
+    assert own | {"algorithm", "missing", "maxUniqueKept"} == set(option_fields())
     assert sum(map(len, _OPTIONS.values())) == len(own)
 
 

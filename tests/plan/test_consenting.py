@@ -251,3 +251,14 @@ def test_buckets_of_another_kind_fall_short():
 def test_permuted_values_are_not_taken_for_k_anonymity():
     asked, made = {"method": "k-anonymity"}, {"method": "probabilistic-k-anonymity"}
     assert short(asked, made)
+
+
+def test_a_share_of_unique_rows_is_held_against_that_of_the_owner():
+    asked = {"method": "k-anonymity", "maxUniqueKept": 0.1}
+    assert short(asked, asked) == short(asked, {**asked, "maxUniqueKept": 0.05}) == []
+    for made, share in (
+        ({**asked, "maxUniqueKept": 0.2}, "0.2"),
+        ({"method": "k-anonymity"}, "nothing"),
+    ):
+        [message] = short(asked, made)
+        assert message.endswith(f"asks for maxUniqueKept at most 0.1, and the policy for {share}.")

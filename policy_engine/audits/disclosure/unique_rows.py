@@ -54,6 +54,11 @@ class UniqueRows(BaseModel):
         return tuple(name for one in self.alone for name in one.columns)
 
     @property
+    def share_kept(self) -> float:
+        """The share of the rows that are unique on all that is kept exact."""
+        return self.together.rows / self.rows if self.together and self.rows else 0.0
+
+    @property
     def worst_column(self) -> UniqueOn | None:
         """The column on which most rows are unique, the first of several; None without any."""
         return max(self.alone, key=lambda one: one.rows, default=None)

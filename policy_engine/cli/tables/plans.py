@@ -132,7 +132,8 @@ def _kept(anonymize: Anonymize) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _add_classes(table: Table, plan: Plan, anonymize: Anonymize) -> None:
-    bounds = dict.fromkeys(f"{b.name} {b.sense} {b.asked:g}" for b in anonymize.class_bounds())
+    bounded = (*anonymize.class_bounds(), *anonymize.bounds_of_unique())
+    bounds = dict.fromkeys(f"{b.name} {b.sense} {b.asked:g}" for b in bounded)
     algorithm = _how(anonymize, plan.engine)
     table.add_row("anonymize", f"{', '.join(anonymize.methods)}: {', '.join(bounds)}", algorithm)
     doing = "release as they are" if anonymize.is_in_buckets else "generalise"
