@@ -480,10 +480,7 @@ class LocalEngine:
         from policy_engine.engines.counting_uniques import unique_rows  # noqa: PLC0415 (as used)
 
         rows = self._read_stored(table) if isinstance(table, WrittenTable) else table
-        self._progress("counting unique rows", 0, rows.num_rows)
-        counts = unique_rows(rows, sets)
-        self._progress("counting unique rows", rows.num_rows, rows.num_rows)
-        return counts
+        return unique_rows(rows, sets)
 
     def measure(self, written: WrittenTable, step: Anonymize) -> TableMeasurements:
         """Read a written table back and measure it.
