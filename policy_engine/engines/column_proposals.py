@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute, types
 
+from policy_engine.data.taxonomy.known import known_taxonomy
 from policy_engine.data.taxonomy.suggestion import suggest
 from policy_engine.engines.column_evidence import ColumnEvidence, gather_evidence
 from policy_engine.engines.column_roles import ColumnRole, propose_role
@@ -218,13 +219,17 @@ def _with_groups(
     column: ProposedColumn, evidence: ColumnEvidence, values: pa.ChunkedArray
 ) -> ProposedColumn:
     """Return a column of texts: as sets where they are few, else by a taxonomy, or left out."""
-    if evidence.distinct <= _MOST_SETS:
-        return column
     if evidence.distinct > _MOST_DRAFTED:
         reason = f"It has {evidence.distinct:,} texts, for which no groups are known."
         return column.as_part("left out", reason)
     counts = {one["values"]: one["counts"] for one in values.value_counts().to_pylist()}
     counts = {value: count for value, count in counts.items() if value}
+    taxonomy = known_taxonomy(counts, column.name)
+    if taxonomy is not None:
+        reason = f"{column.reason} Its taxonomy is of {taxonomy.title}."
+        return replace(column, generalization="taxonomy", taxonomy=taxonomy.text, reason=reason)
+    if evidence.distinct <= _MOST_SETS:
+        return column
     draft = suggest(counts, column.name, "frequency").to_csv()
     warning = "Its taxonomy is a draft by how often texts occur: look at it."
     return replace(column, generalization="taxonomy", taxonomy=draft, warning=warning)
