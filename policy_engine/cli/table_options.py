@@ -1,7 +1,8 @@
 """The options that say how files of data are written, of every command that reads tables."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,6 +39,15 @@ _OPTIONS: dict[str, Any] = {
         ),
     ],
 }
+_INPUT_FORMAT = Annotated[
+    str,
+    typer.Option(
+        "--input-format",
+        metavar="ENDING",
+        help="The format of data that comes from standard input, as in --data -: csv, parquet, "
+        "jsonl ...",
+    ),
+]
 
 
 def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -48,7 +58,7 @@ def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[
     """
     formats = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default="", annotation=one)
-        for name, one in _OPTIONS.items()
+        for name, one in {**_OPTIONS, "input_format": _INPUT_FORMAT}.items()
     ]
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
@@ -69,9 +79,13 @@ def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[
             ):
                 message = "--delimiter, --encoding and --decimal are for --engine local."
                 raise usage_error(f"{message} Spark reads UTF-8 with commas.")
+            kind = options.pop("input_format")
             form = CsvFormat(**{name: options.pop(name) for name in _OPTIONS})
-            paths = [path for name in names for path in _paths(options[name])]
-            with telling(_tell_once()), csv_files_as(form, *paths):
+            with ExitStack() as stack:
+                options |= _with_stored_input(names, options, kind, stack)
+                paths = [path for name in names for path in _paths(options[name])]
+                stack.enter_context(telling(_tell_once()))
+                stack.enter_context(csv_files_as(form, *paths))
                 command(**options)
 
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -81,10 +95,67 @@ def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[
     return decorated
 
 
+def _with_stored_input(
+    names: Sequence[str], options: Mapping[str, Any], kind: str, stack: ExitStack
+) -> dict[str, Any]:
+    """Return the parameters in which `-` stands for data, with a file of standard input there.
+
+    The file is the caller's alone, and gone at the end. Raises RequestError where `-` is there
+    twice, or without its format, or the format without it; DataError (C004) for an unknown one.
+    """
+    places = [(name, _is_input(options[name])) for name in names]
+    uses = sum(count for _, count in places)
+    if not uses and not kind:
+        return {}
+    policies = _listed(options.get("policy")) + _listed(options.get("policies"))
+    if uses + sum(str(one) == "-" for one in policies) != 1 or not kind:
+        message = "Data from standard input is one table, with its format: --data - --input-format "
+        raise usage_error(f"{message}csv.")
+    if options.get("engine") is EngineChoice.SPARK:
+        raise usage_error("Data from standard input is for --engine local.")
+    import shutil  # noqa: PLC0415 (as used)
+    from tempfile import TemporaryDirectory  # noqa: PLC0415 (as used)
+
+    from policy_engine.data.table_files import read_format  # noqa: PLC0415 (slow to import)
+
+    folder = stack.enter_context(TemporaryDirectory())
+    path = Path(folder) / f"stdin.{kind.lower().removeprefix('.')}"
+    read_format(path)
+    with path.open("xb") as file:
+        shutil.copyfileobj(typer.get_binary_stream("stdin"), file)
+    return {name: _replaced(options[name], path) for name, count in places if count}
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return the values of a parameter that is one, several or none."""
+    if value is None:
+        return []
+    return [*value] if isinstance(value, list | tuple) else [value]
+
+
+def _is_input(value: Any) -> int:
+    """Return how often the paths of a parameter are standard input."""
+    return sum(str(one) == "-" or _is_asset_of_input(one) for one in _listed(value))
+
+
+def _is_asset_of_input(one: Any) -> bool:
+    return isinstance(one, str) and one.endswith("=-")
+
+
+def _replaced(value: Any, path: Path) -> Any:
+    """Return the value of a parameter with a path in the place of standard input."""
+    if isinstance(value, list | tuple):
+        return [_replaced(one, path) for one in value]
+    if _is_asset_of_input(value):
+        return f"{value[:-1]}{path}"
+    if str(value) != "-":
+        return value
+    return path if isinstance(value, Path) else str(path)
+
+
 def _paths(value: Any) -> Iterator[str | Path]:
     """Yield the paths that are given for a parameter."""
-    several = value if isinstance(value, list | tuple) else [] if value is None else [value]
-    for one in several:
+    for one in _listed(value):
         yield from [one] if isinstance(one, Path) or "=" not in one else parse_paths([one]).values()
 
 

@@ -39,3 +39,28 @@ def test_options_say_how_a_file_is_written(table):
 def test_options_are_for_the_local_engine(table):
     with pytest.raises(RequestError, match="--engine local"):
         run("plan", "policy.yaml", "--data", table, "--decimal", ",", "--engine", "spark")
+
+
+def test_a_table_comes_from_standard_input():
+    result = CliRunner().invoke(app, ["show", "-", "--input-format", "csv"], TEXT)
+    assert ("Müller" in result.stdout, "1.5" in result.stdout) == (True, True)
+    assert "stdin.csv: read as UTF-8 with ;" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["show", "-"], "--input-format"),
+        (["show", "a.csv", "--input-format", "csv"], "--data -"),
+        (["plan", "-", "--data", "-", "--input-format", "csv"], "is one table"),
+        (["plan", "p.yaml", "--data", "a=-", "--data", "b=-", "--input-format", "csv"], "is one"),
+    ],
+)
+def test_standard_input_is_one_table_of_a_format(arguments, problem):
+    with pytest.raises(RequestError, match=problem):
+        run(*arguments)
+
+
+def test_standard_input_has_a_format_that_is_known():
+    with pytest.raises(DataError, match="not known"):
+        run("show", "-", "--input-format", "docx")
