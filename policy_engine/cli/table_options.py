@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -67,25 +67,16 @@ def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[
 
         @wraps(command)
         def run(**options: Any) -> None:
-            from policy_engine.data.csv_format import (  # noqa: PLC0415 (slow to import)
-                CsvFormat,
-                csv_files_as,
-                telling,
-            )
-
-            if (
-                any(options[name] for name in _OPTIONS)
-                and options.get("engine") is EngineChoice.SPARK
-            ):
+            kind = options.pop("input_format")
+            words = {name: options.pop(name) for name in _OPTIONS}
+            if any(words.values()) and options.get("engine") is EngineChoice.SPARK:
                 message = "--delimiter, --encoding and --decimal are for --engine local."
                 raise usage_error(f"{message} Spark reads UTF-8 with commas.")
-            kind = options.pop("input_format")
-            form = CsvFormat(**{name: options.pop(name) for name in _OPTIONS})
             with ExitStack() as stack:
                 options |= _with_stored_input(names, options, kind, stack)
                 paths = [path for name in names for path in _paths(options[name])]
-                stack.enter_context(telling(_tell_once()))
-                stack.enter_context(csv_files_as(form, *paths))
+                if paths or any(words.values()):
+                    stack.enter_context(_reading(words, paths))
                 command(**options)
 
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -93,6 +84,19 @@ def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[
         return run
 
     return decorated
+
+
+@contextmanager
+def _reading(words: Mapping[str, str], paths: Sequence[str | Path]) -> Iterator[None]:
+    """Have files be read as options say within the block, and what is found out be said."""
+    from policy_engine.data.csv_format import (  # noqa: PLC0415 (few commands need it)
+        CsvFormat,
+        csv_files_as,
+        telling,
+    )
+
+    with telling(_tell_once()), csv_files_as(CsvFormat(**words), *paths):
+        yield
 
 
 def _with_stored_input(
