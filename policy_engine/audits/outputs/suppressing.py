@@ -60,10 +60,10 @@ def _pattern(verdict: TableVerdict, grid: TotalGrid, measure: Measure, primary: 
     where the cells cannot be protected, or are too large to tell."""
     if not primary.any():
         return primary
-    is_total = (verdict.table.codes == TOTAL).any(axis=1)
+    is_total: Cells = (verdict.table.codes == TOTAL).any(axis=1)
     values = grid.summed(_sizes(measure), ~is_total)
     if not (values <= _LARGEST).all():
-        return primary | is_total
+        return np.asarray(primary | is_total, np.bool_)
     is_shown = np.zeros(values.shape, dtype=np.bool_)
     is_shown[grid.cells] = True
     is_primary = np.zeros(values.shape, dtype=np.bool_)

@@ -16,6 +16,7 @@ from policy_engine.decision.query.checking.evidence_columns import UNITS
 from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
 from policy_engine.decision.query.checking.evidence_reader import EvidenceReader
 from policy_engine.decision.query.checking.evidence_tables import evidence_table
+from policy_engine.decision.query.checking.excluded_keys import left_domains
 from policy_engine.decision.query.checking.key_domains import key_domains, listed_sets
 from policy_engine.decision.query.checking.population_conditions import settled_keys
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
@@ -40,7 +41,8 @@ class GatheredAnswer:
     combinations of its keys, and `are_all_listed` whether all sets are. Rows are in the order of
     the sets and of their keys' values, whether anybody has them or not. `queries` are those that
     the evidence is from. Of each aggregate, `populations` has the column of `memberships` that
-    tells who is in it, empty if all units are.
+    tells who is in it, empty if all units are. `key_sizes` are how many values each key has, those
+    that the condition excludes included.
     """
 
     table: ResultTable
@@ -51,6 +53,7 @@ class GatheredAnswer:
     populations: tuple[tuple[str, ...], ...]
     is_listable: "NDArray[np.bool_]"
     are_all_listed: bool = True
+    key_sizes: tuple[int, ...] = ()
 
 
 def gather_answer(
@@ -72,7 +75,8 @@ def gather_answer(
     parts = [evidence_table(queries, keys, tables, least, is_wide) for keys in query.sets]
     whole = pa.concat_tables(parts, promote_options="default")
     sets = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
-    domains = key_domains(query, tables, least)
+    every = key_domains(query, tables, least)
+    domains = left_domains(query, every)
     codes, labels = _coded(query, whole, sets, domains)
     listable = listed_sets(query.sets, domains)
     codes, sets, whole = _filled(query, codes, labels, (sets, listable), whole)
@@ -80,7 +84,8 @@ def gather_answer(
     codes, sets, whole = codes[order], sets[order], whole.take(pa.array(order))
     reader = EvidenceReader(queries, whole, codes, settled_keys(query.keys, rows))
     answer = _gathered(reader, labels, (sets, np.isin(sets, listable)))
-    return replace(answer, are_all_listed=len(listable) == len(parts))
+    sizes = tuple(max(len(one), len(every.get(key, ()))) for key, one in enumerate(labels))
+    return replace(answer, are_all_listed=len(listable) == len(parts), key_sizes=sizes)
 
 
 # -- keys --------------------------------------------------------------------------------------
@@ -90,7 +95,7 @@ def _coded(
     query: CheckedQuery,
     whole: "pa.Table",
     sets: "Counts",
-    domains: "Mapping[int, tuple[Any, ...]]",
+    domains: "Mapping[int, pa.Array]",
 ) -> "tuple[Counts, tuple[tuple[Any, ...], ...]]":
     """Return the codes of keys, (rows, keys), and the labels of each key, in their own order."""
     codes = np.full((whole.num_rows, len(query.keys)), TOTAL, dtype=np.int64)
@@ -100,7 +105,8 @@ def _coded(
         column = whole[f"k{number}"].filter(pa.array(is_key)).combine_chunks()
         coded = column.dictionary_encode(null_encoding="encode")
         present = [one_nan(value) for value in coded.dictionary.to_pylist()]
-        places = in_order([*present, *map(one_nan, domains.get(number, ()))])
+        own = domains[number].to_pylist() if number in domains else ()
+        places = in_order([*present, *map(one_nan, own)])
         ranks = np.array([places[value] for value in present], dtype=np.int64)
         codes[is_key, number] = ranks[coded.indices.to_numpy(zero_copy_only=False)]
         labels.append(tuple(places))

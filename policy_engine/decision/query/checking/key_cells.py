@@ -189,8 +189,8 @@ class KeysOfRows:
             return None
         populations = Populations.of_pairs(members, groups, len(self.codes), count)
         masks = {measures[value]: mask for value, mask in holders.items()}
-        labels = keyed.gathered.table.labels[keyed.key]
-        return HeldPart(populations, masks, tuple(figures), is_one_sided=len(labels) > _TWO)
+        is_one_sided = keyed.gathered.key_sizes[keyed.key] > _TWO
+        return HeldPart(populations, masks, tuple(figures), is_one_sided=is_one_sided)
 
     def _measure(self, holders: "Masks") -> str:
         """Return the measure of holders, whether they are told of or the others."""
@@ -214,6 +214,7 @@ def looked_at(gathered: GatheredAnswer, number: int, unit: str, rows: Unfiltered
     return [
         key
         for key in query.sets[number]
-        if 1 < len(labels[key]) <= MOST_VALUES
+        if gathered.key_sizes[key] > 1
+        and len(labels[key]) <= MOST_VALUES
         and columns_of(rows.resolved(query.keys[key])) - {unit}
     ]

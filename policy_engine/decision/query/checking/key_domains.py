@@ -8,7 +8,7 @@ released. Which of the two follows from whole columns alone, not from the rows o
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -25,7 +25,7 @@ MOST_LISTED = 10_000
 
 def key_domains(
     query: CheckedQuery, tables: "Mapping[str, pa.Table]", least: int
-) -> dict[int, tuple[Any, ...]]:
+) -> "dict[int, pa.Array]":
     """Return all values of each key that may list them: a column of one of the tables.
 
     Half of them are of so many rows at `least`: the values of others are like names.
@@ -40,9 +40,7 @@ def key_domains(
     return domains
 
 
-def listed_sets(
-    sets: Sequence[tuple[int, ...]], domains: "Mapping[int, tuple[Any, ...]]"
-) -> list[int]:
+def listed_sets(sets: Sequence[tuple[int, ...]], domains: "Mapping[int, pa.Array]") -> list[int]:
     """Return the numbers of the grouping sets that are listed with all combinations of keys."""
     return [
         number
@@ -51,9 +49,7 @@ def listed_sets(
     ]
 
 
-def _column_domain(
-    name: str, tables: "Mapping[str, pa.Table]", least: int
-) -> tuple[Any, ...] | None:
+def _column_domain(name: str, tables: "Mapping[str, pa.Table]", least: int) -> "pa.Array | None":
     columns = [
         table[column]
         for table in tables.values()
@@ -66,4 +62,4 @@ def _column_domain(
     counts = counted.field("counts").to_numpy()
     if len(counts) > _MOST or 2 * int((counts >= least).sum()) < len(counts):
         return None
-    return tuple(counted.field("values").to_pylist())
+    return counted.field("values")

@@ -13,7 +13,8 @@ TABLE = pa.table({"Sector": ["city"] * 20 + ["farm"] * 3, "pay": list(range(23))
 def domains(sql, **tables):
     names = frozenset({"sector", "pay"})
     query = read_checked(sqlglot.parse_one(sql, dialect="duckdb"), names)
-    return key_domains(query, {"T": TABLE, **tables}, 10)
+    every = key_domains(query, {"T": TABLE, **tables}, 10)
+    return {key: tuple(values.to_pylist()) for key, values in every.items()}
 
 
 def test_values_of_a_column_are_those_of_its_whole_table():
