@@ -6,6 +6,7 @@ import pytest
 
 from policy_engine import audit_disclosure
 from policy_engine.audits.disclosure.wording import notes
+from policy_engine.data.csv_format import CsvFormat, csv_files_as
 from policy_engine.errors import PolicyEngineError
 
 ROWS = 100
@@ -229,7 +230,10 @@ def test_suppressed_cells_do_not_hide_that_records_are_alone(persons, audit):
 def test_cells_that_are_not_separated_by_commas_are_told(tmp_path, persons, mark, name):
     persons.to_csv(tmp_path / "in.csv", index=False)
     persons.to_csv(tmp_path / "out.csv", index=False, sep=mark)
-    with pytest.raises(PolicyEngineError, match=rf"A023.*these seem to be by {name}"):
+    with (
+        csv_files_as(CsvFormat(delimiter=","), tmp_path / "out.csv"),
+        pytest.raises(PolicyEngineError, match=rf"A023.*these seem to be by {name}"),
+    ):
         audit_disclosure(tmp_path / "in.csv", tmp_path / "out.csv", known=["age"])
 
 
