@@ -26,7 +26,7 @@ def init(
     output: Annotated[
         Path | None,
         typer.Option(
-            metavar="POLICY",
+            metavar="FILE",
             help="Where to write the policy: .yaml for the short form, .jsonld or another ending "
             "for ODRL. Default: the name of the data, in the current folder.",
         ),

@@ -19,7 +19,18 @@ from policy_engine.errors import PolicyEngineError
 
 WITHOUT_PARENTS = {"agree", "convert", "evaluate", "test"}
 READING = ("validate", "plan", "apply", "certify", "compare", "explore", "decide", "query")
-READING += ("evaluate", "graph", "diff", "agree", "convert", "test", "attest", "fulfil", "duties")
+READING += (
+    "batch-decide",
+    "evaluate",
+    "graph",
+    "diff",
+    "agree",
+    "convert",
+    "test",
+    "attest",
+    "fulfil",
+    "duties",
+)
 VERBS = ("apply_policy", "certify_output", "check_policy", "compare_release", "decide_request")
 VERBS += (
     "decider",
