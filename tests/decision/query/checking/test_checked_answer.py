@@ -569,3 +569,30 @@ def test_unit_with_one_row_each_and_rows_as_units_are_answered_alike(ask):
     by_row, by_unit = ask(sql), ask(sql, unit)
     assert rows(by_unit) == rows(by_row)
     assert suppressed(by_unit) == suppressed(by_row)
+
+
+def test_cells_that_a_condition_excludes_are_not_protected_by_others(ask):
+    cells = [("north", "farm"), ("north", "shop"), ("south", "farm"), ("south", "shop")]
+    rows_of = [key for key in cells for _ in range(30)]
+    table = pa.table(
+        {
+            "id": range(120),
+            "region": [region for region, _ in rows_of],
+            "sector": [sector for _, sector in rows_of],
+        }
+    )
+    sql = "SELECT region, sector, COUNT(*) AS n FROM T WHERE region = 'north' GROUP BY CUBE(1, 2)"
+    answer = ask(sql, table=table)
+    assert [row["n"] for row in rows(answer)] == [30, 30, 60, 30, 30, 60]
+    assert not suppressed(answer)
+
+
+def test_a_total_does_not_tell_the_count_of_a_number_that_a_condition_excludes(ask, tmp_path):
+    ages = [age for age in range(20, 60) for _ in range(3 if age == 30 else 15)]
+    table, ledger = pa.table({"id": range(len(ages)), "age": ages}), tmp_path / "both"
+    sql = "SELECT age, COUNT(*) AS n FROM T WHERE age <> 30 GROUP BY age"
+    first = ask("SELECT SUM(age) AS s FROM T", table=table, output_ledger=ledger)
+    second = ask(sql, table=table, output_ledger=ledger)
+    # The total less the counts that are shown, times their ages, would be 30 times 3.
+    assert rows(first)[0]["s"] is not None
+    assert all(row["n"] is None for row in rows(second))
