@@ -176,7 +176,7 @@ def _statistics(path: Path, kind: str, **options: Any) -> tuple[Any, Any]:
     _check_installed("pyreadstat", "pyreadstat", "statistics", path)
     import pyreadstat  # noqa: PLC0415 (as used)
 
-    readers = {
+    readers: dict[str, Any] = {
         "sav": pyreadstat.read_sav,
         "dta": pyreadstat.read_dta,
         "sas7bdat": pyreadstat.read_sas7bdat,
