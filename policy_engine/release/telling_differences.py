@@ -8,10 +8,11 @@ on balance, hides nobody: he is no unit of the difference, as he is none of a to
 depend on what one unit has, but where just as many as are needed have something.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +22,20 @@ from policy_engine.audits.outputs.model import CellEvidence, ShownStatistic, Sta
 from policy_engine.kernels.distinct_numbers import distinct_numbers
 from policy_engine.kernels.output_checks.value_histograms import can_have_more
 from policy_engine.methods.output_checks.profile import OutputProfile
+from policy_engine.release.both_columns import are_enough_of_both
 from policy_engine.release.output_ledger import (
     COUNT,
     DISTINCT_PERSONS,
     PERSONS,
     column_of,
+    product_columns,
     statistics_of,
 )
 
 Figures = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 _LEAST_DEGREES = 1.0
+_PAIR = 2
 _TOLERANCE = 1e-9
 """Tolerance: what is added and subtracted of a unit is nothing if it is this share of its sizes."""
 LEAST_RANKED = 10
@@ -60,6 +64,8 @@ class ToldDifferences:
         if system == COUNT:
             statistic = self._total(differing, np.ones(len(self.units)))
             return not self.profile.has_dominance or not dominance(statistic, self.profile).any()
+        if columns := product_columns(system):
+            return self._tells_enough_of_both(one, other, columns)
         column = self._column(statistics_of(system) or column_of(system))
         if column is None:
             return False
@@ -68,19 +74,38 @@ class ToldDifferences:
         if not is_within and total.evidence.units[0] < self.profile.min_units:
             return False
         if statistics_of(system):
-            return self._passes(self._spread(differing, column, is_within=is_within))
-        own = self._valued if is_within else self._mixed
-        return self._passes(own(differing, column, total))
+            told = self._spread(differing, column, is_within=is_within)
+        else:
+            told = (self._valued if is_within else self._mixed)(differing, column, total)
+        return self._passes(told)
 
     def contributing(self, name: str) -> list[Masks]:
         """Return which rows add something to totals of a column that is not known of them, (rows,):
         those that have a value other than 0; other than the most common one, if enough units have
-        it; and, of two values, those that have each."""
+        it; and, of two values, those that have each. Of products, those that do to both columns."""
+        if columns := product_columns(name):
+            both = product(*map(self.contributing, columns))
+            return [np.logical_and.reduce(masks) for masks in both]
         column = self._column(name)
         if column is None:
             return []
         levels = [0.0, *self._known(column)]
         return [column.is_known & (column.sizes != one) for one in dict.fromkeys(levels)]
+
+    def _tells_enough_of_both(self, one: Masks, other: Masks, names: Sequence[str]) -> bool:
+        """Return whether what products of two columns add up to differs by those of enough units,
+        of which none has nearly all."""
+        columns = [column for name in names if (column := self._column(name)) is not None]
+        if len(columns) != len(names) or len(columns) != _PAIR:
+            return False
+        first, second = columns
+        is_in = (one != other) & first.is_known & second.is_known
+        sizes = np.where(one, 1.0, -1.0) * first.sizes * second.sizes
+        total, least = self._total(is_in, sizes), self.profile.min_units
+        if self.profile.has_dominance and dominance(total, self.profile).any():
+            return False
+        own = self.units[is_in], first.codes[is_in], second.codes[is_in]
+        return bool(total.evidence.units[0] >= least) and are_enough_of_both(*own, least)
 
     def _known(self, column: "_Column") -> list[float]:
         """Return values by which others may know what many have in a column."""

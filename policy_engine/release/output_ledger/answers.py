@@ -25,6 +25,7 @@ STATISTICS = "statistics:"
 """The linear systems of all statistics of a column."""
 _SPREADS = ("std", "var", "sem", "skew")
 """What outputs of sessions tell of how a column is spread."""
+_PRODUCTS = "products:"
 AMOUNTS = "amounts:"
 """The linear systems of all that is told of a column about those who have something in it."""
 _RANKED = ("MEDIAN", "QUANTILE", "PERCENTILE", "APPROX", "MODE")
@@ -311,20 +312,26 @@ def spread_column(measure: str) -> str:
 @cache
 def told_systems(measure: str) -> tuple[str, ...]:
     """Return the systems in which two figures of a measure tell what they differ by: those that are
-    linear, and those of how a column is spread."""
+    linear, and those of how a column is spread. A statistic of two columns is one of each of them,
+    and of their products."""
     if column := spread_column(measure):
         return (f"{STATISTICS}{column}",)
-    name = measure.rpartition("]:")[2]
+    name, columns = measure.rpartition("]:")[2], sorted(statistic_columns(measure))
+    own = tuple(f"{STATISTICS}{column}" for column in columns)
+    if measure.startswith(_PAIR):
+        return (*own, f"{_PRODUCTS}{json.dumps(columns)}")
     if measure.startswith(_SHAPE) and not name.upper().startswith(_RANKED):
-        return tuple(f"{STATISTICS}{column}" for column in sorted(statistic_columns(measure)))
+        return own
     return systems_of(measure)
 
 
 @cache
 def told_columns(measure: str) -> frozenset[str]:
-    """Return the columns of which two figures of a measure tell what they differ by."""
-    columns = (column_of(one) or statistics_of(one) for one in told_systems(measure))
-    return frozenset(columns) - {""}
+    """Return the columns of which two figures of a measure tell what they differ by, and the system
+    of the products of two."""
+    systems = told_systems(measure)
+    columns = {column_of(one) or statistics_of(one) for one in systems} - {""}
+    return frozenset(columns | {one for one in systems if product_columns(one)})
 
 
 def held_measure(holders: NDArray[np.bool_]) -> str:
@@ -366,3 +373,9 @@ def column_of(system: str) -> str:
 def statistics_of(system: str) -> str:
     """Return the column that a system is of all statistics of; empty for others."""
     return system.removeprefix(STATISTICS) if system.startswith(STATISTICS) else ""
+
+
+def product_columns(system: str) -> tuple[str, ...]:
+    """Return the columns that a system is of the products of; none for others."""
+    is_own = system.startswith(_PRODUCTS)
+    return tuple(json.loads(system.removeprefix(_PRODUCTS))) if is_own else ()

@@ -201,6 +201,7 @@ def told_faults(trial: Trial, table: AtomTable | None, too_large: str) -> Iterat
     one unit contributes nearly all. Beyond `MOST_TOLD` units, the fault is `too_large`."""
     if trial.may_tell is None:
         return
+    yield from _pairs_alone(trial)
     looked_at = 0
     by_number = trial.fresh_by_number()
     for number, nears in _overlaps(trial, table):
@@ -212,6 +213,22 @@ def told_faults(trial: Trial, table: AtomTable | None, too_large: str) -> Iterat
                 yield Fault(too_large, trial.fresh)
                 return
             yield from _untold(trial, places, near, (members, _members(trial.after, near)))
+
+
+def _pairs_alone(trial: Trial) -> Iterator[Fault]:
+    """Yield the fresh statistics of two columns that tell too much of either of them, or of both,
+    by themselves: as what they and one of nobody would differ by."""
+    assert trial.may_tell is not None  # noqa: S101 (its caller checks)
+    nobody = np.zeros(trial.after.units, np.bool_)
+    for place in trial.fresh:
+        measure, number = trial.cells[place].measure, trial.numbers[place]
+        if not pair_of(measure) or not trial.after.sizes[number]:
+            continue
+        trial.limit.check()
+        members = _members(trial.after, number)
+        if not all(trial.may_tell(one, members, nobody) for one in told_systems(measure)):
+            figures = partial(population_figures, trial, "population", number, ())
+            yield Fault(TOO_FEW, (place,), figures)
 
 
 def _overlaps(trial: Trial, table: AtomTable | None) -> Iterator[tuple[int, set[int]]]:

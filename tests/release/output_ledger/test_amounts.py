@@ -36,10 +36,11 @@ def codes(ledger, contributing, measures=("sum:pay",) * 3, threshold=LEAST, **op
 
 EARNERS = FEW, MANY, MORE
 SPREAD = "std:pay:0.5"
+PAIR = 'pair:["age", "pay"]:COVAR'
 
 
 @pytest.mark.parametrize("owners", [None, UnitOwners(np.arange(UNITS))])
-@pytest.mark.parametrize("measure", ["sum:pay", "mean:pay", SPREAD])
+@pytest.mark.parametrize("measure", ["sum:pay", "mean:pay", SPREAD, PAIR])
 def test_three_figures_do_not_tell_of_few_who_have_something(ledger, measure, owners):
     found = codes(ledger, has_something(*EARNERS), (measure,) * 3, owners=owners)
     assert found == [(), (), ("K043",)]

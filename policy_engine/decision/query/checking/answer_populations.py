@@ -38,6 +38,8 @@ from policy_engine.release.output_ledger import (
 )
 from policy_engine.release.telling_differences import ToldDifferences
 
+_OF_VALUES = ("sum:", "mean:", "shape:", "pair:")
+
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
@@ -213,7 +215,7 @@ def _may_tell(
     """Return which differences of totals may be told; None where there are only units to count."""
     if dataset_rows.units is None or dataset_rows.values is None:
         return None
-    is_total = any(cell.measure.startswith(("sum:", "mean:", "shape:")) for cell in cells)
+    is_total = any(cell.measure.startswith(_OF_VALUES) for cell in cells)
     if not is_total and dataset_rows.row_counts.max(initial=1) <= 1:
         return None
     return ToldDifferences(dataset_rows.units, dataset_rows.values, verdict.check.profile)

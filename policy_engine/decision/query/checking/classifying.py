@@ -10,6 +10,7 @@ from policy_engine.decision.query.checking.checked_query import CheckedAggregate
 from policy_engine.decision.query.checking.plain_arguments import (
     is_measured,
     is_rounded,
+    measured_column,
     without_choice,
 )
 
@@ -20,9 +21,9 @@ _PREDICATES = (
 _SHAPES = (
     *(exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop),
     *(exp.Skewness, exp.Kurtosis, exp.CovarPop, exp.CovarSamp),
-    *(exp.RegrSxx, exp.RegrSxy, exp.RegrSyy),
+    exp.RegrSxy,
 )
-_PAIRED = (exp.CovarPop, exp.CovarSamp, exp.RegrSxx, exp.RegrSxy, exp.RegrSyy)
+_PAIRED = (exp.CovarPop, exp.CovarSamp, exp.RegrSxy)
 _COEFFICIENTS = (exp.RegrSlope, exp.RegrIntercept, exp.RegrR2)
 _POSITIONS = (exp.Median, exp.Quantile, exp.PercentileCont, exp.PercentileDisc)
 _SHAPE_NAMES = ("sem", "var_samp", "kurtosis_pop")
@@ -314,9 +315,21 @@ def _shape(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
     return _shape_of(function, (value,), condition)
 
 
+def _spread_of_one(node: exp.Expr, condition: exp.Expr | None) -> CheckedAggregate:
+    """REGR_SXX and REGR_SYY: how one column is spread over the rows that have both values."""
+    first, second = _pair(_arguments(node))
+    item, other = (second, first) if isinstance(node, exp.RegrSxx) else (first, second)
+    present = exp.Not(this=exp.Is(this=other.copy(), expression=exp.null()))
+    function = exp.RegrSyy(this=_column(0), expression=_column(0))
+    return _shape_of(function, (item,), _both(condition, present))
+
+
 def _pair(arguments: tuple[exp.Expr, ...]) -> tuple[exp.Expr, ...]:
     if not all(map(is_measured, arguments)):
         raise _not_plain("A statistic of two values", "two columns as they are")
+    if len({measured_column(one) for one in arguments}) < len(arguments):
+        message = "A statistic of two columns is of different ones."
+        raise NotCheckableError("K018", message, "Ask for a variance or a standard deviation.")
     return arguments
 
 
@@ -365,6 +378,7 @@ _READERS: Mapping[tuple[type[exp.Expr], ...], _Reader] = MappingProxyType(
         (exp.Min, exp.Max): _extreme,
         (exp.Mode,): _mode,
         _SHAPES: _shape,
+        (exp.RegrSxx, exp.RegrSyy): _spread_of_one,
         (exp.Corr, *_COEFFICIENTS): _coefficient,
     }
 )

@@ -211,18 +211,19 @@ class EvidenceReader:
         return fewest
 
     def _coefficient(self, number: int, place: int, present: "Counts") -> dict[str, Any]:  # noqa: ARG002
-        parameters = self.queries.query.aggregates[number].parameters
+        aggregate = self.queries.query.aggregates[number]
+        parameters = aggregate.parameters
+        own: dict[str, Any] = {"left_out": self._uncommon(number)}
+        if isinstance(aggregate.function, exp.Corr | exp.RegrR2):
+            own["coefficient"] = self.figures(f"a{number}")
         if not parameters:
-            return {
-                "coefficient": self.figures(f"a{number}"),
-                "left_out": self._uncommon(number),
-            }
+            return own
         return {
+            **own,
             "degrees_of_freedom": np.where(
                 np.isfinite(self.figures(f"a{number}")), present - float(parameters), np.nan
             ),
             "levels": self.counts(f"l{number}"),
-            "left_out": self._uncommon(number),
         }
 
 

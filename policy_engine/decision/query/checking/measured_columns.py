@@ -33,7 +33,7 @@ def check_pairs(aggregates: Sequence[CheckedAggregate]) -> None:
                 raise NotCheckableError("K018", message, "Ask for one of them.")
 
 
-_SYMMETRIC = (exp.Corr, exp.CovarPop, exp.CovarSamp)
+_SYMMETRIC = (exp.Corr, exp.CovarPop, exp.CovarSamp, exp.RegrSxy)
 
 
 def pair_statistic(aggregate: CheckedAggregate) -> tuple[tuple[str, ...], str]:
