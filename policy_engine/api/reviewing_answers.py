@@ -1,7 +1,7 @@
 """Answers to queries that a person decides about: submitted, accepted, and given to who asked."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -209,6 +209,7 @@ def accept_answer(
     output_ledger_key: Key = None,
     output_ledger_head: str = "",
     noise_key: Key = None,
+    confirm: Callable[[], None] | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> OutputStanding:
     """Accept the answer in a folder: it is computed again, entered in the ledger that earlier
@@ -216,7 +217,8 @@ def accept_answer(
 
     So what is asked later is judged against it. The policies must still permit it, the answer be
     the one that was submitted, and the ledger that which it was judged against, with what was
-    answered since. `key` and `expect` are of the folder's log, all else is as for
+    answered since. `confirm` is called just before it is entered, and raises what is against it
+    then. `key` and `expect` are of the folder's log, all else is as for
     `query_data`, for who asked. Raises LedgerError: the code of what the ledger has against it
     (K040 to K045, K050), and then nothing is recorded; K033 for another ledger; K028 as
     `OutputFolder.decide`, and for an answer that is no longer the same; K027 for a folder that was
@@ -235,7 +237,7 @@ def accept_answer(
     def record() -> None:
         if ledger is not None:
             ledger.check_has(question.ledger)
-        review = AnswerReview(question.is_exception, _accepted(read, by.strip()))
+        review = AnswerReview(question.is_exception, _accepted(read, by.strip(), confirm))
         result = query_data(
             question.sql,
             policies,
@@ -267,12 +269,13 @@ def accept_answer(
     )
 
 
-def _accepted(read: OutputFolder, by: str) -> AcceptedAnswer:
+def _accepted(read: OutputFolder, by: str, confirm: Callable[[], None] | None) -> AcceptedAnswer:
     """Return what a checker accepts of the answer in a folder."""
     [facts] = read.evidence.outputs
     check = OutputCheck.model_validate(read.evidence.check)
     table = read_parquet(read.content(f"{WHOLE}/{_TABLE}"))
-    return AcceptedAnswer(by, facts.cells, table, read.submission.data, check)
+    answer = AcceptedAnswer(by, facts.cells, table, read.submission.data, check)
+    return replace(answer, confirm=confirm) if confirm else answer
 
 
 def _check_recorded(result: "QueryResult") -> None:

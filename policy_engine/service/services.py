@@ -145,7 +145,7 @@ class Services:
             processes.prepare()
         limits = settings.query_memory, settings.query_seconds, processes
         records = ReviewRecords(database, settings.folder)
-        rights = ReviewRights(settings.own_reviews)
+        rights = ReviewRights(identities, settings.own_reviews)
         reviews = Reviews(inputs, records, rights, *limits)
         return cls(
             settings=settings,

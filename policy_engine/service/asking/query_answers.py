@@ -142,7 +142,7 @@ class QueryAnswers:
             "accept": lambda review, reason: services.reviews.accept_claimed(
                 review, reason, actor, stop
             ),
-            "check": lambda review: services.reviews.check_policies(review, actor),
+            "check": lambda review: services.reviews.check_policies(review, actor, stop),
         }
         return answers[line.kind](**line.question)
 

@@ -160,6 +160,17 @@ class Identities:
         self._known_keys[digest] = _KnownKey(actor, expires, version)
         return actor
 
+    def present(self, actor: Actor) -> Actor:
+        """Return somebody who called before as they are by now, with roles that they had then, too.
+        Raises ServiceError (N010) for who is no longer active."""
+        with self.database.reading() as session:
+            person = session.get(Person, actor.id)
+            serves = _served(session, actor.id)
+        if person is None or not person.is_active:
+            raise ServiceError.of("N010", "You are no longer active here.", "Ask an administrator.")
+        roles = [str(one) for one in actor.roles if one in person.roles]
+        return self._actor(person, roles, serves, actor.csrf_token)
+
     def is_known(self, key: str) -> bool:
         """Return whether a key was valid when it was seen last: most likely, it still is."""
         return digest_of(key) in self._known_keys

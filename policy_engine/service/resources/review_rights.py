@@ -6,13 +6,16 @@ from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise_on
 from policy_engine.service.identity.roles import Verb
-from policy_engine.service.store.reviews import StoredReview
+from policy_engine.service.identity.signing_in import Identities
+from policy_engine.service.resources.review_views import ReviewSummary, summary_of_review
+from policy_engine.service.store.reviews import StoredReview, is_unseen
 
 
 @dataclass(frozen=True)
 class ReviewRights:
     """Who decides about reviews, and who sees the figures that are withheld from who asked."""
 
+    identities: Identities
     is_own_allowed: bool = False
     """Whether who submitted outputs may decide about them."""
 
@@ -21,6 +24,20 @@ class ReviewRights:
         is_own = row.submitter_id == actor.id
         is_open = row.state == "open" and (self.is_own_allowed or not is_own)
         return is_open and _is_allowed(actor, Verb.DECIDE_REVIEWS, row)
+
+    def check_decider(self, actor: Actor, row: StoredReview) -> None:
+        """Check that somebody may decide about a review by now, whatever they might when they
+        called. Raises ServiceError: N010, N002 and N003."""
+        authorise_on(self.identities.present(actor), Verb.DECIDE_REVIEWS, row.owner_id)
+
+    def summary(self, actor: Actor, row: StoredReview) -> ReviewSummary:
+        """Return what somebody is shown of a review in a list."""
+        return summary_of_review(
+            row,
+            may_decide=self.may_decide(actor, row),
+            may_see_evidence=self.may_see_evidence(actor, row),
+            is_unseen=is_unseen(row, actor.id),
+        )
 
     def may_see_evidence(self, actor: Actor, row: StoredReview) -> bool:
         """Tell whether somebody may see the figures of a review."""

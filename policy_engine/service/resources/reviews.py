@@ -39,14 +39,9 @@ from policy_engine.service.resources.review_views import (
     ReviewView,
     output_view,
     state_of,
-    summary_of_review,
 )
 from policy_engine.service.store.base import new_id, now
-from policy_engine.service.store.reviews import (
-    StoredReview,
-    is_unseen,
-    unseen_by,
-)
+from policy_engine.service.store.reviews import StoredReview, unseen_by
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.model import QueryResult
@@ -176,8 +171,8 @@ class Reviews:
             raise
         return self._view(actor, row)
 
-    def answer(self, actor: Actor, review_id: str) -> ReviewedAnswer:
-        """Return the rows of an answer that was accepted, to who asked for it.
+    def answer(self, actor: Actor, review_id: str, stop: QueryStop | None = None) -> ReviewedAnswer:
+        """Return the rows of an answer that was accepted, to who asked for it; `stop` ends that.
 
         Raises ServiceError (N003) for who did not, LedgerError (K028) while nobody has decided,
         for one that was rejected, and where policies would not have it asked any more, or have it
@@ -186,7 +181,7 @@ class Reviews:
         from policy_engine.api.reviewing_answers import give_answer  # noqa: PLC0415 (slow to import)
         from policy_engine.decision.query.rows import as_json  # noqa: PLC0415 (slow to import)
 
-        row = self._for_submitter(actor, review_id)
+        row = self._for_submitter(actor, review_id, stop)
         if row.kind != "answer":
             raise nothing_there()
         place = self.records.place(row.id)
@@ -197,36 +192,36 @@ class Reviews:
             is_cut=table.num_rows > MOST_ROWS,
         )
 
-    def file(self, actor: Actor, review_id: str, name: str) -> bytes:
+    def file(self, actor: Actor, review_id: str, name: str, stop: QueryStop | None = None) -> bytes:
         """Return a file that may leave, to who submitted it, once all of its review is decided.
 
         Raises as `answer`.
         """
-        row = self._for_submitter(actor, review_id)
+        row = self._for_submitter(actor, review_id, stop)
         files = self.records.read(row.id).hand_out(by=actor.id)
         if name not in files:
             raise nothing_there()
         return files[name]
 
-    def _for_submitter(self, actor: Actor, review_id: str) -> StoredReview:
+    def _for_submitter(self, actor: Actor, review_id: str, stop: QueryStop | None) -> StoredReview:
         """Return a review of which the caller is given whatever may leave. Raises as `answer`."""
         authorise(actor, Verb.SUBMIT_OUTPUTS)
         row = self.records.row(review_id)
         if row.submitter_id != actor.id or (row.kind == "answer" and row.assignee != actor.party):
             raise nothing_there()
         if row.kind == "answer":
-            self.check_policies(row.id, actor)
+            self.check_policies(row.id, actor, stop or QueryStop())
         return row
 
-    def check_policies(self, review_id: str, actor: Actor) -> None:
+    def check_policies(self, review_id: str, actor: Actor, stop: QueryStop) -> None:
         """Raise LedgerError (K028) unless policies let an answer be asked for, by the check that it
         was judged by, or without any."""
         if self.processes is not None:
             tally = self.inputs.decisions.tally
-            self.processes.ask("check", actor, {"review": review_id}, QueryStop(), tally)
+            self.processes.ask("check", actor, {"review": review_id}, stop, tally)
             return
         row = self.records.row(review_id)
-        with query_limits(self.memory, self.seconds):
+        with query_limits(self.memory, self.seconds, stop):
             permitted = self.inputs.permitted(row.request, row.assignee, row.purpose)
         if permitted is None:
             message = "Policies do not let you ask for this answer any more."
@@ -261,7 +256,7 @@ class Reviews:
             rows = rows.where(StoredReview.state == state.value)
         order = StoredReview.created, StoredReview.id
         with self.records.database.reading() as session:
-            return cursor.page(session, rows, order, partial(self._summary, actor))
+            return cursor.page(session, rows, order, partial(self.rights.summary, actor))
 
     def read(self, actor: Actor, review_id: str) -> ReviewView:
         """Return a review as who submitted it may see it: codes and words, and no figure of what is
@@ -341,6 +336,7 @@ class Reviews:
                 is_own_allowed=self.rights.is_own_allowed,
                 is_final=True,
                 key=self.records.key,
+                confirm=partial(self.rights.check_decider, actor, row),
                 **self.inputs.common(decider),
                 **self.inputs.logged(),
             )
@@ -385,13 +381,5 @@ class Reviews:
     def _view(self, actor: Actor, row: StoredReview) -> ReviewView:
         read = self.records.read(row.id)
         outputs = [output_view(one) for one in read.standings()]
-        summary = self._summary(actor, row)
+        summary = self.rights.summary(actor, row)
         return ReviewView(**summary.model_dump(), outputs=outputs, head=str(read.log.head))
-
-    def _summary(self, actor: Actor, row: StoredReview) -> ReviewSummary:
-        return summary_of_review(
-            row,
-            may_decide=self.rights.may_decide(actor, row),
-            may_see_evidence=self.rights.may_see_evidence(actor, row),
-            is_unseen=is_unseen(row, actor.id),
-        )

@@ -13,10 +13,10 @@ from policy_engine.decision import Decision
 from policy_engine.decision.query.query_limits import QueryStop
 from policy_engine.service.calls.callers import Allowed, ServicesOf, allowed, key_of
 from policy_engine.service.calls.characters import has_suspect
-from policy_engine.service.calls.leaving import answer_while_there
 from policy_engine.service.calls.model_answers import json_answer
 from policy_engine.service.calls.pages import MOST
 from policy_engine.service.calls.repeating import DONE_ONCE, RepeatableRoute
+from policy_engine.service.calls.waiting import answer_in_turn
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.decision_details import DecisionDetail
@@ -134,7 +134,8 @@ async def query(
     once rows are read for it. Repeated by its key, a query is not answered again: what you may read
     can have changed.
     """
-    stop = QueryStop()
-    answer = partial(services.queries.answer, actor, question, stop)
-    work = services.query_turns.carry_out(actor.id, answer)
-    return await answer_while_there(call, work, stop.stop)
+
+    def answered(present: Actor, stop: QueryStop) -> QueryAnswer:
+        return services.queries.answer(present, question, stop)
+
+    return await answer_in_turn(call, actor, Verb.QUERY, answered)

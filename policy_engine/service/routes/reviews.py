@@ -1,21 +1,19 @@
 """The routes of reviews: outputs that people decide about."""
 
 import io
-from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
-from starlette.concurrency import run_in_threadpool
 
 from policy_engine.decision.query.query_limits import QueryStop
 from policy_engine.service.calls.callers import ServicesOf, allowed
-from policy_engine.service.calls.leaving import answer_while_there
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
 from policy_engine.service.calls.revisions import IfMatch, tagged
+from policy_engine.service.calls.waiting import answer_in_turn
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.review_views import (
@@ -123,15 +121,27 @@ def read_evidence_file(
 
 
 @router.get("/reviews/{review_id}/answer")
-def read_answer(services: ServicesOf, actor: Submitter, review_id: str) -> ReviewedAnswer:
+async def read_answer(
+    call: Request, services: ServicesOf, actor: Submitter, review_id: str
+) -> ReviewedAnswer:
     """Give an answer that was accepted, just as it was, to who asked for it."""
-    return services.reviews.answer(actor, review_id)
+
+    def given(present: Actor, stop: QueryStop) -> ReviewedAnswer:
+        return services.reviews.answer(present, review_id, stop)
+
+    return await answer_in_turn(call, actor, Verb.SUBMIT_OUTPUTS, given)
 
 
 @router.get("/reviews/{review_id}/files/{name}", response_class=Response, responses=_FILE)
-def read_file(services: ServicesOf, actor: Submitter, review_id: str, name: str) -> Response:
+async def read_file(
+    call: Request, services: ServicesOf, actor: Submitter, review_id: str, name: str
+) -> Response:
     """Give a file that may leave to who submitted it, once all of its review is decided."""
-    return _file(services.reviews.file(actor, review_id, name), name)
+
+    def given(present: Actor, stop: QueryStop) -> bytes:
+        return services.reviews.file(present, review_id, name, stop)
+
+    return _file(await answer_in_turn(call, actor, Verb.SUBMIT_OUTPUTS, given), name)
 
 
 @router.post("/reviews/{review_id}:see", status_code=204)
@@ -151,10 +161,12 @@ async def accept_output(
     response: Response,
 ) -> ReviewView:
     """Let an output leave: an answer is entered in the ledger in the same step, or is refused."""
-    stop = QueryStop()
     words = tag, decision.output, decision.reason
-    accept = partial(services.reviews.accept, actor, review_id, *words, stop)
-    view = await answer_while_there(call, run_in_threadpool(accept), stop.stop)
+
+    def accepted(present: Actor, stop: QueryStop) -> ReviewView:
+        return services.reviews.accept(present, review_id, *words, stop)
+
+    view = await answer_in_turn(call, actor, Verb.DECIDE_REVIEWS, accepted)
     return tagged(view, response)
 
 

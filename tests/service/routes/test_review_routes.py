@@ -526,3 +526,27 @@ def test_reviews_are_backed_up_and_handed_over(services, owner, reader, tmp_path
     body = {"to": heir.get(f"{API}/me").json()["id"]}
     administrator.post(f"{API}/people/{mine}:hand-over", json=body)
     assert [one["id"] for one in heir.get(f"{API}/reviews").json()["items"]] == [review]
+
+
+def test_who_is_let_go_while_an_answer_is_computed_again_does_not_let_it_out(
+    services, owner, reader, monkeypatch
+):
+    steward = signed_in(services, "steward", name="Sue")
+    named = f"{API}/stewards/{steward.get(f'{API}/me').json()['id']}"
+    assert owner.put(named).is_success
+    review = ask(reader)["review"]
+    ledger = OutputLedger(
+        services.settings.folder / "outputs.sqlite", key_file(services.settings.folder, "outputs")
+    )
+    entries = len(ledger.history())
+
+    def let_go(folder, *policies, **words):
+        assert owner.delete(named).is_success
+        return accept(folder, *policies, **words)
+
+    accept = reviewing_answers.accept_answer
+    monkeypatch.setattr(reviewing_answers, "accept_answer", let_go)
+    assert code(decide(steward, review)) == (404, "N003")
+    assert len(ledger.history()) == entries
+    assert reader.get(f"{API}/reviews/{review}").json()["state"] == "open"
+    assert decide(owner, review).status_code == 200

@@ -269,7 +269,8 @@ class _AnswerTask:
         proposed = with_accepted(before, accepted, check, data)
         use = LedgerUse(is_recorded=False, accepted=accepted.by, is_whole=True)
         check_same(self.answer(before, proposed, use).table, accepted)
-        return self.answer(before, proposed, replace(use, is_recorded=True))
+        recording = replace(use, is_recorded=True, confirm=accepted.confirm)
+        return self.answer(before, proposed, recording)
 
 
 def _has_condition(checkable: CheckableQuery) -> bool:

@@ -57,11 +57,13 @@ class RecordedAnswer:
 @dataclass(frozen=True)
 class LedgerUse:
     """How the ledger is used for an answer: whether the answer `is_recorded`, who `accepted` it, if
-    a person did, and whether it `is_whole`: released in full or not at all."""
+    a person did, and whether it `is_whole`: released in full or not at all. `confirm` raises what
+    keeps it from being recorded, and is called just before."""
 
     is_recorded: bool = True
     accepted: str = ""
     is_whole: bool = False
+    confirm: Callable[[], None] = lambda: None
 
 
 RECORDING = LedgerUse()
@@ -101,6 +103,7 @@ class AnswerLedger:
         more = gathered, verdict, rows(), tables, members
         answer = with_held_cells(answer, *more, is_accepted=bool(use.accepted))
         self.verify_data()
+        use.confirm()
         answer = replace(answer, accepted=use.accepted)
         partly = not (verdict.check.is_all_or_nothing or use.is_whole)
         outcome = (

@@ -1,6 +1,6 @@
 """Cells of a checked answer that a person may let out, where the rules do not."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,8 @@ _NEAR = 1e-9
 class AcceptedAnswer:
     """What somebody accepted of an answer: its `cells`, (rows, aggregates), and its `table`.
 
-    `data` is the digest of the data that it is of, and `check` what it was judged by.
+    `data` is the digest of the data that it is of, and `check` what it was judged by. `confirm` is
+    called just before it is recorded: what that raises keeps it from being recorded.
     """
 
     by: str
@@ -32,6 +33,7 @@ class AcceptedAnswer:
     table: "pa.Table"
     data: str
     check: OutputCheck
+    confirm: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, eq=False)
