@@ -5,7 +5,7 @@ who knows the totals of all but one of several columns that are linearly related
 the last one. So what a measure is called depends on the columns that the ledger knows.
 """
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from policy_engine.release.column_relations import MeasuredColumn
@@ -13,6 +13,7 @@ from policy_engine.release.output_ledger.answers import (
     Measured,
     OutputCell,
     column_of,
+    pair_measure,
     pair_of,
     shape_measure,
     spread_column,
@@ -34,9 +35,13 @@ def in_known_columns(
         return content
     columns: dict[str, MeasuredColumn] = {}
     names = [*dict.fromkeys(_earlier_columns(before))]
-    for name in dict.fromkeys(_column(cell.measure) for cell in content.cells):
+    own = [cell.measure for cell in content.cells]
+    paired = [*dict.fromkeys(name for one in before.released for name in _paired(one))]
+    for name in dict.fromkeys(
+        (*map(_column, own), *(name for one in own for name in _paired(one)))
+    ):
         if name:
-            columns[name] = measured(name, names)
+            columns[name] = _of_units(measured, name, names, paired)
             names += [columns[name].name] * (columns[name].name not in names)
     return replace(
         content,
@@ -44,6 +49,25 @@ def in_known_columns(
         bounds=dict(_bounds(content, columns)),
         related=dict(_related(content, columns)),
     )
+
+
+def _of_units(
+    measured: Measured, name: str, names: Sequence[str], paired: Sequence[str]
+) -> MeasuredColumn:
+    """Return what a column is measured as after those of some `names`: in other units, as one of
+    those that statistics of two columns are of, too, which are no parts of others."""
+    column = measured(name, names)
+    if column.name != name or not paired:
+        return column
+    other = measured(name, [*names, *paired])
+    if other.name == name:
+        return column
+    return replace(other, parts=column.parts, tell_counts=column.tell_counts or bool(other.shift))
+
+
+def _paired(measure: str) -> list[str]:
+    """Return the columns of a statistic of two; none for other measures."""
+    return sorted(statistic_columns(measure)) if pair_of(measure) else []
 
 
 def withheld_parts(
@@ -83,10 +107,23 @@ def _is_linear(measure: str) -> bool:
     return any(map(column_of, systems_of(measure)))
 
 
+def _pair_measured_as(cell: OutputCell, columns: Mapping[str, MeasuredColumn]) -> OutputCell:
+    """Return a statistic of two columns as another one of those that they are measured as, since it
+    may tell more than the same one."""
+    pair = _paired(cell.measure)
+    bases = [columns[name].name for name in pair]
+    if bases == pair:
+        return cell
+    statistic = f"{cell.measure.rpartition(']:')[2]} of {' and '.join(pair)}".replace("]", " ")
+    return replace(cell, measure=pair_measure(sorted({*bases}), statistic))
+
+
 def _measured_as(
     cell: OutputCell, columns: Mapping[str, MeasuredColumn], content: AnswerContent
 ) -> OutputCell:
     """Return a cell as one of the column that its own is measured as."""
+    if pair_of(cell.measure):
+        return _pair_measured_as(cell, columns)
     column = columns.get(_column(cell.measure))
     if column is None:
         return cell

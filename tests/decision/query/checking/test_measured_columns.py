@@ -150,6 +150,22 @@ def test_deviations_of_a_column_and_statistics_with_others_are_withheld(tmp_path
     assert row["d"] == pytest.approx(80 * np.var(table["age"].to_numpy(), ddof=1))
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("pay, age", "annual, age"), ("annual, age", "pay, weeks"), ("age, pay", "weeks, annual")],
+)
+def test_statistics_of_columns_in_other_units_are_those_of_the_same_ones(tmp_path, first, second):
+    table = overlapping()
+    for name, own, factor in (("annual", "pay", 12.0), ("weeks", "age", 52.0)):
+        table = table.append_column(name, pa.array(table[own].to_numpy() * factor))
+    queries = [
+        f"SELECT {group}, COVAR_POP({pair}) AS c FROM T GROUP BY {group}"
+        for group, pair in (("g", first), ("h", second))
+    ]
+    rows = asked(tmp_path / "outputs", table, *queries)
+    assert [row["c"] for row in rows] == [None, None]
+
+
 def test_share_that_a_line_explains_is_not_all(tmp_path):
     ages, rest = [n % 30 for n in range(50)], [n**2 % 37 + 0.5 for n in range(50)]
     born = [2000.5 - age for age in ages]
