@@ -302,7 +302,7 @@ CODES = {
     "N010": "a link, a sign-in or a key that is no longer valid",
     "N011": "a key of a call that was used for another call",
     "N012": "settings by which the service cannot be started",
-    "N013": "a folder, a database or a storage that the service cannot use",
+    "N013": "a folder, a database, a storage or a process that the service cannot use",
     "N020": "a run that ended without a result, as often as it was tried",
     "N021": "a run that exceeded a limit, or whose folder cannot be used",
     "U001": "a command line that cannot be understood",

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from policy_engine.errors import ServiceError
+from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.resources.removals import RemovalWorker
 from policy_engine.service.runs.clusters import check_installed
 from policy_engine.service.runs.keeping import ProcessKeeper, SupervisorKeeper
@@ -35,9 +36,11 @@ def serve(settings: ServiceSettings, announce: Callable[[str, str], None]) -> No
     with closing(listen(settings)) as listener, closing(Shared.make()) as shared:
         actual = settings.model_copy(update={"port": listener.getsockname()[1]})
         buckets = shared if actual.workers > 1 else None
+        files = FileFolder(actual.folder)
+        files.forget_spills()
+        files.forget_readings()
         with closing(Services.open(actual, buckets, asks_processes=True)) as services:
             services.meters.forget()
-            services.uploads.files.forget_readings()
             identities = services.identities
             secret = identities.new_link(identities.first_person())
             announce(f"{actual.address}/", f"{actual.address}/sign-in?token={secret}")

@@ -82,6 +82,8 @@ class QueryAnswers:
 
     services: "Services"
     limit: MemoryLimit
+    forget: Callable[[], None] = lambda: None
+    """Removes what was read and written for a while, before the process ends whatever it is at."""
     _waiting: SimpleQueue[Asked] = field(default_factory=SimpleQueue)
     _lock: Lock = field(default_factory=Lock)
     _number: int = 0
@@ -153,6 +155,7 @@ class QueryAnswers:
                 self._end(question.number)
             else:
                 self._waiting.put(question)
+        self.forget()
         sys.stderr.flush()
         os._exit(0)
 

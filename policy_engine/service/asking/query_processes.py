@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Lock
 from typing import Any, Self
 
-from policy_engine.decision.query.query_limits import QueryStop, stop_error, time_error
+from policy_engine.decision.query.query_limits import QueryStop, stop_error
+from policy_engine.errors import ServiceError
 from policy_engine.service.asking.asked import Asked, AskedKind
 from policy_engine.service.asking.query_process import QueryProcess
 from policy_engine.service.files.folder import FileFolder
@@ -66,7 +67,7 @@ class QueryProcesses:
         """Return the answer to a question; the decisions that were logged are counted in a `tally`.
 
         Raises what answering it does; QueryError: Q011 for too much time or memory, Q012 where it
-        was ended.
+        was ended; ServiceError (N013) where it only waited, or others ended the process.
         """
         seconds = self.settings.query_seconds * (_PATIENCE if is_charged else 1)
         with self._turn(stop, seconds), self._taken() as process:
@@ -101,7 +102,8 @@ class QueryProcesses:
             if stop.is_set:
                 raise stop_error()
             if time.monotonic() > deadline:
-                raise time_error()
+                message = "It was not carried out: others were answered all the time it may wait."
+                raise ServiceError.of("N013", message, "Ask again in a moment.")
         try:
             if stop.is_set:
                 raise stop_error()
@@ -114,8 +116,10 @@ class QueryProcesses:
         """Return a process that has nothing to do, which is kept if it can be asked again."""
         with self._lock:
             process = self._idle.pop() if self._idle else None
-        if process is None or not process.is_there:
-            process = self._launch()
+        if process is not None and not process.is_there:
+            self._forget(process)
+            process = None
+        process = process or self._launch()
         is_done = False
         try:
             yield process
@@ -125,10 +129,18 @@ class QueryProcesses:
                 with self._lock:
                     self._idle.append(process)
             else:
-                process.end()
-                FileFolder(self.settings.folder).forget_readings(process.process.pid)
+                self._forget(process)
+
+    def _forget(self, process: QueryProcess) -> None:
+        """End a process, and remove what it was reading."""
+        process.end()
+        self._files.forget_readings(process.process.pid)
+
+    @property
+    def _files(self) -> FileFolder:
+        return FileFolder(self.settings.folder)
 
     def _launch(self) -> QueryProcess:
         own = {"workers": 1, "query_memory": self.memory // 2}  # the other half is for what is read
         settings = self.settings.model_copy(update=own)
-        return QueryProcess.launch(settings.model_dump_json(), self.memory)
+        return QueryProcess.launch(settings.model_dump_json(), self.memory, self._files.new_spill())

@@ -58,6 +58,22 @@ class FileFolder:
         for one in self._readings.glob("*" if process is None else f"{process}-*"):
             shutil.rmtree(one, ignore_errors=True)
 
+    def forget_ended(self) -> None:
+        """Remove what processes were reading, or had spilled, that have ended before their time."""
+        for one in (*self._readings.glob("*-*"), *self._spills.glob("*-*")):
+            if not is_there(one.name.partition("-")[0]):
+                shutil.rmtree(one, ignore_errors=True)
+
+    def new_spill(self) -> Path:
+        """Return a new folder for what a process that this one starts cannot keep in memory."""
+        place = self._spills / f"{os.getpid()}-{secrets.token_hex(8)}"
+        place.mkdir(mode=0o700, parents=True)
+        return place
+
+    def forget_spills(self) -> None:
+        """Remove what any process could not keep in memory, before there is one of this service."""
+        shutil.rmtree(self._spills, ignore_errors=True)
+
     def _held(self, find: Callable[[], Mapping[str, str]], folder: Path) -> dict[str, Path]:
         names = find()
         for number in range(_MOST_TRIES):
@@ -147,6 +163,21 @@ class FileFolder:
     @property
     def _readings(self) -> Path:
         return self.root / "reading"
+
+    @property
+    def _spills(self) -> Path:
+        return self.root / "spilled"
+
+
+def is_there(process: str) -> bool:
+    """Tell whether there is a process of a number; what is none is no process."""
+    try:
+        os.kill(int(process), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def linked(path: Path, place: Path) -> Path:

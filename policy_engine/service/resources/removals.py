@@ -64,6 +64,7 @@ class FileRemovals:
             if name is not None and self._is_owed(name):
                 self.files.blobs.check()
                 self._remove(name)
+                self.files.forget_ended()
         except (PolicyEngineError, SQLAlchemyError) as error:
             FAULTS.warning("a file could not be removed yet: %s", type(error).__name__)
             return False
@@ -79,6 +80,7 @@ class FileRemovals:
             self.files.blobs.check()
         left = sum(not self.settle(name) for name in owed)
         self._remove_copies()
+        self.files.forget_ended()
         return left
 
     def _is_owed(self, name: str) -> bool:

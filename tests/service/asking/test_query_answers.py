@@ -1,6 +1,7 @@
 import io
 import json
 from contextlib import nullcontext
+from threading import Event
 from types import SimpleNamespace
 
 import pytest
@@ -86,8 +87,11 @@ def test_what_is_stopped_is_what_is_asked_then_and_nothing_later(monkeypatch):
 
     one, _ = answers(answer, more=-(2**30))
     monkeypatch.setattr(query_answers, "os", SimpleNamespace(_exit=lambda _: None))
+    forgotten = Event()
+    one.forget = forgotten.set
     asked = Asked(number=4, kind="query", actor=ADA, question={"sql": "4"})
     with nullcontext(io.BytesIO()) as written:
         one.answer_all(io.BytesIO(asked.model_dump_json().encode() + b"\n"), written)
         started, told = map(json.loads, written.getvalue().splitlines())
     assert (started["answer"], told["error"], told["is_last"]) == (None, "QueryError", True)
+    assert forgotten.wait(5)

@@ -7,13 +7,13 @@ import time
 import pytest
 
 from policy_engine.decision.query.query_limits import QueryStop
-from policy_engine.errors import QueryError
+from policy_engine.errors import QueryError, ServiceError
 from policy_engine.service.asking import query_process
 from policy_engine.service.asking.asked import Asked
 from policy_engine.service.asking.query_process import QueryProcess
 
 STANDS_FOR = """
-import json, sys, time
+import json, os, sys, tempfile, time
 sys.stdin.readline()
 print("{}", flush=True)
 for line in sys.stdin:
@@ -23,6 +23,10 @@ for line in sys.stdin:
     asked = asked["question"]
     if "sleep" in asked:
         time.sleep(asked["sleep"])
+    if "kill" in asked:
+        os.kill(os.getpid(), 9)
+    if "spill" in asked:
+        tempfile.mkstemp()
     if "exit" in asked:
         sys.exit(1)
     told = {"answer": asked.get("say"), "is_last": "last" in asked}
@@ -31,10 +35,12 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def process(monkeypatch):
+def process(monkeypatch, tmp_path):
     monkeypatch.setattr(query_process, "GRACE", 0.05)
     monkeypatch.setattr(query_process, "_BEAT", 0.02)
-    one = QueryProcess.launch("{}", 1, (sys.executable, "-S", "-c", STANDS_FOR))
+    place = tmp_path / "spilled"
+    place.mkdir()
+    one = QueryProcess.launch("{}", 1, place, (sys.executable, "-S", "-c", STANDS_FOR))
     yield one
     one.end()
 
@@ -84,3 +90,16 @@ def test_a_process_without_memory_or_with_too_large_an_answer_is_ended(
     with pytest.raises(QueryError, match=r"Q011 .*memory"):
         ask(process, question)
     assert not process.is_there
+
+
+def test_who_asks_a_process_that_others_end_is_told_to_ask_again(process):
+    with pytest.raises(ServiceError, match="N013"):
+        ask(process, {"kill": True})
+    assert not process.is_there
+
+
+def test_what_a_process_writes_for_a_while_is_in_its_place_and_goes_with_it(process):
+    ask(process, {"spill": True})
+    assert len([*process.place.iterdir()]) == 1
+    process.end()
+    assert not process.place.exists()

@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from policy_engine.decision.query.query_limits import QueryStop
-from policy_engine.errors import QueryError
+from policy_engine.errors import QueryError, ServiceError
 from policy_engine.service.asking import query_processes
 from policy_engine.service.asking.asked import Told
 from policy_engine.service.asking.query_processes import QueryProcesses
@@ -66,7 +66,7 @@ def test_a_process_that_failed_is_not_asked_again_and_what_it_read_is_let_go(pro
 def test_who_waits_too_long_for_a_turn_or_leaves_is_not_answered(processes):
     processes.settings = processes.settings.model_copy(update={"query_seconds": 0.05})
     processes._turns.acquire()
-    with pytest.raises(QueryError, match="Q011"):
+    with pytest.raises(ServiceError, match="N013"):
         ask(processes)
     stop = QueryStop()
     threading.Timer(0.03, stop.stop).start()
@@ -107,3 +107,13 @@ def test_a_process_that_was_prepared_is_asked_and_ends_with_the_service(processe
     [kept] = processes._idle
     processes.close()
     assert not kept.is_there
+
+
+def test_a_process_that_ended_idle_is_replaced_and_what_it_read_is_let_go(processes, tmp_path):
+    ask(processes)
+    [ended] = processes._idle
+    ended.is_there = False
+    (tmp_path / "reading" / "7-ab").mkdir(parents=True)
+    assert ask(processes)[0] == 2
+    assert SmallProcess.launched == 2
+    assert [*(tmp_path / "reading").iterdir()] == []

@@ -1,4 +1,6 @@
+import os
 import shutil
+import subprocess
 
 import pytest
 
@@ -77,3 +79,20 @@ def test_what_a_process_left_that_was_ended_is_removed(tmp_path):
     assert [one.name for one in (tmp_path / "reading").iterdir()] == ["12-ab"]
     files.forget_readings()
     assert [*(tmp_path / "reading").iterdir()] == []
+
+
+def test_what_processes_leave_that_ended_is_removed_and_nothing_of_living_ones(tmp_path):
+    files = FileFolder(tmp_path)
+    own, ended = files.new_spill(), subprocess.Popen(["true"])
+    ended.wait()
+    for one in (tmp_path / "reading" / f"{ended.pid}-ab", own.with_name(f"{ended.pid}-cd")):
+        one.mkdir(parents=True)
+        (one / "0.csv").write_text("x")
+    living = tmp_path / "reading" / f"{os.getpid()}-ab"
+    living.mkdir()
+    files.forget_ended()
+    assert [*living.parent.iterdir()] == [living]
+    assert [*own.parent.iterdir()] == [own]
+    assert own.stat().st_mode & 0o777 == 0o700
+    files.forget_spills()
+    assert not own.exists()
