@@ -4,8 +4,10 @@ Where one population is within another, whoever knows the totals of both knows t
 alone, and by two deviations how those are spread. Such a difference is judged by all rules of its
 class. So is that of two others, of which some are added and some subtracted: it is a total of few
 where most of these have nothing, or what all know that they have. Whoever has nothing, or nothing
-on balance, hides nobody: he is no unit of the difference, as he is none of a total. That does not
-depend on what one unit has, but where just as many as are needed have something.
+on balance, or as much as enough others, hides nobody: he is no unit of the difference, as he is
+none of a total. Only of many, or if what is added passes without what is subtracted, and this
+without that, the difference is told of such units, too. That does not depend on what one unit has,
+but where just as many as are needed have something.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,6 +40,9 @@ _LEAST_DEGREES = 1.0
 _PAIR = 2
 _TOLERANCE = 1e-9
 """Tolerance: what is added and subtracted of a unit is nothing if it is this share of its sizes."""
+_MANY = 10
+"""So many times as many units as are needed are many: who has which of common values is not known
+of them."""
 LEAST_RANKED = 10
 """A column of fewer different values has neither percentiles nor modes."""
 
@@ -71,26 +76,30 @@ class ToldDifferences:
             return False
         is_within = not ((one & differing).any() and (other & differing).any())
         total = self._total(differing, np.where(one, column.sizes, -column.sizes))
-        if not is_within and total.evidence.units[0] < self.profile.min_units:
+        if not is_within and not self._is_hidden(one, differing, column, statistics_of(system)):
             return False
         if statistics_of(system):
             told = self._spread(differing, column, is_within=is_within)
         else:
-            told = (self._valued if is_within else self._mixed)(differing, column, total)
+            told = self._valued(differing, column, total) if is_within else total
         return self._passes(told)
 
-    def contributing(self, name: str) -> list[Masks]:
+    def contributing(self, name: str, parts: NDArray[np.int64] | None = None) -> list[Masks]:
         """Return which rows add something to totals of a column that is not known of them, (rows,):
-        those that have a value other than 0; other than the most common one, if enough units have
-        it; and, of two values, those that have each. Of products, those that do to both columns."""
+        those that have a value other than 0; other than the most common one, too, if enough units
+        have it; of few values, other than each that enough have, or of two than each; and those
+        that have none in `parts`, (rows,), by which what they have there may be known. Of products,
+        those that do to both columns, wherever."""
         if columns := product_columns(name):
             both = product(*map(self.contributing, columns))
             return [np.logical_and.reduce(masks) for masks in both]
         column = self._column(name)
         if column is None:
             return []
-        levels = [0.0, *self._known(column)]
-        return [column.is_known & (column.sizes != one) for one in dict.fromkeys(levels)]
+        masks = [column.is_known & ~np.isin(column.sizes, one) for one in self._known(column)]
+        if parts is not None and not self._is_short(column):
+            masks.append(masks[-1] & ~self._are_alike(column, parts))
+        return [*{one.tobytes(): one for one in masks}.values()]
 
     def _tells_enough_of_both(self, one: Masks, other: Masks, names: Sequence[str]) -> bool:
         """Return whether what products of two columns add up to differs by those of enough units,
@@ -107,12 +116,40 @@ class ToldDifferences:
         own = self.units[is_in], first.codes[is_in], second.codes[is_in]
         return bool(total.evidence.units[0] >= least) and are_enough_of_both(*own, least)
 
-    def _known(self, column: "_Column") -> list[float]:
-        """Return values by which others may know what many have in a column."""
+    def _known(self, column: "_Column") -> list[list[float]]:
+        """Return values by which others may know what many have in a column, together each."""
         values, counts = self._values(column.is_known, column)
-        if column.is_pair or counts.max(initial=0) < self.profile.min_units:
-            return values.tolist() if column.is_pair else []
-        return [float(values[counts.argmax()])]
+        is_common = (counts >= self.profile.min_units) | column.is_pair
+        if self._is_short(column):
+            return [[0.0], *([one] for one in values[is_common].tolist())]
+        most = values[is_common & (counts == counts.max(initial=0))][:1]
+        return [[0.0], [0.0, *most.tolist()]]
+
+    def _is_short(self, column: "_Column") -> bool:
+        """Return whether a column has fewer values than units are needed."""
+        return len(column.levels) < self.profile.min_units
+
+    def _are_alike(self, column: "_Column", parts: NDArray[np.int64]) -> Masks:
+        """Return which rows are of units that have nothing in a part, or as much there as half of
+        enough have in it, and enough in all such parts: (rows,). In parts of many who have neither
+        nothing nor what most have, nobody knows who has what."""
+        width, least = int(self.units.max(initial=0)) + 1, self.profile.min_units
+        pairs, places = np.unique(parts * width + self.units, return_inverse=True)
+        places, numbers = places.reshape(-1), pairs // width
+        sums = np.bincount(places, column.sizes)
+        levels = _levels(np.abs(sums))
+        count = int(levels.max(initial=0)) + 1
+        is_any = sums != 0
+        kinds, kind_of = np.unique(numbers * count + levels, return_inverse=True)
+        kind_of = kind_of.reshape(-1)
+        own = np.bincount(kind_of, is_any).astype(np.int64)
+        most = np.zeros(int(numbers.max(initial=0)) + 1, np.int64)
+        np.maximum.at(most, kinds // count, own)
+        is_open = np.bincount(numbers[is_any], minlength=len(most)) - most < _MANY * least
+        is_often = (2 * own >= least) & is_open[kinds // count]
+        every = np.bincount(kinds % count, own * is_often, minlength=count)
+        is_alike = (is_often & (every[kinds % count] >= least))[kind_of]
+        return np.asarray((is_alike | ~is_any)[places], np.bool_)
 
     def _column(self, name: str) -> "_Column | None":
         if name not in self._columns:
@@ -163,20 +200,59 @@ class ToldDifferences:
         )
         return replace(total, evidence=about)
 
-    def _mixed(self, members: Masks, column: "_Column", total: ShownStatistic) -> ShownStatistic:
-        """Return a total of some rows less that of others, with what is known of their values: that
-        enough have one is known to who has the total, and so are those with one of two."""
-        _, counts = self._values(members, column)
-        units = len(distinct_numbers(self.units[members & column.is_known]))
-        common = int(counts.max(initial=0))
-        is_common = common >= self.profile.min_units
-        about = replace(
-            total.evidence,
-            left_out=np.array([units - common]) if is_common else None,
-            is_constant=np.array([len(counts) <= 1]),
-            units_of_rarest_value=np.array([counts.min(initial=units)]) if column.is_pair else None,
+    def _is_hidden(self, one: Masks, members: Masks, column: "_Column", spread: str) -> bool:
+        """Return whether a difference of rows of two figures tells of nobody, whatever is known of
+        the others: enough units add something to it that only few have, or what those add who
+        have rows of either figure, or of both, passes by itself."""
+        units, is_plus = self.units[members], one[members]
+        sizes, is_known = column.sizes[members], column.is_known[members]
+        sums = np.bincount(units, np.where(is_plus, sizes, -sizes)).astype(np.float64)
+        if not self._are_single:
+            sums[np.abs(sums) <= _TOLERANCE * np.bincount(units, np.abs(sizes))] = 0.0
+        levels = _levels(np.abs(sums))
+        counts = np.bincount(levels[sums != 0], minlength=int(levels.max(initial=0)) + 1)
+        is_rare = (sums != 0) & (counts[levels] < self.profile.min_units)
+        is_in = np.bincount(units[is_known], minlength=len(sums)) > 0
+        if self._are_many(sums[is_in], levels[is_in], column):
+            return True
+        if self._is_passing(sums[is_rare], column, spread):
+            return True
+        sides = [units[is_known & (is_plus == side)] for side in (True, False)]
+        first, second = (np.bincount(own, minlength=len(sums)) > 0 for own in sides)
+        parts = [sums[first & ~second], sums[second & ~first], sums[first & second]]
+        return all(self._is_passing(own, column, spread) for own in parts if len(own))
+
+    def _are_many(self, sums: Figures, levels: NDArray[np.int64], column: "_Column") -> bool:
+        """Return whether units have other values than what most have, or nothing, who are so many
+        that nobody knows which each has."""
+        is_meant = (sums != 0) | self._is_short(column)
+        counts = np.bincount(levels[is_meant], minlength=1)
+        return bool(counts.sum() - counts.max() >= _MANY * self.profile.min_units)
+
+    def _is_passing(self, sums: Figures, column: "_Column", spread: str) -> bool:
+        """Return whether what some units add to a figure passes as one: a total, or a spread."""
+        sizes = np.abs(sums)
+        second, first = np.partition(np.append(sizes, [0.0, 0.0]), -2)[-2:]
+        is_first, counts = np.unique(_levels(sums), return_index=True, return_counts=True)[1:]
+        values, units = sums[is_first], np.array([np.count_nonzero(sizes)])
+        rarest = self._rarest(counts[values != 0])
+        if rarest is not None:
+            rarest = int(counts.min())
+            is_few = counts < self.profile.min_units
+            if column.is_wide and not _is_told(values, counts, is_few, self.profile.min_units):
+                rarest = None
+        evidence = CellEvidence(
+            units=units,
+            largest=np.array([first]),
+            second=np.array([second]),
+            total=np.array([sizes.sum()]),
+            negatives=np.array([0]),
+            is_constant=np.array([len(values) <= 1]),
+            degrees_of_freedom=np.array([np.inf]),
+            units_of_rarest_value=None if rarest is None else np.array([rarest]),
         )
-        return replace(total, evidence=about)
+        statbarn = Statbarn.SHAPE if spread else Statbarn.LINEAR_AGGREGATIONS
+        return self._passes(ShownStatistic(statbarn, evidence))
 
     def _spread(self, members: Masks, column: "_Column", *, is_within: bool) -> ShownStatistic:
         """Return how some rows are spread, as one statistic: unless they are rows of one figure
@@ -238,6 +314,16 @@ class _Column:
     def is_wide(self) -> bool:
         """Whether it has as many values as a percentile of it asks for."""
         return len(self.levels) >= LEAST_RANKED
+
+
+def _levels(sizes: Figures) -> NDArray[np.int64]:
+    """Return the number of each of some sizes among the different ones, but for rounding."""
+    order = np.argsort(sizes, kind="stable")
+    ordered = sizes[order]
+    is_new = np.diff(ordered, prepend=ordered[:1]) > _TOLERANCE * np.abs(ordered)
+    levels = np.empty(len(sizes), np.int64)
+    levels[order] = np.cumsum(is_new)
+    return levels
 
 
 def _is_told(values: Figures, rows: NDArray[np.int64], is_few: Masks, least: int) -> bool:

@@ -154,7 +154,14 @@ def test_whether_three_figures_of_yes_or_no_are_told_depends_on_nobodys_own(begi
         data = persons(1, more=20, lazy=12)
         data.loc[0, "ill"] = ill
         data["ill"] = np.array(codes)[data.ill]
-        assert [len(one) for one in asked(begin(data, f"{ill}"), *steps)] == [1, 1, 0]
+        assert [len(one) for one in asked(begin(data, f"{ill}"), *steps)] == [1, 0, 0]
+
+
+def test_three_figures_do_not_tell_of_one_beside_parts_that_all_have_a_value_each(begin):
+    data = persons(1, more=20, lazy=40).drop(columns="wage")
+    data.loc[(data.one == "y") & (data.three == "x"), "pay"] = 150.0
+    steps = [(key, "pay", ["sum"]) for key in KEYS]
+    assert [len(one) for one in asked(begin(data), *steps)] == [1, 1, 0]
 
 
 def test_three_sessions_do_not_tell_of_few_either(begin, tmp_path):

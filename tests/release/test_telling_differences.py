@@ -229,6 +229,54 @@ def test_units_that_add_something_are_those_with_other_values_than_nothing():
     assert told.contributing("age") == []
 
 
+def pair(few, others):
+    """Return rows of two populations: what the first few have is in one alone, what the others have
+    in the other one, and twenty more in both; and what all have."""
+    pay = np.array([*few, *others, *(900.0 + np.arange(20) / 8)])
+    rows = np.arange(len(pay))
+    is_few, is_other = rows < len(few), (rows >= len(few)) & (rows < len(few) + len(others))
+    return ~is_other, ~is_few, pay
+
+
+RARE = [100.0 + n / 8 for n in range(10)]
+
+
+@pytest.mark.parametrize("count", [10, 15, 40])
+@pytest.mark.parametrize(("few", "passes"), [(1, False), (9, False), (10, True)])
+@pytest.mark.parametrize("values", [(0.0, 150.0), (140.0, 150.0), (0.0, np.nan)])
+def test_units_that_have_what_enough_have_hide_nobody_whatever_it_is(values, few, passes, count):
+    one, other, pay = pair(RARE[:few], [*values] * count)
+    told = ToldDifferences(np.arange(len(pay)), lambda _: pay, PROFILES["sacro"])
+    assert told("sum:pay", one, other) is told("sum:pay", other, one) is passes
+
+
+@pytest.mark.parametrize("others", [[], [0.0], [0.0] * 15])
+def test_units_with_nothing_do_not_switch_off_the_rule_of_few_values(others):
+    one, other, pay = pair([160.0, *[150.0] * 9], others)
+    told = ToldDifferences(np.arange(len(pay)), lambda _: pay, PROFILES["sacro"])
+    assert not told("sum:pay", one, other)
+
+
+@pytest.mark.parametrize("codes", [(0.0, 1.0), (1.0, 2.0), (0.0, 1.0, 2.0)])
+@pytest.mark.parametrize(
+    ("few", "count", "passes"), [(1, 15, False), (12, 15, True), (1, 99, True)]
+)
+def test_few_codes_of_both_or_of_many_are_told(codes, few, count, passes):
+    one, other, rating = pair([*codes] * few if few > 1 else codes[:1], [*codes] * (count + 1))
+    rating[-20:] = codes[0]
+    told = ToldDifferences(np.arange(len(rating)), lambda _: rating, PROFILES["sacro"])
+    assert told("sum:rating", one, other) is passes
+
+
+def test_rows_of_a_unit_are_added_up_before_they_are_compared_with_those_of_others():
+    """Thirty units have two rows of 300 together, which are in the second population alone."""
+    units = np.append(np.repeat(np.arange(30), 2), np.arange(30, 51))
+    parts = np.array([[100.0 + n, 200.0 - n] for n in range(30)]).ravel()
+    pay = np.append(parts, 90.0 + np.arange(21) / 8)
+    told = ToldDifferences(units, lambda _: pay, PROFILES["sacro"])
+    assert not told("sum:pay", units >= 30, units != 30)
+
+
 @pytest.mark.parametrize(("count", "masks"), [(9, 1), (10, 2)])
 def test_units_with_the_most_common_value_add_nothing_if_they_are_enough(count, masks):
     pay = np.append(np.full(count, 1000.0), np.arange(1001, 1031))
@@ -257,3 +305,21 @@ def test_three_figures_do_not_tell_of_few_beside_those_who_have_nothing(ask, fun
     ]
     tables = [one.checked.table.to_pydict() for one in answers]
     assert [one["s"][0] is not None for one in tables] == [True, True, bool(count)]
+
+
+@pytest.mark.parametrize("values", [(0.0, 150.0), (150.0, 160.0)])
+@pytest.mark.parametrize("others", [0.0, 150.0, 300.0])
+def test_what_all_of_a_part_have_is_known_there(values, others):
+    """Of the first part nobody has what others have; the next two have a value each."""
+    pay = np.array([*RARE, *[values[0]] * 15, *[values[1]] * 15, *[others] * 90])
+    parts = np.repeat(np.arange(4), [10, 15, 15, 90])
+    told = ToldDifferences(np.arange(130), lambda _: pay, PROFILES["sacro"])
+    *_, is_counted = told.contributing("pay", parts)
+    assert np.flatnonzero(is_counted).tolist() == [*range(10)]
+
+
+def test_who_has_which_of_common_values_is_not_known_of_many():
+    pay = np.tile(np.arange(1.0, 13.0), 30)
+    told = ToldDifferences(np.arange(360), lambda _: pay, PROFILES["sacro"])
+    *_, is_counted = told.contributing("pay", np.zeros(360, np.int64))
+    assert is_counted.sum() == 330

@@ -27,7 +27,7 @@ def amount_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
         return
     columns = {name for one in trial.fresh for name in told_columns(trial.cells[one].measure)}
     for column in sorted(columns):
-        for is_counted in trial.contributing(column):
+        for is_counted in trial.contributing(column, _parts(trial, table, column)):
             own = contributing_table(trial, table, is_counted)
             if not _is_other(trial, table, own, column):
                 continue
@@ -49,12 +49,26 @@ def contributing_table(trial: Trial, table: AtomTable, is_counted: NDArray[np.bo
 def _is_other(trial: Trial, table: AtomTable, own: AtomTable, column: str) -> bool:
     """Return whether somebody in a population of which something is told of a column does not
     count."""
+    is_other = own.owners.sizes != table.owners.sizes
+    return bool(np.isin(table.members[:, is_other], _told_numbers(trial, column)).any())
+
+
+def _parts(trial: Trial, table: AtomTable, column: str) -> NDArray[np.int64]:
+    """Return the part of each unit, (units,): those in the same populations of which something is
+    told of a column are in one."""
+    is_meant = np.isin(table.members, _told_numbers(trial, column))
+    members = np.where(is_meant, table.members, -1)
+    _, parts = np.unique(members, axis=1, return_inverse=True)
+    return parts.reshape(-1)[table.atoms.numbers].astype(np.int64)
+
+
+def _told_numbers(trial: Trial, column: str) -> list[int]:
+    """Return the populations of which something is told of a column."""
     numbers = set[int]()
     for measure, populations in trial.after.released.items():
         if column in told_columns(measure):
             numbers |= populations
-    is_other = own.owners.sizes != table.owners.sizes
-    return bool(np.isin(table.members[:, is_other], [*numbers]).any())
+    return [*numbers]
 
 
 def _faults_of(trial: Trial, system: LinearSystem) -> Iterator[Fault]:

@@ -33,9 +33,10 @@ _RANKED = ("MEDIAN", "QUANTILE", "PERCENTILE", "APPROX", "MODE")
 Bounds = Mapping[str, tuple[float, float]]
 MayTell = Callable[[str, NDArray[np.bool_], NDArray[np.bool_]], bool]
 """Whether what a figure of some units and one of others, (units,) each, differ by may be told."""
-Contributing = Callable[[str], Sequence[NDArray[np.bool_]]]
+Contributing = Callable[[str, NDArray[np.int64] | None], Sequence[NDArray[np.bool_]]]
 """Which units add something to what is told of a column, (units,), as far as it may be known who
-does not; for each value by which others may be known. There is none where nothing is known."""
+does not; for each way by which others may be known, as by the part that each is in, (units,), if
+this is given. There is none where nothing is known."""
 Contributions = Callable[[str], NDArray[np.float64] | None]
 """What each unit has in a column, (units,), NaN where it has nothing; None where nobody knows."""
 

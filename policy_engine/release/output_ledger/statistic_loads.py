@@ -73,7 +73,7 @@ def _contributing(trial: Trial, table: AtomTable, column: str) -> tuple[AtomTabl
     """Return the atoms, and the sizes of populations, (populations,), of those units that have
     something in a column: others have nothing that could be told. Of all, where nobody knows."""
     sizes = np.array(trial.after.sizes, np.float64)
-    masks = trial.contributing(column) if trial.contributing else ()
+    masks = trial.contributing(column, None) if trial.contributing else ()
     if not len(masks):
         return table, sizes
     own = contributing_table(trial, table, masks[0])

@@ -121,6 +121,6 @@ def test_any_statistics_are_of_enough_units_together(tmp_path_factory, questions
 def test_units_that_have_nothing_in_the_column_bear_no_statistics(ledger, owners, some, count):
     measures, is_counted = (VARIANCE, *COVARIANCES), np.arange(UNITS) < some
     cells = tuple(OutputCell(0, measure, None, LEAST) for measure in measures)
-    own = counts(one_of(UNITS, range(24)), contributing=lambda _: [is_counted])
+    own = counts(one_of(UNITS, range(24)), contributing=lambda *_: [is_counted])
     outcome = ledger.check_and_record(replace(own, cells=cells, owners=owners), partly=True)
     assert [cell.state == "released" for cell in outcome.cells] == [n < count for n in range(9)]
