@@ -79,10 +79,10 @@ class ToldDifferences:
         if not is_within and not self._is_hidden(one, differing, column, statistics_of(system)):
             return False
         if statistics_of(system):
-            told = self._spread(differing, column, is_within=is_within)
+            statistic = self._spread(differing, column, is_within=is_within)
         else:
-            told = self._valued(differing, column, total) if is_within else total
-        return self._passes(told)
+            statistic = self._valued(differing, column, total) if is_within else total
+        return self._passes(statistic)
 
     def contributing(self, name: str, parts: NDArray[np.int64] | None = None) -> list[Masks]:
         """Return which rows add something to totals of a column that is not known of them, (rows,):
