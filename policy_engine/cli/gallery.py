@@ -9,7 +9,7 @@ from policy_engine.cli.options import Format, FormatOption, OverwriteOption
 from policy_engine.cli.parsing import parse_folder
 
 if TYPE_CHECKING:
-    from policy_engine.cli.examples import GalleryExample
+    from policy_engine.cli.gallery_examples import GalleryExample
 
 
 def example(
@@ -26,7 +26,7 @@ def example(
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Write a policy to start from, with its data or how to get them, and say what to do next."""
-    from policy_engine.cli.examples import (  # noqa: PLC0415 (slow to import)
+    from policy_engine.cli.gallery_examples import (  # noqa: PLC0415 (slow to import)
         GALLERY,
         example_named,
         write_example,

@@ -27,12 +27,15 @@ def amount_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
         return
     columns = {name for one in trial.fresh for name in told_columns(trial.cells[one].measure)}
     for column in sorted(columns):
-        for is_counted in trial.contributing(column, _parts(trial, table, column)):
+        masks = trial.contributing(column, _parts(trial, table, column))
+        for place, is_counted in enumerate(masks):
             own = contributing_table(trial, table, is_counted)
             if not _is_other(trial, table, own, column):
                 continue
+            # That a figure tells by itself of few who have a rare value is judged as its cell is.
+            alone = {*_small_numbers(trial, own)} if place else set[int]()
             for system in linear_systems(trial, own, [f"{AMOUNTS}{column}"]):
-                yield from _faults_of(trial, system)
+                yield from _faults_beyond(trial, system, alone)
 
 
 def contributing_table(trial: Trial, table: AtomTable, is_counted: NDArray[np.bool_]) -> AtomTable:
@@ -69,6 +72,21 @@ def _told_numbers(trial: Trial, column: str) -> list[int]:
         if column in told_columns(measure):
             numbers |= populations
     return [*numbers]
+
+
+def _small_numbers(trial: Trial, table: AtomTable) -> list[int]:
+    """Return the populations of the answer that are of fewer owners than are enough."""
+    own = {*trial.numbers}
+    sizes = {one: int(table.owners.sizes[(table.members == one).any(axis=0)].sum()) for one in own}
+    return [one for one, size in sizes.items() if size < table.owners.least]
+
+
+def _faults_beyond(trial: Trial, system: LinearSystem, alone: set[int]) -> Iterator[Fault]:
+    """Yield the faults of cells whose populations do not tell of too few by themselves."""
+    for fault in _faults_of(trial, system):
+        cells = [one for one in fault.cells if trial.numbers[one] not in alone]
+        if cells:
+            yield fault
 
 
 def _faults_of(trial: Trial, system: LinearSystem) -> Iterator[Fault]:

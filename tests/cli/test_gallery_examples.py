@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from policy_engine.api.planning import check_policy
 from policy_engine.cli import app
-from policy_engine.cli.examples import GALLERY, example_named, write_example
+from policy_engine.cli.gallery_examples import GALLERY, example_named, write_example
 from policy_engine.errors import PolicyEngineError
 
 MADE = [one for one in GALLERY if one.make and not one.extra]
