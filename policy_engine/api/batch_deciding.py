@@ -71,12 +71,12 @@ def _said(decision: Decision) -> _Members:
 
 
 def _words(line: str | bytes) -> Mapping[str, Any]:
-    """Return the members of a line. Raises RequestError (D001) where it is no request."""
+    """Return the members of a line. Raises RequestError (D001) where it is not a request."""
     if len(line) > MOST_CHARACTERS:
         message = f"The line has {len(line):,} characters. {MOST_CHARACTERS:,} are allowed."
         raise RequestError.of("D001", message)
     try:
-        words = json.loads(line)
+        words = json.loads(line, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         raise RequestError.of("D001", "The line is not JSON.") from None
     if not isinstance(words, dict):
@@ -92,6 +92,14 @@ def _words(line: str | bytes) -> Mapping[str, Any]:
     for key in ("assignee", "action", "purpose", "target"):
         _check_text(key, words.get(key, ""))
     return words
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> _Members:
+    """Return the members of an object. Raises RequestError (D001) for a key that appears twice."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise RequestError.of("D001", "A key appears twice in the line.")
+    return members
 
 
 def _check_text(key: str, value: Any) -> None:

@@ -12,7 +12,7 @@ from policy_engine.authoring.first_policy.model import (
     PolicyNames,
 )
 from policy_engine.authoring.first_policy.writing import first_policy, slug, tests_of
-from policy_engine.data.atomic_file import check_free, write_file
+from policy_engine.data.atomic_file import check_destination, write_file
 from policy_engine.data.taxonomy import read_taxonomy
 from policy_engine.engines.column_proposals import (
     Part,
@@ -62,16 +62,17 @@ class DraftedPolicy:
         tests = tests_of(self.policy.names, path.name)
         return {path: text, folder / f"{self.name}-tests.yaml": tests, **beside}
 
-    def write(self, path: str | Path, *, overwrite: bool = False) -> tuple[Path, ...]:
-        """Write the policy and the files beside it, and return their paths.
+    def write(self, path: str | Path, *inputs: Path, overwrite: bool = False) -> tuple[Path, ...]:
+        """Write the policy, after the files beside it, and return their paths, the policy's first.
 
-        Raises OutputError where one exists (O001), unless `overwrite`, or cannot be written (O002).
+        Raises OutputError where one is among the `inputs` or exists (O001), unless `overwrite`, or
+        cannot be written (O002).
         """
         files = self.files(Path(path))
-        for one in files if not overwrite else ():
-            check_free(one)
-        for one, text in files.items():
-            write_file(one, text, overwrite=overwrite)
+        for one in files:
+            check_destination(one, *inputs, overwrite=overwrite)
+        for one, text in reversed(files.items()):
+            write_file(one, text, *inputs, overwrite=overwrite)
         return tuple(files)
 
 

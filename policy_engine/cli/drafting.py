@@ -70,7 +70,7 @@ def init(
         stem = output.name.partition(".")[0] if output else ""
         drafted = draft_policy(data, name=stem, names=names, parts=parts, k=k, progress=progress)
     path = output or Path(f"{drafted.name}.yaml")
-    written = drafted.write(path, overwrite=overwrite)
+    written = drafted.write(path, Path(data), overwrite=overwrite)
     if is_json:
         print_json(_as_json(drafted, written))
     else:

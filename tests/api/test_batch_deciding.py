@@ -51,6 +51,7 @@ def test_all_lines_are_decided_as_of_one_moment():
         ("[1]", "an object of JSON"),
         ({"assignee": "http://ex.com/A"}, "has a 'target'"),
         ({**READ, "asignee": "x"}, "not a part of a request"),
+        ('{"assignee": "http://ex.com/B", "assignee": "http://ex.com/A"}', "appears twice"),
         ({**READ, "purpose": 3}, "'purpose' is a text"),
         ({**READ, "target": [1]}, "a list of texts"),
         ({**READ, "target": []}, "at least one target"),

@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from policy_engine.cli import app, questions
 from policy_engine.cli import drafting as command
-from policy_engine.errors import RequestError
+from policy_engine.errors import OutputError, RequestError
 
 ROWS = "zip,age,status\n" + "".join(
     f"{20_100 + n % 70},{20 + n % 50},{'paid' if n % 3 else 'due'}\n" for n in range(200)
@@ -40,6 +40,13 @@ def test_init_tells_programs_what_it_proposes():
     assert (answer["policy"], answer["k"]) == ("loans.yaml", 4)
     parts = {one["name"]: one["part"] for one in answer["columns"]}
     assert parts == {"zip": "quasi-identifier", "age": "quasi-identifier", "status": "sensitive"}
+
+
+def test_init_does_not_write_over_its_data(data):
+    with pytest.raises(OutputError, match="O001"):
+        run("loans.csv", "--yes", "--output", "loans.csv", "--overwrite")
+    assert [path.name for path in data.iterdir()] == ["loans.csv"]
+    assert (data / "loans.csv").read_text() == ROWS
 
 
 def test_init_asks_on_a_terminal_alone(data):

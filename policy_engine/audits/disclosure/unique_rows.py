@@ -1,8 +1,8 @@
 """How many rows are unique on what a release keeps exact, and on its quasi-identifiers.
 
 No bound on classes says anything of the columns that are released as they are: whoever knows a few
-of their values finds the rows that are unique on them (Samarati and Sweeney, 1998, of attributes
-that were not taken for quasi-identifiers).
+of their values finds the rows that are unique on them (Samarati and Sweeney, 1998, on attributes
+left out of the quasi-identifier).
 """
 
 from collections.abc import Callable, Iterator, Sequence

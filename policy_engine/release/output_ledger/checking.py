@@ -73,7 +73,7 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
     If it may be given `partly`, cells at fault are suppressed, one after another, until the rest
     may be given or nothing of it is new. The less time is left, the more of them are at once; where
     a round takes too long, the smaller half is, and where all time is over, nothing is given. Where
-    a person accepted it, what cannot be decided is no fault.
+    a person accepted it, what cannot be decided is not a fault.
     """
     if _is_repeated(before, content) and not _is_disguised(before, content):
         outcomes = _outcomes(content.cells, {}, "repeated")

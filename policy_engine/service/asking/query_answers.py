@@ -24,7 +24,7 @@ FAULTS = logging.getLogger("policy_engine.service.faults")
 _KEPT = 0.25
 """So much of its memory may a process keep from one answer to the next."""
 _NO_ROOM = ("overflow", "cannot contain more than", "can't start new thread")
-"""What libraries say of data that have no room, besides that there is no memory."""
+"""How libraries put it that data do not fit into memory, besides MemoryError."""
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ class FileFolder:
 
 
 def is_there(process: str) -> bool:
-    """Tell whether there is a process of a number; what is none is no process."""
+    """Tell whether a process with this number is running; anything else than a number is not."""
     try:
         os.kill(int(process), 0)
     except PermissionError:

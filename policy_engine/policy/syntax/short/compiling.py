@@ -65,9 +65,18 @@ def compile_words(words_by_key: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hyphenated(value: Any) -> Any:
-    """Return a value whose keys are words of the short form where they only lack the hyphens."""
+    """Return a value whose keys are words of the short form where they only lack the hyphens.
+
+    What stands under a parameter are names of columns, which stay as they are. Raises PolicyError
+    (J002) for a word that is given twice.
+    """
     if isinstance(value, Mapping):
-        return {_word(str(key)): _hyphenated(one) for key, one in value.items()}
+        pairs = [(_word(str(key)), one) for key, one in value.items()]
+        members = {key: one if _is_parameter(key) else _hyphenated(one) for key, one in pairs}
+        if len(members) < len(pairs):
+            message = "A word is given twice, once with '_' and once with '-'."
+            raise PolicyError.of("J002", message)
+        return members
     return [_hyphenated(one) for one in value] if isinstance(value, list | tuple) else value
 
 

@@ -173,6 +173,20 @@ def test_fix_puts_the_right_word_in_the_place_of_the_wrong_one():
     assert mended == "identifier: [CustomerID, FirstName, LastName]"
 
 
+def test_columns_are_not_taken_for_words_of_python():
+    words = {"policy": "http://ex.com/p", "target": "http://ex.com/T"}
+    document = compile_words({**words, "sensitive": {"quasi_identifier": None}})
+    [refinement] = document["permission"][0]["action"]["refinement"]
+    assert refinement["rightOperand"] == ["http://ex.com/T/quasi_identifier"]
+
+
+def test_a_word_of_python_is_given_once():
+    with pytest.raises(PolicyError, match="J002"):
+        compile_words(
+            {"policy": "http://ex.com/p", "quasi_identifier": "a", "quasi-identifier": "b"}
+        )
+
+
 def test_words_of_python_are_those_of_the_text():
     words = {"policy": "http://ex.com/p", "target": "http://ex.com/T", "k": 5}
     document = compile_words({**words, "quasi_identifier": {"a_b": "prefix"}})
