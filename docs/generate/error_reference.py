@@ -24,7 +24,7 @@ is ever given a second meaning. A command ends with 0 where all is well, with 1 
 no (a policy with a mistake, a release that falls short, a request that is denied, a log that was
 changed), and with 2 where the question could not be answered.
 
-The examples are from [tests/policies/bad](../tests/policies/bad), where each policy has one
+The examples are from `tests/policies/bad`, where each policy has one
 mistake or a few.
 """
 
