@@ -141,8 +141,8 @@ class Services:
 
         inputs = QueryInputs(decisions, settings.folder, mentioned)
         processes = QueryProcesses.of(settings) if asks_processes else None
-        if processes is not None:
-            processes.prepare()
+        if processes is not None and (datasets.are_there or releases.proofs()[0]):
+            processes.prepare()  # without anything to query, it would only take memory
         limits = settings.query_memory, settings.query_seconds, processes
         records = ReviewRecords(database, settings.folder)
         rights = ReviewRights(identities, settings.own_reviews)

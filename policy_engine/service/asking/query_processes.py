@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import BoundedSemaphore, Lock
+from threading import BoundedSemaphore, Lock, Timer
 from typing import Any, Self
 
 from policy_engine.decision.query.query_limits import QueryStop, stop_error
@@ -25,17 +25,22 @@ _LEAST = 128 * 2**20
 _PATIENCE = 10
 """Statistics that are charged may take so many times as long: who ends them pays for nothing."""
 _BEAT = 0.25
+_KEPT = 15 * 60
+"""Seconds for which a process is kept that nobody asks anything: its libraries take much memory."""
 
 
 @dataclass
 class QueryProcesses:
-    """Processes that answer queries. Each is started when it is needed, and then kept."""
+    """Processes that answer queries. Each is started when needed, and then kept for a while."""
 
     settings: ServiceSettings
     most: int
     memory: int
     """Bytes that the answers of each may need."""
-    _idle: list[QueryProcess] = field(default_factory=list)
+    kept_seconds: float = _KEPT
+    _idle: list[tuple[float, QueryProcess]] = field(default_factory=list)
+    """What has nothing to do, and since when, the latest last."""
+    _timer: Timer | None = None
     _lock: Lock = field(default_factory=Lock)
     _turns: BoundedSemaphore = field(init=False)
     _number: int = 0
@@ -80,15 +85,40 @@ class QueryProcesses:
 
     def prepare(self) -> None:
         """Start a process before the first question, since that takes longer than most answers."""
-        with self._lock:
-            self._idle.append(self._launch())
+        self._keep(self._launch())
 
     def close(self) -> None:
         """End the processes."""
         with self._lock:
             idle, self._idle = self._idle, []
-        for one in idle:
+            if self._timer is not None:
+                self._timer.cancel()
+        for _, one in idle:
             one.end()
+
+    def _keep(self, process: QueryProcess) -> None:
+        """Keep a process that has nothing to do, until it had nothing to do for long."""
+        with self._lock:
+            self._idle.append((time.monotonic(), process))
+            if self._timer is None:
+                self._start_timer(self.kept_seconds)
+
+    def _start_timer(self, seconds: float) -> None:
+        self._timer = Timer(seconds, self._end_idle)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _end_idle(self) -> None:
+        """End what had nothing to do for long, and come back for the others."""
+        latest = time.monotonic() - self.kept_seconds
+        with self._lock:
+            ended = [one for since, one in self._idle if since <= latest]
+            self._idle = [(since, one) for since, one in self._idle if since > latest]
+            self._timer = None
+            if self._idle:
+                self._start_timer(self._idle[0][0] - latest)
+        for one in ended:
+            self._forget(one)
 
     def _numbered(self) -> int:
         with self._lock:
@@ -115,7 +145,7 @@ class QueryProcesses:
     def _taken(self) -> Iterator[QueryProcess]:
         """Return a process that has nothing to do, which is kept if it can be asked again."""
         with self._lock:
-            process = self._idle.pop() if self._idle else None
+            process = self._idle.pop()[1] if self._idle else None
         if process is not None and not process.is_there:
             self._forget(process)
             process = None
@@ -126,8 +156,7 @@ class QueryProcesses:
             is_done = True
         finally:
             if is_done and process.is_there:
-                with self._lock:
-                    self._idle.append(process)
+                self._keep(process)
             else:
                 self._forget(process)
 

@@ -123,6 +123,15 @@ class OwnedDatasets:
             raise ServiceError.of("N004", f"There is no dataset {dataset_id!r}.")
         return path
 
+    @property
+    def are_there(self) -> bool:
+        """Whether any dataset has a file."""
+        rows = select(StoredDataset.id).where(
+            StoredDataset.deleted.is_(None), StoredDataset.file.is_not(None)
+        )
+        with self.uploads.database.reading() as session:
+            return session.scalar(rows.limit(1)) is not None
+
     def mentioned(self, sql: str) -> AbstractContextManager[dict[str, Path]]:
         """Return the files of the datasets that a query may mean, by IRI, while they are read:
         tables are called by the last segment of an IRI, or by the whole of it."""

@@ -1,4 +1,5 @@
 import threading
+import time
 
 import pytest
 
@@ -104,16 +105,40 @@ def test_a_process_that_was_prepared_is_asked_and_ends_with_the_service(processe
     processes.prepare()
     ask(processes)
     assert SmallProcess.launched == 1
-    [kept] = processes._idle
+    [(_, kept)] = processes._idle
     processes.close()
     assert not kept.is_there
 
 
 def test_a_process_that_ended_idle_is_replaced_and_what_it_read_is_let_go(processes, tmp_path):
     ask(processes)
-    [ended] = processes._idle
+    [(_, ended)] = processes._idle
     ended.is_there = False
     (tmp_path / "reading" / "7-ab").mkdir(parents=True)
     assert ask(processes)[0] == 2
     assert SmallProcess.launched == 2
     assert [*(tmp_path / "reading").iterdir()] == []
+
+
+def test_a_process_that_nobody_asks_for_long_is_ended_and_another_is_started(processes):
+    processes.kept_seconds = 0.05
+    ask(processes)
+    [(_, idle)] = processes._idle
+    while processes._idle:
+        time.sleep(0.01)
+    while idle.is_there:
+        time.sleep(0.01)
+    assert ask(processes)[0] == 2
+    assert SmallProcess.launched == 2
+
+
+def test_what_was_asked_meanwhile_is_kept_when_the_others_end(processes):
+    early, late = SmallProcess(), SmallProcess()
+    moment = time.monotonic()
+    processes._idle = [(moment - processes.kept_seconds, early), (moment, late)]
+    processes._end_idle()
+    assert [one for _, one in processes._idle] == [late]
+    assert (early.is_there, late.is_there) == (False, True)
+    assert processes._timer.interval == pytest.approx(processes.kept_seconds, abs=5)
+    processes.close()
+    assert not late.is_there

@@ -1,3 +1,4 @@
+import gc
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+import uvicorn
 from served import API, service
 from sqlalchemy import func, select
 
@@ -16,6 +18,7 @@ from policy_engine.decision.log import verify_log
 from policy_engine.service.identity.secrets import digest_of, new_key
 from policy_engine.service.store.base import now
 from policy_engine.service.store.people import ApiKey, Person, SignIn
+from policy_engine.service.workers.answering import CallServer
 
 ADA = "http://example.com/people/ada"
 COUNTED = 'policy_engine_decisions_total{effect="deny"} 40'
@@ -94,6 +97,23 @@ def test_several_processes_log_decisions_in_one_chain_and_count_together(tmp_pat
     assert process.returncode in (0, 143, -15)
     assert workers
     assert not any(Path(f"/proc/{one}").exists() for one in workers)
+
+
+def test_garbage_of_calls_is_collected_before_there_is_much_of_it(tmp_path, monkeypatch):
+    seen = []
+    note = lambda *_: seen.append((gc.get_threshold()[0], gc.get_freeze_count()))  # noqa: E731
+    monkeypatch.setattr(uvicorn.Server, "run", note)
+    earlier = gc.get_threshold()
+    gc.set_threshold(100_000, *earlier[1:])  # as commands do
+    try:
+        with service(tmp_path) as services:
+            CallServer.of(services).run()
+    finally:
+        gc.set_threshold(*earlier)
+        gc.unfreeze()
+    [(young, kept)] = seen
+    assert young < 5_000
+    assert kept > 10_000
 
 
 @pytest.fixture(scope="module")
