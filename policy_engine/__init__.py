@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from policy_engine.api.auditing import audit_membership, audit_predictions_file, audit_tradeoff
     from policy_engine.api.auditing_generators import audit_generative
     from policy_engine.api.auditing_secrets import audit_attribute
+    from policy_engine.api.bundling import bundle_policies, load_bundle
     from policy_engine.api.certifying import certify_output
     from policy_engine.api.comparing import compare_release
     from policy_engine.api.converting import convert_policy
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from policy_engine.authoring.schema import policy_schema, short_policy_schema
     from policy_engine.data.csv_format import CsvFormat, csv_files_as
     from policy_engine.decision import Decider, Decision, Request, World, read_request, read_world
+    from policy_engine.decision.bundle import Bundle
     from policy_engine.decision.compliance import compliance_report
     from policy_engine.decision.log import DecisionLog, verify_log
     from policy_engine.decision.query.checking.reviewed_cells import AnswerReview
@@ -64,6 +66,7 @@ _HOMES = {
         "api.auditing": ("audit_membership", "audit_predictions_file", "audit_tradeoff"),
         "api.auditing_generators": ("audit_generative",),
         "api.auditing_secrets": ("audit_attribute",),
+        "api.bundling": ("bundle_policies", "load_bundle"),
         "api.certifying": ("certify_output",),
         "api.comparing": ("compare_release",),
         "api.converting": ("convert_policy",),
@@ -102,6 +105,7 @@ _HOMES = {
         "authoring.schema": ("policy_schema", "short_policy_schema"),
         "data.csv_format": ("CsvFormat", "csv_files_as"),
         "decision": ("Decider", "Decision", "Request", "World", "read_request", "read_world"),
+        "decision.bundle": ("Bundle",),
         "decision.compliance": ("compliance_report",),
         "decision.log": ("DecisionLog", "verify_log"),
         "decision.query.checking.reviewed_cells": ("AnswerReview",),
@@ -117,6 +121,7 @@ _HOMES = {
 
 __all__ = [
     "AnswerReview",
+    "Bundle",
     "CentralPrivacy",
     "CsvFormat",
     "Decider",
@@ -146,6 +151,7 @@ __all__ = [
     "audit_membership",
     "audit_predictions_file",
     "audit_tradeoff",
+    "bundle_policies",
     "certify_output",
     "check_policy",
     "compare_policies",
@@ -165,6 +171,7 @@ __all__ = [
     "fulfil_duty",
     "give_answer",
     "list_duties",
+    "load_bundle",
     "load_generator",
     "load_policies",
     "load_policy",

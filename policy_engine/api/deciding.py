@@ -1,10 +1,12 @@
 """Requests and queries, from files to answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from policy_engine.api.output_ledgers import open_output_ledger
 from policy_engine.certificate.attestation import Attestation, attest
@@ -44,6 +46,7 @@ ProofSource = str | Path | Certificate | Attestation
 
 if TYPE_CHECKING:
     from policy_engine.api.asking import Asker
+    from policy_engine.decision.bundle import Bundle
     from policy_engine.decision.log import DecisionLog, Entry
     from policy_engine.decision.query.checking.reviewed_cells import AnswerReview
     from policy_engine.decision.query.model import QueryResult
@@ -110,23 +113,83 @@ def open_ledger(ledger: "str | Path | BudgetLedger", key: Key = None) -> "Budget
 
 
 def decider(
-    policies: Sequence[Source],
+    policies: "Sequence[Source] | Bundle",
     certificates: Sequence[ProofSource] = (),
     hierarchy: Hierarchy | None = None,
     *,
     owners: OwnersSource | None = None,
     ledger: "str | Path | BudgetLedger | None" = None,
     ledger_key: Key = None,
+    time: datetime | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Decider:
-    """Return a Decider for policies and certificates, given as values or files.
+    """Return a Decider for policies and certificates, given as values or files, or as a bundle.
 
-    `owners`, `ledger` and `ledger_key` are as for `decide_request`.
+    `owners`, `ledger` and `ledger_key` are as for `decide_request`; the policies are those in force
+    at a `time`, by default now. What is given beside a bundle (`load_bundle`) is added to what it
+    holds. Raises RequestError (D003) for owners beside a bundle that has its own.
     """
-    in_force = _policies_in_force(policies, Reading(**reading), None)
-    asset_owners = load_owners(owners, in_force, reading.get("contexts"))
+    # Imported here since few callers have one.
+    from policy_engine.decision.bundle import Bundle  # noqa: PLC0415
+
+    options = Reading(**reading)
     budgets = None if ledger is None else open_ledger(ledger, ledger_key)
-    return Decider(in_force, read_proofs(certificates), hierarchy, asset_owners, ledger=budgets)
+    if isinstance(policies, Bundle):
+        with with_bundle(policies, (), certificates, hierarchy, owners, options) as sources:
+            return _compiled(sources, time, budgets)
+    return _compiled(
+        Sources(policies, read_proofs(certificates), hierarchy, owners, options), time, budgets
+    )
+
+
+class Sources(NamedTuple):
+    """What decisions follow from, and what the policies are read with."""
+
+    policies: Sequence[Source]
+    proofs: Sequence[Certificate | Attestation]
+    hierarchy: Hierarchy | None
+    owners: OwnersSource | None
+    reading: Reading
+
+
+@contextmanager
+def with_bundle(
+    bundle: "Bundle",
+    policies: Sequence[Source] = (),
+    certificates: Sequence[ProofSource] = (),
+    hierarchy: Hierarchy | None = None,
+    owners: OwnersSource | None = None,
+    reading: Reading = Reading(),  # noqa: B008 (frozen)
+) -> Iterator[Sources]:
+    """Give what a bundle holds, with what is added to it. Its paths are those of files that are
+    there until then.
+
+    Raises RequestError (D003) for owners beside a bundle that has its own.
+    """
+    from policy_engine.decision.opened_bundle import opened  # noqa: PLC0415 (as used)
+
+    with opened(bundle, reading.limits) as inside:
+        if owners is not None and inside.owners is not None:
+            message = "Owners are given beside a bundle that has its own."
+            raise RequestError.of("D003", message)
+        yield Sources(
+            (*inside.policies, *policies),
+            (*inside.proofs, *read_proofs(certificates)),
+            (hierarchy or Hierarchy()).joined([inside.hierarchy()]),
+            inside.owners if owners is None else owners,
+            replace(
+                reading,
+                contexts={**(inside.reading.contexts or {}), **(reading.contexts or {})},
+                parents=(*inside.reading.parents, *reading.parents),
+                vocabularies=(*inside.reading.vocabularies, *reading.vocabularies),
+            ),
+        )
+
+
+def _compiled(sources: Sources, time: datetime | None, ledger: "BudgetLedger | None") -> Decider:
+    in_force = _policies_in_force(sources.policies, sources.reading, time)
+    owners = load_owners(sources.owners, in_force, sources.reading.contexts)
+    return Decider(in_force, sources.proofs, sources.hierarchy, owners, ledger=ledger)
 
 
 def query_data(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from policy_engine.cli.bundling import BundleDigestOption, BundleOption, decision_sources
 from policy_engine.cli.options import (
     CertificateOption,
     HierarchyOption,
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
 
 @with_reading_options()
 def batch_decide(
-    policy: PolicyOption,
     requests: Annotated[
         Path,
         typer.Argument(metavar="FILE", help="The requests as JSON lines; - is standard input."),
     ] = Path("-"),
+    policy: PolicyOption = [],  # noqa: B006
+    bundle: BundleOption = None,
+    bundle_digest: BundleDigestOption = "",
     time: TimeOption = "",
     world: WorldOption = None,
     certificate: CertificateOption = [],  # noqa: B006
@@ -47,15 +50,20 @@ def batch_decide(
     from policy_engine.api.batch_deciding import decide_batch  # noqa: PLC0415 (slow to import)
     from policy_engine.api.deciding import decider, load_time, load_world  # noqa: PLC0415
 
-    with exit_with_two(PolicyEngineError):
-        policies = reading.policies_in_force(*policy, time=load_time(world, time))
+    with (
+        exit_with_two(PolicyEngineError),
+        decision_sources(
+            bundle, bundle_digest, policy, certificate, hierarchy, owners, reading
+        ) as sources,
+    ):
+        policies = sources.reading.policies_in_force(*sources.policies, time=load_time(world, time))
         state = load_world(world, time, policies)
         market = decider(
             policies,
-            certificate,
-            reading.hierarchy(hierarchy),
-            owners=owners,
-            **reading.keywords,
+            sources.proofs,
+            sources.hierarchy,
+            owners=sources.owners,
+            **sources.reading.keywords,
         )
         has_errors = False
         with ExitStack() as stack, read_errors(requests):

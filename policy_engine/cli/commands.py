@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "explore": "measuring:explore",
         "decide": "deciding:decide",
         "batch-decide": "batch_deciding:batch_decide",
+        "bundle": "bundling:bundle",
         "query": "querying:query",
         "evaluate": "evaluating:evaluate",
         "fulfil": "duties:fulfil",

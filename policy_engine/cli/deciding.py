@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.answers import print_json, print_notes
+from policy_engine.cli.bundling import BundleDigestOption, BundleOption, decision_sources
 from policy_engine.cli.options import (
     AssigneeOption,
     CertificateOption,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 @with_table_options("data")
 @with_reading_options()
 def decide(
-    policy: PolicyOption,
     assignee: AssigneeOption,
     target: Annotated[
         list[str],
@@ -44,6 +44,9 @@ def decide(
         str, typer.Option(metavar="IRI", help="What they want to do with it.")
     ] = "read",
     purpose: PurposeOption = "",
+    policy: PolicyOption = [],  # noqa: B006
+    bundle: BundleOption = None,
+    bundle_digest: BundleDigestOption = "",
     time: TimeOption = "",
     world: WorldOption = None,
     data: DataOption = [],  # noqa: B006
@@ -66,22 +69,27 @@ def decide(
     from policy_engine.decision import read_request  # noqa: PLC0415
 
     check_keys(log, log_key, ledger, ledger_key)
-    with exit_with_two(PolicyEngineError):
-        policies = reading.policies_in_force(*policy, time=load_time(world, time))
+    with (
+        exit_with_two(PolicyEngineError),
+        decision_sources(
+            bundle, bundle_digest, policy, certificate, hierarchy, owners, reading
+        ) as sources,
+    ):
+        policies = sources.reading.policies_in_force(*sources.policies, time=load_time(world, time))
         request = read_request(assignee, action, target, purpose, policies)
         decision = decide_request(
             policies,
-            certificate,
+            sources.proofs,
             request,
-            reading.hierarchy(hierarchy),
+            sources.hierarchy,
             world=load_world(world, time, policies),
             log=log,
             log_key=log_key,
             data=parse_paths(data),
-            owners=owners,
+            owners=sources.owners,
             ledger=ledger,
             ledger_key=ledger_key,
-            **reading.keywords,
+            **sources.reading.keywords,
         )
     if output_format is Format.JSON:
         print_json(decision.model_dump(mode="json"))

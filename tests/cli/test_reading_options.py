@@ -21,6 +21,7 @@ WITHOUT_PARENTS = {"agree", "convert", "evaluate", "test"}
 READING = ("validate", "plan", "apply", "certify", "compare", "explore", "decide", "query")
 READING += (
     "batch-decide",
+    "bundle",
     "evaluate",
     "graph",
     "diff",

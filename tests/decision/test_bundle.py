@@ -1,0 +1,101 @@
+import io
+import json
+import zipfile
+
+import pytest
+
+from policy_engine import PolicyEngineError
+from policy_engine.decision.bundle import MANIFEST, Bundle, Member, read_bundle
+
+SMALL = Bundle((Member("policy", "policies/a.jsonld"),), {"policies/a.jsonld": b"{}"})
+
+
+def archive(files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as packed:
+        for name, content in files:
+            packed.writestr(name, content)
+    return buffer.getvalue()
+
+
+def refused(content, digest=""):
+    with pytest.raises(PolicyEngineError) as caught:
+        read_bundle(content, "x.bundle", digest)
+    assert caught.value.code == "C018"
+    return str(caught.value)
+
+
+def test_what_is_packed_is_read_again():
+    assert read_bundle(SMALL.packed()) == SMALL
+    assert read_bundle(SMALL.packed(), digest=SMALL.digest.upper()) == SMALL
+
+
+def test_the_same_content_is_packed_into_the_same_bytes():
+    files = {"policies/b": b"1", "policies/a": b"2"}
+    members = (Member("policy", "policies/a"), Member("policy", "policies/b"))
+    turned = dict(reversed(files.items()))
+    assert Bundle(members, files).packed() == Bundle(members, turned).packed()
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ([(MANIFEST, SMALL.manifest)], "lacks its file 'policies/a.jsonld'"),
+        (
+            [(MANIFEST, SMALL.manifest), ("policies/a.jsonld", "[]")],
+            "'policies/a.jsonld' is not the file that was packed",
+        ),
+        (
+            [(MANIFEST, SMALL.manifest), ("policies/a.jsonld", "{}"), ("policies/b", "")],
+            "'policies/b' is in the bundle, and not in its manifest",
+        ),
+        (
+            [(MANIFEST, SMALL.manifest + b" "), ("policies/a.jsonld", "{}")],
+            "is not as it was packed",
+        ),
+        ([("policies/a.jsonld", "{}")], "is not a bundle"),
+        ([(MANIFEST, "[]")], "cannot be understood"),
+        ([(MANIFEST, '{"bundle": 2, "members": []}')], "of format 2"),
+        ([(MANIFEST, '{"bundle": 1, "members": [{"kind": "spell", "path": "a"}]}')], "'spell'"),
+        ([(MANIFEST, "{}"), ("../a", "")], "'../a'"),
+        ([(MANIFEST, "{}"), ("/etc/passwd", "")], "'/etc/passwd'"),
+        ([(MANIFEST, "{}"), ("c:a", "")], "'c:a'"),
+        ([(MANIFEST, "{}"), ("policies/", "")], "'policies/'"),
+    ],
+)
+def test_a_bundle_with_other_files_than_were_packed_is_refused(files, words):
+    assert words in refused(archive(files))
+
+
+def test_a_file_twice_is_refused():
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        content = archive([("a", "1"), ("a", "2")])
+    assert "one name" in refused(content)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"{}", SMALL.packed()[:-30]])
+def test_what_is_not_an_archive_is_refused(content):
+    assert "is not a bundle" in refused(content)
+
+
+def test_an_encrypted_archive_is_refused():
+    content = bytearray(SMALL.packed())
+    content[6] |= 1  # the flag of the first file, and of its entry in the directory
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    assert "is not a bundle" in refused(bytes(content))
+
+
+def test_a_member_outside_of_the_bundle_is_refused():
+    listed = {"bundle": 1, "members": [{"kind": "owners", "path": "../x"}], "files": {}}
+    assert "'../x'" in refused(archive([(MANIFEST, json.dumps(listed))]))
+
+
+def test_another_digest_is_refused():
+    assert SMALL.digest in refused(SMALL.packed(), "0" * 64)
+
+
+def test_a_bomb_is_refused_unread(monkeypatch):
+    monkeypatch.setattr("policy_engine.decision.bundle.MOST_BYTES", 100)
+    assert "Given: 2 of" in refused(archive([(MANIFEST, "{}"), ("a", "0" * 1000)]))
+    with pytest.raises(PolicyEngineError, match="Given: 1 of 101 bytes"):
+        Bundle((), {"a": b"0" * 101}).packed()
