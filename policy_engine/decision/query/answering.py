@@ -173,7 +173,8 @@ def answer(
 
     All columns that the query reads, anywhere in it and from any table, are decided together; a
     table without a named column is read as a whole. The rows of each table are shuffled before the
-    query runs, with a fresh key unless one is given, so that no result reveals the stored order.
+    query runs, with a fresh key unless one is given, so that no result reveals the stored order;
+    those of a checked answer only where the order could show, in ties.
     Where the rows may not be read, but their aggregates once they have passed one of the `checks`,
     each with who asks then, the answer is checked by the first that permits it. Raises QueryError
     for a query that is not understood (Q001 to Q005), a policy with a constraint that cannot be a
@@ -266,7 +267,8 @@ def _checked(
             return replace(result, permitted=True, sql=text)
         views = checkable.views
         digests = file_digests(task, views)
-        visible = _read_verified(views, tables, asker, key or fresh_key(), numbered=ROW)
+        order_key = (key or fresh_key()) if checkable.query.has_ties else None
+        visible = _read_verified(views, tables, asker, order_key, numbered=ROW)
         if weighs:
             parts = (checkable.is_plain, partial(dataset_rows, checkable, tables), visible, key)
             comparison = weigh_mitigations(checkable, visible, ProtectionInputs(*parts))
@@ -289,7 +291,7 @@ def _read_verified(
     views: Mapping[str, TableView],
     tables: Tables,
     asker: QueryRequest,
-    key: bytes,
+    key: bytes | None,
     *,
     numbered: str = "",
 ) -> "Mapping[str, pa.Table]":

@@ -12,7 +12,7 @@ from policy_engine.decision.query import running
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.decision.query.operands import may_be_nan
 from policy_engine.decision.query.rewriting import TableView
-from policy_engine.decision.query.shuffling import fresh_key, order, take_rows
+from policy_engine.decision.query.shuffling import fresh_key, has_codes, order, take_rows
 from policy_engine.decision.query.tables import Tables
 
 if TYPE_CHECKING:
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 
 def read_views(
-    views: Mapping[str, TableView], tables: Tables, key: bytes, *, numbered: str = ""
+    views: Mapping[str, TableView], tables: Tables, key: bytes | None, *, numbered: str = ""
 ) -> "dict[str, pa.Table]":
     """Return the contents of views, by table name, and the views by dataset.
 
     A column called `numbered`, if any, has the number of each row among all rows of its dataset.
 
-    The order of the rows depends only on the key. The types of CSV columns come from the visible
+    The order of the rows depends only on the key, and is as they are stored without one, which is
+    for results that no order of rows shows in. The types of CSV columns come from the visible
     rows: types derived from all rows would reveal how the hidden ones are written. Raises what
     `running.run` does, and DataError if the data cannot be read.
     """
@@ -42,10 +43,11 @@ def read_views(
         # If no column is read, a single one, for the number of rows.
         table = table.select(view.columns or table.column_names[:1])
         rows = filtered[view.table].num_rows if view.table in filtered else table.num_rows
-        row_numbers = order(rows, key, view.table)
+        row_numbers = np.arange(rows) if key is None else order(rows, key, view.table)
         if view.table in filtered:
             row_numbers = filtered[view.table].column(0).to_numpy()[row_numbers]
-        visible[view.table] = tables.typed(take_rows(table, row_numbers))
+        is_as_stored = key is None and rows == table.num_rows and not has_codes(table)
+        visible[view.table] = tables.typed(table if is_as_stored else take_rows(table, row_numbers))
         if numbered:
             column = pa.array(row_numbers)
             visible[view.table] = visible[view.table].append_column(numbered, column)

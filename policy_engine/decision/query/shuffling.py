@@ -45,6 +45,11 @@ def take_rows(table: "pa.Table", numbers: "NDArray[np.int64]") -> "pa.Table":
     return pa.table(columns, pa.schema([field.with_type(column.type) for field, column in kinds]))
 
 
+def has_codes(table: "pa.Table") -> bool:
+    """Return whether a column has a dictionary, which may have values that no row has."""
+    return any(map(_is_coded, table.columns))
+
+
 def _is_coded(column: "pa.ChunkedArray") -> bool:
     return bool(pa.types.is_dictionary(column.type))
 

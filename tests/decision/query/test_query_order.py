@@ -2,13 +2,21 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from output_checked import RESEARCHER, policy_with
+from output_checked import TABLE as CHECKED
 from query_samples import PEOPLE, ask, policy, rule, where
 
+from policy_engine.api.deciding import query_data
 from policy_engine.data.catalog import make_catalog
-from policy_engine.decision.query.shuffling import order, take_rows
+from policy_engine.decision.query import logic, showing
+from policy_engine.decision.query.filters import Filter
+from policy_engine.decision.query.rewriting import TableView
+from policy_engine.decision.query.shuffling import has_codes, order, take_rows
+from policy_engine.decision.query.tables import Tables
 
 N = 500
 ROWS = {
@@ -148,3 +156,36 @@ def test_a_dictionary_of_texts_says_nothing_of_rows():
     found = take_rows(coded, order(N, KEY, "a")).column("name").combine_chunks()
     assert is_mixed(found.dictionary.to_pylist())
     assert found.to_pylist() == [ROWS["name"][number] for number in order(N, KEY, "a")]
+
+
+@pytest.mark.parametrize(
+    ("measure", "is_mixed_up"), [("COUNT(*)", False), ("SUM(half)", False), ("MODE(sex)", True)]
+)
+def test_rows_of_a_checked_answer_are_shuffled_where_ties_could_tell_their_order(
+    tmp_path, monkeypatch, measure, is_mixed_up
+):
+    """Whatever the order of rows is, figures are the same: to shuffle takes longer than to add."""
+    orders, shuffled = [], showing.take_rows
+
+    def take(table, numbers):
+        orders.append(numbers.tolist())
+        return shuffled(table, numbers)
+
+    monkeypatch.setattr(showing, "take_rows", take)
+    policies = [policy_with(("pe:outputCheck", "eq", "sacro"))]
+    data, sql = {CHECKED: pa.table(ROWS)}, f"SELECT {measure} AS x FROM T"
+    query_data(sql, policies, RESEARCHER, data, output_ledger=tmp_path / "answers")
+    assert [one != sorted(one) for one in orders] == [True] * is_mixed_up
+
+
+def test_without_a_key_rows_stay_in_the_order_in_which_they_are_stored(data):
+    views = {PEOPLE: TableView("People", ("name",), Filter(logic.true()))}
+    read = showing.read_views(views, Tables(data.with_tables()), None, numbered="number")
+    assert read["People"].to_pydict() == {"name": ROWS["name"], "number": ROWS["id"]}
+
+
+def test_a_dictionary_may_have_values_of_no_row():
+    coded = pa.table({"sex": pa.array(["b", "a"]).dictionary_encode().slice(1)})
+    assert has_codes(coded)
+    assert not has_codes(pa.table(ROWS))
+    assert take_rows(coded, np.arange(1))["sex"].chunk(0).dictionary.to_pylist() == ["a"]

@@ -91,3 +91,8 @@ class CheckedQuery:
     order: tuple[exp.Expr, ...] = ()
     limit: exp.Expr | None = None
     offset: exp.Expr | None = None
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether the order of rows decides what is shown: which of several modes is."""
+        return any(one.kind == "mode" for one in self.aggregates)
