@@ -35,7 +35,7 @@ def syntax_of(name: str, text: bytes = b"") -> Syntax:
     ending = name[name.rfind(".") :].lower() if "." in name else ""
     if ending in _ENDINGS:
         return _ENDINGS[ending]
-    if _SHORT.search(text) and not text.lstrip().startswith((b"{", b"[")):
+    if not text.lstrip().startswith((b"{", b"[")) and _SHORT.search(text):
         return "yaml"
     start = _BLANKS.match(text)
     at = start.end() if start else 0
