@@ -41,6 +41,7 @@ def serve(settings: ServiceSettings, announce: Callable[[str, str], None]) -> No
         files.forget_readings()
         with closing(Services.open(actual, buckets, asks_processes=True)) as services:
             services.meters.forget()
+            services.reviews.records.sweep()
             identities = services.identities
             secret = identities.new_link(identities.first_person())
             announce(f"{actual.address}/", f"{actual.address}/sign-in?token={secret}")

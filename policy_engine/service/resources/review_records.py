@@ -3,12 +3,16 @@
 What was decided is in the log before it is in the row: where they differ, the log is right.
 """
 
+import logging
 import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlalchemy import select
+
+from policy_engine.errors import PolicyEngineError
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.authorising import nothing_there
 from policy_engine.service.resources.review_views import state_of
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from policy_engine.methods.output_checks.parameters import OutputCheck
     from policy_engine.release.output_folder.folder import OutputFolder
 
+FAULTS = logging.getLogger("policy_engine.service.faults")
 _FOLDERS = "reviews"
 
 
@@ -64,6 +69,28 @@ class ReviewRecords:
     def forget(self, review_id: str) -> None:
         """Remove the folder of a review that there is no row of."""
         shutil.rmtree(self.place(review_id), ignore_errors=True)
+
+    def sweep(self) -> None:
+        """Remove the folders of reviews that there is no row of, while nobody sends any: what a
+        process leaves that is killed at that. Where somebody has decided, a folder stays, whatever
+        the database says."""
+        root = self.root / _FOLDERS
+        places = [*root.iterdir()] if root.exists() else []
+        with self.database.reading() as session:
+            known_names = {*session.scalars(select(StoredReview.id))}
+        for place in places:
+            if place.name not in known_names and self._is_undecided(place):
+                shutil.rmtree(place, ignore_errors=True)
+
+    def _is_undecided(self, place: Path) -> bool:
+        """Tell whether nobody has decided about a folder, or it was not written to its end."""
+        if place.name.startswith("."):
+            return True
+        try:
+            return all(one.decision is None for one in self.read(place.name).standings())
+        except PolicyEngineError as error:
+            FAULTS.warning("a folder of a review that is not known stays: %s", error.code)
+            return False
 
     def settle(self, review_id: str) -> StoredReview:
         """Return the row of a review, which says what its log says: a process may have ended

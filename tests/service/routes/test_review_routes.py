@@ -550,3 +550,21 @@ def test_who_is_let_go_while_an_answer_is_computed_again_does_not_let_it_out(
     assert len(ledger.history()) == entries
     assert reader.get(f"{API}/reviews/{review}").json()["state"] == "open"
     assert decide(owner, review).status_code == 200
+
+
+def test_what_was_being_sent_when_the_service_was_killed_goes_when_it_starts(
+    services, reader, tmp_path, caplog
+):
+    known = send(reader, archive(tmp_path)).json()["id"]
+    records = services.reviews.records
+    root = records.place(known).parent
+    for name in ("sent", "decided", "changed"):
+        shutil.copytree(root / known, root / name)
+    (root / ".half-written").mkdir()
+    decided = records.read("decided")
+    output = decided.submission.outputs[0].name
+    decided.decide(output, accepts=False, reason="No.", by="Olga", is_final=True)
+    (root / "changed" / "outputs.json").write_text("{}")
+    records.sweep()
+    assert {one.name for one in root.iterdir()} == {known, "decided", "changed"}
+    assert "stays: K027" in caplog.text
