@@ -54,7 +54,7 @@ def parse_paths(options: list[str], option_name: str = "--data") -> dict[str, st
             raise usage_error(f"{option_name} is {_FORMS[option_name]}. {option!r} was given.")
         iri, path = next((pair for pair in splits if _exists(pair[1])), splits[0])
         if iri in paths:
-            remark = " Several files are given as a folder, as in people.csv/." * (
+            remark = " Several files are given as a folder, or as 'parts/*.csv'." * (
                 option_name == "--data"
             )
             raise usage_error(f"{option_name} gives {iri or 'a path without IRI'!r} twice.{remark}")

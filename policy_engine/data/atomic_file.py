@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from policy_engine.data.places.patterns import files_at
 from policy_engine.errors import OutputError, PolicyEngineError
 
 _OPEN_FILES = ("/dev", "/dev/fd", "/proc/self/fd")
@@ -79,7 +80,8 @@ def check_free(path: Path) -> None:
 
 def _check_other(path: Path, inputs: Sequence[Path]) -> None:
     """Raise OutputError (O001) where a path is one of the inputs."""
-    if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
+    files = (Path(one) for source in inputs for one in files_at(source))
+    if any(path.exists() and source.exists() and path.samefile(source) for source in files):
         message = f"The output {str(path)!r} is the input itself."
         raise OutputError.of("O001", message, "Give another path.")
 

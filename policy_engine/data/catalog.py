@@ -10,6 +10,7 @@ from policy_engine import terms
 from policy_engine.data.bucket_tables import TABLES, is_in_buckets, refuse_buckets, table_paths
 from policy_engine.data.column_names import check_column_names, lower_case
 from policy_engine.data.group_keys import GroupKeys, read_group_keys
+from policy_engine.data.places.frames import computed
 from policy_engine.data.storage import Location, is_remote
 from policy_engine.data.table_files import (
     ReadFormat,
@@ -140,7 +141,8 @@ def make_catalog(
     """Return the catalog of the data given by IRI: paths, or tables in memory.
 
     A table is anything that pyarrow reads: its own tables, pandas and polars frames, and
-    whatever else has the Arrow PyCapsule interface. Only the columns' names are read. An
+    whatever else has the Arrow PyCapsule interface; queries, datasets and readers are computed here
+    (`computed`). Of files, only the columns' names are read. An
     engine with data of its own kinds has them described by `describe`. Where releases may
     be `in_buckets`, they are given as their folder, or as both tables by their names. Raises
     DataError where a file is missing, unreadable, of an unknown format or without a proper header.
@@ -203,6 +205,7 @@ def _bucketed(iri: str, source: Any) -> tuple[Dataset, dict[str, Any]]:
 def _to_table(source: Any) -> Any:
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
+    source = computed(source)
     try:
         if type(source).__module__.partition(".")[0] == "pandas":
             table = pa.Table.from_pandas(source, preserve_index=False)
@@ -219,7 +222,7 @@ def _to_table(source: Any) -> Any:
     except (AttributeError, ArithmeticError, TypeError, ValueError, pa.ArrowException) as error:
         message = f"A {type(source).__name__} cannot be read as a table ({type(error).__name__})."
         hint = "Give a path, a pyarrow table, or a frame whose columns each hold one type."
-        hint += " Several files are given as a folder, as in people.csv/."
+        hint += " Several files are given as a folder, or as parts/*.csv."
         raise DataError.of("C010", message, hint) from None
 
 

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
+from policy_engine.data.places.patterns import files_at
 from policy_engine.errors import DataError
 
 _NOT_BETWEEN = frozenset('"\r\n.\\-+') | frozenset("0123456789")
@@ -60,11 +61,12 @@ _DECLARED: ContextVar[_Declared] = ContextVar("declared", default=(frozenset(), 
 
 @contextmanager
 def csv_files_as(form: CsvFormat, *paths: str | Path) -> Iterator[None]:
-    """Have files, or folders of files, be read in a format within the block, in this thread.
+    """Have files, folders or patterns be read in a format within the block, in this thread.
 
     No other file is: what is written, and read again, is UTF-8 with commas.
     """
-    token = _DECLARED.set((frozenset(_absolute(Path(one)) for one in paths), form))
+    files = frozenset(_absolute(Path(file)) for one in paths for file in files_at(one))
+    token = _DECLARED.set((files, form))
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -132,6 +132,11 @@ def data_files(folder: Location) -> tuple[str, ...]:
         root = local_path(folder)
         paths = (path for path in root.rglob("*") if path.is_file())
         files = [path.relative_to(root).as_posix() for path in paths]
+    return data_files_among(files)
+
+
+def data_files_among(files: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the relative names of files that Spark reads as data, sorted."""
     return tuple(sorted(file for file in files if not any(map(_is_ignored, file.split("/")))))
 
 

@@ -14,6 +14,7 @@ from policy_engine.data.csv_reading import (
     csv_format,
     open_text,
 )
+from policy_engine.data.places.patterns import is_pattern, matching_files, pattern_folder
 from policy_engine.data.sheets import split_sheet, without_sheet
 from policy_engine.data.storage import data_files, partition_values
 from policy_engine.data.typed_files import (
@@ -69,12 +70,15 @@ def is_file(path: Path) -> bool:
 
 
 def list_table_files(path: Path) -> tuple[Path, ...]:
-    """Return the files that make up a table: itself, or those of a folder that ends like data.
+    """Return the files that make up a table: itself, those that a pattern matches, or those of a
+    folder that ends like data.
 
     Raises DataError (C002) where there is no such file, (C003) where that cannot be told, (C010)
     where a folder holds none.
     """
     try:
+        if is_pattern(path):
+            return _matched(path)
         is_folder, is_there = path.is_dir(), split_sheet(path)[0].exists()
         files = tuple(path / name for name in data_files(path)) if is_folder else (path,)
     except (OSError, ValueError) as error:
@@ -84,6 +88,15 @@ def list_table_files(path: Path) -> tuple[Path, ...]:
     if not files:
         raise DataError.of("C010", "The folder holds no files of data.", source=str(path))
     return files
+
+
+def _matched(pattern: Path) -> tuple[Path, ...]:
+    """Return the files that match. Raises DataError (C002) where none does."""
+    files = matching_files(pattern)
+    if files:
+        return files
+    message = f"No file matches the pattern {str(pattern)!r}."
+    raise DataError.of("C002", message, "It may have *, ?, [...] and, for folders, **.")
 
 
 def unreadable_file(path: Path, error: Exception) -> PolicyEngineError:
@@ -146,20 +159,22 @@ def array_names(archive: ZipFile) -> tuple[str, ...]:
 
 
 def read_header(path: Path) -> tuple[ReadFormat, tuple[str, ...]]:
-    """Return the format of a table, a file or a folder of files, and its columns' names.
+    """Return the format of a table, a file, a folder of files or those of a pattern, and its
+    columns' names.
 
     Raises DataError where a file is missing (C002), unreadable or without a proper header, of an
-    unknown format (C004), or where the files of a folder have different columns (C014).
+    unknown format (C004), or where the files of a table have different columns (C014).
     """
-    if not is_file(path) and not (match_format(path.name, READ_FORMATS) and path.is_dir()):
+    is_table = match_format(path.name, READ_FORMATS) and path.is_dir()
+    if not is_file(path) and not is_table and not is_pattern(path):
         if path.is_dir():
             message = f"{str(path)!r} is a folder whose name does not end as a table's does."
             raise DataError.of("C002", message, "Give a file in it.")
         raise missing_file(path)
     format_name, files = read_format(path), list_table_files(path)
-    names = _read_column_names(files[0], format_name, path)
+    names = _read_column_names(files[0], read_format(files[0]), path)
     for other in files[1:]:
-        if _read_column_names(other, format_name, path) != names:
+        if _read_column_names(other, read_format(other), path) != names:
             message = f"The files of {str(path)!r} differ in the names or the order of columns."
             raise DataError.of("C014", message, source=str(other))
     if not names and format_name.startswith("csv"):
@@ -189,7 +204,8 @@ def missing_file(path: Path) -> PolicyEngineError:
 
 def file_partition_values(file: Path, table: Path) -> dict[str, str | None]:
     """Return the columns that the names of a file's folders in a table give, as text."""
-    return partition_values(file.relative_to(table).as_posix())
+    folder = pattern_folder(table) if file.parts[: len(table.parts)] != table.parts else table
+    return partition_values(file.relative_to(folder).as_posix())
 
 
 def _read_column_names(path: Path, kind: ReadFormat, table: Path) -> tuple[str, ...]:
@@ -241,8 +257,8 @@ _NPY = b"\x93NUMPY"
 def _similar_files(path: Path) -> str:
     if _encoding_hint(path):
         return _encoding_hint(path)
-    if set(path.name) & set("*?[]{}"):
-        return "A path is not a pattern. Several files are given as a folder, as in people.csv/."
+    if set(path.name) & set("{}"):
+        return "A pattern has *, ? or [...]. Several files are given so, or as a folder."
     try:
         return did_you_mean(path.name, (other.name for other in path.parent.iterdir()))
     except OSError:

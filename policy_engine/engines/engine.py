@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.data.catalog import MEMORY
+from policy_engine.data.places.patterns import is_pattern, pattern_digest
 from policy_engine.data.sheets import split_sheet
 from policy_engine.data.storage import (
     Location,
@@ -110,11 +111,13 @@ class StoredData:
 
     @classmethod
     def from_file(cls, path: Location, rows: int = 0) -> "StoredData":
-        """Return the stored data of a file, or of a folder of files.
+        """Return the stored data of a file, of a folder of files, or of those of a pattern.
 
         Raises DataError (C003) where it cannot be read.
         """
         with read_errors(path):
+            if isinstance(path, Path) and is_pattern(path):
+                return cls(str(path), pattern_digest(path), rows)
             file = split_sheet(path)[0] if isinstance(path, Path) else path
             return cls(str(path), digest(file), rows)
 

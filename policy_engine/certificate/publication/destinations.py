@@ -5,6 +5,7 @@ from pathlib import Path
 
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE, Catalog, parse_location
+from policy_engine.data.places.patterns import files_at
 from policy_engine.data.storage import Location, write_errors
 from policy_engine.data.table_files import (
     FORMATS,
@@ -120,7 +121,7 @@ def plan_destinations(plans: Sequence[Plan], output: str | Path) -> list[Locatio
 def check_not_input(output: Location, catalog: Catalog) -> None:
     """Refuse to write an output over one of its inputs, even if it may be overwritten."""
     for dataset in catalog.datasets:
-        if storage.is_same(output, dataset.location):
+        if any(storage.is_same(output, one) for one in files_at(dataset.location)):
             message = f"The output {str(output)!r} is the input itself."
             raise OutputError.of("O001", message, "Give another path.")
 
