@@ -46,6 +46,7 @@ from policy_engine.audits.reports.audit_folder import (
     write_audit_files,
     write_tradeoff,
 )
+from policy_engine.data.places.spelling import source_name
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import AuditError, did_you_mean, join_names
@@ -107,7 +108,7 @@ def audit_membership(
     reporting = cancellable(cancel, progress)
     if fitted is not None:
         source = fitted.model if isinstance(fitted, FittedModel) else fitted
-        name = Path(source).name if isinstance(source, str | Path) else type(source).__name__
+        name = source_name(source) if isinstance(source, str | Path) else type(source).__name__
         with keep_manifest(out, "fitted model", settings, name) as keeper:
             clock = _Clock(keeper)
             cache = AnswerCache(out / "cache" if out else None, clock.note_chunk)
@@ -331,7 +332,7 @@ def _records(data: Any, label: str, members: str) -> tuple[Records, NDArray[np.b
     rest = table.drop_columns([members])
     if not label and members == table.column_names[-1]:
         label = rest.column_names[-1]
-    return read_records(rest, label, Path(data).name if is_file else ""), is_member
+    return read_records(rest, label, source_name(data) if is_file else ""), is_member
 
 
 def _array(path: Path, members: str) -> list[str]:

@@ -18,6 +18,7 @@ from policy_engine.audits.membership.manifest import cancellable
 from policy_engine.audits.membership.records import source_table
 from policy_engine.audits.reports.attribute import write_attribute
 from policy_engine.audits.reports.audit_folder import check_output
+from policy_engine.data.places.spelling import source_name
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
 from policy_engine.plan.lineage import MadeBy
@@ -79,7 +80,7 @@ def audit_attribute(
             learner,
             settings,
             architecture=architecture,
-            name=Path(data).name if isinstance(data, str | Path) else "a table in memory",
+            name=source_name(data) if isinstance(data, str | Path) else "a table in memory",
             progress=reporting,
         )
     audit = audit.model_copy(update={"made_by": made_by})

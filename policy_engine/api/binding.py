@@ -11,6 +11,7 @@ from policy_engine.certificate.beside import check_readable, find_certificate
 from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.sources import Proof, proof_asset, upstream_releases
 from policy_engine.data.catalog import MEMORY, TABLE, Catalog, find_taxonomies, parse_location
+from policy_engine.data.places.spelling import is_place
 from policy_engine.data.storage import Location
 from policy_engine.engines.launching import Launcher, launch_engine
 from policy_engine.plan.lineage import MadeBy, Upstream
@@ -137,7 +138,7 @@ def permitted_makers(
 def adjacent_proofs(data: Mapping[str, Any], launcher: Launcher) -> Iterator[Certificate]:
     """Yield the certificates with which data were published, of those that are files."""
     for location in data.values():
-        if isinstance(location, str | Path):
+        if isinstance(location, str | Path) and (launcher.spark or not is_place(location)):
             adjacent = published_certificate(launcher, parse_location(location))
             if adjacent is not None:
                 yield adjacent

@@ -13,6 +13,7 @@ from policy_engine.authoring.first_policy.model import (
 )
 from policy_engine.authoring.first_policy.writing import first_policy, slug, tests_of
 from policy_engine.data.atomic_file import check_destination, write_file
+from policy_engine.data.places.spelling import source_name
 from policy_engine.data.taxonomy import read_taxonomy
 from policy_engine.engines.column_proposals import (
     Part,
@@ -95,7 +96,7 @@ def draft_policy(
     others), a column that there is not (C005), or one without a column to generalise (C010).
     """
     table = read_rows(data)
-    data_name = Path(data).name.partition(".")[0] if isinstance(data, str | Path) else ""
+    data_name = source_name(data).partition(".")[0] if isinstance(data, str | Path) else ""
     stem, own = slug(name or data_name), names or PolicyNames()
     own = own if own.dataset else replace(own, dataset=slug(data_name or name))
     columns = _columns(table, parts or {})

@@ -126,8 +126,8 @@ DataOption = Annotated[
     typer.Option(
         "--data",
         metavar="IRI=PATH",
-        help="Where an asset's data is; a path alone is for the policy's only dataset. Can be "
-        "repeated.",
+        help="Where an asset's data is: a file, a folder, a pattern as 'parts/*.csv', a table of a "
+        "database (duckdb:FILE#TABLE); without IRI for the policy's only dataset. Repeatable.",
     ),
 ]
 OverwriteOption = Annotated[

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.data.places.spelling import is_database, is_place
 from policy_engine.errors import PolicyEngineError, RequestError
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ _FORMS = {"--data": "IRI=PATH", "--context": "URL=FILE", "--taxonomy": "NAME=FIL
 
 
 def parse_paths(options: list[str], option_name: str = "--data") -> dict[str, str]:
-    """Return the paths given by IRI; where several '=' could part them, an existing path wins."""
+    """Return the paths given by IRI; where several '=' could part them, an existing path or a
+    place wins."""
     paths: dict[str, str] = {}
     for option in options:
         splits = [
@@ -50,9 +52,11 @@ def parse_paths(options: list[str], option_name: str = "--data") -> dict[str, st
         ]
         if not splits and option and option_name == "--data":
             splits = [("", option)]  # the policy's only dataset
+        if option_name == "--data" and is_database(option):
+            splits = [("", option)]
         if not splits:
             raise usage_error(f"{option_name} is {_FORMS[option_name]}. {option!r} was given.")
-        iri, path = next((pair for pair in splits if _exists(pair[1])), splits[0])
+        iri, path = next((pair for pair in splits if _is_there(pair[1])), splits[0])
         if iri in paths:
             remark = " Several files are given as a folder, or as 'parts/*.csv'." * (
                 option_name == "--data"
@@ -163,7 +167,9 @@ def exit_with_two(*kinds: type[PolicyEngineError]) -> Iterator[None]:
         raise
 
 
-def _exists(path: str) -> bool:
+def _is_there(path: str) -> bool:
+    if is_place(path):
+        return True
     try:
         return Path(path).exists()
     except (OSError, ValueError):

@@ -11,6 +11,8 @@ from policy_engine.data.bucket_tables import TABLES, is_in_buckets, refuse_bucke
 from policy_engine.data.column_names import check_column_names, lower_case
 from policy_engine.data.group_keys import GroupKeys, read_group_keys
 from policy_engine.data.places.frames import computed
+from policy_engine.data.places.opening import read_place
+from policy_engine.data.places.spelling import is_database, is_place, redacted
 from policy_engine.data.storage import Location, is_remote
 from policy_engine.data.table_files import (
     ReadFormat,
@@ -138,13 +140,14 @@ def make_catalog(
     *,
     in_buckets: bool = False,
 ) -> Catalog:
-    """Return the catalog of the data given by IRI: paths, or tables in memory.
+    """Return the catalog of the data given by IRI: paths, other places, or tables in memory.
 
     A table is anything that pyarrow reads: its own tables, pandas and polars frames, and
     whatever else has the Arrow PyCapsule interface; queries, datasets and readers are computed here
-    (`computed`). Of files, only the columns' names are read. An
-    engine with data of its own kinds has them described by `describe`. Where releases may
-    be `in_buckets`, they are given as their folder, or as both tables by their names. Raises
+    (`computed`), and tables of databases, given as texts, are read (`read_place`). Of files, only
+    the columns' names are read. An engine with data of its own kinds has them described by
+    `describe`. Where releases may be `in_buckets`, they are given as their folder, or as both
+    tables by their names. Raises
     DataError where a file is missing, unreadable, of an unknown format or without a proper header.
     """
     datasets: list[Dataset] = []
@@ -161,19 +164,22 @@ def make_catalog(
         iri = terms.canonical(name)
         if any(iri == dataset.iri for dataset in datasets):
             raise DataError.of("C010", f"Data for {iri!r} is given twice.")
-        if in_buckets and _is_bucketed(source):
+        if in_buckets and not is_place(source) and _is_bucketed(source):
             dataset, in_memory = _bucketed(iri, source)
             datasets.append(dataset)
             tables |= in_memory
+        elif describe and is_database(source):
+            message = f"{redacted(source)!r} is a place that the local engine reads."
+            raise DataError.of("C019", message, "Spark reads files, and tables of its catalog.")
         elif describe:
             datasets.append(describe(iri, source))
             tables |= {} if isinstance(source, str | Path) else {iri: source}
-        elif isinstance(source, str | Path):
+        elif isinstance(source, str | Path) and not is_place(source):
             refuse_buckets(Path(source))
             format_name, names = read_header(Path(source))
             datasets.append(Dataset(iri, str(Path(source)), format_name, names))
         else:
-            tables[iri] = _to_table(source)
+            tables[iri] = read_place(source) if is_place(source) else _to_table(source)
             names = tuple(tables[iri].column_names)
             check_column_names(names, iri)
             datasets.append(Dataset(iri=iri, location=MEMORY, format="memory", columns=names))

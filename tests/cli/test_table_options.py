@@ -1,7 +1,9 @@
 import pytest
+from building import people_policy
 from typer.testing import CliRunner
 
 from policy_engine.cli import app
+from policy_engine.cli.parsing import parse_paths
 from policy_engine.errors import DataError, RequestError
 
 TEXT = "name;pay\nMüller;1,5\nGrün;2,5\n"
@@ -64,3 +66,24 @@ def test_standard_input_is_one_table_of_a_format(arguments, problem):
 def test_standard_input_has_a_format_that_is_known():
     with pytest.raises(DataError, match="not known"):
         run("show", "-", "--input-format", "docx")
+
+
+@pytest.mark.parametrize(
+    ("options", "paths"),
+    [
+        (["sqlite:a=b.db#t"], {"": "sqlite:a=b.db#t"}),
+        (["postgresql://h/d?sslmode=require#t"], {"": "postgresql://h/d?sslmode=require#t"}),
+        (["http://x.org/P=duckdb:a=b.db#t"], {"http://x.org/P": "duckdb:a=b.db#t"}),
+    ],
+)
+def test_a_place_is_told_from_an_iri(options, paths):
+    assert parse_paths(options) == paths
+
+
+def test_a_password_is_in_no_message(tmp_path):
+    policy = tmp_path / "policy.jsonld"
+    policy.write_text(people_policy())
+    place = "postgresql://ann:secret@127.0.0.1:1/d?application_name=secret#t"
+    with pytest.raises(DataError, match="nothing listens") as caught:
+        run("plan", str(policy), "--data", place)
+    assert "secret" not in f"{caught.value} {caught.value.problems}"

@@ -40,6 +40,7 @@ from policy_engine.audits.membership.records import (
     read_npz,
     source_table,
 )
+from policy_engine.data.places.spelling import source_name
 from policy_engine.engines.persons import alike_persons, person_marks
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
@@ -119,7 +120,7 @@ def _is_path(source: Any) -> bool:
 
 
 def _title(source: Any, side: str) -> str:
-    return Path(source).name if _is_path(source) else f"{side} in memory"
+    return source_name(source) if _is_path(source) else f"{side} in memory"
 
 
 # -- tables ----------------------------------------------------------------------------------------

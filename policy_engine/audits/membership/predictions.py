@@ -25,6 +25,7 @@ from policy_engine.audits.membership.records import (
     source_table,
 )
 from policy_engine.audits.membership.typed_columns import parse_numbers
+from policy_engine.data.places.spelling import source_name
 from policy_engine.engines.arrays import to_numpy, unchunk
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import AuditError, join_names
@@ -68,7 +69,7 @@ def read_predictions(source: Any, name: str = "") -> Predictions:
     that are not classes (A002), what is not a probability (A004), and without members or without
     others (A011).
     """
-    title = name or (Path(source).name if isinstance(source, str | Path) else "a table in memory")
+    title = name or (source_name(source) if isinstance(source, str | Path) else "a table in memory")
     if isinstance(source, str | Path) and str(source).lower().endswith(".npz"):
         return _read_npz_predictions(Path(source), title)
     return _table_predictions(source_table(source), title)

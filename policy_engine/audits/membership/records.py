@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.encoding import Encoding, Leaves
 from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.data.catalog import make_catalog
+from policy_engine.data.places.spelling import source_name
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.field_marks import is_untyped
 from policy_engine.engines.reading_back import index_texts
@@ -115,7 +116,7 @@ def read_records(source: Any, label: str = "", name: str = "") -> Records:
     `features` and `labels` (or `x` and `y`, `x_train` and `y_train`). Raises DataError where the
     file cannot be read, AuditError where labels (A002) or features (A003) are not usable.
     """
-    title = name or (Path(source).name if isinstance(source, str | Path) else "a table in memory")
+    title = name or (source_name(source) if isinstance(source, str | Path) else "a table in memory")
     if isinstance(source, str | Path) and str(source).lower().endswith(".npz"):
         return _records_of_npz(Path(source), title)
     table = source_table(source)
@@ -128,10 +129,8 @@ def source_table(source: Any) -> pa.Table:
     Raises DataError where it cannot be read, AuditError (A003) where it has no rows.
     """
     catalog = make_catalog({"": source})
-    if isinstance(source, str | Path):
-        table = read_table(Path(source))
-    else:
-        table = plain_texts(next(iter(catalog.tables.values())))
+    in_memory = next(iter(catalog.tables.values()), None)
+    table = read_table(Path(source)) if in_memory is None else plain_texts(in_memory)
     if not table.num_rows:
         raise AuditError.of("A003", "The table has no rows. A model needs records to learn from.")
     return table

@@ -22,6 +22,7 @@ from policy_engine.audits.membership.records import (
     source_table,
 )
 from policy_engine.audits.membership.typed_columns import parse_numbers
+from policy_engine.data.places.spelling import source_name
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.engines.tables import table_digest
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
@@ -108,7 +109,7 @@ def read_questions(
 
 
 def _name(data: Any) -> str:
-    return Path(data).name if isinstance(data, str | Path) else "a table in memory"
+    return source_name(data) if isinstance(data, str | Path) else "a table in memory"
 
 
 def _array_questions(

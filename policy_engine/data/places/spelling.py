@@ -1,0 +1,45 @@
+"""How places are spelt that are neither files nor folders, and how they are shown."""
+
+import re
+from pathlib import Path
+from typing import TypeGuard
+
+DATABASE_FILES = ("duckdb", "sqlite")
+SERVERS = ("postgresql", "postgres")
+_DATABASE = re.compile(rf"({'|'.join((*DATABASE_FILES, *SERVERS))}):", re.IGNORECASE)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_PASSWORD = re.compile(r"^([a-z][a-z0-9+.-]*://[^:/?#@]*):.*@", re.IGNORECASE | re.DOTALL)
+_QUERY = re.compile(r"\?[^#]*")
+_SECRET = "***"  # noqa: S105 (what is shown in the place of one)
+
+
+def is_database(source: object) -> TypeGuard[str]:
+    """Tell whether a text names a table of a database."""
+    return isinstance(source, str) and _DATABASE.match(source) is not None
+
+
+def is_place(source: object) -> TypeGuard[str]:
+    """Tell whether a text names a table of a database, or is a URL; a Path is always a path."""
+    if is_database(source):
+        return True
+    return isinstance(source, str) and _URL.match(source) is not None and scheme(source) != "file"
+
+
+def source_name(source: str | Path) -> str:
+    """Return what the source of a table is called: the last part of its path, nothing secret."""
+    return Path(redacted(source) if is_place(source) else source).name
+
+
+def scheme(place: str) -> str:
+    """Return what a place begins with, in small letters."""
+    return place.partition(":")[0].lower()
+
+
+def redacted(place: str) -> str:
+    """Return a place as it may be shown and kept: without a password, and without a query, since
+    that may hold one, or a signature that lets anybody read.
+
+    A password that was not escaped may have any mark in it: up to the last @, all is left out.
+    """
+    without_password = _PASSWORD.sub(rf"\1:{_SECRET}@", place)
+    return _QUERY.sub(f"?{_SECRET}", without_password) if "://" in place else place

@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import pytest
+
+from policy_engine.data.places.spelling import is_database, is_place, redacted, source_name
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("duckdb:a.db#t", (True, True)),
+        ("SQLite:a.db#t", (True, True)),
+        ("postgresql://h/d#t", (True, True)),
+        ("https://h/a.csv", (False, True)),
+        ("file:///a.csv", (False, False)),
+        ("a.csv", (False, False)),
+        (Path("duckdb:a.db#t"), (False, False)),
+    ],
+)
+def test_places_are_texts_that_begin_as_one(source, expected):
+    assert (is_database(source), is_place(source)) == expected
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("postgresql://ann:secret@h:5432/d#t", "postgresql://ann:***@h:5432/d#t"),
+        ("postgresql://ann@h/d#t", "postgresql://ann@h/d#t"),
+        ("postgresql://h/d?user=ann&password=secret#t", "postgresql://h/d?***#t"),
+        ("https://h/a.csv?X-Amz-Signature=secret", "https://h/a.csv?***"),
+        ("https://a:se@cret@h/a.csv", "https://a:***@h/a.csv"),
+        ("postgresql://ann:se#c/r?et@h/d#t", "postgresql://ann:***@h/d#t"),
+        ("https://h:8080/a.csv", "https://h:8080/a.csv"),
+        ("sqlite:a.db#t", "sqlite:a.db#t"),
+    ],
+)
+def test_a_place_is_shown_without_what_is_secret(place, shown):
+    assert redacted(place) == shown
+
+
+def test_a_source_is_called_by_its_last_part_alone():
+    assert source_name("postgresql://ann:secret@h#t") == "ann:***@h#t"
+    assert source_name(Path("data/people.csv")) == "people.csv"
