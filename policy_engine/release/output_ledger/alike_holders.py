@@ -36,6 +36,12 @@ from policy_engine.release.output_ledger.bounding import (
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.linear_systems import LinearSystem
+from policy_engine.release.output_ledger.met_limits import (
+    no_solver,
+    out_of_time,
+    too_dense,
+    too_many_populations,
+)
 from policy_engine.release.output_ledger.spans import TOO_LARGE, cells_of
 from policy_engine.release.output_ledger.told_figures import system_figures
 from policy_engine.release.output_ledger.whole_counts import TOO_NARROW
@@ -55,25 +61,35 @@ def alike_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
         return
     places = cells_of(trial, system, system.fresh_numbers)
     if system.is_too_large:
-        yield Fault(TOO_LARGE, places)
+        yield Fault(TOO_LARGE, places, too_many_populations(system))
         return
     about = system.rows, system.numbers, system.is_fresh
     ends = EndEquations.of_rows(*about, contents, is_end, _told_alone(trial, system))
     if not ends.is_open.any():
         return
-    if ends.rows.count * ends.rows.width > MOST_DENSE or not can_solve():
-        yield Fault(TOO_LARGE if can_solve() else UNDECIDED, places)
+    if fault := unsolved(ends, places):
+        yield fault
         return
     fixed = ends.fixed_anew(trial.limit)
     trial.limit.check_found(is_found=fixed is not None)
     if fixed is None:
-        yield Fault(UNDECIDED, places)
+        yield Fault(UNDECIDED, places, partial(out_of_time, trial.limit))
         return
     for part in ends.parts_of(fixed):
         is_used = ends.is_fresh & part.equations
         numbers = ends.numbers[is_used if is_used.any() else ends.is_fresh].tolist()
         figures = partial(_figures, trial, system, ends, part)
         yield Fault(TOO_NARROW, cells_of(trial, system, numbers), figures)
+
+
+def unsolved(ends: "EndEquations", places: tuple[int, ...]) -> Fault | None:
+    """Return why it cannot be computed what equations tell, if it cannot."""
+    if not can_solve():
+        return Fault(UNDECIDED, places, no_solver)
+    if ends.rows.count * ends.rows.width > MOST_DENSE:
+        figures = too_dense(ends.rows.count, ends.rows.width, MOST_DENSE)
+        return Fault(TOO_LARGE, places, figures)
+    return None
 
 
 def _figures(

@@ -16,6 +16,7 @@ from policy_engine.release.output_ledger.answers import AMOUNTS, told_columns
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.knowledge import AtomTable
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, linear_systems
+from policy_engine.release.output_ledger.met_limits import too_many_populations
 from policy_engine.release.output_ledger.spans import PRIMES, TOO_LARGE, cells_of, light_faults
 from policy_engine.release.output_ledger.unit_owners import AtomOwners
 
@@ -91,7 +92,8 @@ def _faults_beyond(trial: Trial, system: LinearSystem, alone: set[int]) -> Itera
 
 def _faults_of(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     if system.is_too_large:
-        yield Fault(TOO_LARGE, cells_of(trial, system, system.fresh_numbers))
+        places = cells_of(trial, system, system.fresh_numbers)
+        yield Fault(TOO_LARGE, places, too_many_populations(system))
         return
     for _ in range(PRIMES):
         faults = [*light_faults(trial, system, random_prime())]

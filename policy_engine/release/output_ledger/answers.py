@@ -187,7 +187,7 @@ OutcomeState = Literal["recorded", "repeated", "refused", "review"]
 
 
 _Single = Literal["population", "difference", "withheld", "alike"]
-_Several = Literal["statistics", "combination", "undecided"]
+_Several = Literal["statistics", "combination", "undecided", "related", "data"]
 ToldKind = _Single | _Several
 
 
@@ -202,6 +202,26 @@ class ToldCell:
     entry: int
 
 
+LimitKind = Literal[
+    "atoms", "populations", "populations times atoms", "units", "seconds", "solver", "value"
+]
+
+
+@dataclass(frozen=True)
+class MetLimit:
+    """What keeps the ledger from deciding: how many there are of something, if that is known, and
+    how many there may be.
+
+    `atoms` are units that no population tells apart; `units` those that differences of populations
+    are compared by; `seconds` are of the processor, or of the clock for one system of bounds.
+    There is no `solver` for linear programmes, or no `value` of a cell that bounds rest on.
+    """
+
+    of: LimitKind
+    size: float | None = None
+    most: float | None = None
+
+
 @dataclass(frozen=True)
 class ToldFigures:
     """What `cells` would tell together, for owners and auditors alone.
@@ -209,10 +229,12 @@ class ToldFigures:
     `population`: the cell itself is of so few; `difference`: of those that two cells differ by;
     `statistics`: how many statistics of a column there are of so few; `combination`: of those whom
     a linear combination of cells is about; `undecided`: it is not known in time of whom
-    combinations of these cells are; `withheld`: what a withheld cell is; `alike`: that all of some
-    are holders, or none is, or have the least in a column, or the most. It is about so many
-    `units`, which `owners` have, and what would follow is between `low` and `high`, if that is
-    known.
+    combinations of these cells are, or a `limit` is met within which the ledger decides; `related`:
+    from which columns, its `names`, a figure follows, of which something is withheld; `data`: which
+    data earlier answers were about, the digests being its `names`; `withheld`: what a withheld cell
+    is; `alike`: that all of some are holders, or none is, or have the least in a column, or the
+    most. It is about so many `units`, which `owners` have, 0 where that is not looked at, and what
+    would follow is between `low` and `high`, if that is known.
     """
 
     kind: ToldKind
@@ -221,6 +243,8 @@ class ToldFigures:
     low: float | None = None
     high: float | None = None
     cells: tuple[ToldCell, ...] = ()
+    limit: MetLimit | None = None
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from policy_engine.release.output_ledger.answers import (
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.knowledge import Suppressed
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, target_systems
+from policy_engine.release.output_ledger.met_limits import met, no_solver, too_dense
 from policy_engine.release.output_ledger.spans import TOO_LARGE, cells_of
 from policy_engine.release.output_ledger.told_cells import released_value
 from policy_engine.release.output_ledger.told_figures import system_figures
@@ -82,14 +83,16 @@ def _interval_faults(
     *,
     needs_interior: bool,
 ) -> Iterator[Fault]:
-    if (system.rows.count + system.targets.count) * len(system.weights) > MOST_DENSE:
-        yield Fault(TOO_LARGE, cells_of(trial, system, system.fresh_numbers))
+    populations, atoms = system.rows.count + system.targets.count, len(system.weights)
+    if populations * atoms > MOST_DENSE:
+        places = cells_of(trial, system, system.fresh_numbers)
+        yield Fault(TOO_LARGE, places, too_dense(populations, atoms, MOST_DENSE))
         return
     is_new = system.is_fresh & ~_follows(system)
     places = cells_of(trial, system, system.numbers[is_new].tolist())
     sums = _sums(trial, system, ~system.is_fresh | is_new)
     if sums is None or not can_solve() or any(_value(system, *goal) is None for goal in goals):
-        yield Fault(UNDECIDED, places)
+        yield Fault(UNDECIDED, places, partial(met, "value") if can_solve() else no_solver)
         return
     if not is_new.any():
         return
@@ -102,7 +105,7 @@ def _interval_faults(
     earlier = _sums(trial, system, ~system.is_fresh)
     trial.limit.check_found(is_found=narrow is not None)
     if narrow is None or earlier is None:
-        yield Fault(UNDECIDED, places)
+        yield Fault(UNDECIDED, places, partial(met, "seconds", most=SECONDS))
         return
     ends_before = intervals(
         earlier,

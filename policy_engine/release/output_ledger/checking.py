@@ -22,6 +22,7 @@ from policy_engine.release.output_ledger.bounding import UNDECIDED, bounds_fault
 from policy_engine.release.output_ledger.conditions import condition_faults
 from policy_engine.release.output_ledger.contents import AnswerContent
 from policy_engine.release.output_ledger.differences import (
+    MOST_TOLD,
     Fault,
     Trial,
     difference_faults,
@@ -36,6 +37,7 @@ from policy_engine.release.output_ledger.judging_time import SECONDS, OutOfTimeE
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, linear_systems
 from policy_engine.release.output_ledger.measured_cells import withheld_parts
+from policy_engine.release.output_ledger.met_limits import follows_from, met, out_of_time
 from policy_engine.release.output_ledger.spans import FEW_DERIVED, TOO_LARGE, span_faults
 from policy_engine.release.output_ledger.statistic_loads import load_faults
 
@@ -86,14 +88,14 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
             one.lift(content.cells, numbers.tolist())
     base.add_bounds(content)
     threshold = max([base.threshold, *(cell.threshold for cell in content.cells)])
-    most = min(MOST_ATOMS, MOST_MEMBERS // max(len(base.layers), 1))
-    table = base.atom_table(most, threshold, content.owners)
+    table = base.atom_table(_most_atoms(base), threshold, content.owners)
     codes: dict[int, _Cause] = {}
     # What a person accepted is looked at for as long as it takes: what is not decided may leave.
     limit = TimeLimit(math.inf if content.is_accepted else SECONDS)
     while True:
         parts = () if content.is_accepted else withheld_parts(content, base, codes)
-        related = _with_their_figures(content.cells, dict.fromkeys(parts, _Cause(TOO_LARGE)))
+        causes = {at: _Cause(TOO_LARGE, follows_from(content.related[at])) for at in parts}
+        related = _with_their_figures(content.cells, causes)
         codes |= related
         if related and not (partly and _is_any_left(content.cells, codes)):
             return LedgerJudgement("review", _outcomes(content.cells, codes, "review"), before)
@@ -106,6 +108,10 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
         if not causes:
             return _judgement(trial, content.cells, codes, faults)
         codes |= _with_their_figures(content.cells, causes)
+
+
+def _most_atoms(knowledge: Knowledge) -> int:
+    return min(MOST_ATOMS, MOST_MEMBERS // max(len(knowledge.layers), 1))
 
 
 def _is_repeated(before: Knowledge, content: AnswerContent) -> bool:
@@ -163,7 +169,7 @@ def _found(trial: Trial, table: AtomTable | None, *, partly: bool) -> list[Fault
         pass
     places = sorted(trial.fresh, key=lambda place: trial.after.sizes[trial.numbers[place]])
     if trial.limit.used >= 1 or len(places) < 2 or not partly:
-        return [Fault(TOO_LARGE, trial.fresh)]
+        return [Fault(TOO_LARGE, trial.fresh, partial(out_of_time, trial.limit))]
     figures = partial(ToldFigures, "undecided", 0, 0)
     return [Fault(FEW_DERIVED, (place,), figures) for place in places[: -(-len(places) // 2)]]
 
@@ -192,12 +198,13 @@ def _near_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
 
 
 def _told_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
-    yield from told_faults(trial, table, TOO_LARGE)
+    figures = partial(met, "units", most=MOST_TOLD)
+    yield from told_faults(trial, table, Fault(TOO_LARGE, trial.fresh, figures))
 
 
 def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     if table is None:
-        yield Fault(TOO_LARGE, trial.fresh)
+        yield Fault(TOO_LARGE, trial.fresh, partial(met, "atoms", most=_most_atoms(trial.after)))
         return
     systems = [*linear_systems(trial, table)]
     # Whether cells of nobody are told of takes longest: it is looked at once nothing else is told.

@@ -196,7 +196,7 @@ MOST_TOLD = 1_000_000_000
 """How many units of differences are looked at: some seconds."""
 
 
-def told_faults(trial: Trial, table: AtomTable | None, too_large: str) -> Iterator[Fault]:
+def told_faults(trial: Trial, table: AtomTable | None, too_large: Fault) -> Iterator[Fault]:
     """Yield the fresh cells whose difference from a released one may not be told: a total of which
     one unit contributes nearly all. Beyond `MOST_TOLD` units, the fault is `too_large`."""
     if trial.may_tell is None:
@@ -210,7 +210,7 @@ def told_faults(trial: Trial, table: AtomTable | None, too_large: str) -> Iterat
             trial.limit.check()
             looked_at += trial.after.units
             if looked_at > MOST_TOLD:
-                yield Fault(too_large, trial.fresh)
+                yield too_large
                 return
             yield from _untold(trial, places, near, (members, _members(trial.after, near)))
 

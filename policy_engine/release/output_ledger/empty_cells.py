@@ -12,17 +12,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.output_checks.released_bounds import can_solve
 from policy_engine.kernels.output_checks.released_span import random_prime
 from policy_engine.kernels.output_checks.sparse_span import SparseRows, spanning_columns
-from policy_engine.release.output_ledger.alike_holders import EndEquations, telling_rows
+from policy_engine.release.output_ledger.alike_holders import (
+    EndEquations,
+    telling_rows,
+    unsolved,
+)
 from policy_engine.release.output_ledger.answers import COUNT, PERSONS, ToldFigures, systems_of
 from policy_engine.release.output_ledger.atom_contents import AtomContents
-from policy_engine.release.output_ledger.bounding import MOST_DENSE, UNDECIDED
+from policy_engine.release.output_ledger.bounding import UNDECIDED
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.knowledge import AtomTable
 from policy_engine.release.output_ledger.linear_systems import CELLS
+from policy_engine.release.output_ledger.met_limits import met, out_of_time
 from policy_engine.release.output_ledger.spans import SUPPRESSED_DERIVED, TOO_LARGE
 from policy_engine.release.output_ledger.told_cells import told_cells
 
@@ -46,7 +50,7 @@ def empty_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
         if not empties or not any(one.is_fresh for one in cells):
             continue
         if len(cells) > CELLS:
-            yield Fault(TOO_LARGE, trial.fresh)
+            yield Fault(TOO_LARGE, trial.fresh, partial(met, "populations", len(cells), CELLS))
             return
         yield from _faults_of(trial, table, system, empties, cells)
 
@@ -126,13 +130,14 @@ def _faults_at(
 ) -> Iterator[Fault]:
     if not ends.is_open.any() or not ends.is_fresh.any():
         return
-    if ends.rows.count * ends.rows.width > MOST_DENSE or not can_solve():
-        yield Fault(TOO_LARGE if can_solve() else UNDECIDED, places(ends.numbers[ends.is_fresh]))
+    fresh = places(ends.numbers[ends.is_fresh])
+    if fault := unsolved(ends, fresh):
+        yield fault
         return
     fixed = ends.fixed_anew(limit)
     limit.check_found(is_found=fixed is not None)
     if fixed is None:
-        yield Fault(UNDECIDED, places(ends.numbers[ends.is_fresh]))
+        yield Fault(UNDECIDED, fresh, partial(out_of_time, limit))
         return
     for part in ends.parts_of(fixed):
         yield Fault(

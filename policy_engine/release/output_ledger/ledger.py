@@ -29,6 +29,7 @@ from policy_engine.release.output_ledger.entries import (
     make_entry,
 )
 from policy_engine.release.output_ledger.measured_cells import in_known_columns
+from policy_engine.release.output_ledger.met_limits import about_other_data
 from policy_engine.release.output_ledger.state import OutputState, View
 from policy_engine.release.output_ledger.store import OUTPUT, OutputLedgerFile
 from policy_engine.release.output_ledger.summaries import LedgerSummary, summary_of
@@ -287,10 +288,11 @@ class _Transaction:
             before, content = _judged(self.state, answer, self.stored)
         except InvalidEntryError as error:
             raise self.ledger._broken_error(error) from None  # noqa: SLF001 (its own part)
-        if self.state.of_other_data(_view(answer)) and not answer.accepted:
+        others = self.state.other_data(_view(answer))
+        if others and not answer.accepted:
+            other = CellOutcome("review", OTHER_DATA, about_other_data(others))
             held = tuple(
-                CellOutcome("review", OTHER_DATA) if cell.is_released else CellOutcome("suppressed")
-                for cell in answer.cells
+                other if cell.is_released else CellOutcome("suppressed") for cell in answer.cells
             )
             judgement = LedgerJudgement("review", held, before)
         else:

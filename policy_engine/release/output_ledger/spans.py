@@ -15,6 +15,7 @@ from policy_engine.release.output_ledger.linear_systems import (
     is_row,
     target_systems,
 )
+from policy_engine.release.output_ledger.met_limits import too_many_populations
 from policy_engine.release.output_ledger.small_combinations import SmallCombinations
 from policy_engine.release.output_ledger.told_figures import system_figures
 
@@ -31,7 +32,8 @@ def span_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     if not has_targets and not (is_small.any() and system.is_fresh.any()):
         return
     if system.is_too_large:
-        yield Fault(TOO_LARGE, cells_of(trial, system, system.fresh_numbers))
+        places = cells_of(trial, system, system.fresh_numbers)
+        yield Fault(TOO_LARGE, places, too_many_populations(system))
         return
     for _ in range(PRIMES):
         trial.limit.check()

@@ -82,13 +82,14 @@ class OutputState:
         self.mark = Mark(number, entry["hash"], number)
         self.logged = entry["logged"]
 
-    def of_other_data(self, view: View) -> bool:
-        """Return whether a scope was given an answer about other data of the dataset."""
+    def other_data(self, view: View) -> list[str]:
+        """Return the digests of other data of the dataset that a scope was given answers about."""
         dataset, data, scopes = view
-        return any(
-            one.dataset == dataset and one.data != data and not scopes.isdisjoint(one.scopes)
+        return [
+            one.data
             for one in self.records
-        )
+            if one.dataset == dataset and one.data != data and not scopes.isdisjoint(one.scopes)
+        ]
 
     def knowledge(self, view: View, units: int, stored: StoredLedger | None) -> Knowledge:
         """Return what is known to whoever has one of the scopes; nothing where nothing is stored.

@@ -74,6 +74,8 @@ def test_a_column_that_follows_from_others_is_left_to_a_person_where_something_i
     asked(ledger, SOME, cell("sum:pay", SOME, is_released=False), cell("count", SOME))
     assert codes(ledger, SOME, "sum:costs", "sum:revenue") == ["", "K046"]
     assert codes(ledger, SOME, "sum:revenue") == ["K046"]
+    [found] = asked(ledger, SOME, cell("sum:revenue", SOME)).cells
+    assert (found.told.kind, found.told.names) == ("related", ("costs", "pay", "revenue"))
 
 
 def test_such_a_column_is_answered_where_nothing_is_withheld(ledger):

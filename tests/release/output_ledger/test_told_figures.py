@@ -1,15 +1,21 @@
 """What owners read of cells at fault: of whom they would tell, and together with which cells."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from asking_cells import answer, counts, one_of
 
 from policy_engine.release.output_ledger import (
+    MetLimit,
     OutputCell,
     OutputLedger,
     Populations,
     Protection,
     UnitOwners,
+    checking,
+    linear_systems,
+    met_limits,
 )
 
 UNITS = 24
@@ -98,3 +104,43 @@ def test_a_ledger_that_is_read_again_knows_the_entries(tmp_path):
         OutputLedger(path).check_and_record(one)
     told = told_of(OutputLedger(path), counts(one_of(UNITS, [*range(0, UNITS, 3), 1])))
     assert [one.entry for one in told.cells] == [3]
+
+
+# -- what is not decided ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "most", "of"),
+    [
+        (checking, "MOST_ATOMS", 2, "atoms"),
+        (linear_systems, "CELLS", 0, "populations"),
+        (checking, "SECONDS", 0.0, "seconds"),
+    ],
+)
+def test_of_what_is_not_decided_it_is_told_which_limit_is_met(
+    ledger, monkeypatch, module, name, most, of
+):
+    """By thirds and by quarters, two are in a cell of both."""
+    ledger.check_and_record(THIRDS)
+    monkeypatch.setattr(module, name, most)
+    told = told_of(ledger, counts(Populations.of_labels(np.arange(UNITS) // 6)))
+    assert (told.kind, told.limit.of) == ("undecided", of)
+
+
+def test_of_populations_that_belong_together_their_number_is_told(ledger, monkeypatch):
+    ledger.check_and_record(THIRDS)
+    monkeypatch.setattr(linear_systems, "CELLS", 6)
+    told = told_of(ledger, counts(Populations.of_labels(np.arange(UNITS) // 6)))
+    assert told.limit == MetLimit("populations", 7, met_limits.CELLS)
+
+
+def test_of_bounds_that_rest_on_a_missing_value_that_is_told(ledger):
+    populations = one_of(UNITS, range(6)).joined(Populations.of_labels(np.arange(UNITS) // 3))
+    hidden = OutputCell(1, "sum:x", 3.0, 3, is_released=False, protection=Protection(share=0.1))
+    asked = answer(populations, OutputCell(0, "sum:x", None, 3), hidden, bounds={"x": (0.0, 9.0)})
+    assert told_of(ledger, asked).limit == MetLimit("value")
+
+
+def test_of_data_that_changed_the_digests_of_the_earlier_ones_are_told(ledger):
+    told = told_of(ledger, THIRDS, THIRDS, replace(THIRDS, data="b" * 64))
+    assert (told.kind, told.names) == ("data", (THIRDS.data,))

@@ -1,6 +1,7 @@
 """The evidence of a checked answer, for owners and auditors: every figure, and what was decided."""
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.audits.outputs.reasons import reasons_in
@@ -98,6 +99,8 @@ def _told(figures: "ToldFigures") -> dict[str, Any]:
             for one in figures.cells[:MOST_CELLS]
         ],
         "more": max(len(figures.cells) - MOST_CELLS, 0),
+        "limit": asdict(figures.limit) if figures.limit else None,
+        "names": list(figures.names),
     }
 
 

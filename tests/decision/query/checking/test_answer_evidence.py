@@ -8,6 +8,7 @@ from output_checked import RESEARCHER, TABLE, policy_with
 from policy_engine.api.deciding import query_data
 from policy_engine.decision.query.checking.answer_evidence import evidence_json
 from policy_engine.decision.query.checking.released_json import checked_json
+from policy_engine.release.output_ledger import checking
 
 REGIONS, PAYS = ["north"] * 20 + ["south"] * 20, [10.0] * 20 + [1.0] * 19 + [999.0]
 PERSONS = [number // 2 for number in range(40)]
@@ -136,6 +137,36 @@ def test_owners_read_by_whom_two_answers_differ(tmp_path):
     assert (told["units"], told["rows"]) == (3, 3)
     assert told["low"] == told["high"] == sum(pays[20:23])
     assert [(one["entry"], one["rows"]) for one in told["with"]] == [(2, 100)]
+
+
+def asked_of_changed_data(tmp_path):
+    """Return an answer about data of which there was an answer before they changed."""
+    asked_in_turn(tmp_path, TABLE_OF_TWO)
+    changed = BRANCHES.set_column(2, "pay", pa.array([1.0] * BRANCHES.num_rows))
+    policy = policy_with(("pe:outputCheck", "eq", "sacro"))
+    ledger = tmp_path / "answers"
+    return query_data(OF_ALL, [policy], RESEARCHER, {TABLE: changed}, output_ledger=ledger)
+
+
+OF_ALL = "SELECT COUNT(*) AS n FROM T"
+
+
+def test_owners_read_of_which_other_data_earlier_answers_were_and_who_asked_does_not(tmp_path):
+    earlier = asked_in_turn(tmp_path, TABLE_OF_TWO).checked.recorded.scope.data
+    result = asked_of_changed_data(tmp_path)
+    [[found]] = findings(result, OF_ALL)
+    assert (found["code"], found["told"]["kind"]) == ("K047", "data")
+    assert (found["told"]["names"], found["told"]["limit"]) == ([earlier], None)
+    told = checked_json(result.checked, with_rows=True)
+    assert {*told["reasons"]} == {"K047"}
+    assert earlier not in json.dumps(told) + repr(result)
+
+
+def test_owners_read_which_limit_of_the_ledger_is_met(tmp_path, monkeypatch):
+    monkeypatch.setattr(checking, "MOST_ATOMS", 1)
+    found = findings(asked_in_turn(tmp_path, TABLE_OF_TWO), TABLE_OF_TWO)[0][0]
+    assert found["code"] == "K046"
+    assert found["told"]["limit"] == {"of": "atoms", "size": None, "most": 1}
 
 
 def test_who_asked_reads_nothing_of_what_the_ledger_found(tmp_path):
