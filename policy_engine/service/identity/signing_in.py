@@ -171,6 +171,12 @@ class Identities:
         roles = [str(one) for one in actor.roles if one in person.roles]
         return self._actor(person, roles, serves, actor.csrf_token)
 
+    def roles_of(self, person_id: str) -> tuple[Role, ...]:
+        """Return the roles that somebody has, whichever of them a key has; none for nobody."""
+        with self.database.reading() as session:
+            person = session.get(Person, person_id)
+            return tuple(map(Role, person.roles)) if person is not None else ()
+
     def is_known(self, key: str) -> bool:
         """Return whether a key was valid when it was seen last: most likely, it still is."""
         return digest_of(key) in self._known_keys

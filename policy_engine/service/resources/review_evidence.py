@@ -24,7 +24,7 @@ class ReviewEvidence:
     def read(self, actor: Actor, review_id: str) -> EvidenceView:
         """Return the evidence of a review.
 
-        Raises ServiceError: N003, and N002 for an answer that the caller asked for themselves.
+        Raises ServiceError: N003, and N002 for what the caller asked for, or could ask for.
         """
         read = self.records.read(self._row(actor, review_id).id)
         facts = {one.name: one for one in read.evidence.outputs}

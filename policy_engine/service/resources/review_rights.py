@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise_on
-from policy_engine.service.identity.roles import Verb
+from policy_engine.service.identity.roles import ALLOWED, Verb
 from policy_engine.service.identity.signing_in import Identities
 from policy_engine.service.resources.review_views import ReviewSummary, summary_of_review
 from policy_engine.service.store.reviews import StoredReview, is_unseen
@@ -49,16 +49,26 @@ class ReviewRights:
 
     def check_evidence(self, actor: Actor, row: StoredReview) -> None:
         """Check that somebody may see the figures of a review: whatever their roles, not those that
-        are withheld from them, unless they may decide about their own.
+        are withheld from them, unless they may decide about their own. Who may query could ask
+        what another asked: they see the figures of others only where they decide about them.
 
-        Raises ServiceError: N003, and N002 for an answer that the caller asked for themselves.
+        Raises ServiceError: N003, and N002 for what the caller asked for, or could ask for.
         """
         authorise_on(actor, Verb.READ_EVIDENCE, row.owner_id)
-        if row.kind == "answer" and actor.id == row.submitter_id:
+        if actor.id != row.submitter_id:
+            if not _is_allowed(actor, Verb.DECIDE_REVIEWS, row) and self._may_query(actor):
+                message = "You may query: figures that are withheld are for who decides about them."
+                raise ServiceError.of("N002", message, "Auditors see them who may not query.")
+        elif row.kind == "answer":
             if not self.is_own_allowed:
                 message = "You asked for this answer: its figures are for who decides about it."
                 raise ServiceError.of("N002", message)
             authorise_on(actor, Verb.DECIDE_REVIEWS, row.owner_id)
+
+    def _may_query(self, actor: Actor) -> bool:
+        """Tell whether somebody may query, by another key or sign-in of theirs too."""
+        roles = self.identities.roles_of(actor.id) if actor.is_by_key else actor.roles
+        return any(one in ALLOWED[Verb.QUERY] for one in roles)
 
 
 def _is_allowed(actor: Actor, verb: Verb, row: StoredReview) -> bool:

@@ -13,7 +13,7 @@ import pytest
 from output_checked import TABLE as DATA
 from pyarrow import csv
 from reviewed_answers import BY_SECTOR, EVERYBODY, PEOPLE, TOTALS
-from served import API, code, service, signed_in
+from served import API, browser, code, service, signed_in
 from test_dataset_routes import uploaded
 from test_policy_routes import published
 
@@ -247,8 +247,24 @@ def test_who_may_decide_about_their_own_sees_what_they_decide_about(tmp_path):
         auditor = signed_in(services, "auditor", "consumer", name="Ann", party=READER)
         mine, theirs = ask(both)["review"], ask(auditor)["review"]
         assert both.get(f"{API}/reviews/{mine}/evidence").status_code == 200
-        assert auditor.get(f"{API}/reviews/{mine}/evidence").status_code == 200
-        assert code(auditor.get(f"{API}/reviews/{theirs}/evidence")) == (403, "N002")
+        for review in (mine, theirs):
+            assert code(auditor.get(f"{API}/reviews/{review}/evidence")) == (403, "N002")
+
+
+def test_an_auditor_who_may_query_reads_no_figures_that_are_withheld_from_others(
+    services, reader, tmp_path
+):
+    answer, outputs = ask(reader)["review"], send(reader, archive(tmp_path)).json()["id"]
+    both = signed_in(services, "auditor", "consumer", name="Ann", party=f"{READER}/ann")
+    key = both.post(f"{API}/keys", json={"name": "half", "roles": ["auditor"]}).json()["key"]
+    by_key = browser(services)
+    by_key.headers["Authorization"] = f"Bearer {key}"
+    for client in (both, by_key):
+        for review in (answer, outputs):
+            evidence = client.get(f"{API}/reviews/{review}/evidence")
+            assert code(evidence) == (403, "N002")
+            assert not client.get(f"{API}/reviews/{review}").json()["may_see_evidence"]
+        assert client.get(f"{API}/reviews/{answer}/evidence/held/answer.csv").status_code == 403
 
 
 def test_outputs_are_sent_about_data_that_policies_tell_of(services, owner, reader, tmp_path):
