@@ -118,6 +118,9 @@ EXAMPLES = {
         "policy-engine batch-decide requests.jsonl --policy customer/customer.jsonld "
         "--certificate release"
     ),
+    "bundle": CommandExample(
+        "policy-engine bundle customer/customer.jsonld --certificate release --output market.bundle"
+    ),
     "query": CommandExample(
         "policy-engine query 'SELECT StoreCategory, COUNT(*) AS n FROM anonCustomer GROUP BY 1' "
         "--policy customer/customer.jsonld --certificate release "
@@ -156,8 +159,8 @@ EXAMPLES = {
         status=1,
         before=(
             (
-                "policy-engine check tables totals.csv --profile sacro --kind totals --data gains.csv "
-                "--by region --measure sum:gain --unit firm --out handed-in"
+                "policy-engine check tables totals.csv --profile sacro --kind totals "
+                "--data gains.csv --by region --measure sum:gain --unit firm --out handed-in"
             ),
         ),
     ),
@@ -236,8 +239,8 @@ EXAMPLES = {
         "policy-engine generate generator --rows 5 --seed 1",
         before=(
             (
-                "policy-engine apply generator.yaml --data http://example.com/Employees=employees.csv "
-                "--output generator"
+                "policy-engine apply generator.yaml "
+                "--data http://example.com/Employees=employees.csv --output generator"
             ),
         ),
         is_slow=True,

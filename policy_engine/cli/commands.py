@@ -63,7 +63,7 @@ there, which is that of a function or of a group of commands."""
 
 
 class _PlainHelp:
-    """A command whose `--help` is shown as a flag is, without a value."""
+    """A command whose `--help` and the like are shown as flags are, without a value."""
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option."""
@@ -71,6 +71,17 @@ class _PlainHelp:
         if option is not None:
             option.metavar = ""
         return option
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, those that typer adds for completion as flags."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for one in params:
+            if one.name in _COMPLETING:
+                one.metavar = ""
+        return params
+
+
+_COMPLETING = frozenset({"install_completion", "show_completion"})
 
 
 class _Command(_PlainHelp, TyperCommand):
@@ -143,7 +154,7 @@ def make_app(requested: str = "") -> typer.Typer:
         cls=_Commands,
         help="Turn a policy into a verified, anonymised release, and decide who may read it.",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=True,
         pretty_exceptions_enable=False,
     )
     app.callback(invoke_without_command=True)(_root)
