@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from policy_engine.api.auditing_generators import audit_generative
     from policy_engine.api.auditing_secrets import audit_attribute
     from policy_engine.api.bundling import bundle_policies, load_bundle
+    from policy_engine.api.catalogs import open_catalog
     from policy_engine.api.certifying import certify_output
     from policy_engine.api.comparing import compare_release
     from policy_engine.api.converting import convert_policy
@@ -81,6 +82,7 @@ _HOMES = {
         ),
         "api.drafting": ("draft_policy",),
         "api.estimating": ("estimate_answers",),
+        "api.catalogs": ("open_catalog",),
         "api.exploring": ("explore_policy",),
         "api.loading_generators": ("load_generator",),
         "api.output_sessions": ("output_session",),
@@ -175,6 +177,7 @@ __all__ = [
     "load_generator",
     "load_policies",
     "load_policy",
+    "open_catalog",
     "output_session",
     "override_policy",
     "plan_all",

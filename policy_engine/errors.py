@@ -100,6 +100,7 @@ CODES = {
     "C017": "files that are not those of a generator",
     "C018": "a bundle that is damaged, or not the one asked for",
     "C019": "a place beyond this machine's files that does not give a table",
+    "C020": "a catalog file that cannot be understood",
     "T001": "a text that is not a taxonomy in its format",
     "T002": "an empty taxonomy",
     "T003": "a taxonomy that is too large or too deep",

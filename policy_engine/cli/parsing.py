@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.data.places.spelling import is_database, is_place
 from policy_engine.errors import PolicyEngineError, RequestError
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def parse_paths(options: list[str], option_name: str = "--data") -> dict[str, st
         ]
         if not splits and option and option_name == "--data":
             splits = [("", option)]  # the policy's only dataset
-        if option_name == "--data" and is_database(option):
+        if option_name == "--data" and _is_database(option):
             splits = [("", option)]
         if not splits:
             raise usage_error(f"{option_name} is {_FORMS[option_name]}. {option!r} was given.")
@@ -167,7 +166,15 @@ def exit_with_two(*kinds: type[PolicyEngineError]) -> Iterator[None]:
         raise
 
 
+def _is_database(path: str) -> bool:
+    from policy_engine.data.places.spelling import is_database  # noqa: PLC0415 (few need it)
+
+    return is_database(path)
+
+
 def _is_there(path: str) -> bool:
+    from policy_engine.data.places.spelling import is_place  # noqa: PLC0415 (few need it)
+
     if is_place(path):
         return True
     try:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,6 +39,15 @@ _OPTIONS: dict[str, Any] = {
         ),
     ],
 }
+_CATALOG = Annotated[
+    Path | None,
+    typer.Option(
+        "--catalog",
+        metavar="FILE",
+        help="A catalog of data, in JSON-LD or YAML by DCAT and CSVW: where datasets are, and how "
+        "they are written.",
+    ),
+]
 _INPUT_FORMAT = Annotated[
     str,
     typer.Option(
@@ -53,8 +62,8 @@ _INPUT_FORMAT = Annotated[
 def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options that say how files of data are written.
 
-    `names` are its parameters that are the paths of such files, alone or by IRI. What is found out
-    about a file is said once, on standard error.
+    `names` are its parameters that are the paths of such files, alone or by IRI; where `data` are
+    by IRI, a catalog may give them. What is found out about a file is said once, on standard error.
     """
     formats = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default="", annotation=one)
@@ -63,16 +72,23 @@ def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)
-        parameters = [*signature.parameters.values(), *formats]
+        has_iris = _takes_iris(signature, names)
+        is_needed = has_iris and signature.parameters["data"].default is inspect.Parameter.empty
+        parameters = [*map(_optional, signature.parameters.values()), *formats]
+        parameters += [_CATALOG_PARAMETER] if has_iris else []
 
         @wraps(command)
         def run(**options: Any) -> None:
-            kind = options.pop("input_format")
+            catalog, kind = options.pop("catalog", None), options.pop("input_format")
+            if is_needed and not options["data"] and not catalog:
+                raise usage_error("Missing option '--data', or '--catalog'.")
             words = {name: options.pop(name) for name in _OPTIONS}
             if any(words.values()) and options.get("engine") is EngineChoice.SPARK:
                 message = "--delimiter, --encoding and --decimal are for --engine local."
                 raise usage_error(f"{message} Spark reads UTF-8 with commas.")
             with ExitStack() as stack:
+                if catalog:
+                    options["data"] = [*_catalogued(catalog, stack), *options["data"]]
                 options |= _with_stored_input(names, options, kind, stack)
                 paths = [path for name in names for path in _paths(options[name])]
                 if paths or any(words.values()):
@@ -86,6 +102,30 @@ def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[
     return decorated
 
 
+_CATALOG_PARAMETER = inspect.Parameter(
+    "catalog", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_CATALOG
+)
+
+
+def _takes_iris(signature: inspect.Signature, names: Sequence[str]) -> bool:
+    """Tell whether the parameter `data` of a command are paths by IRI."""
+    return "data" in names and "list[str]" in str(signature.parameters["data"].annotation)
+
+
+def _optional(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter; data by IRI can be left out, since a catalog may give them."""
+    is_data = parameter.name == "data" and "list[str]" in str(parameter.annotation)
+    return parameter.replace(default=[]) if is_data else parameter
+
+
+def _catalogued(path: Path, stack: ExitStack) -> list[str]:
+    """Return the data of a catalog as `--data` gives them, to be read as it says until the end."""
+    from policy_engine.api.catalogs import open_catalog  # noqa: PLC0415 (as used)
+
+    data = stack.enter_context(open_catalog(path))
+    return [f"{iri}={place}" for iri, place in data.items()]
+
+
 @contextmanager
 def _reading(words: Mapping[str, str], paths: Sequence[str | Path]) -> Iterator[None]:
     """Have files be read as options say within the block, and what is found out be said."""
@@ -95,7 +135,8 @@ def _reading(words: Mapping[str, str], paths: Sequence[str | Path]) -> Iterator[
         telling,
     )
 
-    with telling(_tell_once()), csv_files_as(CsvFormat(**words), *paths):
+    form = csv_files_as(CsvFormat(**words), *paths) if any(words.values()) else nullcontext()
+    with telling(_tell_once()), form:
         yield
 
 

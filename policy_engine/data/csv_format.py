@@ -56,17 +56,18 @@ def _known_encoding(name: str) -> str:
 
 
 _Declared = tuple[frozenset[Path], CsvFormat]
-_DECLARED: ContextVar[_Declared] = ContextVar("declared", default=(frozenset(), CsvFormat()))
+_DECLARED: ContextVar[tuple[_Declared, ...]] = ContextVar("declared", default=())
 
 
 @contextmanager
 def csv_files_as(form: CsvFormat, *paths: str | Path) -> Iterator[None]:
     """Have files, folders or patterns be read in a format within the block, in this thread.
 
-    No other file is: what is written, and read again, is UTF-8 with commas.
+    No other file is: what is written, and read again, is UTF-8 with commas. Of blocks within one
+    another, the inner one counts for a file that both name.
     """
-    files = frozenset(_absolute(Path(file)) for one in paths for file in files_at(one))
-    token = _DECLARED.set((files, form))
+    files = frozenset(absolute_path(Path(file)) for one in paths for file in files_at(one))
+    token = _DECLARED.set(((files, form), *_DECLARED.get()))
     try:
         yield
     finally:
@@ -75,14 +76,16 @@ def csv_files_as(form: CsvFormat, *paths: str | Path) -> Iterator[None]:
 
 def declared_format(path: Path) -> CsvFormat:
     """Return the format that a file, or the folder that it is in, was said to have."""
-    paths, form = _DECLARED.get()
-    if not paths:
+    pairs = _DECLARED.get()
+    if not pairs:
         return CsvFormat()
-    place = _absolute(path)
-    return form if not paths.isdisjoint({place, *place.parents}) else CsvFormat()
+    place = absolute_path(path)
+    around = {place, *place.parents}
+    return next((form for paths, form in pairs if not paths.isdisjoint(around)), CsvFormat())
 
 
-def _absolute(path: Path) -> Path:
+def absolute_path(path: Path) -> Path:
+    """Return a path without links and from the root, as far as that can be told."""
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):  # a loop of links; a name that is not allowed

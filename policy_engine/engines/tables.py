@@ -40,6 +40,7 @@ from policy_engine.engines.field_marks import (
 from policy_engine.engines.masking.cells import fitting_decimals
 from policy_engine.engines.number_lists import is_array_of_numbers, plain_list_type
 from policy_engine.engines.plain_floats import holds_floats, plain_floats
+from policy_engine.engines.stated_types import with_stated_types
 from policy_engine.engines.text_types import to_inferred_type
 from policy_engine.errors import DataError, OutputError, PolicyEngineError, join_names
 
@@ -94,7 +95,7 @@ def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
             return plain_texts(pq.read_table(path, columns=names, partitioning=None))
         if kind in ARRAY_FORMATS:
             return plain_texts(read_arrays(path, columns))
-        return read_csv(path, columns)
+        return with_stated_types(read_csv(path, columns), path)
     except UnicodeEncodeError as error:  # pyarrow takes names in UTF-8 alone
         raise unreadable_file(path, error) from None
     except (*_UNREADABLE, ValueError, csv.Error) as error:

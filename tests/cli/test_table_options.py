@@ -1,5 +1,7 @@
+import json
+
 import pytest
-from building import people_policy
+from building import DATASET, PEOPLE, people_policy
 from typer.testing import CliRunner
 
 from policy_engine.cli import app
@@ -87,3 +89,27 @@ def test_a_password_is_in_no_message(tmp_path):
     with pytest.raises(DataError, match="nothing listens") as caught:
         run("plan", str(policy), "--data", place)
     assert "secret" not in f"{caught.value} {caught.value.problems}"
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    (tmp_path / "people.csv").write_text("\n".join(PEOPLE.splitlines()).replace(",", "|"))
+    about = {"downloadURL": "people.csv", "dialect": {"delimiter": "|"}}
+    path = tmp_path / "catalog.json"
+    path.write_text(json.dumps({"dataset": {"id": DATASET, "distribution": about}}))
+    (tmp_path / "policy.jsonld").write_text(people_policy())
+    return path
+
+
+def test_a_catalog_gives_data_in_the_place_of_their_option(catalog, tmp_path):
+    out = tmp_path / "out.csv"
+    policy = str(tmp_path / "policy.jsonld")
+    run("apply", policy, "--catalog", str(catalog), "--output", str(out))
+    assert out.read_text().splitlines()[0] == "age,city,disease"
+    with pytest.raises(RequestError, match="twice"):
+        run("plan", policy, "--catalog", str(catalog), "--data", f"{DATASET}=people.csv")
+
+
+def test_data_are_given_by_one_of_both_options(tmp_path):
+    with pytest.raises(RequestError, match="Missing option '--data', or '--catalog'"):
+        run("apply", "policy.jsonld", "--output", str(tmp_path / "out.csv"))
