@@ -18,8 +18,10 @@ from policy_engine.errors import PolicyEngineError
 WIDTH = "100"
 """How many columns the terminal has that pages are written for."""
 
-_SHELL = f'policy-engine() {{ "{sys.executable}" -m policy_engine "$@"; }}\n'
-_BLOCK = re.compile(r"^```(\w+)(?: (.*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHELL = f"""policy-engine() {{ "{sys.executable}" -m policy_engine "$@"; }}
+python() {{ "{sys.executable}" "$@"; }}
+"""
+_BLOCK = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
