@@ -1,10 +1,10 @@
 """Which values of a key the condition of a query leaves: others are not in it, whatever the data.
 
 `WHERE region = 'north'` chooses a row of a table, and tells of nobody that they are not in another
-one. So only those parts of a condition count that read the key alone, and of which all have to
-hold; they are asked of the values of the whole column, never of the rows of the answer. Columns of
-numbers have totals, and these less the counts of all other values would tell that of an excluded
-one: there, excluded values are listed and withheld like others.
+one; so does `WHERE year >= 2020`. So only those parts of a condition count that read the key alone,
+and of which all have to hold; they are asked of the values of the whole column, never of the rows
+of the answer. Of a column of numbers, a total less the counts of all other values would tell that
+of an excluded one: the ledger knows of it as it does of a withheld one (`value_marks`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def left_domains(query: CheckedQuery, domains: "Mapping[int, pa.Array]") -> "dic
     for number, values in domains.items():
         name = query.keys[number].name.lower()
         own = [one for one in parts if _reads(one, name)]
-        left[number] = _left(values, own) if own and _is_text(values.type) else values
+        left[number] = _left(values, own) if own and _is_ordered(values.type) else values
     return left
 
 
@@ -49,10 +49,14 @@ def _left(values: "pa.Array", parts: "Sequence[exp.Expr]") -> "pa.Array":
     return left[""][_KEY].combine_chunks()
 
 
-def _is_text(kind: "pa.DataType") -> bool:
+def _is_ordered(kind: "pa.DataType") -> bool:
+    """Tell whether values are texts, numbers, dates or times: not whether something is so."""
     if pa.types.is_dictionary(kind):
-        return _is_text(kind.value_type)
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+        return _is_ordered(kind.value_type)
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    is_moment = pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_time(kind)
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return bool(is_number or is_moment or is_text)
 
 
 def _reads(part: exp.Expr, name: str) -> bool:

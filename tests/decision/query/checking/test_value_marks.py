@@ -74,3 +74,41 @@ def test_table_of_which_many_counts_are_withheld_goes_with_a_total(tmp_path):
 def test_totals_of_other_columns_are_given(tmp_path):
     rows, _ = ask(tmp_path / "l", BY_SCORE, "SELECT SUM(pay) AS x FROM T", table=people(22, 35))
     assert rows[0]["x"] is not None
+
+
+CHOSEN = [
+    "score NOT IN (22, 35)",
+    "score < 20",
+    "score BETWEEN 1 AND 15",
+    "score * 2 <= 30",
+    "score IN (1, 2, 3, 4, 5, 6, 7, 8)",
+]
+
+
+@pytest.mark.parametrize("condition", CHOSEN)
+def test_counts_of_values_that_a_condition_excludes_are_not_told_by_a_total(tmp_path, condition):
+    """Excluded values are no cells, but what is left of a total tells their counts all the same."""
+    by_score = f"SELECT score, COUNT(*) AS n FROM T WHERE {condition} GROUP BY score"
+    shown, _ = ask(tmp_path / "l", by_score, table=people(22, 35))
+    assert [row["n"] for row in shown] == [6] * (8 if " IN (1" in condition else 15)
+    total = "SELECT SUM(score) AS x FROM T"
+    rows, reasons = ask(tmp_path / "l", total, table=people(22, 35))
+    assert (rows[0]["x"], reasons) == (None, {"K050"})
+    rows, reasons = ask(tmp_path / "first", total, by_score, table=people(22, 35))
+    assert not any(row["n"] for row in rows)
+    assert "K050" in reasons
+
+
+def test_so_it_is_where_the_values_of_a_column_are_not_listed(tmp_path):
+    """Of twelve values, seven are of one person each: more than half."""
+    rare = [number * number for number in range(20, 27)]
+    table = pa.table({"person": range(37), "score": [*VALUES[:5]] * 6 + rare})
+    by_score = "SELECT score, COUNT(*) AS n FROM T WHERE score < 9 GROUP BY score"
+    rows, reasons = ask(tmp_path / "l", by_score, "SELECT SUM(score) AS x FROM T", table=table)
+    assert (rows[0]["x"], reasons) == (None, {"K050"})
+
+
+def test_where_a_condition_excludes_many_values_a_total_does_not_tell_their_counts(tmp_path):
+    by_score = "SELECT score, COUNT(*) AS n FROM T WHERE score < 4 GROUP BY score"
+    rows, _ = ask(tmp_path / "l", by_score, "SELECT SUM(score) AS x FROM T", table=people(22, 35))
+    assert rows[0]["x"] is not None
