@@ -145,7 +145,7 @@ def _ensure_dataset(calling: Any, policy: DemoPolicy, rows: int) -> str:
 
 def _sample(sample: str, rows: int) -> bytes:
     made = [*PROGRAM, "sample", sample, "--rows", str(rows), "--seed", "1"]
-    return subprocess.run(made, check=True, capture_output=True, cwd=ROOT).stdout  # noqa: S603
+    return subprocess.run(made, check=True, capture_output=True, cwd=ROOT).stdout
 
 
 def _upload(calling: Any, dataset: str, name: str, content: bytes) -> None:
@@ -192,7 +192,7 @@ def building() -> "subprocess.Popen[bytes] | None":
     changed = max(one.stat().st_mtime for one in files if one.is_file() and one != generated)
     if PAGES.exists() and PAGES.stat().st_mtime >= changed:
         return None
-    return subprocess.Popen([ROOT / "scripts" / "build-pages"])  # noqa: S603
+    return subprocess.Popen([sys.executable, ROOT / "scripts" / "start.py", "build-pages"])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -208,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     builder = None if given.no_build else building()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:  # noqa: S603
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         try:
             with suppress(KeyboardInterrupt):
                 _serve(process, builder, given.rows)

@@ -12,6 +12,7 @@ OF_NO_ONE_FOLDER = {
     "docs": "of the documentation",
     "end_to_end": "from a policy to decisions about its release",
     "plans": "expected plans of policies that are shipped",
+    "scripts": "of the scripts of a clone",
     "policies": "policies that have to be read, or refused with a message",
 }
 
