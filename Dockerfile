@@ -7,7 +7,7 @@ FROM python:3.13-slim-bookworm AS pages
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY policy_engine/__init__.py policy_engine/
-COPY scripts/build-pages scripts/environment scripts/
+COPY scripts/build-pages scripts/environment.py scripts/python scripts/start.py scripts/
 COPY console console
 RUN scripts/build-pages
 
