@@ -39,7 +39,9 @@ def processes(tmp_path, monkeypatch):
     monkeypatch.setattr(query_processes, "_BEAT", 0.01)
     monkeypatch.setattr(SmallProcess, "launched", 0)
     monkeypatch.setattr(QueryProcesses, "_launch", lambda _: SmallProcess())
-    return QueryProcesses(ServiceSettings(folder=tmp_path, query_seconds=3), 1, 2**30)
+    processes = QueryProcesses(ServiceSettings(folder=tmp_path, query_seconds=3), 1, 2**30)
+    yield processes
+    processes.close()
 
 
 def ask(processes, question=None, tally=None, stop=None, **how):
