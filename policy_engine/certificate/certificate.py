@@ -207,6 +207,11 @@ class Certificate(BaseModel):
         utility = NotApplicable(reason="nothing was released")
         return self.model_copy(update={**changes, "approximated": (), "utility": utility})
 
+    def _repr_html_(self) -> str:
+        from policy_engine.certificate.page import certificate_html  # noqa: PLC0415 (imports this)
+
+        return certificate_html(self)
+
     def to_jsonld(self) -> str:
         """Return the certificate as JSON-LD, in the terms of PROV-O where it has them."""
         return json.dumps(_written(self), indent=2) + "\n"

@@ -7,18 +7,17 @@ from policy_engine.audits.disclosure.gate import format_disclosure
 from policy_engine.audits.disclosure.unique_rows import UniqueRows
 from policy_engine.audits.gate import format_measurement
 from policy_engine.audits.generative.gate import format_synthetic
-from policy_engine.audits.reports.html import Table, html_table
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.label_figures import LabelFigures
 from policy_engine.certificate.shortcomings import file_figures
+from policy_engine.markup import html_table
 
 
 def certificate_html(certificate: Certificate) -> str:
     """Return a table of the bounds of a certificate, in HTML with every value escaped."""
     caption = f"{certificate.plan.publish.asset}: {certificate.rows_out:,} rows"
     caption = f"{certificate.warning} {caption}".strip()
-    rows = [*_bounds(certificate)]
-    return html_table(Table(caption, ("measure", "asked", "achieved"), rows, texts=(0, 1, 2)))
+    return html_table(caption, ("measure", "asked", "achieved"), _bounds(certificate))
 
 
 def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:

@@ -335,6 +335,11 @@ class Decision(BaseModel):
     notes: tuple[str, ...] = ()
     made_from: tuple[MadeFrom, ...] = ()
 
+    def _repr_html_(self) -> str:
+        from policy_engine.decision.page import decision_html  # noqa: PLC0415 (for notebooks alone)
+
+        return decision_html(self)
+
     @property
     def permitted(self) -> bool:
         """Whether the request is permitted."""

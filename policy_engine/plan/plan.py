@@ -90,6 +90,11 @@ class Plan(_Frozen):
     steps: tuple[AnyStep, ...]
     by_consent: tuple[Consented, ...] = ()
 
+    def _repr_html_(self) -> str:
+        from policy_engine.plan.page import plan_html  # noqa: PLC0415 (for notebooks alone)
+
+        return plan_html(self)
+
     @model_serializer(mode="wrap")
     def _omit_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Omit `by_consent` where it is empty, as in plans of one owner."""

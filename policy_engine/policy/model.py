@@ -260,6 +260,11 @@ class Policy:
     place: Place = field(default=NOWHERE, compare=False)
     text: "Policy | None" = field(default=None, compare=False, repr=False)
 
+    def _repr_html_(self) -> str:
+        from policy_engine.policy.page import policy_html  # noqa: PLC0415 (which imports this)
+
+        return policy_html(self)
+
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The permissions, prohibitions and obligations, in this order."""

@@ -228,7 +228,7 @@ def test_a_release_shows_itself_in_few_words(people):
         f"<VerifiedRelease {OUTPUT}, 6 rows: k 2 (at least 2), l 2 (at least 2) of disease>"
     )
     shown = release._repr_html_()
-    assert shown.startswith("<div")
+    assert shown.startswith("<table")
     assert "at least 2" in shown
 
 

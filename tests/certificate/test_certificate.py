@@ -360,7 +360,7 @@ def test_a_certificate_is_a_table_of_a_page(certificate):
     page = certificate_html(certificate.model_copy(update=changes))
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", page)
     assert f"{OUTPUT}: 1,234 rows" in page
-    assert '<td class="text">12</td>' in page  # beside figures with words
+    assert "<td>12</td>" in page  # beside figures with words
     assert cells == [
         *("measure", "asked", "achieved"),
         *("k", "at least 2", "2"),

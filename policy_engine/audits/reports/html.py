@@ -46,12 +46,6 @@ def html_page(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values)
 
 
-def html_table(table: Table) -> str:
-    """Return a table alone, as a part of a page."""
-    parts: Any = _environment().get_template("parts.html").module
-    return str(parts.table(table))
-
-
 @cache
 def _environment() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (only for pages)
