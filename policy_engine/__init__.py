@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from policy_engine.api.auditing_generators import audit_generative
     from policy_engine.api.auditing_secrets import audit_attribute
     from policy_engine.api.bundling import bundle_policies, load_bundle
-    from policy_engine.api.catalogs import open_catalog
+    from policy_engine.api.catalogs import fetch_data, open_catalog
     from policy_engine.api.certifying import certify_output
     from policy_engine.api.comparing import compare_release
     from policy_engine.api.converting import convert_policy
@@ -82,7 +82,7 @@ _HOMES = {
         ),
         "api.drafting": ("draft_policy",),
         "api.estimating": ("estimate_answers",),
-        "api.catalogs": ("open_catalog",),
+        "api.catalogs": ("fetch_data", "open_catalog"),
         "api.exploring": ("explore_policy",),
         "api.loading_generators": ("load_generator",),
         "api.output_sessions": ("output_session",),
@@ -170,6 +170,7 @@ __all__ = [
     "estimate_policy",
     "estimate_search",
     "explore_policy",
+    "fetch_data",
     "fulfil_duty",
     "give_answer",
     "list_duties",

@@ -9,6 +9,7 @@ from policy_engine.audits.utility.figures import Utility
 from policy_engine.data import storage
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.commitment import Commitment, Hexadecimal
+from policy_engine.data.places.copies import origin_of
 from policy_engine.data.storage import Location
 from policy_engine.errors import CertificateError, DataError, PolicyError
 from policy_engine.kernels.estimates import NotApplicable
@@ -137,12 +138,15 @@ class Record(BaseModel):
 
 
 def absolute_name(location: Location | None) -> str:
-    """Return a location as records name it: an absolute path; a URI or table unchanged."""
+    """Return a location as records name it: an absolute path; a URI or table unchanged, and the
+    place of which a file is a copy."""
     is_elsewhere = str(location) == MEMORY or str(location).startswith(TABLE)
     if location is None:
         return ""
     if is_elsewhere or storage.is_remote(location):
         return str(location)
+    if origin_of(str(location)) != str(location):
+        return origin_of(str(location))
     return str(storage.local_path(location).absolute())
 
 

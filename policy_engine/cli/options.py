@@ -127,7 +127,8 @@ DataOption = Annotated[
         "--data",
         metavar="IRI=PATH",
         help="Where an asset's data is: a file, a folder, a pattern as 'parts/*.csv', a table of a "
-        "database (duckdb:FILE#TABLE); without IRI for the policy's only dataset. Repeatable.",
+        "database (duckdb:FILE#TABLE), a URL (https://, s3://); without IRI for the policy's only "
+        "dataset. Repeatable.",
     ),
 ]
 OverwriteOption = Annotated[

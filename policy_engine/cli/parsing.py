@@ -51,7 +51,7 @@ def parse_paths(options: list[str], option_name: str = "--data") -> dict[str, st
         ]
         if not splits and option and option_name == "--data":
             splits = [("", option)]  # the policy's only dataset
-        if option_name == "--data" and _is_database(option):
+        if option_name == "--data" and _is_whole(option):
             splits = [("", option)]
         if not splits:
             raise usage_error(f"{option_name} is {_FORMS[option_name]}. {option!r} was given.")
@@ -63,6 +63,9 @@ def parse_paths(options: list[str], option_name: str = "--data") -> dict[str, st
             raise usage_error(f"{option_name} gives {iri or 'a path without IRI'!r} twice.{remark}")
         paths[iri] = path
     return paths
+
+
+_STORAGES = frozenset(("s3", "s3a", "gs", "gcs", "abfs", "abfss", "hdfs"))
 
 
 def check_keys(
@@ -166,10 +169,20 @@ def exit_with_two(*kinds: type[PolicyEngineError]) -> Iterator[None]:
         raise
 
 
-def _is_database(path: str) -> bool:
-    from policy_engine.data.places.spelling import is_database  # noqa: PLC0415 (few need it)
+def _is_whole(option: str) -> bool:
+    """Tell whether a text that gives data is a place alone, whatever `=` are in it.
 
-    return is_database(path)
+    IRIs of assets are http or https URLs too, but have no query.
+    """
+    from policy_engine.data.places.spelling import (  # noqa: PLC0415 (few need it)
+        is_database,
+        is_place,
+        scheme,
+    )
+
+    if scheme(option) in {"http", "https"}:
+        return "?" in option.partition("=")[0] and not is_place(option.partition("=")[2])
+    return is_database(option) or (scheme(option) in _STORAGES and is_place(option))
 
 
 def _is_there(path: str) -> bool:

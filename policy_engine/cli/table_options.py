@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -74,7 +74,9 @@ def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[
         signature = inspect.signature(command)
         has_iris = _takes_iris(signature, names)
         is_needed = has_iris and signature.parameters["data"].default is inspect.Parameter.empty
-        parameters = [*map(_optional, signature.parameters.values()), *formats]
+        paths_of = {name: _path_type(signature.parameters[name]) for name in names}
+        parameters = [_as_text(one, paths_of) for one in signature.parameters.values()]
+        parameters = [*map(_optional, parameters), *formats]
         parameters += [_CATALOG_PARAMETER] if has_iris else []
 
         @wraps(command)
@@ -90,6 +92,9 @@ def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[
                 if catalog:
                     options["data"] = [*_catalogued(catalog, stack), *options["data"]]
                 options |= _with_stored_input(names, options, kind, stack)
+                if options.get("engine") is not EngineChoice.SPARK:
+                    options |= _with_copies(names, options, paths_of, stack)
+                options |= _with_paths(options, paths_of)
                 paths = [path for name in names for path in _paths(options[name])]
                 if paths or any(words.values()):
                     stack.enter_context(_reading(words, paths))
@@ -107,6 +112,80 @@ _CATALOG_PARAMETER = inspect.Parameter(
 )
 
 
+def _path_type(parameter: inspect.Parameter) -> Any:
+    """Return the type of a parameter of paths, `Path`, `Path | None` or `list[Path]`; None of one
+    of texts, as data by IRI are."""
+    kind = get_args(parameter.annotation)[0]
+    return kind if "Path" in str(kind) else None
+
+
+def _as_text(parameter: inspect.Parameter, paths_of: Mapping[str, Any]) -> inspect.Parameter:
+    """Return a parameter whose paths are taken as texts, which URLs stay what they are in."""
+    kind = paths_of.get(parameter.name)
+    if kind is None:
+        return parameter
+    texts = {Path: str, Path | None: str | None, list[Path]: list[str]}
+    texts[list[Path] | None] = list[str] | None
+    about = get_args(parameter.annotation)[1:]
+    return parameter.replace(annotation=Annotated[(texts[kind], *about)])
+
+
+def _with_paths(options: Mapping[str, Any], paths_of: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of paths as such."""
+    named = ((name, options[name]) for name, kind in paths_of.items() if kind is not None)
+    return {
+        name: [Path(one) for one in value] if isinstance(value, list) else Path(value)
+        for name, value in named
+        if value is not None
+    }
+
+
+def _with_copies(
+    names: Sequence[str], options: Mapping[str, Any], paths_of: Mapping[str, Any], stack: ExitStack
+) -> dict[str, Any]:
+    """Return the parameters in which there are places that a command cannot read as they are, with
+    copies in their place: what is on other machines and, where data are not by IRI, tables of
+    databases."""
+    places = {
+        name: {one: _place_in(one) for one in _listed(options[name]) if isinstance(one, str)}
+        for name in names
+    }
+    if not any(places.values()):
+        return {}
+    from policy_engine.data.places.spelling import is_database, is_place  # noqa: PLC0415 (as used)
+
+    def is_copied(place: Any, name: str) -> bool:
+        return is_place(place) and (paths_of[name] is not None or not is_database(place))
+
+    if not any(is_copied(place, name) for name in names for place in places[name].values()):
+        return {}
+    from policy_engine.data.places.copies import copying  # noqa: PLC0415 (as used)
+
+    copy = stack.enter_context(copying())
+    changes = {}
+    for name in names:
+        copies = {
+            one: f"{one[: len(one) - len(place)]}{copy(place)}"
+            for one, place in places[name].items()
+            if is_copied(place, name)
+        }
+        value = options[name]
+        is_list = isinstance(value, list | tuple)
+        texts = [copies.get(one, one) for one in _listed(value)]
+        changes[name] = texts if is_list else next(iter(texts), value)
+    return changes
+
+
+def _place_in(option: str) -> str:
+    """Return the place that an option gives, behind its IRI if it has one."""
+    from policy_engine.data.places.spelling import is_database  # noqa: PLC0415 (as used)
+
+    if "=" not in option or is_database(option):
+        return option
+    [place] = parse_paths([option]).values()
+    return place
+
+
 def _takes_iris(signature: inspect.Signature, names: Sequence[str]) -> bool:
     """Tell whether the parameter `data` of a command are paths by IRI."""
     return "data" in names and "list[str]" in str(signature.parameters["data"].annotation)
@@ -122,7 +201,7 @@ def _catalogued(path: Path, stack: ExitStack) -> list[str]:
     """Return the data of a catalog as `--data` gives them, to be read as it says until the end."""
     from policy_engine.api.catalogs import open_catalog  # noqa: PLC0415 (as used)
 
-    data = stack.enter_context(open_catalog(path))
+    data = stack.enter_context(open_catalog(path))  # its copies, too, are for the local engine
     return [f"{iri}={place}" for iri, place in data.items()]
 
 

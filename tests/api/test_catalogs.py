@@ -1,8 +1,9 @@
 import duckdb
 import pytest
 from building import anonymize, permission, policy
+from small_s3 import small_s3
 
-from policy_engine import apply_policy, open_catalog
+from policy_engine import apply_policy, fetch_data, open_catalog
 from policy_engine.errors import DataError
 
 POLICY = policy(
@@ -102,3 +103,23 @@ def test_what_does_not_fit_the_ending_is_refused(catalog, more, text):
 def test_a_catalog_that_is_missing_is_told(tmp_path):
     with pytest.raises(DataError, match="C002"), open_catalog(tmp_path / "none.yaml"):
         pass
+
+
+def test_a_file_of_another_machine_has_the_format_of_its_media_type(catalog, monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "SECRET")
+    with small_s3() as bucket:
+        bucket.objects["/bucket/export"] = b"ZIP|x\n7|a\n7|b\n"
+        place = f"127.0.0.1:{bucket.server_address[1]}"
+        url = f"s3://bucket/export?endpoint_override={place}&scheme=http&region=x"
+        more = "    mediaType: text/csv\n    dialect: {delimiter: '|'}\n"
+        path = catalog(more, text=CATALOG.replace("people.csv", f'"{url}"'))
+        assert released(path) == ["7", "7"]
+        with fetch_data({"http://x.org/People": url, "http://x.org/B": "b.csv"}) as data:
+            assert data["http://x.org/B"] == "b.csv"
+            assert data["http://x.org/People"].read_bytes() == bucket.objects["/bucket/export"]
+
+
+def test_in_python_another_machine_is_asked_only_by_name():
+    with pytest.raises(DataError, match=r"C019 .*fetch_data"):
+        apply_policy(POLICY, {"http://x.org/People": "https://x.org/people.csv"})

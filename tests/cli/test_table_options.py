@@ -1,9 +1,15 @@
+import hashlib
 import json
+import sqlite3
+import tempfile
+from contextlib import closing
 
 import pytest
 from building import DATASET, PEOPLE, people_policy
+from small_s3 import small_s3
 from typer.testing import CliRunner
 
+from policy_engine.certificate.record import read_record
 from policy_engine.cli import app
 from policy_engine.cli.parsing import parse_paths
 from policy_engine.errors import DataError, RequestError
@@ -76,6 +82,10 @@ def test_standard_input_has_a_format_that_is_known():
         (["sqlite:a=b.db#t"], {"": "sqlite:a=b.db#t"}),
         (["postgresql://h/d?sslmode=require#t"], {"": "postgresql://h/d?sslmode=require#t"}),
         (["http://x.org/P=duckdb:a=b.db#t"], {"http://x.org/P": "duckdb:a=b.db#t"}),
+        (["s3://b/year=2020/a.csv"], {"": "s3://b/year=2020/a.csv"}),
+        (["https://h/a.csv?sign=b"], {"": "https://h/a.csv?sign=b"}),
+        (["http://x.org/P=https://h/a.csv?s=b"], {"http://x.org/P": "https://h/a.csv?s=b"}),
+        (["http://x.org/P=a.csv"], {"http://x.org/P": "a.csv"}),
     ],
 )
 def test_a_place_is_told_from_an_iri(options, paths):
@@ -113,3 +123,31 @@ def test_a_catalog_gives_data_in_the_place_of_their_option(catalog, tmp_path):
 def test_data_are_given_by_one_of_both_options(tmp_path):
     with pytest.raises(RequestError, match="Missing option '--data', or '--catalog'"):
         run("apply", "policy.jsonld", "--output", str(tmp_path / "out.csv"))
+
+
+def test_a_command_of_one_table_reads_that_of_a_database(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+        database.execute("CREATE TABLE t AS SELECT 'Ann' AS name, 20 AS age")
+        database.commit()
+    assert "Ann" in run("show", f"sqlite:{tmp_path}/a.db#t").stdout
+    with pytest.raises(DataError, match=r"C019 .*no table 'u'"):
+        run("show", f"sqlite:{tmp_path}/a.db#u")
+
+
+def test_what_is_on_another_machine_is_fetched_and_gone_at_the_end(tmp_path, monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "SECRET")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "copies"))
+    (tmp_path / "copies").mkdir()
+    (tmp_path / "policy.jsonld").write_text(people_policy())
+    out, record = tmp_path / "out" / "people.csv", tmp_path / "record.json"
+    with small_s3() as bucket:
+        bucket.objects["/bucket/people.csv"] = PEOPLE.encode()
+        place = f"127.0.0.1:{bucket.server_address[1]}"
+        url = f"s3://bucket/people.csv?endpoint_override={place}&scheme=http&region=x"
+        data = ("--data", f"{DATASET}={url}", "--output", str(out), "--record", str(record))
+        run("apply", str(tmp_path / "policy.jsonld"), *data)
+    [given] = read_record(record.read_text()).inputs
+    assert given.location == "s3://bucket/people.csv?***"
+    assert given.digest == hashlib.sha256(PEOPLE.encode()).hexdigest()
+    assert [*(tmp_path / "copies").iterdir()] == []

@@ -19,5 +19,6 @@ def read_place(place: str) -> "pa.Table":
     if kind in DATABASE_FILES:
         return read_duckdb(place) if kind == "duckdb" else read_sqlite(place)
     kinds = join_names((*DATABASE_FILES, SERVERS[0]))
-    message = f"No table is read from {redacted(place)!r}. Known are files, folders and {kinds}."
-    raise DataError.of("C019", message)
+    message = f"{redacted(place)!r} is on another machine. Known are files, folders and {kinds}."
+    hint = "In Python, fetch_data gives files of other machines for as long as a block."
+    raise DataError.of("C019", message, hint)
