@@ -194,7 +194,7 @@ def _implied_counts(one: JudgedTable, number: int) -> _CountCells:
     verdict, codes = one.verdict, one.made.table.codes
     members = one.made.members[number]
     units = Contributions(members.rows, members.units, len(codes)).units_in
-    about = codes, units, (), one.made.nested
+    about = codes, units, one.made.settled, one.made.nested
     shares, rests = line_shares(*about), line_rests(*about)
     evidence = CellEvidence(units=units, group_share=shares, rest_of_line=rests)
     statistic = ShownStatistic(Statbarn.FREQUENCIES, evidence)
@@ -256,7 +256,7 @@ def _rests(cells: _CountCells) -> dict[int, dict[int, RestGoals]]:
     is_group = cells.is_primary & cells.is_for(Reason.GROUP_DISCLOSURE) & (units > 0)
     most = NEARLY_ALL if profile.max_group_share is None else profile.max_group_share
     result: dict[int, dict[int, RestGoals]] = {}
-    for key in range(codes.shape[1]):
+    for key in (one for one in range(codes.shape[1]) if one not in cells.table.made.settled):
         settled = [place for place in range(codes.shape[1]) if place != key]
         about = codes, units, settled, cells.table.made.nested
         shares, rests = line_shares(*about), line_rests(*about)

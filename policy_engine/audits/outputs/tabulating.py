@@ -83,7 +83,8 @@ class TableRows:
     columns. `sets` are the keys, by their numbers, of each part of the table: its cells, and the
     totals over the others. With `fills`, every combination of the keys is a row of the table.
     `numbers` are those of the rows in the whole data, None where each unit has one row. Of keys
-    that are `nested`, each value of the first one of a pair lies in one of the second.
+    that are `nested`, each value of the first one of a pair lies in one of the second. By those
+    that are `settled`, rows were chosen: they are just those of the data that have the only value.
     """
 
     keys: tuple[CodedColumn, ...]
@@ -93,6 +94,7 @@ class TableRows:
     fills: bool = False
     numbers: Counts | None = None
     nested: tuple[tuple[int, int], ...] = ()
+    settled: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +115,7 @@ class Tabulation:
     the cells of each of its measures. A model, all of which is shown or nothing, says how many rows
     it is of: those that are `counted`. What it is made of are the rows that were `chosen`, by their
     numbers. `row_counts` (rows,) say how many of these each row of the table has.
-    Keys of it are `nested`."""
+    Keys of it are `nested`, or `settled`."""
 
     table: ResultTable
     sets: Counts
@@ -124,6 +126,7 @@ class Tabulation:
     chosen: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     row_counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     nested: tuple[tuple[int, int], ...] = ()
+    settled: frozenset[int] = frozenset()
 
 
 def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulation:
@@ -154,7 +157,7 @@ def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulatio
             present = Contributions(groups, units, len(all_codes), column).present
             is_present = ~np.isnan(column)
         statistic, figures = _EVIDENCE[FUNCTIONS[one.function]](
-            one, CellRows(present, whole, all_codes, rows.nested)
+            one, CellRows(present, whole, all_codes, rows.nested, rows.settled)
         )
         measures.append(Measure(one.name, (statistic, *_row_statistics(one, present, statistic))))
         values.append(figures)
@@ -177,6 +180,7 @@ def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulatio
         chosen=own_numbers[own_numbers >= 0],
         row_counts=whole.rows_in,
         nested=rows.nested,
+        settled=rows.settled,
     )
 
 
@@ -204,12 +208,13 @@ def _part(codes: Counts, chosen: Sequence[int], rows: TableRows) -> tuple[Counts
 @dataclass(frozen=True, eq=False)
 class CellRows:
     """The rows of each cell: those that have a value, all, and the codes of the cells, of keys some
-    of which are `nested`."""
+    of which are `nested`, or `settled`."""
 
     present: Contributions
     whole: Contributions
     codes: Counts
     nested: tuple[tuple[int, int], ...] = ()
+    settled: frozenset[int] = frozenset()
 
 
 Evaluated = tuple[ShownStatistic, Figures]
@@ -222,8 +227,8 @@ def _frequency(one: ShownAggregate, cells: CellRows) -> Evaluated:
         units=units,
         rows=present.rows_in,
         left_out=cells.whole.units_in - units if one.column else None,
-        group_share=line_shares(cells.codes, units, nested=cells.nested),
-        rest_of_line=line_rests(cells.codes, units, nested=cells.nested),
+        group_share=line_shares(cells.codes, units, cells.settled, cells.nested),
+        rest_of_line=line_rests(cells.codes, units, cells.settled, cells.nested),
     )
     return _statistic(one, evidence), present.rows_in.astype(np.float64)
 
