@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.components import first_numbers
 
 Residues = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -273,7 +274,8 @@ def _vanishing(rows: Residues, columns: NDArray[np.intp], prime: int) -> Residue
 
 def alike_multiples(rows: Residues, prime: int) -> NDArray[np.int64]:
     """Return a number from 0 on for each column, the same for those that are multiples of each
-    other, and -1 for columns of zeros: combinations vanish in all columns of a number, or none."""
+    other, and -1 for columns of zeros: combinations vanish in all columns of a number, or none.
+    They are in the order of the first column of each."""
     numbers = np.full(rows.shape[1], -1, np.int64)
     some = np.flatnonzero(rows.any(axis=0))
     if not len(some):
@@ -281,7 +283,7 @@ def alike_multiples(rows: Residues, prime: int) -> NDArray[np.int64]:
     values = np.ascontiguousarray(rows[:, some].T)
     _divide(values, values[np.arange(len(values)), (values != 0).argmax(axis=1)], float(prime))
     words = np.random.default_rng().integers(1, 2**63, rows.shape[0], np.uint64)
-    numbers[some] = np.unique(values.astype(np.uint64) @ words, return_inverse=True)[1].reshape(-1)
+    numbers[some] = first_numbers(values.astype(np.uint64) @ words)
     return numbers
 
 

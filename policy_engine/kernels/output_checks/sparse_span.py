@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled
+from policy_engine.kernels.components import first_numbers
 from policy_engine.kernels.output_checks.released_span import reciprocal, residue
 
 Residues = NDArray[np.float64]
@@ -109,12 +110,11 @@ class SparseRows:
 
     def alike_columns(self) -> Counts:
         """Return a number from 0 on for each column, the same for those of the same rows; -1 for
-        columns of none: (columns,)."""
+        columns of none: (columns,). They are in the order of the first column of each."""
         words = np.random.default_rng().integers(1, 2**63, self.count, np.uint64)
         sums, numbers = np.zeros(self.width, np.uint64), np.full(self.width, -1, np.int64)
         np.add.at(sums, self.columns, words[self.members])
-        unique = np.unique(sums[self.covered], return_inverse=True)[1].reshape(-1)
-        numbers[self.covered] = unique
+        numbers[self.covered] = first_numbers(sums[self.covered])
         return numbers
 
 

@@ -20,6 +20,9 @@ from policy_engine.release.output_ledger.met_limits import too_many_populations
 from policy_engine.release.output_ledger.spans import PRIMES, TOO_LARGE, cells_of, light_faults
 from policy_engine.release.output_ledger.unit_owners import AtomOwners
 
+_COMMON = 2
+"""How many values do not count, at most: nothing, and what most have."""
+
 
 def amount_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
     """Yield the fresh cells that tell, with others, something of a column about too few owners who
@@ -33,10 +36,8 @@ def amount_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
             own = contributing_table(trial, table, is_counted)
             if not _is_other(trial, table, own, column):
                 continue
-            # That a figure tells by itself of few who have a rare value is judged as its cell is.
-            alone = {*_small_numbers(trial, own)} if place else set[int]()
             for system in linear_systems(trial, own, [f"{AMOUNTS}{column}"]):
-                yield from _faults_beyond(trial, system, alone)
+                yield from _faults_of(trial, system, are_judged=place > 0)
 
 
 def contributing_table(trial: Trial, table: AtomTable, is_counted: NDArray[np.bool_]) -> AtomTable:
@@ -75,28 +76,21 @@ def _told_numbers(trial: Trial, column: str) -> list[int]:
     return [*numbers]
 
 
-def _small_numbers(trial: Trial, table: AtomTable) -> list[int]:
-    """Return the populations of the answer that are of fewer owners than are enough."""
-    own = {*trial.numbers}
-    sizes = {one: int(table.owners.sizes[(table.members == one).any(axis=0)].sum()) for one in own}
-    return [one for one, size in sizes.items() if size < table.owners.least]
+def _judged(system: LinearSystem) -> NDArray[np.bool_]:
+    """Return which new rows tell by themselves of few who have a rare value, (rows,), and of as
+    many as a figure of a cell may that is judged by itself: of enough different values."""
+    sizes = system.rows.sums(system.owners.sizes.astype(np.float64))
+    return np.asarray(system.is_fresh & (sizes >= system.owners.least - _COMMON), np.bool_)
 
 
-def _faults_beyond(trial: Trial, system: LinearSystem, alone: set[int]) -> Iterator[Fault]:
-    """Yield the faults of cells whose populations do not tell of too few by themselves."""
-    for fault in _faults_of(trial, system):
-        cells = [one for one in fault.cells if trial.numbers[one] not in alone]
-        if cells:
-            yield fault
-
-
-def _faults_of(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
+def _faults_of(trial: Trial, system: LinearSystem, *, are_judged: bool) -> Iterator[Fault]:
     if system.is_too_large:
         places = cells_of(trial, system, system.fresh_numbers)
         yield Fault(TOO_LARGE, places, too_many_populations(system))
         return
     for _ in range(PRIMES):
-        faults = [*light_faults(trial, system, random_prime())]
+        is_judged = _judged(system) if are_judged else None
+        faults = [*light_faults(trial, system, random_prime(), is_judged)]
         yield from faults
         if faults:
             return

@@ -185,7 +185,7 @@ class _CellAtoms(NamedTuple):
         rows = places[table.members]
         words = np.append(np.random.default_rng().integers(1, 2**63, len(numbers), np.uint64), 0)
         names = words.astype(np.uint64)[rows].sum(axis=0)
-        rows = rows[:, np.unique(names, return_index=True)[1]]
+        rows = rows[:, np.sort(np.unique(names, return_index=True)[1])]
         layers, columns = np.nonzero(rows >= 0)
         pairs = rows[layers, columns], columns, len(numbers), rows.shape[1]
         populations = SparseRows.of_pairs(*pairs)

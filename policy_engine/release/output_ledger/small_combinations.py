@@ -52,7 +52,8 @@ class SmallCombinations:
 
     `numbers` are the class of each atom, (atoms,), -1 where all vanish, and `values` what each
     combination is in the first atom of a class, (classes, combinations); `shares` are those of
-    owners in a class. `coefficients` are (rows, combinations).
+    owners in a class. `coefficients` are (rows, combinations). `judged` are the rows that may tell
+    what they tell by themselves, in classes, those in the most of them first: (judged, classes).
     """
 
     system: LinearSystem
@@ -62,6 +63,7 @@ class SmallCombinations:
     shares: NDArray[np.int64]
     coefficients: Residues
     limit: TimeLimit
+    judged: _Masks
 
     @classmethod
     def of_system(
@@ -70,9 +72,11 @@ class SmallCombinations:
         prime: int,
         is_open: _Masks | None = None,
         limit: TimeLimit | None = None,
+        is_judged: _Masks | None = None,
     ) -> "SmallCombinations":
         """Return those of a system, over atoms that are all of fewer owners than are enough; those
-        that are `open`, (atoms,), do not matter."""
+        that are `open`, (atoms,), do not matter. What rows tell by themselves that are `judged`,
+        (rows,), is no matter either."""
         is_small = system.owners.are_small
         is_meant = np.ones(len(is_small), np.bool_) if is_open is None else ~is_open
         large = np.flatnonzero(~is_small & is_meant)
@@ -97,7 +101,9 @@ class SmallCombinations:
             own = own.constrained(columns[first[order]]).alone()
         numbers = np.full(len(is_small), -1, np.int64)
         numbers[columns] = classes
-        return cls(system, prime, numbers, values[first], shares, own.coefficients, limit)
+        judged = np.zeros(system.rows.count, np.bool_) if is_judged is None else is_judged
+        is_in = _in_classes(system, judged, numbers, columns[first])
+        return cls(system, prime, numbers, values[first], shares, own.coefficients, limit, is_in)
 
     def told(self, *, is_known_free: bool) -> "Iterator[ToldCombination]":
         """Yield the new rows that tell together of too few owners, or of which it
@@ -182,13 +188,25 @@ class SmallCombinations:
         return (units, units) if is_sum else (None, None)
 
     def _is_known(self, vector: Residues, *, is_free: bool) -> bool:
-        """Return whether a combination may be told: it is of enough owners, or was told before."""
+        """Return whether a combination may be told: it is of enough owners, or was told before, but
+        for judged rows of others."""
         support = np.append(vector != 0, np.False_)[self.numbers]
         if self.system.owners.are_enough(support):
             return True
+        rest = self._beyond_judged(vector)
         rows, count = self._ordered
-        earlier = rows[:count, self._fresh_count :]
-        return is_free and bool(in_span(earlier, vector[None, :], self.prime)[0])
+        earlier = rows[:count, self._fresh_count :] if is_free else rows[:0, self._fresh_count :]
+        return bool(in_span(earlier, rest[None, :], self.prime)[0])
+
+    def _beyond_judged(self, vector: Residues) -> Residues:
+        """Return what is left of a vector without multiples of judged rows of which no two have a
+        class in common, nor any with what is left: these tell nothing that none tells alone."""
+        rest = vector.copy()
+        for is_in in self.judged:
+            values = rest[is_in]
+            if len(values) and (values == values[0]).all():
+                rest[is_in] = 0.0
+        return rest
 
     @property
     def _fresh_count(self) -> int:
@@ -212,3 +230,13 @@ class SmallCombinations:
             fresh = (fresh + factors[:, number, None] * row) % self.prime
         numbers: list[int] = self.system.numbers[self.system.is_fresh][fresh.any(axis=0)].tolist()
         return numbers
+
+
+def _in_classes(
+    system: LinearSystem, is_row: _Masks, numbers: NDArray[np.int64], first: NDArray[np.int64]
+) -> _Masks:
+    """Return some rows of a system by whether they are in the first atom of each class: (rows,
+    classes). Those alone that are in no atom of no class, the largest first."""
+    rows = system.rows.chosen(is_row).dense() != 0
+    rows = rows[~rows[:, numbers < 0].any(axis=1)][:, first]
+    return np.asarray(rows[np.argsort(-rows.sum(axis=1), kind="stable")], np.bool_)

@@ -95,12 +95,15 @@ def _target_figures(
     return system_figures(trial.after, system, is_used, is_about, "withheld", ends)
 
 
-def light_faults(trial: Trial, system: LinearSystem, prime: int) -> Iterator[Fault]:
-    """Yield the cells that, together with others, tell of fewer owners than allowed."""
+def light_faults(
+    trial: Trial, system: LinearSystem, prime: int, is_judged: NDArray[np.bool_] | None = None
+) -> Iterator[Fault]:
+    """Yield the cells that, together with others, tell of fewer owners than allowed; not what rows
+    tell by themselves that are `judged`, (rows,)."""
     if not system.owners.are_small.any() or not system.is_fresh.any():
         return
     trial.limit.check()
-    small = SmallCombinations.of_system(system, prime, limit=trial.limit)
+    small = SmallCombinations.of_system(system, prime, limit=trial.limit, is_judged=is_judged)
     for combination in small.told(is_known_free=True):
         figures = partial(small.figures_of, combination, trial.after)
         yield Fault(FEW_DERIVED, cells_of(trial, system, combination.numbers), figures)

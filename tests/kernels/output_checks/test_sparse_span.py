@@ -52,9 +52,7 @@ def test_combinations_that_vanish_in_spanning_columns_vanish_in_all(seed):
 
 def test_columns_are_alike_where_they_are_in_the_same_rows():
     numbers = sparse(np.array([[1.0, 1, 0, 1, 0], [0, 0, 1, 1, 0]])).alike_columns().tolist()
-    assert numbers[0] == numbers[1]
-    assert len({*numbers}) == 4
-    assert numbers[4] == -1
+    assert numbers == [0, 0, 1, 2, -1]
 
 
 @pytest.mark.parametrize("seed", range(20))

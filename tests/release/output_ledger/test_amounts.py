@@ -1,10 +1,12 @@
 """What combinations of totals tell is of enough units that have something in the column."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from asking_cells import answer, counts, one_of
 
-from policy_engine.release.output_ledger import OutputCell, OutputLedger, UnitOwners
+from policy_engine.release.output_ledger import OutputCell, OutputLedger, Populations, UnitOwners
 
 UNITS, LEAST = 40, 3
 FEW, MANY, MORE, IDLE, LAZY = range(2), range(2, 10), range(10, 18), range(18, 24), range(24, 30)
@@ -82,3 +84,56 @@ def test_units_of_enough_persons_are_told(ledger):
 def test_nothing_is_asked_where_all_have_something(ledger):
     whole = counts(one_of(UNITS, range(30)), LEAST, measure="sum:pay")
     assert ledger.check_and_record(whole).codes == ()
+
+
+WHOLE, EARNING, MIXED = range(30), range(10), range(10, 20)
+"""What is left of all 30 without the others is of the last ten."""
+
+
+def codes_of(ledger, parts, *rare):
+    """Return the codes against totals of parts; all have something, some rare values."""
+    masks = [np.ones(UNITS, np.bool_), np.isin(np.arange(UNITS), [*rare, *range(30, UNITS)])]
+    found = []
+    for members in parts:
+        cell = OutputCell(0, "sum:pay", None, LEAST)
+        own = answer(one_of(UNITS, members), cell, contributing=lambda *_: masks)
+        found.append(ledger.check_and_record(own).codes)
+    return found
+
+
+@pytest.mark.parametrize("parts", [*permutations([WHOLE, EARNING, MIXED])])
+def test_a_figure_of_few_rare_values_does_not_help_to_tell_of_fewer(ledger, parts):
+    """Two of the mixed ones have rare values, and one of those that are left."""
+    found = codes_of(ledger, parts, *EARNING, 10, 11, 20)
+    assert found == [(), (), ("K043",)]
+
+
+def test_a_figure_of_few_rare_values_is_judged_as_its_cell_is(ledger):
+    assert codes_of(ledger, [MIXED, WHOLE], *EARNING, 10, 11) == [(), ()]
+
+
+def test_figures_of_few_rare_values_tell_nothing_together_where_nobody_is_in_both(ledger):
+    assert codes_of(ledger, [WHOLE, MIXED, range(20, 30)], *EARNING, 10, 20) == [()] * 3
+
+
+def test_figures_of_few_rare_values_of_which_one_is_in_the_other_tell_of_the_rest(ledger):
+    found = codes_of(ledger, [MIXED, range(10, 16)], 10, 11, 16)
+    assert found == [(), ("K043",)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_figures_tell_beside_one_of_few_is_found_in_any_order_of_rows(ledger, seed):
+    """Two cells less an earlier one leave three with rare values, and three are in the first."""
+    atoms = np.repeat(np.arange(4), [5, 4, 8, 5])  # Of two cells, and in the earlier one or not.
+    is_rare = np.concatenate([np.arange(n) < rare for n, rare in ((5, 2), (4, 1), (8, 5), (5, 2))])
+    order = np.random.default_rng(seed).permutation(len(atoms))
+    atoms, masks = atoms[order], [np.ones(len(atoms), np.bool_), is_rare[order]]
+    tables = np.where(atoms % 2 == 0, 0, -1), atoms // 2
+    found = []
+    for labels in tables:
+        count = int(labels.max()) + 1
+        cells = [OutputCell(place, "sum:pay", None, LEAST + 1) for place in range(count)]
+        own = Populations.of_labels(labels, count)
+        asked = answer(own, *cells, contributing=lambda *_: masks)
+        found.append(ledger.check_and_record(asked).codes)
+    assert found == [(), ("K043",)]
