@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from policy_engine.api.pandas_options import key_names
+from policy_engine.audits.outputs.chosen_keys import settled_keys
 from policy_engine.audits.outputs.filled_keys import can_be_filled, lies_in
 from policy_engine.audits.outputs.layout import GridLayout, Shares
 from policy_engine.audits.outputs.microdata import (
@@ -233,7 +232,7 @@ def tabulated(
         fills=request.fills or (fills and can_be_filled(coded_keys)),
         numbers=chosen.numbers,
         nested=_nested(keys, coded_keys, nested),
-        settled=_settled(keys, coded_keys, rows),
+        settled=settled_keys(keys, coded_keys, rows),
     )
     return tabulate(table, request.aggregates)
 
@@ -252,35 +251,6 @@ def _nested(
 ) -> tuple[tuple[int, int], ...]:
     pairs = () if nested is None else nested.among(coded_keys)
     return tuple(pair for pair in pairs if all(isinstance(keys[one], str) for one in pair))
-
-
-def _settled(
-    keys: Sequence[Any], coded_keys: Sequence[CodedColumn], rows: Microdata
-) -> frozenset[int]:
-    """Return the keys by which rows were chosen. That rows which were chosen otherwise are all of
-    one region would tell something of each; that those of one region are tells nothing."""
-    whole = rows.whole
-    if whole is None:
-        return frozenset()
-    places = [
-        number
-        for number, (key, own) in enumerate(zip(keys, coded_keys, strict=True))
-        if isinstance(key, str) and key in whole.table.column_names and len(own.labels) == 1
-    ]
-    chosen = np.sort(rows.numbers[rows.numbers >= 0])
-    return frozenset(
-        one
-        for one in places
-        if np.array_equal(_rows_with(whole, keys[one], coded_keys[one]), chosen)
-    )
-
-
-def _rows_with(whole: Microdata, name: str, key: CodedColumn) -> Any:
-    """Return the numbers of the rows of the data that have the only value of a key, in order."""
-    every = coded(name, whole.column(name))
-    [label] = key.labels
-    codes = [code for code, one in enumerate(every.labels) if one == label]
-    return np.flatnonzero(np.isin(every.codes, codes) & (whole.units >= 0))
 
 
 def _presence(name: str, column: Any) -> Any:
