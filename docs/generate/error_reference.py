@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from error_causes import CAUSES
+from error_examples import MESSAGES
+from error_remedies import REMEDIES
 
 from policy_engine.errors import AREAS, CODES, SECTIONS, DataError
 
@@ -24,8 +26,9 @@ is ever given a second meaning. A command ends with 0 where all is well, with 1 
 no (a policy with a mistake, a release that falls short, a request that is denied, a log that was
 changed), and with 2 where the question could not be answered.
 
-The examples are from `tests/policies/bad`, where each policy has one
-mistake or a few.
+Each code below has an example of what it looks like, and what to do about it. The policies of
+examples are in `tests/policies/bad`, where each has one mistake or a few. Where the message itself
+suggests something, that fits your case better than what is said here of all cases.
 """
 
 
@@ -75,6 +78,8 @@ def _area(letter: str, title: str, found: dict[str, Example]) -> Iterator[str]:
         meaning = CODES[code]
         section = f" ({SECTIONS[code]})" if code in SECTIONS else ""
         yield f"### {code}\n\n{meaning[0].upper()}{meaning[1:]}{section}.\n"
+        if code in REMEDIES:
+            yield f"**What to do:** {REMEDIES[code]}\n"
         if code in CAUSES:
             rows = (f"| {cause} | {remedy} |" for cause, remedy in CAUSES[code])
             yield "\n".join(["| what is wrong | what to do |", "|---|---|", *rows, ""])
@@ -82,6 +87,8 @@ def _area(letter: str, title: str, found: dict[str, Example]) -> Iterator[str]:
             example = found[code]
             link = f"[{example.policy}](../tests/policies/bad/{example.policy})"
             yield f"{link} gives:\n\n```text\n{example.line}\n```\n"
+        elif code in MESSAGES:
+            yield f"It looks like this:\n\n```text\n{code} {MESSAGES[code]}\n```\n"
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import re
 import error_reference
 import pytest
 from error_causes import CAUSES
+from error_examples import MESSAGES
+from error_remedies import REMEDIES
 from places import ROOT
 
 from policy_engine import errors
@@ -68,3 +70,31 @@ def test_an_example_has_few_other_mistakes(tmp_path):
 def test_a_missing_folder_of_examples_is_told(tmp_path):
     with pytest.raises(DataError, match="C002 There is no folder"):
         error_reference.page(tmp_path / "none")
+
+
+def sections():
+    """Return what the page has on each code."""
+    parts = re.split("^### ", error_reference.page(), flags=re.MULTILINE)[1:]
+    return {part[:4]: part for part in parts}
+
+
+def test_every_code_has_an_example_and_says_what_to_do():
+    found = sections()
+    for code in CODES:
+        assert re.search(rf"^```text\n(?:\d+:\d+: )?{code} ", found[code], re.MULTILINE), code
+        assert ("**What to do:** " in found[code]) != ("| what to do |" in found[code]), code
+
+
+def test_nothing_is_said_of_what_is_no_code_or_said_twice():
+    assert set(MESSAGES) | set(REMEDIES) <= set(CODES)
+    assert not set(MESSAGES) & set(error_reference.examples(error_reference.BAD))
+    assert not set(REMEDIES) & set(CAUSES)
+
+
+def test_an_example_is_in_the_words_of_the_sources():
+    nodes = [node for path in SOURCES for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    known = "\n".join({one for one in texts if isinstance(one, str)})
+    for code, message in MESSAGES.items():
+        parts = [message[place : place + 8] for place in range(0, len(message) - 7, 4)]
+        assert sum(part in known for part in parts) >= 0.3 * len(parts), (code, message)
