@@ -124,7 +124,7 @@ CODES = {
     "R008": "pseudonyms that link the rows of one person across classes",
     "R009": "no generalisation, or no cells to suppress, within the limit on suppression",
     "R010": "a lattice of generalisations too large to search",
-    "R011": "more than one machine of the cluster, or its driver, can hold",
+    "R011": "more than a machine can hold: this one, one of the cluster, or its driver",
     "R012": "keys by which tables are not to be joined",
     "R013": "a masking that does not fit the values",
     "R014": "a sample that the rows do not allow",

@@ -19,10 +19,10 @@ def row_count(asset: str, catalog: Catalog) -> int | None:
         from pyarrow import parquet  # noqa: PLC0415 (slow to import)
 
         return int(parquet.read_metadata(path).num_rows)
-    return _estimate_lines(path) if dataset.format == "csv" else None
+    return estimate_lines(path) if dataset.format == "csv" else None
 
 
-def _estimate_lines(path: Path) -> int | None:
+def estimate_lines(path: Path) -> int | None:
     """Return about how many lines a file has, estimated from its beginning."""
     with path.open("rb") as file:
         beginning = file.read(_BEGINNING)

@@ -40,6 +40,7 @@ from policy_engine.engines.identifiers import (
 )
 from policy_engine.engines.joining import join_tables
 from policy_engine.engines.label_measuring import measure_label
+from policy_engine.engines.memory_needs import held_in_memory
 from policy_engine.engines.missing_cells import count_missing, missing_in_table
 from policy_engine.engines.origins import origins_of
 from policy_engine.engines.persons import uncounted_persons
@@ -112,14 +113,16 @@ class LocalEngine:
     def read(self, step: Read, *, may_be_empty: bool = False) -> tuple[pa.Table, StoredData]:
         """Return the columns of the input, and where it is stored.
 
-        Raises DataError where it is damaged, or empty and may not be.
+        Raises DataError where it is damaged, too large for this machine (R011), or empty and may
+        not be.
         """
         self._progress("reading", 0, 0)
         if step.location == MEMORY:
             chosen = self._inputs[step.asset].select(list(step.columns))
             table = tables.with_inferred_marks(tables.plain_texts(chosen), chosen)
         else:
-            table = tables.read_table(Path(step.location), step.columns)
+            with held_in_memory(Path(step.location), step.columns):
+                table = tables.read_table(Path(step.location), step.columns)
         stored = self.stored(step)
         if table.num_rows == 0 and not may_be_empty:
             raise DataError.of("R001", "The table has no rows.", source=step.location)

@@ -26,13 +26,14 @@ from policy_engine.audits.membership.fitted.questions import Questions, read_que
 from policy_engine.audits.membership.fitted.target import FittedModel, align, open_target
 from policy_engine.audits.membership.learners import Learner
 from policy_engine.audits.membership.membership_labels import parse_truths
-from policy_engine.audits.membership.memory import available_memory, check_memory
+from policy_engine.audits.membership.memory import check_memory
 from policy_engine.audits.membership.observations import Bools
 from policy_engine.audits.membership.over_targets import spread_of
 from policy_engine.audits.membership.records import FittedFeatures, Records, digest_of
 from policy_engine.audits.membership.result import FittedTarget
 from policy_engine.audits.membership.shadows import TARGET, seed_of
 from policy_engine.audits.membership.splits import ModelCounts, make_splits
+from policy_engine.data.available_memory import available_memory
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import AuditError, did_you_mean, join_names

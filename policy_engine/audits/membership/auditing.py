@@ -25,7 +25,6 @@ from policy_engine.audits.membership.member_differences import (
     answer_differences,
     side_differences,
 )
-from policy_engine.audits.membership.memory import available_memory
 from policy_engine.audits.membership.observations import (
     Evidence,
     Observations,
@@ -62,6 +61,7 @@ from policy_engine.audits.membership.slices import record_slices
 from policy_engine.audits.membership.soundness import data_warnings
 from policy_engine.audits.membership.splits import Splits
 from policy_engine.audits.privacy.epsilon import EpsilonUpper, MembersAre
+from policy_engine.data.available_memory import available_memory
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, Problem, did_you_mean
 from policy_engine.kernels.estimates import NotApplicable

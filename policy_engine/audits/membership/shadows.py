@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.cache import Form, ModelAnswers, ModelCache, key_of
 from policy_engine.audits.membership.disturbing import disturbed_views, view_strengths
 from policy_engine.audits.membership.learners.learner import Learner, Trained, release_learner
-from policy_engine.audits.membership.memory import (
-    available_memory,
-    check_memory,
-    models_at_once,
-)
+from policy_engine.audits.membership.memory import check_memory, models_at_once
 from policy_engine.audits.membership.records import Records, digest_of
 from policy_engine.audits.membership.splits import Rows
+from policy_engine.data.available_memory import available_memory
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.versions import version_of
 

@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.audits.membership.memory import available_memory
+from policy_engine.data.available_memory import available_memory
 from policy_engine.decision.query.query_limits import (
     current_limits,
     disk_error,

@@ -52,7 +52,7 @@ class QueryProcesses:
     @classmethod
     def of(cls, settings: ServiceSettings) -> Self:
         """Return the processes of one that answers calls: its part of what all of them may use."""
-        from policy_engine.audits.membership.memory import available_memory  # noqa: PLC0415
+        from policy_engine.data.available_memory import available_memory  # noqa: PLC0415
 
         total = (settings.query_memory or available_memory() // 2) // settings.workers
         at_once = min(_MOST, os.cpu_count() or 1) // settings.workers

@@ -7,11 +7,7 @@ import pytest
 from policy_engine.audits.membership.cache import Form, ModelAnswers, ModelCache, key_of
 from policy_engine.audits.membership.learners import learner_of
 from policy_engine.audits.membership.learners.learner import NOT_PRIVATE
-from policy_engine.audits.membership.memory import (
-    available_memory,
-    check_memory,
-    models_at_once,
-)
+from policy_engine.audits.membership.memory import check_memory, models_at_once
 from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS
 from policy_engine.audits.membership.records import records_of_arrays
 from policy_engine.audits.membership.shadows import (
@@ -21,6 +17,7 @@ from policy_engine.audits.membership.shadows import (
     _report_progress,
     seed_of,
 )
+from policy_engine.data.available_memory import available_memory
 from policy_engine.errors import AuditError, OutputError
 from policy_engine.methods.audits.classifier import Estimator, Layer, Network
 
@@ -258,7 +255,7 @@ def test_available_memory_is_that_of_the_machine_or_its_container(tmp_path, monk
         "memory.stat": "anon 1\ninactive_file 1000000\n",
     }.items():
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr("policy_engine.audits.membership.memory._GROUPS", tmp_path)
+    monkeypatch.setattr("policy_engine.data.available_memory._GROUPS", tmp_path)
     assert available_memory() == 2_000_000
     (tmp_path / "memory.max").write_text("max\n")
     assert available_memory() > 2_000_000
