@@ -586,7 +586,7 @@ def _own() -> dict[str, Parameter]:
 
 def _parameter(one: Parameter) -> tuple[str, ...]:
     given = _asked(one.name, {**COLUMNS, **VALUES, **GUIDING}[one.name])
-    if one.name in ("pe:maxSuppression", "pe:loss"):
+    if one.name == "pe:loss":
         given = [*_asked("pe:algorithm", "full-domain"), *given]
     if one.name == "pe:buckets":
         given = [*_method("l-diversity"), *_asked("pe:algorithm", "bucketization"), *given]

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from policy_engine.engines.engine import EarlyStop
+from policy_engine.engines.suppression_gain import SuppressionGain
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.disclosure import (
@@ -122,9 +123,10 @@ class Outcome(_Frozen):
     """What a release with some setting would be: see `Utility` for the meaning of its figures.
 
     Without a privacy model there are no classes, and those figures are None. `seconds` is the time
-    for forming, measuring and attacking it, in every draw, without reading. `ended` describes the
-    search if its time limit ended it. `draws` are the releases that were made, the first of which
-    the other figures are of; there are none, and no `risk`, where nothing is attacked.
+    for forming, measuring and attacking it, in every draw, without reading. `gain` is what rows
+    were left out for, if it is known. `ended` describes the search if its time limit ended it.
+    `draws` are the releases that were made, the first of which the other figures are of; there are
+    none, and no `risk`, where nothing is attacked.
     """
 
     classes: int | None
@@ -132,6 +134,7 @@ class Outcome(_Frozen):
     global_certainty_penalty: float | None
     discernability: int | None
     suppressed: int
+    gain: SuppressionGain | None = None
     measurements: tuple[Measurement, ...]
     seconds: float
     ended: EarlyStop | None = None

@@ -48,7 +48,9 @@ def input_rows(plan: Plan, engine: Engine, earlier: Certificate | None) -> Input
     if earlier is not None and earlier.ended and plan.most_suppressed:
         message = "A time limit ended the search for this release: which rows it suppressed is not "
         raise DataError.of("V006", f"{message}known, nor how the others were masked.")
-    return InputRows(table, engine.released_rows(table, plan.require_anonymize(), plan.publish)[0])
+    return InputRows(
+        table, engine.released_rows(table, plan.require_anonymize(), plan.publish).table
+    )
 
 
 def known_rows(release: Release, engine: Engine) -> "pa.Table | None":

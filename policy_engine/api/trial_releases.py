@@ -154,6 +154,7 @@ class TrialReleases:
             rows_in=rows_in,
             sample=sample_figures(plan, sample),
             suppressed=made.suppressed,
+            gain=made.gain,
         )
         certified = certify(release, self.engine, written=written)
         _check_all_but_links(certified)
@@ -243,6 +244,7 @@ def _figures(certified: CertifiedRelease) -> Outcome:
         global_certainty_penalty=utility and utility.global_certainty_penalty,
         discernability=utility and utility.discernability,
         suppressed=certified.known_record.suppressed,
+        gain=certified.known_record.gain,
         measurements=certified.certificate.measurements,
         seconds=0.0,
     )

@@ -233,6 +233,7 @@ def _record(
         rows_joined=release.rows_in if joined else None,
         sampled=release.sample.rows if release.sample else None,
         suppressed=release.suppressed,
+        gain=release.gain,
         suppressed_cells=release.suppressed_cells,
         held_out=release.held_out,
         moves=Moves(unmoved=moves.unmoved, expected=moves.expected) if moves else None,

@@ -11,6 +11,7 @@ from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.commitment import Commitment, Hexadecimal
 from policy_engine.data.places.copies import origin_of
 from policy_engine.data.storage import Location
+from policy_engine.engines.suppression_gain import SuppressionGain
 from policy_engine.errors import CertificateError, DataError, PolicyError
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.plan.plan import EngineName
@@ -57,8 +58,9 @@ class Record(BaseModel):
 
     `release` is the digest of the output, `place` where it was written, empty for a table in
     memory. `sampled` rows are those of the sample, None if all were used. Of those, `suppressed`
-    rows were left out, `held_out` rows kept for the audit of a model; `suppressed_cells` were
-    nulled, by column, where single cells are. `moves` tells how many rows have kept their values,
+    rows were left out, for the `gain` where classes were formed without outlying rows, `held_out`
+    rows kept for the audit of a model; `suppressed_cells` were nulled, by column, where single
+    cells are. `moves` tells how many rows have kept their values,
     where these were permuted. `taxonomies` has their digests, by name; `utility`
     includes suppressed rows and, for a model, is that of its training table. If several inputs
     were joined, `input` is the first, `joined` are the others, and `rows_joined` is the number of
@@ -82,6 +84,7 @@ class Record(BaseModel):
     rows_joined: Count | None = None
     sampled: Count | None = None
     suppressed: Count = 0
+    gain: SuppressionGain | None = None
     suppressed_cells: Mapping[str, Count] = Field(default_factory=dict)
     held_out: Count = 0
     moves: Moves | None = None
@@ -134,6 +137,7 @@ class Record(BaseModel):
         absent |= {"sampled"} if self.sampled is None else set()
         absent |= set() if self.suppressed_cells else {"suppressed_cells"}
         absent |= set() if self.moves else {"moves"}
+        absent |= set() if self.gain else {"gain"}
         return self.model_dump(mode="json", exclude={"nonce", "earlier", *absent})
 
 

@@ -60,6 +60,7 @@ def _row_numbers(record: "Record") -> dict[str, Any]:
         "rows_in": record.rows_in,
         **({} if record.sampled is None else {"rows_sampled": record.sampled}),
         "rows_suppressed": record.suppressed,
+        **({} if record.gain is None else {"suppression_gain": record.gain.model_dump()}),
         **({"cells_suppressed": record.suppressed_cells} if record.suppressed_cells else {}),
         "rows_held_out": record.held_out,
     }

@@ -14,6 +14,7 @@ from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.preparation import PreparedTable
 from policy_engine.engines.reading_back import range_end
 from policy_engine.engines.suppressing import null_cells
+from policy_engine.engines.suppression_gain import SuppressionGain
 from policy_engine.errors import DataError
 from policy_engine.kernels import full_domain, grid, mondrian, polish
 from policy_engine.kernels.axis import Axis
@@ -34,8 +35,8 @@ class Grouping:
     `suppressed` counts the rows that are not in a class, and `suppressed_cells` the cells that were
     suppressed, by column, where single ones are. The cells of `numeric` columns are numbers, those
     of `typed` columns have the type of the input; `doubts` are warnings, and `evidence` is what
-    was seen when classes were microaggregated. If the time limit was reached, `open` counts what
-    was not yet examined in the `stage`.
+    was seen when classes were microaggregated. `gain` is what outlying rows were suppressed for.
+    If the time limit was reached, `open` counts what was not yet examined in the `stage`.
     """
 
     classes: Partition
@@ -48,6 +49,7 @@ class Grouping:
     typed: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     evidence: ClassEvidence | None = None
+    gain: SuppressionGain | None = None
 
 
 IsOver = Callable[[], bool]

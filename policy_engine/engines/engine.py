@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +20,7 @@ from policy_engine.data.storage import (
     tree_digest,
 )
 from policy_engine.engines.samples import SampleEvidence
+from policy_engine.engines.suppression_gain import SuppressionGain
 from policy_engine.errors import InternalError
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
@@ -63,11 +64,12 @@ def silent(_stage: str, _done: int, _total: int) -> None:
     """Report nothing."""
 
 
-Stage = Literal["partitioning", "polishing", "searching the lattice"]
+Stage = Literal["partitioning", "polishing", "searching the lattice", "leaving rows out"]
 _LEFT_TEXTS = {
     "partitioning": "parts that could perhaps be cut further",
     "polishing": "classes that were not gone over to the end",
     "searching the lattice": "combinations of heights that could be better",
+    "leaving rows out": "set of rows that was not tried",
 }
 
 
@@ -164,12 +166,22 @@ class TableMeasurements:
         return self.totals.rows if self.totals else self.rows_in_buckets
 
 
+class LeftRows(NamedTuple):
+    """The rows of a table, in its engine's own kind, that are left when others were `suppressed`,
+    and what that gained, None for nothing that is known."""
+
+    table: Any
+    suppressed: int = 0
+    gain: SuppressionGain | None = None
+
+
 @dataclass(frozen=True)
 class AnonymizedTable:
     """A table that was anonymised, in its engine's own kind, and how it came to be.
 
     A release by buckets has its `sensitive` values in a second table, and others None.
-    `suppressed` of its `rows` input rows are left out, and `suppressed_cells` by column are nulled,
+    `suppressed` of its `rows` input rows are left out, for the `gain` where it is known, and
+    `suppressed_cells` by column are nulled,
     where single ones are; `missing_cells` of capped columns were missing before. The `approximated`
     columns were first cut at quantiles, since they have too many values. `early_stop` tells how the
     time limit ended the search, if it did; `salt` is what the pseudonyms are this release's own by,
@@ -186,6 +198,7 @@ class AnonymizedTable:
     rows: int
     sensitive: Any = field(default=None, repr=False)
     suppressed: int = 0
+    gain: SuppressionGain | None = None
     suppressed_cells: Mapping[str, int] = field(default_factory=dict)
     missing_cells: Mapping[str, int] = field(default_factory=dict)
     approximated: tuple[str, ...] = ()
@@ -397,9 +410,8 @@ class Engine(Protocol):
         """
         ...
 
-    def released_rows(self, table: Any, step: Anonymize, output: Publish) -> tuple[Any, int]:
-        """Return the rows of a table that are not suppressed when classes are formed, and how many
-        are."""
+    def released_rows(self, table: Any, step: Anonymize, output: Publish) -> "LeftRows":
+        """Return the rows of a table that are not suppressed when classes are formed."""
         ...
 
     def guide(self, table: Any, fitting: "GuideFitting") -> Any:

@@ -24,6 +24,7 @@ from policy_engine.engines.engine import (
     FIRST_ROWS,
     AnonymizedTable,
     EarlyStop,
+    LeftRows,
     Progress,
     StoredData,
     TableMeasurements,
@@ -319,17 +320,16 @@ class LocalEngine:
         written = self._read_stored(output)
         return look_at_table(table, step, self.taxonomies, written, unmasked)
 
-    def released_rows(
-        self, table: pa.Table, step: Anonymize, output: Publish
-    ) -> tuple[pa.Table, int]:
-        """Return the rows of a table that are not suppressed when classes are formed, and how many
-        are. Raises the errors of `anonymize`."""
+    def released_rows(self, table: pa.Table, step: Anonymize, output: Publish) -> LeftRows:
+        """Return the rows of a table that are not suppressed when classes are formed. Raises the
+        errors of `anonymize`."""
         if not step.recoding.max_suppression:
-            return table, 0
+            return LeftRows(table)
         _, prepared = self._prepare(table, step, output)
         grouping = self._classes(table, prepared, step, output)
         kept = np.sort(grouping.classes.order)
-        return (table.take(from_numpy(kept)) if grouping.suppressed else table), grouping.suppressed
+        left = table.take(from_numpy(kept)) if grouping.suppressed else table
+        return LeftRows(left, grouping.suppressed, grouping.gain)
 
     def _classes(
         self,
@@ -342,7 +342,18 @@ class LocalEngine:
         words = partial(self._row_words, table, step, output)
         check_feasible(overview(prepared), step)
         is_over = deadline(self._time_limit) or never
-        return form_classes(prepared, step, self._progress, words, output.cells, is_over)
+
+        def form(rows: PreparedTable) -> Grouping:
+            return form_classes(rows, step, self._progress, words, output.cells, is_over)
+
+        grouping = form(prepared)
+        if not step.suppresses_outlying_rows:
+            return grouping
+        from policy_engine.engines.trimmed_classes import TrimmableTable  # noqa: PLC0415 (as used)
+
+        hidden, _ = self._prepare(table, step, output)
+        encode = partial(prepare, step=step, taxonomies=self.taxonomies, released=output.columns)
+        return TrimmableTable.of(hidden, step, prepared, encode, form).trimmed(grouping, is_over)
 
     def guide(self, table: pa.Table, fitting: GuideFitting) -> pa.Table:
         """Return a table with the targets of its rows in hidden columns. Raises as `fit` does."""
@@ -375,6 +386,7 @@ class LocalEngine:
             released_table,
             rows=prepared.rows,
             suppressed=grouping.suppressed,
+            gain=grouping.gain,
             suppressed_cells=grouping.suppressed_cells,
             missing_cells=count_missing(
                 step.columns, {name: one.column for name, one in prepared.quasi.items()}

@@ -24,7 +24,7 @@ _SETTING_OWNERS |= {"fanout": "interval", "precision": "interval"}
 """The generalization that each setting belongs to."""
 _ORDERED = ("set", "centroid")
 _OPTIONS = {
-    "mondrian": ("partitioning", "dimensionality", "score", "polish"),
+    "mondrian": ("partitioning", "dimensionality", "score", "polish", "maxSuppression"),
     "full-domain": ("maxSuppression", "loss"),
     "microaggregation": (),
     "local-suppression": (),
@@ -39,6 +39,7 @@ last is their default."""
 _TAKES_WILDCARDS = ("mondrian", "local-suppression")
 _MOST_SUPPRESSED_COLUMNS = 62
 _MULTIDIMENSIONAL = {"partitioning": "relaxed", "score": None, "polish": True}
+_MULTIDIMENSIONAL |= {"maxSuppression": None}
 """Options that a grid lacks, with the value that it lacks; None for any value."""
 
 
@@ -199,11 +200,11 @@ def option_conflicts(values: Mapping[str, Any]) -> Iterator[Finding]:
     algorithm = values.get("algorithm", "mondrian")
     if algorithm not in _OPTIONS:
         return
-    for other, options in _OPTIONS.items():
-        for name in options if other != algorithm else ():
-            if name in values:
-                message = f"{name} is an option of {other}. The algorithm is {algorithm!r}."
-                yield Finding("M003", name, message)
+    for name in dict.fromkeys(name for options in _OPTIONS.values() for name in options):
+        owners = [one for one, options in _OPTIONS.items() if name in options]
+        if name in values and algorithm not in owners:
+            message = f"{name} is an option of {' and '.join(owners)}. "
+            yield Finding("M003", name, f"{message}The algorithm is {algorithm!r}.")
     if algorithm == "bucketization" and UNIQUE_KEPT in values:
         message = f"{UNIQUE_KEPT} is about rows with sensitive values, and buckets have none. "
         yield Finding("M003", UNIQUE_KEPT, f"{message}The algorithm is {algorithm!r}.")

@@ -46,6 +46,9 @@ def permutation_conflicts(
         message = f"{PERMUTING} permutes the values of classes that are cut by "
         message += f"{join_names(_ALGORITHMS, 'or')}. Given: {algorithm!r}."
         yield Finding("M003", "algorithm", message)
+    if options.get("maxSuppression"):
+        message = f"{PERMUTING} leaves no row out: classes of permuted values have no cells that a "
+        yield Finding("M003", "maxSuppression", f"{message}row could widen.")
     for name, value in _ONLY.items():
         if options.get(name, value) != value:
             message = f"{name} is {options[name]!r}. Where values are permuted, classes follow "

@@ -25,6 +25,8 @@ Algorithm = Literal[
 ON_CLUSTERS = ("mondrian", "microaggregation", "local-suppression", "accuracy-guided")
 """Algorithms that treat parts of a table, or few tuples instead of its rows, so that a cluster
 can."""
+SUPPRESSING = ("mondrian", "full-domain")
+"""Algorithms that may leave rows out."""
 Buckets = Literal["anatomy", "distinct-l"]
 Loss = Literal[
     "loss",
@@ -48,8 +50,8 @@ class RecodingOptions(BaseModel):
     until each row matches k rows; bucketization publishes quasi-identifiers as they are, and
     sensitive values in a table of their own, by bucket.
 
-    `partitioning`, `dimensionality`, `score` and `polish` are Mondrian's; `max_suppression`,
-    the share of rows that may be left out, and `loss`, what is made least, are full-domain's.
+    `partitioning`, `dimensionality`, `score` and `polish` are Mondrian's; `loss`, what is made
+    least, is full-domain's. `max_suppression` is the share of rows that either may leave out.
     `buckets` are bucketization's: a value at most once in a bucket, or some distinct values in it.
     The `guide` of accuracy-guided classes says which predictions, and what stands for a class.
     `max_unique_kept` is the greatest share of the released rows that may be unique on the columns

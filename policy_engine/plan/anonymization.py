@@ -129,7 +129,7 @@ class Anonymization(BaseModel):
         return is_exact and len(columns.sensitive) == 1 and not any(conflicts)
 
     def _fits_permutation(self) -> bool:
-        columns, options = self.columns, self.recoding.model_dump()
+        columns, options = self.columns, self.recoding.model_dump(by_alias=True)
         about = [one.notation for one in self.models if one.is_about_values]
         roles = self._names_by_role()
         conflicts = [*permutation_conflicts(options, [*self.methods], roles, about)]
@@ -155,6 +155,11 @@ class Anonymization(BaseModel):
     def is_in_buckets(self) -> bool:
         """Whether the sensitive values are published by bucket, in a table of their own."""
         return self.recoding.algorithm == "bucketization"
+
+    @property
+    def suppresses_outlying_rows(self) -> bool:
+        """Whether rows may be left out where the cells of others gain more."""
+        return self.recoding.algorithm == "mondrian" and self.recoding.max_suppression > 0
 
     @property
     def is_permuted(self) -> bool:

@@ -8,7 +8,7 @@ from policy_engine.methods import Finding, Method, parameters
 from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.methods.masking import ColumnMasking, ImageMasking
 from policy_engine.methods.perturbation import Perturbation
-from policy_engine.methods.recoding import RecodingOptions
+from policy_engine.methods.recoding import SUPPRESSING, RecodingOptions
 from policy_engine.methods.sampling import Sampling
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize, Mask, Sample
@@ -87,7 +87,7 @@ def change_parameters(step: Anonymize, setting: Setting) -> Anonymize:
         for finding in parameter_findings(type(step.methods[notation]), values, notation)
     ]
     recoding = step.recoding
-    if step.models and recoding.algorithm == "full-domain" and _SUPPRESSION in setting:
+    if _may_suppress(step) and _SUPPRESSION in setting:
         values = recoding.model_dump(by_alias=True) | {_SUPPRESSION: setting[_SUPPRESSION]}
         findings = parameter_findings(RecodingOptions, values, recoding.algorithm)
         problems += map(_problem, findings)
@@ -98,6 +98,12 @@ def change_parameters(step: Anonymize, setting: Setting) -> Anonymize:
         notation: type(step.methods[notation])(**v) for notation, v in values_by_method.items()
     }
     return step.model_copy(update={"methods": methods, "recoding": recoding})
+
+
+def _may_suppress(step: Anonymize) -> bool:
+    """Tell whether an algorithm may leave rows out."""
+    is_free = step.recoding.dimensionality == "multi" and not step.is_permuted
+    return bool(step.models) and step.recoding.algorithm in SUPPRESSING and is_free
 
 
 def _problem(finding: Finding) -> Problem:
@@ -123,8 +129,7 @@ def _class_parameters(plan: Plan) -> tuple[str, ...]:
     step = plan.require_anonymize()
     methods = [type(one) for one in step.methods.values() if isinstance(one, Method)]
     names = {name for kind in methods for name in parameters(kind)}
-    is_suppressing = step.models and step.recoding.algorithm == "full-domain"
-    return tuple(sorted(names | ({_SUPPRESSION} if is_suppressing else set())))
+    return tuple(sorted(names | ({_SUPPRESSION} if _may_suppress(step) else set())))
 
 
 def _maskings(plan: Plan) -> Iterator[ColumnMasking]:

@@ -20,6 +20,7 @@ from policy_engine.engines.engine import (
 )
 from policy_engine.engines.origins import rows_at, with_origins
 from policy_engine.engines.samples import SampleEvidence, SampleFigures
+from policy_engine.engines.suppression_gain import SuppressionGain
 from policy_engine.errors import DataError, OutputError, Problem
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.methods.generative import GenerativeMeasurement
@@ -43,7 +44,8 @@ class Release(BaseModel):
     `output` is its location, with the sha-256 of its bytes; `sources` are the same for the inputs,
     none if an existing output is measured without them; `rows_in` is the number of rows that were
     anonymised, or trained on, before the `sample` was drawn, if there is one. `suppressed` rows
-    were left out, `suppressed_cells` nulled, by column, where single ones are; `approximated`
+    were left out, for the `gain` where that is known, and `suppressed_cells` nulled, by column,
+    where single ones are; `approximated`
     columns were first cut at quantiles; `ended` describes the search if its time limit ended it.
     For a model, `sanitised` is its training table, and `held_out` the number of rows kept for its
     audit. `attacks` are the measurements of the plan's audits, `synthetic_attacks` those of attacks
@@ -64,6 +66,7 @@ class Release(BaseModel):
     rows_in: int = 0
     sample: SampleFigures | None = None
     suppressed: int = 0
+    gain: SuppressionGain | None = None
     suppressed_cells: Mapping[str, int] = Field(default_factory=dict)
     approximated: tuple[str, ...] = ()
     ended: EarlyStop | None = None
@@ -180,6 +183,7 @@ def run_plan(
         rows_in=rows_in,
         sample=sample_figures(plan, sample),
         suppressed=anonymous.suppressed,
+        gain=anonymous.gain,
         suppressed_cells=anonymous.suppressed_cells,
         approximated=anonymous.approximated,
         ended=anonymous.early_stop,
@@ -303,11 +307,13 @@ def sample_figures(plan: Plan, sample: SampleEvidence | None) -> SampleFigures |
 
 
 class MaskedTable(NamedTuple):
-    """A table with its columns masked, what was seen of them, and how many rows were left out."""
+    """A table with its columns masked, what was seen of them, how many rows were left out, and what
+    that gained."""
 
     table: Any
     evidence: "MaskingEvidence | None" = None
     suppressed: int = 0
+    gain: SuppressionGain | None = None
 
 
 def mask_rows(plan: Plan, engine: Engine, table: Any) -> MaskedTable:
@@ -319,18 +325,20 @@ def mask_rows(plan: Plan, engine: Engine, table: Any) -> MaskedTable:
     """
     if plan.mask is None:
         return MaskedTable(table)
-    kept, suppressed = engine.released_rows(table, plan.require_anonymize(), plan.publish)
-    return MaskedTable(*engine.mask(kept, plan.mask), suppressed)
+    left = engine.released_rows(table, plan.require_anonymize(), plan.publish)
+    return MaskedTable(*engine.mask(left.table, plan.mask), left.suppressed, left.gain)
 
 
 def anonymize_rows(plan: Plan, engine: Engine, masked: MaskedTable) -> AnonymizedTable:
     """Return the release of a table whose columns are masked."""
     step, suppressed = plan.require_anonymize(), masked.suppressed
-    step = step.keeping_rows() if suppressed else step
+    # A second choice among the rows that are left could leave out more than allowed.
+    step = step.keeping_rows() if plan.mask is not None else step
     table = guide_rows(step, plan.publish, engine, masked.table)
     anonymous = engine.anonymize(table, step, plan.publish)
     rows, left_out = anonymous.rows + suppressed, anonymous.suppressed + suppressed
-    return replace(anonymous, masked=masked.evidence, rows=rows, suppressed=left_out)
+    gain = masked.gain or anonymous.gain
+    return replace(anonymous, masked=masked.evidence, rows=rows, suppressed=left_out, gain=gain)
 
 
 def with_rows(sources: tuple[StoredData, ...], rows: int) -> tuple[StoredData, ...]:

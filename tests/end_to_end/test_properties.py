@@ -187,6 +187,7 @@ def is_text(values):
             {"partitioning": "relaxed", "polish": True},
             {"dimensionality": "single"},
             {"algorithm": "full-domain", "maxSuppression": 0.2},
+            {"partitioning": "relaxed", "maxSuppression": 0.2},
         ]
     ),
 )

@@ -87,6 +87,7 @@ MONDRIAN = st.one_of(
             "partitioning": st.sampled_from(["strict", "relaxed"]),
             "score": st.sampled_from(["span", "entropy", "loss"]),
             "polish": st.booleans(),
+            "maxSuppression": st.sampled_from([0.1, 0.3]),
         },
     ),
     st.just({"dimensionality": "single"}),

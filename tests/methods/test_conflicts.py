@@ -93,10 +93,12 @@ def option_codes(**given):
     return [(one.code, one.parameter) for one in option_conflicts(given)]
 
 
-def test_every_option_is_of_one_algorithm_or_of_both():
+def test_every_option_is_of_one_algorithm_but_suppression_of_two():
     own = {name for options in _OPTIONS.values() for name in options}
     assert own | {"algorithm", "missing", "maxUniqueKept"} == set(option_fields())
-    assert sum(map(len, _OPTIONS.values())) == len(own)
+    assert [name for name in own if sum(name in one for one in _OPTIONS.values()) > 1] == [
+        "maxSuppression"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -106,6 +108,7 @@ def test_every_option_is_of_one_algorithm_or_of_both():
         {"algorithm": "mondrian", "partitioning": "relaxed", "score": "span", "polish": True},
         {"dimensionality": "single", "partitioning": "strict", "polish": False},
         {"algorithm": "full-domain", "maxSuppression": 0.05, "loss": "precision"},
+        {"maxSuppression": 0.05, "partitioning": "relaxed"},
         {"missing": "wildcard"},
         {"algorithm": "full-domain", "missing": "category"},
     ],
@@ -121,13 +124,20 @@ def test_an_option_of_mondrian_is_misplaced_with_full_domain(name):
     assert finding.message == f"{name} is an option of mondrian. The algorithm is 'full-domain'."
 
 
-@pytest.mark.parametrize("name", ["maxSuppression", "loss"])
-def test_an_option_of_full_domain_is_misplaced_with_mondrian(name):
-    assert (
-        option_codes(**{name: 0})
-        == option_codes(**{name: 0, "algorithm": "mondrian"})
-        == [("M003", name)]
+def test_the_loss_of_full_domain_is_misplaced_with_mondrian():
+    assert option_codes(loss=0) == option_codes(loss=0, algorithm="mondrian") == [("M003", "loss")]
+
+
+def test_suppression_of_rows_is_of_two_algorithms():
+    [finding] = option_conflicts({"algorithm": "microaggregation", "maxSuppression": 0.1})
+    assert finding.message == (
+        "maxSuppression is an option of mondrian and full-domain. The algorithm is "
+        "'microaggregation'."
     )
+
+
+def test_a_grid_suppresses_no_rows():
+    assert option_codes(dimensionality="single", maxSuppression=0.1) == [("M003", "maxSuppression")]
 
 
 def test_full_domain_has_no_wildcards():

@@ -233,6 +233,8 @@ def _row_figures(certificate: Certificate, record: Record | None) -> Iterator[tu
         rows += f", {record.suppressed:,} suppressed" if record.suppressed else ""
         rows += f", {record.held_out:,} kept for the audit" if record.held_out else ""
     yield "rows", rows
+    if record and record.gain:
+        yield "suppression", str(record.gain)
     if record and record.moves:
         chance = f"{record.moves.expected:,.1f} expected by chance"
         yield "rows with all values as before", f"{record.moves.unmoved:,}, {chance}"

@@ -208,7 +208,7 @@ def runs_table(runs: "Sequence[Run]") -> Table:
             _optional(one.average_class_ratio, ".2f"),
             _optional(one.classes, ","),
             _optional(one.discernability, ","),
-            f"{one.suppressed:,}",
+            f"{one.suppressed:,}{f' ({one.gain})' if one.gain else ''}",
             escape(achieved),
             f"{one.seconds:.1f}{' (ended)' if one.ended else ''}",
         )

@@ -251,6 +251,8 @@ def _how(anonymize: Anonymize, engine: str) -> str:
     else:
         parts = [options.partitioning, f"{options.dimensionality}-dimensional"]
         parts += [f"score {options.score}", *(["polished"] if options.polish else [])]
+        most = options.max_suppression
+        parts += [f"at most {most:.4g} of the rows suppressed"] if most else []
     if options.missing == "wildcard":
         parts.append("missing values match any")
     if engine == "spark" and options.algorithm == "mondrian":

@@ -7,7 +7,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from policy_engine.engines.care_levels import CareLevel, can_merge, care_levels
+from policy_engine.engines.care_levels import CareLevel
 from policy_engine.engines.class_evidence import ClassEvidence
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.generalizations import Generalizer
@@ -22,20 +22,19 @@ from policy_engine.engines.microaggregating import (
 from policy_engine.engines.missing_cells import count_missing
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.permuting import check_persons, doubt_of_extremes, is_rare_end
-from policy_engine.engines.preparation import Overview, check_feasible
-from policy_engine.engines.spark.cell_ends import with_end_columns
+from policy_engine.engines.preparation import check_feasible
 from policy_engine.engines.spark.classes import MARK, SEEN, ClassFormation, read_seen
 from policy_engine.engines.spark.coded_frames import ClassWork, CodedFrame, make_coding
 from policy_engine.engines.spark.coding import PERSON
+from policy_engine.engines.spark.formed_nodes import careful_formation, keeps_bounds
 from policy_engine.engines.spark.guided_frames import FormedFrame, GuidedFrame, with_input_types
-from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.near_parts import first_parts
-from policy_engine.engines.spark.nodes import RowNodes, first_cuts, make_ask
+from policy_engine.engines.spark.nodes import RowNodes, make_ask
 from policy_engine.engines.spark.suppressing import nulled_rows
+from policy_engine.engines.spark.trimming import trim_frame
 from policy_engine.engines.spark.values import arrow_schema, quote_name
+from policy_engine.engines.suppression_gain import SuppressionGain
 from policy_engine.errors import DataError
-from policy_engine.kernels.coarse import coarsen
-from policy_engine.kernels.layout import prepare
 from policy_engine.plan.steps import Anonymize, Publish
 
 
@@ -43,7 +42,8 @@ from policy_engine.plan.steps import Anonymize, Publish
 class AnonymizedFrame:
     """A release that is computed when it is used; a column `PERSON` identifies persons, if counted.
 
-    The first cuts of the `approximated` columns are at quantiles. `suppressed_cells` were nulled,
+    Of its `rows`, `suppressed` were left out, for the `gain`. The first cuts of the `approximated`
+    columns are at quantiles. `suppressed_cells` were nulled,
     by column, where single ones are; `missing_cells` of capped columns were missing before. The
     cells of `numeric` columns are numbers, as texts, those of `typed` columns values of the input;
     `formed` is what is known of classes by microaggregation, `doubts` are warnings.
@@ -53,6 +53,8 @@ class AnonymizedFrame:
     rows: int
     tasks: int
     approximated: tuple[str, ...] = ()
+    suppressed: int = 0
+    gain: SuppressionGain | None = None
     suppressed_cells: Mapping[str, int] = field(default_factory=dict)
     missing_cells: Mapping[str, int] = field(default_factory=dict)
     numeric: tuple[str, ...] = ()
@@ -73,15 +75,21 @@ def anonymize(
         return _microaggregate(frame, step, output, work)
     if step.recoding.guide is not None:
         return _guide(frame, step, output, work)
+    if step.suppresses_outlying_rows:
+        return _trim(frame, step, output, work)
     table = _coded(frame, step, output, work)
     work.progress("counting", table.rows, table.rows)
-    overview = table.overview()
-    check_feasible(overview, step)
-    for care in care_levels(step):
-        release = _form_release(table, output, overview, care)
-        if not can_merge(step, output.cells, care) or _keeps_bounds(release, step, output, work):
-            break
+    formed = careful_formation(table, output)
+    release = AnonymizedFrame(formed.frame(), table.rows, formed.tasks, formed.approximated)
     return _permuted(release, table, output) if step.is_permuted else release
+
+
+def _trim(frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork) -> AnonymizedFrame:
+    """Return the release without its outlying rows."""
+    trimmed = trim_frame(frame, step, output, work)
+    release = anonymize(trimmed.frame, step.keeping_rows(), output, work)
+    suppressed, rows = trimmed.suppressed, release.rows + trimmed.suppressed
+    return replace(release, rows=rows, suppressed=suppressed, gain=trimmed.gain)
 
 
 def _coded(frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork) -> CodedFrame:
@@ -198,12 +206,7 @@ def _suppress_cells(
 def _keeps_bounds(
     release: AnonymizedFrame, step: Anonymize, output: Publish, work: ClassWork
 ) -> bool:
-    """Tell whether the published classes, with equal cells merged, satisfy every bound."""
-    frame = release.frame
-    if output.cells == "bounds":
-        frame = with_end_columns(frame, step.columns.quasi_names)
-    measured = measure(frame, step, work.taxonomies, work.most_values, release.tasks)
-    return all(measurement.holds for measurement in measured.measurements)
+    return keeps_bounds(release.frame, release.tasks, step, output, work)
 
 
 def _microaggregate(
@@ -303,32 +306,3 @@ def _dominated(frame: DataFrame, formation: ClassFormation) -> tuple[dict[str, i
     names = dict.fromkeys(formation.peaks.values())
     counts_by_name = zip(names, row[1:], strict=True)
     return {name: count for name, count in counts_by_name if count is not None}, row[0]
-
-
-def _form_release(
-    table: "CodedFrame", output: Publish, overview: Overview, care: CareLevel
-) -> AnonymizedFrame:
-    """Return the release with classes formed at a level of care."""
-    step, work = table.step, table.work
-    cutting, constraint = care.cutting(step), table.constraint(overview.ancestries)
-    constraint = constraint._replace(size=care.least(step.k, table.rows))
-    axes, overall = table.axes(), tuple(h.overall for h in overview.histograms.values())
-    people, parts = table.no_rows(overall), table.parts(axes)
-    axes_from_afar = [
-        coarsen(axis, parts[dim]) if dim in parts else axis for dim, axis in enumerate(axes)
-    ]
-    nodes = first_cuts(
-        make_ask(table.frame, table.coding.codes, parts),
-        prepare(axes_from_afar, people, constraint, cutting),
-        table.root(parts),
-        table.limit,
-        lambda settled: work.progress("cutting", settled, table.rows),
-        parts,
-    )
-    tasks = min(table.tasks, len(nodes.rows))
-    formation = table.formation(output, overview, care)
-    coarse_columns = {step.columns.quasi_names[dim] for dim in parts} | set(table.coding.wide)
-    approximated = tuple(sorted(coarse_columns)) if len(nodes.rows) > 1 else ()
-    return AnonymizedFrame(
-        formation.output_frame(table.frame, nodes, tasks), table.rows, tasks, approximated
-    )

@@ -3,7 +3,7 @@
 import heapq
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 
 import numpy as np
@@ -30,7 +30,7 @@ from policy_engine.engines.generalizations.representatives import Means
 from policy_engine.engines.identifiers import redacted_column
 from policy_engine.engines.microaggregating import Cells as TaskCells
 from policy_engine.engines.microaggregating import NearFormation, partition_of
-from policy_engine.engines.spark.coding import PERSON, CodedRows, Coding
+from policy_engine.engines.spark.coding import CARRIED, PERSON, CodedRows, Coding
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.guided_rows import (
     GuidedFormation,
@@ -82,10 +82,13 @@ class ClassFormation:
 
         Where persons are counted, one more column `PERSON` identifies them.
         """
+        return self.frame_of_tasks(self.moved(coded, nodes, tasks), coded)
+
+    def moved(self, coded: DataFrame, nodes: RowNodes, tasks: int) -> DataFrame:
+        """Return coded rows moved to `tasks` tasks of about equal size, with their `node`."""
         placing = _placement_task(self.coding.codes, nodes, assign_tasks(nodes, tasks))
         placed_frame = coded.mapInArrow(placing, StructType([*coded.schema.fields, *_PLACE]))
-        moved_frame = placed_frame.repartitionById(tasks, "task").drop("task")
-        return self.frame_of_tasks(moved_frame, coded)
+        return placed_frame.repartitionById(tasks, "task").drop("task")
 
     def frame_of_tasks(self, moved: DataFrame, coded: DataFrame) -> DataFrame:
         """Return the output of coded rows that were moved to tasks, with their `node`."""
@@ -173,16 +176,17 @@ def _class_task(formation: ClassFormation) -> Task:
     def form(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         tables = list(gather_tables(batches))
         if tables:
-            yield from _TaskRows.of(formation, pa.concat_tables(tables)).output().to_batches()
+            yield from TaskRows.of(formation, pa.concat_tables(tables)).output().to_batches()
 
     return form
 
 
 @dataclass(frozen=True)
-class _TaskRows:
+class TaskRows:
     """The rows of a task: their codes, and the columns that stay unchanged.
 
-    Random `words` (rows,) order the rows with equal quasi-identifiers, where classes are near.
+    `carried` columns are not of the output. Random `words` (rows,) order the rows with equal
+    quasi-identifiers, where classes are near.
     """
 
     formation: ClassFormation
@@ -192,9 +196,11 @@ class _TaskRows:
     kept: Mapping[str, pa.Array]
     words: Ints | None
     person: pa.Array | None
+    carried: Mapping[str, pa.Array] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, formation: ClassFormation, table: pa.Table) -> "_TaskRows":
+    def of(cls, formation: ClassFormation, table: pa.Table) -> "TaskRows":
+        """Return the rows of a task, given as a table of coded rows with their `node`."""
         coding = formation.coding
         kept = {
             name: unchunk(table.column(f"kept{place}")) for place, name in enumerate(coding.kept)
@@ -206,9 +212,11 @@ class _TaskRows:
             wide[name] = one.encode(name, unchunk(table.column(f"wide{place}")))
             rows.codes[:, list(coding.quasi).index(name)] = wide[name].codes
         words = to_numpy(kept.pop(HASH)).astype(np.int64) if HASH in kept else None
-        return cls(formation, rows, node, wide, kept, words, person)
+        carried = {name: kept.pop(name) for name in coding.kept if name.startswith(CARRIED)}
+        return cls(formation, rows, node, wide, kept, words, person, carried)
 
     def output(self) -> pa.Table:
+        """Return the rows of the output, class by class."""
         quasi = {name: self._generalizer(name) for name in self.formation.coding.quasi}
         form = self._guided_classes if self.formation.guided else self._classes
         classes, cells = form(quasi)
@@ -270,15 +278,21 @@ class _TaskRows:
         made = formation.guided.classes(
             self.rows, self.node, quasi, self._axes(), formation.constraint
         )
-        return self._sort_within(made.rows, self._kept_ranks()), made.cells
+        return self._sort_within(made.rows, self.kept_ranks()), made.cells
 
-    def _kept_ranks(self) -> list[Ints]:
+    def kept_ranks(self) -> list[Ints]:
+        """Return the ranks of the unchanged values of every column, (rows,) each."""
         return [_ranks(array_marks(column)) for column in self.kept.values()]
 
     def _classes(self, quasi: Mapping[str, Generalizer]) -> tuple[Partition, TaskCells]:
         """Return the classes of all nodes, with rows ordered by their unchanged values, and the
         cells of columns."""
-        ranks = self._kept_ranks()
+        ranks = self.kept_ranks()
+        made = self._sort_within(self.partition(ranks), ranks)
+        return made, {name: one.cells(made) for name, one in quasi.items()}
+
+    def partition(self, ranks: list[Ints]) -> Partition:
+        """Return the classes of all nodes; `ranks` are those of unchanged values, (rows,) each."""
         orders, sizes = [], [np.zeros(1, np.int64)]
         near = self.formation.near
         for _, rows in group_by_node(self.node):
@@ -288,9 +302,7 @@ class _TaskRows:
             classes = self._near_partition(near, chosen) if near else self._partition(chosen)
             orders.append(ordered_rows[classes.order])
             sizes.append(np.diff(classes.starts))
-        order, starts = np.concatenate(orders), np.cumsum(np.concatenate(sizes))
-        made = self._sort_within(Partition(order, starts), ranks)
-        return made, {name: one.cells(made) for name, one in quasi.items()}
+        return Partition(np.concatenate(orders), np.cumsum(np.concatenate(sizes)))
 
     def _sort_within(self, classes: Partition, ranks: list[Ints]) -> Partition:
         leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
@@ -307,6 +319,11 @@ class _TaskRows:
             quasi = {name: with_codes(one, rows.codes[:, place]) for place, (name, one) in pairs}
             groups, _ = near.settled(groups, quasi, personal)
         return partition_of(groups)
+
+    def coded_axes(self) -> list[Axis]:
+        """Return the axes with the codes of these rows."""
+        pairs = enumerate(self._axes())
+        return [replace(axis, codes=self.rows.codes[:, dim]) for dim, axis in pairs]
 
     def _axes(self) -> list[Axis]:
         """Return the axes; columns with too many values have an axis of these rows."""

@@ -18,6 +18,8 @@ from policy_engine.engines.spark.targets import TARGET, TargetLookup
 from policy_engine.engines.spark.values import Lookup, Task, gather_tables, map_in_tasks, quote_name
 
 PERSON = "policy_engine__person"
+CARRIED = "policy_engine__carried"
+"""How the names of columns begin that are carried along with coded rows and decide nothing."""
 LABEL = "label"
 """The column of the codes of a label, if classes need it."""
 

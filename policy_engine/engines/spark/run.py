@@ -18,6 +18,7 @@ from policy_engine.engines.empty_texts import check_no_empty_texts
 from policy_engine.engines.engine import (
     FIRST_ROWS,
     AnonymizedTable,
+    LeftRows,
     Progress,
     StoredData,
     TableMeasurements,
@@ -65,6 +66,7 @@ from policy_engine.engines.spark.released_frames import (
 from policy_engine.engines.spark.sampling import rows_by_weight, sample_frame
 from policy_engine.engines.spark.statistics import tally_frame
 from policy_engine.engines.spark.targets import TargetLookup
+from policy_engine.engines.spark.trimming import trim_frame
 from policy_engine.engines.spark.unique_counts import unique_rows
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import arrow_schema, distinct_values
@@ -346,14 +348,28 @@ class SparkRun:
                 is_csv=kind.startswith("csv"),
             )
 
-    def released_rows(
-        self,
-        table: InputFrame,
-        step: Anonymize,  # noqa: ARG002 (of any engine)
-        output: Publish,  # noqa: ARG002 (likewise)
-    ) -> tuple[InputFrame, int]:
-        """Return all rows: only full-domain generalisation suppresses some, on the local engine."""
-        return table, 0
+    def released_rows(self, table: InputFrame, step: Anonymize, output: Publish) -> LeftRows:
+        """Return the rows of a table that are not suppressed when classes are formed. Raises the
+        errors of `anonymize`."""
+        if not step.suppresses_outlying_rows:
+            return LeftRows(table)
+        with running(self._engine.spark, "anonymizing"):
+            made = trim_frame(table.frame, step, output, self._work(table, output))
+        return LeftRows(table._replace(frame=made.frame), made.suppressed, made.gain)
+
+    def _work(self, table: InputFrame, output: Publish) -> ClassWork:
+        return ClassWork(
+            rows_per_task=self._engine.rows_per_task,
+            most_values=self._engine.most_values,
+            hold=self._hold,
+            progress=self._progress,
+            taxonomies=self.taxonomies,
+            key=self._key,
+            salt=self._salt,
+            is_csv=table.is_csv,
+            released=output.columns,
+            targets=table.targets,
+        )
 
     def guide(self, table: InputFrame, fitting: GuideFitting) -> InputFrame:
         """Return a table with the targets of its rows, which the driver works out.
@@ -375,18 +391,7 @@ class SparkRun:
         The first cuts are made here. Raises DataError where the table as a whole cannot satisfy the
         bounds, or the values of a column do not support its role.
         """
-        work = ClassWork(
-            rows_per_task=self._engine.rows_per_task,
-            most_values=self._engine.most_values,
-            hold=self._hold,
-            progress=self._progress,
-            taxonomies=self.taxonomies,
-            key=self._key,
-            salt=self._salt,
-            is_csv=table.is_csv,
-            released=output.columns,
-            targets=table.targets,
-        )
+        work = self._work(table, output)
         with running(self._engine.spark, "anonymizing"):
             release = anonymize(table.frame, step, output, work)
             frame = release.frame
@@ -406,6 +411,8 @@ class SparkRun:
         return AnonymizedTable(
             released,
             rows=release.rows,
+            suppressed=release.suppressed,
+            gain=release.gain,
             suppressed_cells=release.suppressed_cells,
             missing_cells=release.missing_cells,
             approximated=release.approximated,

@@ -33,7 +33,7 @@ UNSEEN = {
     "two places that do not go together": """
         constraint-on-rows-to-anonymize column-in-two-roles column-outside-the-target l-above-k
         l-with-t-closeness-and-alpha
-        max-suppression-with-mondrian method-twice order-of-a-prefix output-is-the-target
+        max-suppression-of-a-grid method-twice order-of-a-prefix output-is-the-target
         permission-against-prohibition polish-of-a-grid privacy-unit-is-a-quasi-identifier
         privacy-unit-is-pseudonymised prohibition-forbids-the-anonymization
         pseudonymised-quasi-identifier redacted-and-dropped relaxed-grid score-of-a-grid

@@ -13,7 +13,7 @@ from applying import asking
 from building import DATASET
 
 from policy_engine import apply_policy
-from policy_engine.engines.spark import anonymizing, coded_frames
+from policy_engine.engines.spark import coded_frames, formed_nodes
 
 CALL = ("taxonomies", "key", "cells")
 
@@ -65,7 +65,7 @@ def frame_of(session, table):
 @contextmanager
 def small_nodes(limit):
     """Let Spark cut nodes of more than `limit` rows from afar; tell into how many it cut."""
-    counts, first_cuts = [], anonymizing.first_cuts
+    counts, first_cuts = [], formed_nodes.first_cuts
 
     def counting(*arguments, **named):
         nodes = first_cuts(*arguments, **named)
@@ -74,7 +74,7 @@ def small_nodes(limit):
 
     with (
         patch.object(coded_frames, "WORTH_SHARING", limit),
-        patch.object(anonymizing, "first_cuts", counting),
+        patch.object(formed_nodes, "first_cuts", counting),
     ):
         yield counts
 
