@@ -1,5 +1,6 @@
 """The command that writes a first policy for a table."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -116,17 +117,20 @@ def _print(drafted: "DraftedPolicy", written: tuple[Path, ...], data: str) -> No
     from policy_engine.cli.tables.comparisons import runs_tables  # noqa: PLC0415
     from policy_engine.cli.tables.drafts import columns_table  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
+    from policy_engine.data.places.copies import origin_of  # noqa: PLC0415
+    from policy_engine.data.places.spelling import redacted  # noqa: PLC0415
 
     print_fitting(console(), columns_table(drafted.policy.columns))
     for table in runs_tables(drafted.runs):
         print_fitting(console(), table)
+    place = shlex.quote(redacted(origin_of(data)))
     left_out = [one.name for one in drafted.policy.columns if one.part == "left out"]
     lines = [f"left out, not released: {', '.join(left_out)}"] if left_out else []
     lines += [f"tried on {drafted.tried_rows:,} rows; k = {drafted.chosen_k} is proposed"]
     lines += [f"written: {path}" for path in written]
     lines += [
         "next:",
-        f"  policy-engine apply {written[0]} --data {data} --output release",
+        f"  policy-engine apply {written[0]} --data {place} --output release",
         f"  policy-engine test {written[1]}",
     ]
     for line in lines:

@@ -1,4 +1,6 @@
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 from typer.testing import CliRunner
@@ -32,6 +34,17 @@ def test_init_writes_a_policy_and_says_what_comes_next(data):
     assert "policy-engine apply loans.yaml --data loans.csv --output release" in result.output
     assert (data / "loans.yaml").exists()
     assert (data / "loans-tests.yaml").exists()
+
+
+def test_init_calls_a_policy_as_the_table_of_a_database(data):
+    with closing(sqlite3.connect(data / "bank.db")) as database:
+        database.execute("CREATE TABLE loans (zip TEXT, age INTEGER)")
+        database.executemany(
+            "INSERT INTO loans VALUES (?, ?)", [(f"{n % 9}", n) for n in range(90)]
+        )
+        database.commit()
+    result = run("sqlite:bank.db#loans", "--yes", "--k", "2")
+    assert "apply loans.yaml --data 'sqlite:bank.db#loans' --output release" in result.output
 
 
 @pytest.mark.usefixtures("data")

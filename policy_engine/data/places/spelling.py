@@ -26,8 +26,16 @@ def is_place(source: object) -> TypeGuard[str]:
 
 
 def source_name(source: str | Path) -> str:
-    """Return what the source of a table is called: the last part of its path, nothing secret."""
-    return Path(redacted(source) if is_place(source) else source).name
+    """Return what the source of a table is called: the last part of its path, or the name of a
+    table of a database; nothing secret."""
+    if not is_place(source):
+        return Path(source).name
+    place, _, table = redacted(source).partition("#")
+    return (
+        table.rpartition(".")[2]
+        if table and is_database(source)
+        else Path(place.partition("?")[0]).name
+    )
 
 
 def scheme(place: str) -> str:

@@ -39,5 +39,7 @@ def test_a_place_is_shown_without_what_is_secret(place, shown):
 
 
 def test_a_source_is_called_by_its_last_part_alone():
-    assert source_name("postgresql://ann:secret@h#t") == "ann:***@h#t"
+    assert source_name("postgresql://ann:secret@h/d#visits.people") == "people"
+    assert source_name("postgresql://ann:se#cret@h") == "ann:***@h"
+    assert source_name("https://h/data/people.csv?sign=secret") == "people.csv"
     assert source_name(Path("data/people.csv")) == "people.csv"
