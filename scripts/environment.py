@@ -73,13 +73,13 @@ class Environment:
         subprocess.run([self.python, *compiling], cwd=ROOT, check=False)
         stamp.touch()
 
-    def install_requirements(self, file: Path, cost: str) -> None:
-        """Install what a file lists, once per change of it. Raises InstallationError."""
+    def install_requirements(self, file: Path, cost: str, *more: str) -> None:
+        """Install what a file lists and `more`, once per change of it. Raises InstallationError."""
         self.make()
         stamp = self.folder / "installed"
         if not _is_newer(stamp, file):
             say(f"installing {file.name} of {file.parent.name} into {self.folder.name}: {cost}")
-            self.fetch([self.python, *_PIP, "install", "--requirement", file])
+            self.fetch([self.python, *_PIP, "install", "--requirement", file, *more])
             stamp.touch()
 
     def _fetch_packages(self, what: str) -> None:

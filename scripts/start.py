@@ -112,6 +112,9 @@ def build_pages(_: list[str]) -> int:
 def nightly(arguments: list[str]) -> int:
     """Run what takes too long for every change: hours on two cores."""
     install_chromium()
+    pipelines = Environment(ROOT / ".venv-pipelines")
+    cost = "200 MB to fetch, 900 MB of disk, a minute."
+    pipelines.install_requirements(ROOT / "pipelines" / "requirements.txt", cost, "--editable", ".")
     return build_pages([]) or test(["--hypothesis-profile=nightly", *arguments])
 
 
