@@ -12,17 +12,17 @@ but where just as many as are needed have something.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.outputs.few_values import LEAST_RANKED
 from policy_engine.audits.outputs.judging import dominance, judge_statistic
 from policy_engine.audits.outputs.model import CellEvidence, ShownStatistic, Statbarn
 from policy_engine.kernels.distinct_numbers import distinct_numbers
-from policy_engine.kernels.output_checks.value_histograms import can_have_more
+from policy_engine.kernels.output_checks.value_histograms import tell_counts
 from policy_engine.methods.output_checks.profile import OutputProfile
 from policy_engine.release.both_columns import are_enough_of_both
 from policy_engine.release.output_ledger import (
@@ -43,8 +43,6 @@ _TOLERANCE = 1e-9
 _MANY = 10
 """So many times as many units as are needed are many: who has which of common values is not known
 of them."""
-LEAST_RANKED = 10
-"""A column of fewer different values has neither percentiles nor modes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,9 +185,7 @@ class ToldDifferences:
         rarest = self._rarest(counts)
         if rarest is not None and column.is_wide:
             rows = np.bincount(column.codes[members & column.is_known])
-            is_few = counts < self.profile.min_units
-            if not _is_told(values, rows[rows > 0], is_few, self.profile.min_units):
-                rarest = None
+            rarest = rarest if self._are_told(values, rows[rows > 0], counts) else None
         evidence = total.evidence
         sizes = np.bincount(self.units[members], column.sizes[members])
         some = sizes[distinct_numbers(self.units[members & column.is_known])]
@@ -238,8 +234,7 @@ class ToldDifferences:
         rarest = self._rarest(counts[values != 0])
         if rarest is not None:
             rarest = int(counts.min())
-            is_few = counts < self.profile.min_units
-            if column.is_wide and not _is_told(values, counts, is_few, self.profile.min_units):
+            if column.is_wide and not self._are_told(values, counts, counts):
                 rarest = None
         evidence = CellEvidence(
             units=units,
@@ -281,6 +276,11 @@ class ToldDifferences:
             places = distinct_numbers(places * width + self.units[is_in]) // width
         counts = np.bincount(places, minlength=len(column.levels))
         return column.levels[counts > 0], counts[counts > 0]
+
+    def _are_told(self, values: Figures, rows: NDArray[np.int64], units: NDArray[np.int64]) -> bool:
+        """Return whether a total tells how many have each value, of rows and units (values,)."""
+        least = self.profile.min_units
+        return tell_counts(values.tolist(), rows.tolist(), (units < least).tolist(), least)
 
     def _rarest(self, counts: NDArray[np.int64]) -> int | None:
         """Return how many units have the value that the fewest have, of few values."""
@@ -324,10 +324,3 @@ def _levels(sizes: Figures) -> NDArray[np.int64]:
     levels = np.empty(len(sizes), np.int64)
     levels[order] = np.cumsum(is_new)
     return levels
-
-
-def _is_told(values: Figures, rows: NDArray[np.int64], is_few: Masks, least: int) -> bool:
-    """Return whether a total tells how many rows have each of few values."""
-    exact = [Fraction(one) for one in values.tolist()]
-    places = np.flatnonzero(is_few).tolist()
-    return not all(can_have_more(exact, rows.tolist(), place, least) for place in places)

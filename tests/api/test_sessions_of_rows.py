@@ -20,7 +20,7 @@ def visits():
     return frame.assign(
         region=np.array(["south", "north", "west"])[frame.place],
         diagnosis=np.where(frame.visit == 3, "rare", np.where(frame.visit, "flu", "cold")),
-        days=random.integers(2, 9, len(frame)),
+        days=random.integers(2, 12, len(frame)),
         drugs=random.normal(9, 2, len(frame)),
     )
 
@@ -92,7 +92,7 @@ def _dominated():
     frame = visits()
     own = frame[frame.person == 40].iloc[[0] * 2000].assign(days=3, visit=range(9, 2009))
     frame = pd.concat([frame, own], ignore_index=True)
-    return frame.assign(ill=frame.days == 3, drugs=frame.person / 8)
+    return frame.assign(ill=frame.days <= 4, drugs=frame.person / 8)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ time: some rows from two of them to a third, or from one to the two others.
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
-from math import gcd
+from math import gcd, isfinite
+from typing import Any
 
 
 def can_have_more(
@@ -29,6 +30,18 @@ def can_have_more(
         left[one] += times * first
         left[two] += times * second
     return True
+
+
+def tell_counts(
+    values: Sequence[Any], rows: Sequence[int], is_few: Sequence[bool], least: int
+) -> bool:
+    """Return whether a total and a number of rows tell how many `rows` have each of few values,
+    (values,) each: unless enough, the `least`, might have each of those that `few` have."""
+    if not all(map(isfinite, values)):
+        return True
+    exact = [Fraction(one) for one in values]
+    places = [place for place, is_it in enumerate(is_few) if is_it]
+    return not all(can_have_more(exact, rows, place, least) for place in places)
 
 
 _Triple = tuple[int, int, tuple[int, int, int]]

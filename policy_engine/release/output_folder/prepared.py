@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.explaining import confidential_verdict, public_verdict
+from policy_engine.audits.outputs.few_values import with_few_values
 from policy_engine.audits.outputs.fitted_models import ModelOutput
 from policy_engine.audits.outputs.judging import judge
 from policy_engine.audits.outputs.layout import GridLayout, ShownTable, lay_out
@@ -84,7 +85,7 @@ class PreparedOutput:
         of a ledger of outputs that then has it."""
         if self.made is None:
             return self
-        verdict = suppress_totals(self._with_blanks(judge(self.made.table, self.check)))
+        verdict = suppress_totals(self._with_blanks(self._by_rules(self.made)))
         if self.model is not None and not verdict.released.all():
             return replace(self, verdict=verdict)
         made = [one.made for one in (*earlier, self) if one.made and (one is self or one.verdict)]
@@ -100,7 +101,12 @@ class PreparedOutput:
     def judged_alone(self) -> "PreparedOutput":
         """Return it with the verdict of the rules alone: of a finished table."""
         assert self.made is not None  # noqa: S101 (a table)
-        return replace(self, verdict=self._with_blanks(judge(self.made.table, self.check)))
+        return replace(self, verdict=self._with_blanks(self._by_rules(self.made)))
+
+    def _by_rules(self, made: Tabulation) -> TableVerdict:
+        """Return what the rules say of each cell by itself."""
+        whole = with_few_values(made, self.check.profile.min_units)
+        return judge(whole.table, self.check)
 
     @property
     def open_cells(self) -> NDArray[np.bool_]:

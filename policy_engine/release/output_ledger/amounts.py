@@ -77,10 +77,11 @@ def _told_numbers(trial: Trial, column: str) -> list[int]:
 
 
 def _judged(system: LinearSystem) -> NDArray[np.bool_]:
-    """Return which new rows tell by themselves of few who have a rare value, (rows,), and of as
+    """Return which new rows tell by themselves of nobody who has a rare value, (rows,), or of as
     many as a figure of a cell may that is judged by itself: of enough different values."""
     sizes = system.rows.sums(system.owners.sizes.astype(np.float64))
-    return np.asarray(system.is_fresh & (sizes >= system.owners.least - _COMMON), np.bool_)
+    is_meant = (sizes == 0) | (sizes >= system.owners.least - _COMMON)
+    return np.asarray(system.is_fresh & is_meant, np.bool_)
 
 
 def _faults_of(trial: Trial, system: LinearSystem, *, are_judged: bool) -> Iterator[Fault]:

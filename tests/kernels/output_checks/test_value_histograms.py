@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.kernels.output_checks.value_histograms import can_have_more
+from policy_engine.kernels.output_checks.value_histograms import can_have_more, tell_counts
 
 
 def possible(values, counts, place, least):
@@ -52,3 +52,15 @@ def test_what_is_found_is_possible(values, counts, place, least):
     counts = counts[: len(values)]
     if can_have_more(fractions(*values), counts, place, least):
         assert possible(values, counts, place, least)
+
+
+@pytest.mark.parametrize(
+    ("values", "rows", "is_told"),
+    [
+        ([0.0, 137.77, 200.0], [40, 1, 40], True),
+        ([1.0, 3.0, 5.0], [30, 2, 30], False),
+        ([1.0, 3.0, float("inf")], [30, 2, 30], True),
+    ],
+)
+def test_a_total_tells_how_many_have_each_value_unless_enough_might_have_it(values, rows, is_told):
+    assert tell_counts(values, rows, [one < 10 for one in rows], 10) is is_told

@@ -121,6 +121,17 @@ def test_figures_of_few_rare_values_of_which_one_is_in_the_other_tell_of_the_res
     assert found == [(), ("K043",)]
 
 
+@pytest.mark.parametrize(("rare", "expected"), [((), ()), ((10,), ("K043",)), ((10, 11), ())])
+def test_a_figure_of_nobody_with_a_rare_value_is_judged_as_its_cell_is_not_one_of_one(
+    ledger, rare, expected
+):
+    units = np.arange(UNITS)
+    masks = [np.ones(UNITS, np.bool_), np.isin(units, [*EARNING, *rare])]
+    cell = OutputCell(0, "sum:pay", None, LEAST + 1)
+    asked = answer(one_of(UNITS, MIXED), cell, contributing=lambda *_: masks)
+    assert ledger.check_and_record(asked).codes == expected
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_what_figures_tell_beside_one_of_few_is_found_in_any_order_of_rows(ledger, seed):
     """Two cells less an earlier one leave three with rare values, and three are in the first."""

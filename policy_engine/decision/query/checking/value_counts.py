@@ -6,9 +6,7 @@ column has many values and other numbers of them would have the same total: of t
 than are enough, enough might have each.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +25,7 @@ from policy_engine.decision.query.checking.sql_nodes import (
     rows_of,
 )
 from policy_engine.decision.query.checking.unit_columns import is_unit
-from policy_engine.kernels.output_checks.value_histograms import can_have_more
+from policy_engine.kernels.output_checks.value_histograms import tell_counts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,11 +116,8 @@ def _untold(histograms: "pa.Table", least: int) -> list[int]:
 
 
 def _is_told(values: list[tuple[Any, int, int]], least: int) -> bool:
-    if not all(math.isfinite(value) for value, _, _ in values):
-        return True
-    exact, counts = [Fraction(value) for value, _, _ in values], [rows for _, rows, _ in values]
-    few = [place for place, (_, _, units) in enumerate(values) if units < least]
-    return not all(can_have_more(exact, counts, place, least) for place in few)
+    own, rows, units = zip(*values, strict=True)
+    return tell_counts(own, rows, [one < least for one in units], least)
 
 
 def _read(queries: EvidenceQueries, place: int) -> list[str]:

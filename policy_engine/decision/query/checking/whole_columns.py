@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from policy_engine.audits.outputs.few_values import LEAST_RANKED
 from policy_engine.audits.outputs.model import Statbarn
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.decision.query.checking.checked_query import (
@@ -28,7 +29,6 @@ from policy_engine.decision.query.checking.sql_nodes import named
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
-from policy_engine.release.telling_differences import LEAST_RANKED
 
 if TYPE_CHECKING:
     import pyarrow as pa
