@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute, types
 
-from policy_engine.data.taxonomy.known import known_taxonomy
+from policy_engine.data.taxonomy.known import KnownTaxonomy, known_codes, known_taxonomy
 from policy_engine.data.taxonomy.suggestion import suggest
 from policy_engine.engines.column_evidence import ColumnEvidence, gather_evidence
 from policy_engine.engines.column_roles import ColumnRole, propose_role
@@ -177,6 +177,10 @@ def _generalised(
         return column
     if evidence.kind in ("date", "date and time"):
         return replace(column, generalization="calendar")
+    if evidence.kind in ("integer", "text") and evidence.distinct <= _MOST_DRAFTED:
+        texts = compute.cast(values, pa.string()).unique().to_pylist()
+        if (codes := known_codes(filter(None, texts), column.name)) is not None:
+            return _with_taxonomy(column, codes)
     if evidence.kind == "text" and _are_codes(evidence):
         return replace(column, generalization="prefix")
     if evidence.kind in ("integer", "number") or _are_numbers(evidence.examples):
@@ -211,7 +215,8 @@ def _tail_warning(values: pa.ChunkedArray) -> str:
         return ""
     return (
         f"Its largest value is {(numbers.max() - middle) / spread:,.0f} times as far out as nearly "
-        "all others, so intervals may be wide: give it a weight, or code it from the top."
+        "all others, so intervals may be wide: let a few rows be left out (pe:maxSuppression), "
+        "or give it a weight."
     )
 
 
@@ -226,13 +231,17 @@ def _with_groups(
     counts = {value: count for value, count in counts.items() if value}
     taxonomy = known_taxonomy(counts, column.name)
     if taxonomy is not None:
-        reason = f"{column.reason} Its taxonomy is of {taxonomy.title}."
-        return replace(column, generalization="taxonomy", taxonomy=taxonomy.text, reason=reason)
+        return _with_taxonomy(column, taxonomy)
     if evidence.distinct <= _MOST_SETS:
         return column
     draft = suggest(counts, column.name, "frequency").to_csv()
     warning = "Its taxonomy is a draft by how often texts occur: look at it."
     return replace(column, generalization="taxonomy", taxonomy=draft, warning=warning)
+
+
+def _with_taxonomy(column: ProposedColumn, taxonomy: KnownTaxonomy) -> ProposedColumn:
+    reason = f"{column.reason} Its taxonomy is of {taxonomy.title}."
+    return replace(column, generalization="taxonomy", taxonomy=taxonomy.text, reason=reason)
 
 
 def spread_rows(table: pa.Table, most: int) -> pa.Table:

@@ -54,3 +54,12 @@ def test_what_a_person_says_holds():
     table = pa.table({"sex": ["m", "f"] * 100, "x": [n % 5 for n in range(ROWS)]})
     proposed = {one.name: one for one in propose_columns(table, {"x": "sensitive"})}
     assert (proposed["x"].part, proposed["x"].reason) == ("sensitive", "You said so.")
+
+
+def test_codes_of_occupations_have_their_taxonomy_as_numbers_too():
+    codes = [2512, 2513, 2221, 5120, 9111, 1120] * 20
+    table = pa.table({"isco08": codes, "age": list(range(120))})
+    [column, _] = propose_columns(table)
+    assert column.generalization == "taxonomy"
+    assert "2512;251;" in column.taxonomy
+    assert "ISCO-08" in column.reason

@@ -1,8 +1,10 @@
-"""Taxonomies of things that everybody names alike: countries, states, diseases.
+"""Taxonomies of things that everybody names alike: countries, states, diseases, occupations,
+industries.
 
 Countries are those of ISO 3166-1 by the regions of the United Nations (standard M49), states of the
 USA by the divisions and regions of the Census Bureau, codes of diseases by the categories and
-chapters of ICD-9 and ICD-10.
+chapters of ICD-9 and ICD-10, occupations by the groups of ISCO-08 (International Labour
+Organization), industries by the divisions and sections of NACE Rev. 2 (Eurostat).
 """
 
 import csv
@@ -48,10 +50,17 @@ def known_taxonomy(values: Iterable[str], name: str) -> KnownTaxonomy | None:
         paths = _paths_of(distinct, _places(file, codes))
         if paths is not None:
             return KnownTaxonomy(title, _text(paths))
-    for file in ("icd-9", "icd-10") if _OF_DISEASES.search(name) else ():
-        paths = _paths_of(distinct, _diseases(distinct, file))
+    return known_codes(distinct, name)
+
+
+def known_codes(values: Iterable[str], name: str) -> KnownTaxonomy | None:
+    """Return a taxonomy of codes that are known by the name of their column alone: of diseases,
+    occupations or industries; None where it tells of none, or most values are no such codes."""
+    distinct = sorted({value for value in values if value})
+    for pattern, title, paths_of in _CODES:
+        paths = _paths_of(distinct, paths_of(distinct)) if pattern.search(name) else None
         if paths is not None:
-            return KnownTaxonomy(f"diseases by the chapters of {file.upper()}", _text(paths))
+            return KnownTaxonomy(title, _text(paths))
     return None
 
 
@@ -102,6 +111,48 @@ def _diseases(values: Sequence[str], file: str) -> Mapping[str, _Path]:
         if category and place >= 0 and category <= rows[place]["last"]:
             paths[_key(value)] = (category, rows[place]["chapter"])
     return paths
+
+
+def _occupations(values: Sequence[str]) -> Mapping[str, _Path]:
+    """Return the minor, sub-major and major groups of codes of ISCO-08 of three or four digits."""
+    groups = {row["code"]: (row["group"], row["major group"]) for row in _rows("isco-08")}
+    codes = {value: value.strip() for value in values}
+    return {
+        _key(value): (f"{code[:3]}", *groups[code[:2]])
+        for value, code in codes.items()
+        if _OCCUPATION.fullmatch(code) and code[:2] in groups
+    }
+
+
+def _industries(values: Sequence[str]) -> Mapping[str, _Path]:
+    """Return the division and the section of codes of NACE Rev. 2, such as 62.01, 6201 or
+    J62.01."""
+    rows = _rows("nace-2")
+    firsts = [row["first"] for row in rows]
+    paths: dict[str, _Path] = {}
+    for value in values:
+        match = _INDUSTRY.fullmatch(value.strip().upper())
+        if match is None or match[2] in _NO_DIVISIONS:
+            continue
+        row = rows[bisect_right(firsts, match[2]) - 1]
+        if match[2] <= row["last"] and match[1] in ("", row["section"]):
+            paths[_key(value)] = (match[2], row["name"])
+    return paths
+
+
+_OCCUPATION = re.compile(r"[0-9]{3,4}")
+_INDUSTRY = re.compile(r"([A-U]?)([0-9]{2})(?:\.?[0-9]{1,2})?")
+_NO_DIVISIONS = frozenset(("00", "04", "34", "40", "44", "48", "54", "57", "67", "76", "83", "89"))
+"""Numbers that no division of NACE Rev. 2 has."""
+_OF_OCCUPATIONS = re.compile(r"isco|occup|profession|job", re.IGNORECASE)
+_OF_INDUSTRIES = re.compile(r"nace|industry|branch|sector|activity", re.IGNORECASE)
+_CODES = (
+    (_OF_DISEASES, "diseases by the chapters of ICD-9", lambda some: _diseases(some, "icd-9")),
+    (_OF_DISEASES, "diseases by the chapters of ICD-10", lambda some: _diseases(some, "icd-10")),
+    (_OF_OCCUPATIONS, "occupations by the groups of ISCO-08", _occupations),
+    (_OF_INDUSTRIES, "industries by the sections of NACE Rev. 2", _industries),
+)
+"""By what the name of a column tells of its codes."""
 
 
 def _category(value: str, file: str) -> str:

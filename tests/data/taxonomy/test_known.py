@@ -1,4 +1,5 @@
 import pytest
+from places import ROOT
 
 from policy_engine.data.taxonomy import read_taxonomy
 from policy_engine.data.taxonomy.known import known_taxonomy
@@ -66,3 +67,43 @@ def test_text_is_read_as_a_taxonomy():
     text = known_taxonomy(["Germany", "Côte d'Ivoire", "South Korea"], "country").text
     tree = read_taxonomy(text.encode(), "countries.csv")
     assert {"Germany", "Côte d'Ivoire", "South Korea", "Europe", "Africa"} <= set(tree.labels)
+
+
+def test_codes_of_occupations_are_grouped_by_their_digits():
+    it = "Information and communications technology professionals"
+    assert rows(["2512", "0110", "911", "9999", "2513"], "isco08") == [
+        "0110;011;Commissioned officers;Armed forces;*",
+        f"2512;251;{it};Professionals;*",
+        f"2513;251;{it};Professionals;*",
+        "911;911;Cleaners and helpers;Elementary occupations;*",
+        "9999;(other);(other);(other);*",
+    ]
+    assert rows(["2512", "2513", "2514"], "amount") is None
+
+
+def test_codes_of_industries_are_grouped_by_division_and_section():
+    assert rows(["62.01", "C10.1", "4711", "84"], "nace") == [
+        "4711;47;Wholesale and retail trade, repair of vehicles;*",
+        "62.01;62;Information and communication;*",
+        "84;84;Public administration and defence;*",
+        "C10.1;10;Manufacturing;*",
+    ]
+
+
+@pytest.mark.parametrize("code", ["04", "34.1", "A62", "00", "6", "62.0.1", "X62"])
+def test_what_is_no_division_of_nace_is_not_known(code):
+    assert f"{code};(other);(other);*" in rows([code, "01", "02", "03", "85"], "industry")
+
+
+def test_the_divisions_of_nace_are_88():
+    listed = rows([f"{n:02}" for n in range(100)], "nace")
+    assert sum("(other)" not in row for row in listed) == 88
+
+
+def test_isco_has_43_sub_major_groups_in_10_major_ones():
+    lines = (ROOT / "vocab" / "taxonomies" / "isco-08.csv").read_text("utf-8").splitlines()[1:]
+    codes = [line[:2] for line in lines]
+    assert len({*codes}) == len(codes) == 43
+    listed = rows([f"{code}1" for code in codes], "isco")
+    assert len({row.split(";")[2] for row in listed}) == 43
+    assert len({row.split(";")[3] for row in listed}) == 10
