@@ -120,7 +120,7 @@ GALLERY: Final = (
                 *("visits-statistics", _VISITS, "visits.csv", "statistics/statistics.csv"),
                 "--ledger budget.sqlite",
             ),
-            "policy-engine budget show budget.sqlite",
+            "policy-engine budget show --ledger budget.sqlite",
         ),
         samples.visits,
         extra="dp",

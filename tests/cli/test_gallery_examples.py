@@ -3,6 +3,7 @@
 import shlex
 
 import pytest
+import typer
 from places import POLICIES
 from typer.testing import CliRunner
 
@@ -46,3 +47,14 @@ def test_nothing_is_written_over(tmp_path):
 def test_an_example_that_there_is_not_is_refused_with_the_nearest():
     with pytest.raises(PolicyEngineError, match="Did you mean 'customer'"):
         example_named("custommer")
+
+
+@pytest.mark.parametrize("example", GALLERY, ids=lambda one: one.name)
+def test_commands_of_an_example_are_understood(example):
+    for line in example.commands:
+        program, *words = shlex.split(line)
+        assert program == "policy-engine"
+        command = typer.main.get_command(app)
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        command.make_context(command.name, words)
