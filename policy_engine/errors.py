@@ -19,7 +19,7 @@ PolicyEngineError
 """
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -595,6 +595,8 @@ def did_you_mean(
     The given name is never among them. It is given as it is `written`, where that differs.
     """
     names = sorted({*candidates} - {word})
+    if _is_many(word, names):
+        return ""
     best = nearest(word, names)
     matches = [best] if best else difflib.get_close_matches(word, names, n=3, cutoff=0.6)
     texts = (repr(written.get(name, name)) for name in matches)
@@ -604,6 +606,8 @@ def did_you_mean(
 def nearest(word: str, candidates: Iterable[str]) -> str:
     """Return the known name that a given one clearly means; empty where there is none."""
     names = sorted(set(candidates))
+    if _is_many(word, names):
+        return ""
     matches = difflib.get_close_matches(word, names, n=2, cutoff=0.6)
     if (
         len(matches) == 2
@@ -613,7 +617,13 @@ def nearest(word: str, candidates: Iterable[str]) -> str:
     return matches[0] if matches else ""
 
 
+def _is_many(word: str, names: Sequence[str]) -> bool:
+    """Tell whether comparing a word with names would take so long that nothing is suggested."""
+    return len(word) > _LONGEST_WORD or len(names) > _MOST_NAMES
+
+
 _CLEAR_MARGIN = 0.2
+_LONGEST_WORD, _MOST_NAMES = 200, 2_000
 
 
 def _likeness(one: str, other: str) -> float:

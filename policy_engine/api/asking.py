@@ -37,6 +37,7 @@ from policy_engine.decision.query.query_limits import (
 )
 from policy_engine.decision.query.showing_statistics import Name, shown_names, shown_rows
 from policy_engine.decision.query.tables import Tables
+from policy_engine.decision.telling import Telling, unchanged
 from policy_engine.engines.launching import Launcher, launch_engine
 from policy_engine.errors import DeniedError, PlanError, PolicyEngineError
 from policy_engine.plan.plan import Plan
@@ -86,6 +87,8 @@ class Asker:
     ledger_key: Key = None
     log: "DecisionLog | None" = None
     taxonomies: Mapping[str, Any] | None = None
+    told: Telling = unchanged
+    """What of a decision is told to who asks."""
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -108,7 +111,7 @@ class Asker:
         """The request, at one moment for the whole query."""
         state = self.world or World()
         now = state.model_copy(update={"time": state.time or datetime.now(UTC)})
-        request = StatisticsRequest(self.decider, self.assignee, self.purpose, now)
+        request = StatisticsRequest(self.decider, self.assignee, self.purpose, now, told=self.told)
         return replace(request, time_by="caller") if state.time else request
 
     @contextmanager
@@ -150,12 +153,14 @@ def ask_statistics(
         if granted.answer is None and log is not None and run:
             log.append(granted.decision)
     if granted.answer is None:
-        return QueryResult(permitted=False, decision=granted.decision, reasons=granted.reasons)
+        decision = asker.told(granted.decision)
+        return QueryResult(permitted=False, decision=decision, reasons=granted.reasons)
     try:
         table, cost = _answered(asker, granted, run=run)
     except DeniedError as error:
         return _denied(asker, granted, error, run=run)
-    return QueryResult(permitted=True, sql=text, table=table, decision=granted.decision, cost=cost)
+    decision = asker.told(granted.decision)
+    return QueryResult(permitted=True, sql=text, table=table, decision=decision, cost=cost)
 
 
 def with_statistics_hint(
@@ -182,7 +187,7 @@ def _denied(asker: Asker, granted: GrantedAnswer, error: DeniedError, *, run: bo
     decision = refused(granted.decision, reasons[0].message)
     if asker.log is not None and run:
         asker.log.append(decision)
-    return QueryResult(permitted=False, decision=decision, reasons=reasons)
+    return QueryResult(permitted=False, decision=asker.told(decision), reasons=reasons)
 
 
 @dataclass
@@ -225,7 +230,7 @@ class _LoggedCharging:
             if log is not None:
                 decision = self.asker.request.decide(dataset, allowed, history)
                 if not decision.permitted:
-                    raise DeniedError(no_statistics([dataset], decision.reason))
+                    raise DeniedError(no_statistics([dataset], self.asker.told(decision).reason))
                 log.append(decision)
         self.is_logged = True
 

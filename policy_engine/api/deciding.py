@@ -24,6 +24,7 @@ from policy_engine.data.storage import read_errors
 from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
 from policy_engine.decision.requests import check_name
+from policy_engine.decision.telling import Telling, unchanged
 from policy_engine.errors import RequestError
 from policy_engine.plan.spelling import respell_hierarchies
 from policy_engine.policy import (
@@ -218,6 +219,8 @@ def query_data(
     noise_key: Key = None,
     alternatives: bool = False,
     review: "AnswerReview | None" = None,
+    telling: Telling = unchanged,
+    compiled: Decider | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
@@ -246,7 +249,10 @@ def query_data(
     owner's secret `noise_key`, and from nothing else. With `alternatives`, nothing is answered, but
     the result's `comparison` says what suppression, rounding, noise and coarser groups would cost,
     and so how many small cells there are: it is for the owner alone. With a `review`, `checked` has
-    what a person may let out, to be written by `submit_answer`.
+    what a person may let out, to be written by `submit_answer`. The whole decision is logged,
+    and the result has what `telling` returns of it: all of it, unless who asks may not read it.
+    For many queries under the same policies, certificates and owners, give what decides by them
+    `compiled`: `decider(policies, certificates, owners=owners)`.
 
     Raises QueryError for a query that cannot be parsed, DataError if a table cannot be read, or for
     noise without its key (C013),
@@ -264,7 +270,7 @@ def query_data(
         from policy_engine.api.asking import Asker  # noqa: PLC0415 (slow to import)
 
         who = (in_force, assignee, purpose, located, proofs, hierarchy, world, asset_owners)
-        return Asker(*who, ledger, ledger_key, decision_log, taxonomies)
+        return Asker(*who, ledger, ledger_key, decision_log, taxonomies, telling)
 
     if alternatives and not (run and epsilon is output_ledger is None):
         message = "What protecting an answer would cost is told in place of an answer: without an "
@@ -297,6 +303,8 @@ def query_data(
         noise_key=read_chain_key(noise_key),
         weighs=alternatives,
         review=review,
+        telling=telling,
+        compiled=compiled,
     )
     if result.permitted or not any(policy.queries for policy in in_force):
         return result

@@ -14,6 +14,7 @@ from policy_engine.policy.collecting.files import is_collection, kind_of
 from policy_engine.policy.collecting.registry import files_of
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.hierarchy import Edge
+from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 
 if TYPE_CHECKING:
     from policy_engine.authoring.data_columns import DataColumns
@@ -173,9 +174,9 @@ def _check_policies(
             check_plannable(policy)
         problems = columns.problems(policies, among) if columns else []
     except PolicyEngineError as error:
-        return Checked(path, error.problems, exit_code=_exit_code(error))
+        return Checked(path, error.problems[:MAX_PROBLEMS], exit_code=_exit_code(error))
     if problems:
-        return Checked(path, tuple(problems), exit_code=1)
+        return Checked(path, tuple(problems[:MAX_PROBLEMS]), exit_code=1)
     hints = (hint for policy in policies for hint in (*policy.hints, *hints_of_checks(policy)))
     return Checked(path, hints=tuple(hints), policies=policies)
 

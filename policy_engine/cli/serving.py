@@ -126,6 +126,12 @@ def serve(
             help="The memory that all queries at once may use; half of what there is by default.",
         ),
     ] = None,
+    policy_rules: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many rules a policy may list.")
+    ] = 2_000,
+    rules_in_force: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many rules all policies in force may have.")
+    ] = 20_000,
     query_seconds: Annotated[
         float, typer.Option(metavar="N", min=0.1, help="The time that a query may take.")
     ] = 60.0,
@@ -169,6 +175,8 @@ def serve(
         master=master,
         query_memory=int((query_memory or 0) * 2**30),
         query_seconds=query_seconds,
+        policy_rules=policy_rules,
+        rules_in_force=rules_in_force,
     )
     answer(settings, partial(_announce, settings))
 

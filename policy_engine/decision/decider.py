@@ -103,6 +103,9 @@ class Decider:
             expand_hierarchy(hierarchy or Hierarchy())
         ).joined([owned])
         in_force = policies if isinstance(policies, InForce) else InForce(policies)
+        self.in_force = in_force
+        self._written = in_force, tuple(certificates), hierarchy or Hierarchy(), owners, ledger
+        self._extended: dict[Hierarchy, Decider] = {}
         self.index = Index(in_force, caller_hierarchy, apart=bool(owners))
         self.owners = self._owners((owners or Owners()).known_by(in_force), data)
         self._bare_view = View(self.index, Hierarchy(), self.owners)
@@ -119,6 +122,23 @@ class Decider:
             *void_proven_outputs(certificates, all_policies),
         )
         self.void = tuple(one for one in dict.fromkeys(not_in_force) if one.asset not in outputs)
+
+    def extended(self, hierarchy: Hierarchy) -> "Decider":
+        """Return what decides with more said about who and what belongs to what.
+
+        It is compiled once for each of the last few that were asked for.
+        """
+        if hierarchy == Hierarchy():
+            return self
+        if hierarchy not in self._extended:
+            policies, certificates, earlier, owners, ledger = self._written
+            if len(self._extended) >= _VIEWS:
+                del self._extended[next(iter(self._extended))]
+            wider = earlier.joined([hierarchy])
+            self._extended[hierarchy] = Decider(
+                policies, certificates, wider, owners, ledger=ledger
+            )
+        return self._extended[hierarchy]
 
     def _sources(self, asset: str) -> Collection[str]:
         """Return what an asset is made from, by the rules whose output it is."""

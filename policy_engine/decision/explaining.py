@@ -1,6 +1,7 @@
 """Decisions in words."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Self
 
 from policy_engine import terms
 from policy_engine.decision.facts import RequestFacts
@@ -9,6 +10,23 @@ from policy_engine.decision.model import DerivationStep
 from policy_engine.decision.verdict import unknown_operands
 from policy_engine.policy.model import COUNTS, READ_SO_FAR
 from policy_engine.policy.wording import INCLUSION
+
+
+class PolicyLine(str):
+    """A line of a derivation about a rule that did not decide, or about a policy that is void.
+
+    It has the uid of that `policy`, empty for a line about several.
+    """
+
+    __slots__ = ("policy",)
+    policy: str
+
+    @classmethod
+    def of(cls, policy: str, text: str) -> Self:
+        """Return a line about a policy."""
+        line = cls(text)
+        line.policy = policy
+        return line
 
 
 def derivation(match: RuleMatch) -> Iterator[str]:
@@ -47,8 +65,13 @@ def inclusion_lines(steps: Sequence[DerivationStep]) -> Iterator[str]:
 
 def near_miss_lines(void: Mapping[str, str], matches: Sequence[RuleMatch]) -> Iterator[str]:
     """Yield why nothing permits a request: void policies, and what permissions lack."""
-    yield from (f"{uid} is void: {why}" for uid, why in void.items())
-    lines = (f"{match.clause.name}: {', and '.join(match.missing)}" for match in matches)
+    yield from (PolicyLine.of(uid, f"{uid} is void: {why}") for uid, why in void.items())
+    lines = (
+        PolicyLine.of(
+            match.clause.policy.uid, f"{match.clause.name}: {', and '.join(match.missing)}"
+        )
+        for match in matches
+    )
     yield from dict.fromkeys(lines)
 
 

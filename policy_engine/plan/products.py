@@ -1,6 +1,7 @@
 """The outputs of a policy, each by itself; everything that is wrong is reported at once."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from policy_engine import terms
@@ -22,6 +23,7 @@ from policy_engine.policy import Action, Policy, Rule
 from policy_engine.policy.gathering import gather_bits
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import ANONYMIZE, TRAIN
+from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 from policy_engine.policy.validation.conflicts import iri_prefixes, set_bits
 
 if TYPE_CHECKING:
@@ -155,7 +157,7 @@ def products(policy: Policy) -> tuple[Product, ...]:
     A table that a model is trained on is made on the way to it, and is not an output. Raises
     PlanError with every problem that shows without data, each with its place.
     """
-    problems = [*_output_problems(policy)]
+    problems = [*islice(_output_problems(policy), MAX_PROBLEMS)]
     product_list = _gathering(problems, transformations, policy)
     statistics_list = _gathering(problems, statistics, policy)
     randomised_list = _gathering(problems, randomised_tables, policy)
@@ -350,6 +352,9 @@ def _output_problems(policy: Policy) -> Iterator[Problem]:
             yield from _made_again(rule, action, makers_of_targets)
 
 
+_MOST_PAIRS = 100_000
+
+
 class _Makers:
     """Which rules make what some assets are, or may be, a part of.
 
@@ -376,15 +381,16 @@ class _Makers:
         return [*set_bits(bits)]
 
     def overlapping_pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs of rules of whose outputs one is, or may be, a part of the other."""
+        """Return the pairs of rules of whose outputs one is, or may be, a part of the other: the
+        first of them, if there are very many."""
         numbers_by_output = {output: self.of(output) for output in self._bits}
-        pairs = {
+        pairs = (
             (min(number, other), max(number, other))
             for number, rule in enumerate(self.rules)
             for other in numbers_by_output.get(rule.output, ())
             if other != number
-        }
-        return sorted(pairs)
+        )
+        return sorted({*islice(pairs, _MOST_PAIRS)})
 
 
 def _made_again(rule: Rule, action: Action, makers: _Makers) -> Iterator[Problem]:

@@ -57,6 +57,11 @@ class Spelling:
         name = dataset and dataset.find_column(column_name(dataset.iri, iri) or "")
         return (dataset, name) if dataset and name else None
 
+    def problems(self, assets: Iterable["Named"]) -> list[Problem]:
+        """Return what is wrong with the names of assets, in the order of their places."""
+        problems = map(self.problem, assets)
+        return sorted(dict.fromkeys(filter(None, problems)), key=place_order)
+
     def problem(self, asset: Named) -> Problem | None:
         """Return what is wrong with the name of an asset: None where it names a dataset or column
         of the data, or is not about them."""
@@ -95,9 +100,7 @@ def column_problems(
 
     Each has its place. The outputs of `policies` are not columns of the data.
     """
-    spelling = Spelling.of(catalog, [policy, *policies])
-    problems = (spelling.problem(asset) for asset in assets_of(policy))
-    return sorted(dict.fromkeys(filter(None, problems)), key=place_order)
+    return Spelling.of(catalog, [policy, *policies]).problems(assets_of(policy))
 
 
 def respell_hierarchies(
@@ -111,8 +114,9 @@ def respell_hierarchies(
     `targets` are those of a request. Raises DataError where a policy, a hierarchy or a
     target names a column that the data lacks (C005), or a dataset in another spelling (C001).
     """
+    spelling = Spelling.of(catalog, policies)
     for policy in policies:
-        problems = column_problems(policy, catalog, policies)
+        problems = spelling.problems(assets_of(policy))
         if problems:
             raise DataError(*problems, source=policy.source)
     hierarchy = Hierarchy().joined(hierarchies)
@@ -120,9 +124,7 @@ def respell_hierarchies(
         *_edge_assets(hierarchy, NOWHERE),
         *(Named(terms.canonical(target)) for target in targets),
     ]
-    spelling = Spelling.of(catalog, policies)
-    problems = list(dict.fromkeys(filter(None, map(spelling.problem, requested))))
-    if problems:
+    if problems := list(dict.fromkeys(filter(None, map(spelling.problem, requested)))):
         raise DataError(*problems)
     assets = [*requested, *(one for policy in policies for one in assets_of(policy))]
     return hierarchy.joined([Hierarchy(asset=tuple(dict.fromkeys(_respelt(assets, spelling))))])

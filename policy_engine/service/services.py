@@ -34,6 +34,7 @@ from policy_engine.service.resources.ownership import OwnedAssets
 from policy_engine.service.resources.people import People
 from policy_engine.service.resources.plans import Plans
 from policy_engine.service.resources.policies import Policies
+from policy_engine.service.resources.publishing import TextLimits
 from policy_engine.service.resources.queries import Queries
 from policy_engine.service.resources.query_inputs import QueryInputs
 from policy_engine.service.resources.releases import Releases
@@ -112,7 +113,8 @@ class Services:
             Identities(database, settings.stewards_for_all),
             OwnedAssets(database),
         )
-        policies = Policies(database, two_persons=settings.two_persons)
+        limits = TextLimits(settings.text_limits, settings.rules_in_force)
+        policies = Policies(database, settings.two_persons, limits)
         files = FileFolder(settings.folder, settings.storage)
         files.blobs  # noqa: B018 (a storage that is none is told now, and not by the first upload)
         uploads = Uploads(database, files, settings.largest_upload)
@@ -143,10 +145,10 @@ class Services:
         processes = QueryProcesses.of(settings) if asks_processes else None
         if processes is not None and (datasets.are_there or releases.proofs()[0]):
             processes.prepare()  # without anything to query, it would only take memory
-        limits = settings.query_memory, settings.query_seconds, processes
+        bounds = settings.query_memory, settings.query_seconds, processes
         records = ReviewRecords(database, settings.folder)
         rights = ReviewRights(identities, settings.own_reviews)
-        reviews = Reviews(inputs, records, rights, *limits)
+        reviews = Reviews(inputs, records, rights, *bounds)
         return cls(
             settings=settings,
             database=database,
@@ -155,7 +157,7 @@ class Services:
             people=People(identities, settings.address, settings.oidc_issuer),
             holdings=Holdings(database),
             policies=policies,
-            checks=TextChecks(),
+            checks=TextChecks(limits.text),
             datasets=datasets,
             models=models,
             uploads=uploads,
@@ -166,7 +168,7 @@ class Services:
             plans=Plans(policies, datasets, ownership),
             decisions=decisions,
             details=DecisionDetails(database, decisions),
-            queries=Queries(inputs, reviews.send_answer, folders.ledger, *limits),
+            queries=Queries(inputs, reviews.send_answer, folders.ledger, *bounds),
             reviews=reviews,
             evidence=ReviewEvidence(records, rights),
             budgets=budgets,

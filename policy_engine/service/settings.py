@@ -7,12 +7,15 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from policy_engine.errors import ServiceError
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.service.files.storage_urls import check_storage
 from policy_engine.service.identity.providers import CALLBACK, IdentityProvider, is_safe_address
 from policy_engine.service.runs.clusters import LEAST_MEMORY, MASTERS, Cluster, is_master
 
 PORT = 8642
 _ADDRESS = re.compile(r"https?://([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?/?", re.ASCII)
+_VALUES_A_RULE = 25
+"""So many values may each of as many rules have as a policy may."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -56,6 +59,10 @@ class ServiceSettings(BaseModel):
     query_memory: Annotated[int, Field(ge=0)] = 0
     """Bytes that all queries at once use; 0 for half of what there is when the first is asked."""
     query_seconds: Annotated[float, Field(gt=0)] = 60.0
+    policy_rules: Annotated[int, Field(gt=0)] = 2_000
+    """Rules of a policy that is written, checked or published, which take time with each."""
+    rules_in_force: Annotated[int, Field(gt=0)] = 20_000
+    """Rules of all policies in force at once."""
     largest_body: Annotated[int, Field(gt=0)] = 2 * 2**20
     """Bytes of a call that is not an upload."""
     largest_upload: Annotated[int, Field(gt=0)] = 20 * 2**30
@@ -123,6 +130,12 @@ class ServiceSettings(BaseModel):
         redirect = f"{self.address}{CALLBACK}"
         names = self.oidc_issuer, self.oidc_client
         return IdentityProvider(*names, secret, redirect, self.oidc_claim)
+
+    @property
+    def text_limits(self) -> Limits:
+        """How large the text of a policy may be that is written, checked or published."""
+        rules = self.policy_rules
+        return DEFAULT_LIMITS._replace(rules=rules, values=_VALUES_A_RULE * rules)
 
     @property
     def cluster(self) -> Cluster | None:

@@ -34,8 +34,9 @@ from policy_engine.policy.structure import (
     VALUE,
 )
 from policy_engine.policy.syntax.contexts import Context
-from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node
+from policy_engine.policy.syntax.json_ld import POINTER, Graph, Node
 from policy_engine.policy.syntax.json_text import Document, escape
+from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 
 _DUTY, _OBLIGATION = f"{terms.ODRL}duty", f"{terms.ODRL}obligation"
 _OF_POLICIES = {f"{terms.ODRL}{kind}" for kind in KINDS}

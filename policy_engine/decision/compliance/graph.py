@@ -32,8 +32,7 @@ from policy_engine.errors import (
 )
 from policy_engine.policy.collecting.files import read_file
 from policy_engine.policy.structure import PURPOSE_PROPERTIES, VALUE, odrl_properties
-from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
-from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, MAX_PROBLEMS, Limits
 
 UID = f"{terms.ODRL}uid"
 _READ_BESIDE_ODRL = (terms.MOSAICROWN, terms.SOTW, terms.REPORT, VALUE, *PURPOSE_PROPERTIES)

@@ -10,8 +10,7 @@ from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal, Statement
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.syntax.detection import syntax_of
-from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
-from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, MAX_PROBLEMS, Limits
 from policy_engine.policy.syntax.rdf import read_statements
 from policy_engine.policy.syntax.rdf.repeated_operands import refuse_repeated_operands
 from policy_engine.policy.xsd.literals import NUMERIC_TYPES, check_time, read_literal

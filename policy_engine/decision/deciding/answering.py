@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.decision.clauses import Clause
 from policy_engine.decision.deciding import prohibiting
-from policy_engine.decision.explaining import derivation, near_miss_lines, no_permission_reason
+from policy_engine.decision.explaining import (
+    PolicyLine,
+    derivation,
+    near_miss_lines,
+    no_permission_reason,
+)
 from policy_engine.decision.inclusion import count_uncovered
 from policy_engine.decision.matching import RuleMatch, match_permission, outstanding_duties
 from policy_engine.decision.model import Counted, Decision, NearMiss, OutstandingDuty
@@ -89,9 +94,13 @@ def _use_consents(case: "Case", clause: Clause) -> Iterator[tuple[str, str, Owne
 
 def _consent_lines(case: "Case", clause: Clause) -> Iterator[str]:
     for party, asset, consent in _use_consents(case, clause):
-        yield f"{consent.rule} lets {party} grant the use of {asset}"
+        yield _consent_line(consent, f"{consent.rule} lets {party} grant the use of {asset}")
     for asset, party, consent in _making_consents(case, clause):
-        yield f"{consent.rule} lets {party} anonymize {asset}"
+        yield _consent_line(consent, f"{consent.rule} lets {party} anonymize {asset}")
+
+
+def _consent_line(consent: OwnerConsent, text: str) -> PolicyLine:
+    return PolicyLine.of(consent.clause.policy.uid if consent.clause else "", text)
 
 
 def _making_consents(case: "Case", clause: Clause) -> Iterator[tuple[str, str, OwnerConsent]]:
@@ -217,7 +226,8 @@ def ineffective_rules(case: "Case") -> Iterator[str]:
     """Yield the rules that cover the request but do not count, with the reason."""
     yield from islice(case.ineffective.values(), _MOST_INEFFECTIVE)
     if len(case.ineffective) > _MOST_INEFFECTIVE:
-        yield f"{len(case.ineffective) - _MOST_INEFFECTIVE:,} more rules do not count"
+        more = len(case.ineffective) - _MOST_INEFFECTIVE
+        yield PolicyLine.of("", f"{more:,} more rules do not count")
 
 
 def _decision(case: "Case", **parts: Any) -> Decision:

@@ -11,7 +11,7 @@ from policy_engine import terms
 from policy_engine.decision.clauses import Clause
 from policy_engine.decision.deciding import answering, consenting, inheriting, making, prohibiting
 from policy_engine.decision.deciding.cache import DecisionCache
-from policy_engine.decision.explaining import prohibition_reason
+from policy_engine.decision.explaining import PolicyLine, prohibition_reason
 from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.history import History
 from policy_engine.decision.inclusion import ExpandedRequest, covers
@@ -270,7 +270,8 @@ class Case:
                 prohibiting.trace_sources(self, clause, expanded.request.targets)
             objection = self.ineffective_reason(clause)
             if objection:
-                self.ineffective[clause.number] = f"{clause.name} does not count: {objection}"
+                line = f"{clause.name} does not count: {objection}"
+                self.ineffective[clause.number] = PolicyLine.of(clause.policy.uid, line)
             yield match_permission(
                 clause, expanded, self.facts, rows=self.rows, objection=objection
             )

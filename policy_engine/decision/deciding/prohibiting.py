@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine.decision.clauses import Clause
 from policy_engine.decision.consents import without_counts
+from policy_engine.decision.explaining import PolicyLine
 from policy_engine.decision.history import MadeFrom
 from policy_engine.decision.inclusion import overlaps_besides_targets, overlaps_request
 from policy_engine.decision.matching import RuleMatch, match_prohibition
@@ -96,7 +97,8 @@ def _is_ineffective(case: "Case", clause: Clause) -> bool:
     targets, closures = case.request.targets, case.view.closures
     refusal = case.ownership and case.ownership.prohibition_refusal(clause, targets, closures)
     if refusal:
-        case.ineffective[clause.number] = f"{clause.name} does not count: {refusal}"
+        line = f"{clause.name} does not count: {refusal}"
+        case.ineffective[clause.number] = PolicyLine.of(clause.policy.uid, line)
     return bool(refusal)
 
 

@@ -39,6 +39,7 @@ from policy_engine.decision.query.scope import TableReading, read_columns
 from policy_engine.decision.query.showing import nan_columns, read_views
 from policy_engine.decision.query.shuffling import fresh_key
 from policy_engine.decision.query.tables import Tables
+from policy_engine.decision.telling import Telling, unchanged
 from policy_engine.errors import LedgerError, PolicyEngineError, RequestError
 from policy_engine.methods.output_checks.parameters import OutputCheck
 from policy_engine.plan.output_checks import checks_of
@@ -74,6 +75,8 @@ def query(
     noise_key: bytes | None = None,
     weighs: bool = False,
     review: AnswerReview | None = None,
+    telling: Telling = unchanged,
+    compiled: Decider | None = None,
 ) -> QueryResult:
     """Return the rows of a query that the policies let an assignee read for a purpose.
 
@@ -85,17 +88,22 @@ def query(
     `output_ledger` and recorded in it; where their policy asks for noise, it follows from the
     `noise_key`. If it `weighs`, nothing is answered, but what each way of protecting the answer
     would cost, for the owner. With a `review`, the answer says what a person may let out, or is
-    what somebody accepted. Raises RequestError (D001) for a name that is not an IRI, (K025) if
-    the answer is not one that is checked, DataError if a policy names a column that the data lacks
-    (C005), CertificateError (V004) if the data of an output is not what was certified, and what
-    `answer` raises.
+    what somebody accepted. Of the decision, the result has what `telling` returns.
+    What decides by the policies may be `compiled` already, so that not every query does it.
+
+    Raises RequestError (D001) for a name that is not an IRI, (K025) if the answer is not one that
+    is checked, DataError if a policy names a column that the data lacks (C005), CertificateError
+    (V004) if the data of an output is not what was certified, and what `answer` raises.
     """
     state = world or World()
     columns = owners.columns if owners else ()
     hierarchies = [hierarchy or Hierarchy(), state.memberships]
     spelled = respell_hierarchies(catalog, policies, hierarchies, columns)
     data = [dataset.iri for dataset in catalog.datasets]
-    decider = Decider(policies, certificates, spelled, owners, data)
+    if compiled is None:
+        decider = Decider(policies, certificates, spelled, owners, data)
+    else:
+        decider = compiled.extended(spelled)
     # One moment for the whole query: a constraint on the time must not change in between.
     now = state.model_copy(update={"time": state.time or datetime.now(UTC)})
 
@@ -117,7 +125,7 @@ def query(
                 row_access, decision=row_access.decision.model_copy(update=by), decided=decided
             )
 
-        return QueryRequest(request, access, verify, _assets(catalog))
+        return QueryRequest(request, access, verify, _assets(catalog), told=telling)
 
     def verify(dataset: Dataset, history: History | None) -> None:
         dataset_request = request.model_copy(update={"targets": (dataset.iri,)})
@@ -213,8 +221,8 @@ def answer(
         sql=text,
         table=table,
         columns=reading.columns,
-        decision=granted.decision if granted else None,
-        reasons=tuple(granted.notes(tables)) if granted else (),
+        decision=asker.told(granted.decision) if granted else None,
+        reasons=tuple(granted.notes(tables, asker.told)) if granted else (),
     )
 
 
@@ -256,8 +264,8 @@ def _checked(
     result = QueryResult(
         permitted=False,
         columns=reading.columns,
-        decision=granted.decision,
-        reasons=tuple(granted.notes(tables)),
+        decision=asker.told(granted.decision),
+        reasons=tuple(granted.notes(tables, asker.told)),
         check=task.check,
     )
     try:

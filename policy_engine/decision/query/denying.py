@@ -1,6 +1,7 @@
 """Why a query is denied, and which smaller one would not be."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from policy_engine.decision import RowAccess
 from policy_engine.decision.query.filters import Filter
@@ -24,7 +25,8 @@ def denial(
 ) -> QueryResult:
     """Return that a query is denied: the reasons, the columns that could be read together instead,
     and a query of these, in an SQL dialect, if there is one."""
-    together, filters = decided.together, decided.filters
+    filters = decided.filters
+    together = replace(decided.together, decision=asker.told(decided.together.decision))
     allowed: tuple[Columns, ...] = ()
     is_apart = False
     if not filters:

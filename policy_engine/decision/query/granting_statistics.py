@@ -15,6 +15,7 @@ from policy_engine.decision.query.asked_statistics import AskedStatistics, only_
 from policy_engine.decision.query.row_comparisons import NotAskableError
 from policy_engine.decision.query.tables import Tables
 from policy_engine.decision.requests import read_request
+from policy_engine.decision.telling import Telling, unchanged
 from policy_engine.errors import Problem, join_names
 from policy_engine.plan.aggregates.reading import Statistics
 from policy_engine.plan.reading_anonymization import statistics
@@ -32,6 +33,8 @@ class StatisticsRequest:
     purpose: str
     world: World
     time_by: Literal["caller", "clock"] = "clock"
+    told: Telling = unchanged
+    """What of a decision is told to who asks."""
 
     def decide(
         self, dataset: str, allowed: AllowedStatistics | None, history: History | None
@@ -114,7 +117,7 @@ def granted_answer(
             refusals += error.problems
     if not granted:
         refused = denied or [asker.decide(datasets[0], None, history)]
-        why = refused[0].reason if not refused[0].permitted else _NO_PERMISSION
+        why = asker.told(refused[0]).reason if not refused[0].permitted else _NO_PERMISSION
         return _refusal(refused[0], [no_statistics(datasets, why)])
     reason = " ".join(dict.fromkeys(refusals))
     menus = " Or: ".join(dict.fromkeys(allowed.menu() for _, allowed in granted))

@@ -1,10 +1,10 @@
 """The decision on a query: what of its columns may be read together, and which rows of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from policy_engine.decision import Decision, RowAccess
+from policy_engine.decision import Decision, Grant, RowAccess
 from policy_engine.decision.history import History
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import depth_guard
@@ -12,6 +12,7 @@ from policy_engine.decision.query.granting import GrantedRows, row_filters
 from policy_engine.decision.query.query_request import QueryRequest
 from policy_engine.decision.query.scope import TableReading
 from policy_engine.decision.query.tables import Tables
+from policy_engine.decision.telling import Telling, unchanged
 from policy_engine.errors import Problem, join_names
 from policy_engine.policy.wording import rule_name
 
@@ -52,15 +53,18 @@ class QueryDecision:
         changes = {} if self.is_something else {"counted": ()}
         return self.decision.model_copy(update=changes)
 
-    def notes(self, tables: Tables) -> Iterator[Problem]:
-        """Yield the constraints that were not understood, and the rows that are left out."""
+    def notes(self, tables: Tables, telling: Telling = unchanged) -> Iterator[Problem]:
+        """Yield the constraints that were not understood, and the rows that are left out, with the
+        names of rules that `telling` leaves in the decision."""
         for rows in self.filters.values():
             yield from not_understood(rows)
         if self.rows.left:
-            some = join_names(rule_name(one.rule.label(), one.policy) for one in self.rows.left)
+            decision = telling(self.decision)
+            uids = {decision.policy, *(one.policy for one in decision.matches)}
+            some = join_names(_names(self.rows.left, uids))
             message = f"Rows that {some} permits are left out."
             names = join_names(tables.names[iri] for iri in self.filters)
-            by = join_names(rule_name(one.rule.label(), one.policy) for one in self.rows.grants)
+            by = join_names(_names(self.rows.grants, uids))
             hint = f"One rule must grant everything read from {names} together; here it is {by}."
             yield Problem("Q009", message, hint)
 
@@ -93,6 +97,15 @@ def grant(
             accesses = asker.ask_each(reading.columns, together)
             rows = row_filters(accesses, tables, asker.asset)
     return QueryDecision(together, rows, history)
+
+
+def _names(grants: Iterable[Grant], uids: Collection[str]) -> Iterator[str]:
+    """Yield the names of rules, those of policies that are not shown all by the same."""
+    names = (
+        rule_name(one.rule.label(), one.policy) if one.policy in uids else "another rule"
+        for one in grants
+    )
+    yield from dict.fromkeys(names)
 
 
 def not_understood(rows: Filter) -> Iterator[Problem]:

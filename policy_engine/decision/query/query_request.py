@@ -9,6 +9,7 @@ from policy_engine.data.column_names import column_iri
 from policy_engine.decision import Request, RowAccess
 from policy_engine.decision.history import History
 from policy_engine.decision.query.model import Columns
+from policy_engine.decision.telling import Telling, unchanged
 
 Access = Callable[[Request, Collection[str], tuple[str, ...], History | None], RowAccess]
 """What decides on targets: the datasets with rows among them, and all that is read with them.
@@ -30,6 +31,8 @@ class QueryRequest:
     verify: Callable[[Dataset, History | None], None]
     assets: Mapping[str, Dataset]
     history: History | None = None
+    told: Telling = unchanged
+    """What of a decision is told to who asks."""
 
     def dataset(self, table: str) -> Dataset:
         """Return the dataset that a table of a query is of: decisions are about that."""

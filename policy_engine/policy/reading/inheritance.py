@@ -20,8 +20,7 @@ from policy_engine.policy.model import (
     Rule,
 )
 from policy_engine.policy.reading.rules import members, with_shared
-from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
-from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, MAX_PROBLEMS, Limits
 
 Places = Mapping[tuple[str, str], Place]
 """Where a policy names a parent, by the uids of both."""

@@ -72,6 +72,7 @@ class PolicyReader:
         self.rule_reader = RuleReader(constraints)
         self.query_reader = QueryReader(self.walker)
         self._shared_parts = limits.values
+        self._rules_left = limits.rules
         self.parents_at: dict[tuple[str, str], Place] = {}
 
     def read(self, source: str, among: Sequence[Node] | None = None) -> tuple[Policy, ...]:
@@ -159,6 +160,13 @@ class PolicyReader:
 
         What a parent or a child may still add is looked for once that is done.
         """
+        self._rules_left -= len(node.data.get(f"{terms.ODRL}{name}", ()))
+        if self._rules_left < 0:
+            most = self.rule_reader.constraints.limits.rules
+            self.walker.add(
+                "J003", f"The text lists too many rules. {most:,} are allowed.", "", node
+            )
+            return ()
         is_open = self.as_draft or INHERIT in node.data
         needs = [prop for prop in required_properties(name, policy_type) if prop not in node.data]
         rules = tuple(self.rule_reader.rules(node, name, () if is_open else needs, policy_type))

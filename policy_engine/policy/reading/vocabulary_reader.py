@@ -12,8 +12,8 @@ from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import SOURCE
 from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.detection import read_document
-from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node, expand
-from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.policy.syntax.json_ld import POINTER, Graph, Node, expand
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, MAX_PROBLEMS, Limits
 from policy_engine.policy.vocabulary import ACTION, OPERAND, PURPOSE, Vocabulary
 from policy_engine.policy.xsd.literals import can_be_read
 from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem

@@ -29,7 +29,8 @@ from policy_engine.policy.structure import (
     wider_role,
 )
 from policy_engine.policy.syntax.contexts import replacement_fix
-from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node
+from policy_engine.policy.syntax.json_ld import POINTER, Graph, Node
+from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
 

@@ -25,13 +25,10 @@ from policy_engine.policy.syntax.contexts import (
     undeclared_prefix,
 )
 from policy_engine.policy.syntax.json_text import Document, escape
-from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, MAX_PROBLEMS, Limits
 
 POINTER = "@index"
 """The key under which an expanded object holds its place in the text, a JSON pointer."""
-
-MAX_PROBLEMS = 100
-"""The most problems that are reported for one text."""
 
 _LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")  # BCP 47, section 2.1, in outline
 _KEYWORDS = ("@context", "@graph", "@id", "@language", "@list", "@set", "@type", "@value")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, MAX_PROBLEMS, Limits
 from policy_engine.policy.xsd.values import read_float
 from policy_engine.terms import MOST_CHARACTERS
 
@@ -227,7 +227,7 @@ class _Reader:
     def _member(self, members: dict[str, Any], pointer: str, depth: int) -> None:
         start, key = self._key()
         pointer = f"{pointer}/{escape(key)}"
-        if key in members:
+        if key in members and len(self.problems) < MAX_PROBLEMS:
             first = place_of(self.lines, self.keys[pointer])
             message = f"The key {key!r} appears twice in one object, first in line {first.line}."
             self.problems.append(Problem("J002", message, "", place_of(self.lines, start, pointer)))

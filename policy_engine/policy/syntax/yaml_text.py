@@ -5,14 +5,15 @@ aliases are refused, so that a text is as long as it looks.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.syntax.json_text import MAX_DIGITS, decoded, escape
-from policy_engine.policy.syntax.limits import Limits
+from policy_engine.policy.syntax.json_text import MAX_DIGITS, decoded, escape, place_of
+from policy_engine.policy.syntax.limits import MAX_PROBLEMS, Limits
 from policy_engine.policy.xsd.values import read_float
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class _Reader:
 
     def __init__(self, text: str, source: str, limits: Limits) -> None:
         self.text, self.source, self.limits = text, source, limits
+        self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self.values = 0
         self.problems: list[Problem] = []
 
@@ -152,7 +154,10 @@ class _Reader:
         return YamlPart(self._scalar(node), start, end, pointer, key, node.value)
 
     def _scalar(self, node: "ScalarNode") -> Any:
-        return node.value if node.style else plain_value(node.value)
+        value = node.value if node.style else plain_value(node.value)
+        if isinstance(value, float) and math.isinf(value):
+            self._fail("The number is too large.", node.start_mark)
+        return value
 
     def _members(self, node: "MappingNode", pointer: str, depth: int) -> dict[str, YamlPart]:
         members: dict[str, YamlPart] = {}
@@ -162,16 +167,13 @@ class _Reader:
             name = key_node.value
             at = f"{pointer}/{escape(name)}"
             key = YamlPart(name, key_node.start_mark.index, key_node.end_mark.index, at)
-            if name in members:
-                first = self._place(members[name].start).line
+            if name in members and len(self.problems) < MAX_PROBLEMS:
+                first = place_of(self.lines, members[name].start).line
                 message = f"The key {name!r} appears twice in one mapping, first in line {first}."
-                self.problems.append(Problem("J002", message, "", self._place(key.start, at)))
+                place = place_of(self.lines, key.start, at)
+                self.problems.append(Problem("J002", message, "", place))
             members[name] = self.part(value_node, at, depth + 1, key)
         return members
-
-    def _place(self, offset: int, pointer: str = "") -> Place:
-        before = self.text[:offset]
-        return Place(pointer, before.count("\n") + 1, offset - before.rfind("\n"))
 
     def _fail(self, message: str, mark: Any = None, code: str = "J001") -> NoReturn:
         place = Place("", mark.line + 1, mark.column + 1) if mark else Place()

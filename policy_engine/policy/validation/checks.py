@@ -28,7 +28,7 @@ from policy_engine.policy.structure import (
     missing_property_message,
     required_properties,
 )
-from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
+from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 from policy_engine.policy.validation.budgets import (
     unbounded_statistics,
     unmatched_budgets,

@@ -26,6 +26,7 @@ from policy_engine.service.identity.authorising import authorise, nothing_there
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.ownership import OwnedAssets, party_of
 from policy_engine.service.resources.policies import Policies
+from policy_engine.service.resources.publishing import Candidate, publishing
 from policy_engine.service.store.access import AccessRequest
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
@@ -134,19 +135,32 @@ class Access:
 
         Raises ServiceError: N003, N005, and N004 where it was answered, or its end is past.
         """
-        with self.database.writing() as session:
-            row = self._answerable(session, actor, request_id, tag, AccessState.OPEN)
-            if row.until <= now():
-                raise ServiceError.of("N004", "The moment until which access was asked is past.")
-            requester = session.get(Person, row.requester_id)
-            if requester is None or not requester.is_active or requester.party != row.assignee:
-                message = "Who asked is no longer active, or policies call them otherwise."
-                raise ServiceError.of("N004", message, "Reject the request.")
-            policy = self.policies.add_published(session, actor, *_granting(session, row))
+        uid = f"urn:uuid:{uuid4()}"
+
+        def find(session: Session) -> tuple[tuple[AccessRequest, Candidate], Candidate]:
+            row = self._grantable(session, actor, request_id, tag)
+            candidate = _granting(session, row, uid)
+            return (row, candidate), candidate
+
+        with publishing(self.database, find, self.policies.limits) as (session, pair, _):
+            row, candidate = pair
+            policy = self.policies.add_published(session, actor, candidate, uid)
             row.policy_id = policy.id
             is_proposed = self.policies.two_persons
             state = AccessState.PROPOSED if is_proposed else AccessState.GRANTED
             return self._answer(session, actor, row, state, note)
+
+    def _grantable(
+        self, session: Session, actor: Actor, request_id: str, tag: str
+    ) -> AccessRequest:
+        row = self._answerable(session, actor, request_id, tag, AccessState.OPEN)
+        if row.until <= now():
+            raise ServiceError.of("N004", "The moment until which access was asked is past.")
+        requester = session.get(Person, row.requester_id)
+        if requester is None or not requester.is_active or requester.party != row.assignee:
+            message = "Who asked is no longer active, or policies call them otherwise."
+            raise ServiceError.of("N004", message, "Reject the request.")
+        return row
 
     def reject(self, actor: Actor, request_id: str, tag: str, note: str) -> AccessView:
         """Return a request that its owner rejects. Raises as `grant`."""
@@ -188,9 +202,8 @@ class Access:
         return _access_view(row)
 
 
-def _granting(session: Session, row: AccessRequest) -> tuple[str, str]:
-    """Return the name and the text of the policy that grants a request."""
-    uid = f"urn:uuid:{uuid4()}"
+def _granting(session: Session, row: AccessRequest, uid: str) -> Candidate:
+    """Return the policy that grants a request."""
     until = {"@value": row.until.isoformat(), "@type": "xsd:dateTime"}
     permission = {
         "uid": f"{uid}:read",
@@ -211,7 +224,8 @@ def _granting(session: Session, row: AccessRequest) -> tuple[str, str]:
         "profile": terms.MOSAICROWN,
         "permission": [permission],
     }
-    return f"Access of {row.assignee}", json.dumps(document, indent=2, ensure_ascii=False)
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    return Candidate(f"Access of {row.assignee}", text, row.owner_id)
 
 
 def _access_view(row: AccessRequest) -> AccessView:

@@ -13,8 +13,8 @@ from policy_engine.decision.log import Entry, log_lines
 from policy_engine.decision.log.entries import LoggedMatch
 from policy_engine.policy import PolicyText, Reading
 from policy_engine.service.identity.actors import Actor
-from policy_engine.service.identity.authorising import authorise, owners_of, reach_of
-from policy_engine.service.identity.roles import Verb, Whose
+from policy_engine.service.identity.authorising import authorise
+from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.log_pages import LoggedView
 from policy_engine.service.store.database import Database
@@ -94,8 +94,8 @@ class DecisionDetails:
         ServiceError (N003) where no decision has the number, or not for the caller.
         """
         entry, view = self.decisions.entry(actor, number)
+        is_shown = self.decisions.may_read_policy(actor)
         with self.database.reading() as session:
-            is_shown = _readable_policies(session, actor)
             version = _version(session, entry)
         detail = _detail(view, entry, lambda uid: uid == view.policy or is_shown(uid))
         is_known = version is not None and is_shown(entry.decided.policy)
@@ -125,16 +125,6 @@ def _blocks(lines: Iterator[bytes]) -> Iterator[bytes]:
     yield block
 
 
-def _readable_policies(session: Session, actor: Actor) -> Callable[[str], bool]:
-    """Return whether somebody may read the policy of a uid."""
-    reach = reach_of(actor, Verb.READ_POLICIES)
-    if reach is Whose.ALL:
-        return lambda _uid: True
-    owners = owners_of(actor, Verb.READ_POLICIES) if reach else frozenset()
-    rows = select(StoredPolicy.uid).where(StoredPolicy.owner_id.in_(owners))
-    return frozenset(session.scalars(rows)).__contains__
-
-
 def _detail(view: LoggedView, entry: Entry, is_shown: Callable[[str], bool]) -> DecisionDetail:
     decided = entry.decided
     return DecisionDetail(
@@ -148,7 +138,12 @@ def _detail(view: LoggedView, entry: Entry, is_shown: Callable[[str], bool]) -> 
             if is_shown(one.policy)
         ),
         duties=tuple(
-            OwedDuty(rule=one.rule, actions=one.actions, by=one.by, state=one.state)
+            OwedDuty(
+                rule=one.rule if is_shown(one.policy) else "",
+                actions=one.actions,
+                by=one.by,
+                state=one.state,
+            )
             for one in decided.duties
         ),
     )

@@ -11,12 +11,14 @@ from policy_engine.data.chain.rows import reason
 from policy_engine.decision import Decider, Decision, Request
 from policy_engine.decision.log import DecisionLog
 from policy_engine.decision.log.log import Transaction
+from policy_engine.decision.telling import Telling
 from policy_engine.errors import OutputError
 from policy_engine.service.files.turn_lock import TurnLock
 from policy_engine.service.metrics.call_meter import EventTally
 
-Asking = Callable[[object], tuple[Decider, Request]]
-"""Says what is asked, and of whom, at a version of the database that was read after the call came.
+Asking = Callable[[object], tuple[Decider, Request, Telling]]
+"""Says what is asked, of whom, and what of the answer is told to who asks, at a version of the
+database that was read after the call came.
 
 It is called once it is the request's turn, and raises as whoever asks may not, or not so."""
 _MOST_AT_ONCE = 200
@@ -41,6 +43,7 @@ class _Case:
     ticket: _Ticket
     decider: Decider
     request: Request
+    told: Telling
 
 
 @dataclass
@@ -162,7 +165,7 @@ class DecisionTurns:
         for one, answer in zip(cases, answers, strict=True):
             if isinstance(answer, Decision):
                 self.tally.add(answer.effect)
-                one.ticket.answer.set_result(answer)
+                one.ticket.answer.set_result(one.told(answer))
             else:
                 one.ticket.answer.set_exception(answer)
 

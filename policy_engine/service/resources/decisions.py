@@ -1,6 +1,6 @@
 """Decisions under all policies in force, and the log that has every one of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,11 +16,17 @@ from policy_engine.decision import Decider, Decision, Request, read_request
 from policy_engine.decision.knowing import Known
 from policy_engine.decision.log import DecisionLog, Entry, verify_log
 from policy_engine.decision.spending import SpentBudgets
-from policy_engine.errors import ServiceError
+from policy_engine.decision.telling import Telling, told, unchanged
+from policy_engine.errors import RequestError, ServiceError
 from policy_engine.policy.owners import Standing
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
-from policy_engine.service.identity.authorising import authorise, nothing_there, owners_of
+from policy_engine.service.identity.authorising import (
+    authorise,
+    nothing_there,
+    owners_of,
+    reach_of,
+)
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.metrics.call_meter import EventTally
 from policy_engine.service.resources.decision_turns import DecisionTurns
@@ -72,6 +78,8 @@ class _Compiled:
     log: DecisionLog | None = None
     people: Mapping[str, str] = field(default_factory=dict)
     """The people by the parties by which they own assets and issue policies."""
+    owned: frozenset[tuple[str, str]] = frozenset()
+    """The uids of policies that are or were in force, each with its owner."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +106,8 @@ class Decisions:
     def decide(self, actor: Actor, question: AccessQuestion) -> Decision:
         """Return the answer to a request, which is in the log before it is returned.
 
+        In the log is all of it; returned is what may be told to the caller (`told`).
+
         Raises ServiceError (N002) for a request in the name of another party, where the role does
         not let the caller ask for it; RequestError (D001) for names that stand for nothing.
         """
@@ -115,16 +125,17 @@ class Decisions:
 
     def _asked(
         self, caller: Callable[[object], Actor], question: AccessQuestion, version: object
-    ) -> tuple[Decider, Request]:
-        """Return what is asked, and what decides it. Raises as `decide`, and as the caller does."""
+    ) -> tuple[Decider, Request, Telling]:
+        """Return what is asked, what decides it, and what of the answer is told. Raises as
+        `decide`, and as the caller does."""
         actor = caller(version)
         assignee = self.assignee_of(actor, question.assignee)
         decider = self.decider(version)
         parts = (assignee, question.action, question.target, question.purpose)
-        request = read_request(*parts, decider.policies)
+        request = self.request(actor, *parts, decider)
         if assignee != actor.party and authorise(actor, Verb.DECIDE) is Whose.OWN:
             self._check_owned(actor, request, decider)
-        return decider, request
+        return decider, request, self.told(actor, version)
 
     def assignee_of(self, actor: Actor, assignee: str, verb: Verb = Verb.DECIDE) -> str:
         """Return in whose name somebody asks: in their own, or in that of any party."""
@@ -137,6 +148,45 @@ class Decisions:
         if verb is not Verb.DECIDE or not is_others:
             raise ServiceError.of("N002", f"You ask as {actor.party or 'nobody'}, not as others.")
         return assignee
+
+    def request(
+        self,
+        actor: Actor,
+        assignee: str,
+        action: str,
+        target: Sequence[str],
+        purpose: str,
+        decider: Decider,
+    ) -> Request:
+        """Return a request of names as in the policies in force.
+
+        Raises RequestError (D001), which says of policies only what the caller may read.
+        """
+        parts = assignee, action, target, purpose
+        try:
+            return read_request(*parts, decider.policies)
+        except RequestError:
+            may_read = self.may_read_policy(actor)
+            read_request(*parts, [one for one in decider.policies if may_read(one.uid)])
+        message = "A name does not mean the same in all policies in force."
+        raise RequestError.of("D001", message, "Write the whole IRI of each.")
+
+    def told(self, actor: Actor, version: object = None) -> Telling:
+        """Return what of a decision is told to somebody: of rules, those of policies that they may
+        read, and of the one that decided."""
+        if reach_of(actor, Verb.READ_POLICIES) is Whose.ALL:
+            return unchanged
+        return partial(told, may_read=self.may_read_policy(actor, version))
+
+    def may_read_policy(self, actor: Actor, version: object = None) -> Callable[[str], bool]:
+        """Return whether somebody may read the policy of a uid that is or was in force."""
+        reach = reach_of(actor, Verb.READ_POLICIES)
+        if reach is Whose.ALL:
+            return lambda _uid: True
+        self.decider(version)
+        owners = owners_of(actor, Verb.READ_POLICIES) if reach else ()
+        owned = self._compiled.owned
+        return lambda uid: any((uid, one) in owned for one in owners)
 
     def _check_owned(self, actor: Actor, request: Request, decider: Decider) -> None:
         """Check that a request in another's name is about what belongs to the caller's owners."""
@@ -171,6 +221,7 @@ class Decisions:
                     rules.policies, read_proofs(), owners=rules.owners, ledger=self.budgets
                 )
                 self._compiled.people, self._compiled.key = rules.people, key
+                self._compiled.owned = self.ownership.owned_policies()
             self._compiled.version = version
             return self._compiled.decider
 

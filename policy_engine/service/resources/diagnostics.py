@@ -7,6 +7,7 @@ from threading import Lock
 
 from pydantic import BaseModel
 
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.resources.policies import check
 
@@ -27,6 +28,7 @@ class Diagnostics(BaseModel):
 class TextChecks:
     """Checks texts. What is said of a text depends on nothing but the text."""
 
+    limits: Limits = DEFAULT_LIMITS
     _memo: OrderedDict[bytes, Diagnostics] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -45,7 +47,7 @@ class TextChecks:
         if earlier is not None:
             return earlier
         digest = hashlib.sha256(text).digest()
-        result = _diagnose(text)
+        result = _diagnose(text, self.limits)
         if len(result.problems) + len(result.hints) <= _MOST_PROBLEMS:
             with self._lock:
                 self._memo[digest] = result
@@ -54,8 +56,8 @@ class TextChecks:
         return result
 
 
-def _diagnose(text: bytes) -> Diagnostics:
-    checked = check(text)
+def _diagnose(text: bytes, limits: Limits) -> Diagnostics:
+    checked = check(text, limits)
     problems, hints = (
         [ProblemView.model_validate(one.as_json()) for one in some]
         for some in (checked.problems, checked.hints)

@@ -85,6 +85,12 @@ class OwnedAssets:
         with self.database.reading() as session:
             return frozenset(filter(None, session.scalars(rows)))
 
+    def owned_policies(self) -> frozenset[tuple[str, str]]:
+        """Return the uids of all policies that are, or were, in force, each with its owner."""
+        rows = select(StoredPolicy.uid, StoredPolicy.owner_id).where(StoredPolicy.uid.is_not(None))
+        with self.database.reading() as session:
+            return frozenset((uid, owner) for uid, owner in session.execute(rows) if uid)
+
     def ruling(self, but: str = "") -> Ruling:
         """Return what decides: the policies in force, but for one of them, and who owns what."""
         with self.database.reading() as session:
@@ -107,6 +113,18 @@ def ruling(session: Session, but: str = "") -> Ruling:
     return Ruling(policies, _owners(session, parties), people)
 
 
+def ruling_state(session: Session, but: str = "") -> object:
+    """Return what is equal to what was returned before only if `ruling` would give the same."""
+    rows = session.execute(
+        select(StoredPolicy.owner_id, StoredPolicy.uid, PolicyVersion.id)
+        .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
+        .where(PolicyVersion.number == StoredPolicy.published, StoredPolicy.id != but)
+        .order_by(PolicyVersion.id)
+    )
+    parties = _parties(session)
+    return [tuple(one) for one in rows], _stated(session, parties), parties
+
+
 def party_of(session: Session, person_id: str) -> str:
     """Return the party by which somebody issues policies and owns datasets."""
     return _parties(session)[person_id]
@@ -117,13 +135,19 @@ def owners_by_iri(session: Session) -> dict[str, str]:
     return _stated(session, _parties(session))
 
 
-def check_publishing(session: Session, policy_id: str, owner_id: str, policy: Policy) -> None:
+def check_publishing(
+    session: Session, policy_id: str, owner_id: str, policy: Policy, most_rules: int
+) -> None:
     """Check that an owner may publish a policy beside all others that are in force.
 
     Raises PolicyError (P019, P024, P025) with the places of all that is not theirs to rule, and
-    ServiceError (N004) where requests could no longer be decided: by whose fault is not told.
+    ServiceError (N004) where requests could no longer be decided: by whose fault is not told, and
+    where all policies together would have too many rules.
     """
     rules = ruling(session, policy_id)
+    if sum(len(one.rules) for one in (*rules.policies, policy)) > most_rules:
+        message = f"All policies in force have {most_rules:,} rules at most, and would have more."
+        raise ServiceError.of("N004", message, "Withdraw what is not needed any more.")
     party = party_of(session, owner_id)
     problems = [*publishing_problems(policy, party, rules.policies, rules.owners)]
     if problems:

@@ -1,7 +1,6 @@
 """Policies, their drafts, and the versions that were published."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -14,9 +13,10 @@ from policy_engine.api.converting import convert_policy
 from policy_engine.authoring.diff import compare_policies
 from policy_engine.authoring.diff.model import Difference
 from policy_engine.authoring.validating import Checked, check_text
-from policy_engine.errors import PolicyError, Problem, ServiceError
+from policy_engine.errors import ServiceError
 from policy_engine.policy import InForce, Policy, PolicyText, Reading
 from policy_engine.policy.syntax import Syntax
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.identity.actors import Actor
@@ -28,11 +28,17 @@ from policy_engine.service.identity.authorising import (
     reach_of,
 )
 from policy_engine.service.identity.roles import Verb, Whose
-from policy_engine.service.resources.ownership import check_publishing
 from policy_engine.service.resources.policy_grants import (
     check_no_grant,
+    check_no_requester,
     note_granted,
     note_revoked,
+)
+from policy_engine.service.resources.publishing import (
+    USUAL_LIMITS,
+    Candidate,
+    TextLimits,
+    publishing,
 )
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
@@ -91,6 +97,7 @@ class Policies:
 
     database: Database
     two_persons: bool = False
+    limits: TextLimits = USUAL_LIMITS
 
     def page(self, actor: Actor, cursor: Cursor) -> PageOf[PolicyView]:
         """Return a page of the policies that somebody may read."""
@@ -164,13 +171,17 @@ class Policies:
         among them; ServiceError: N003, N005, and N004 where nothing is to be published, or another
         policy has its uid.
         """
-        with self.database.writing() as session:
+
+        def find(session: Session) -> tuple[StoredPolicy, Candidate]:
             policy = _policy(session, actor, policy_id, Verb.PUBLISH_POLICIES)
             last = policy.versions[-1]
             check_revision(last.revision, tag)
             if last.state != VersionState.DRAFT:
                 raise ServiceError.of("N004", f"Version {last.number} is no draft any more.")
-            uid = _check_publishable(session, policy, last)
+            return policy, _candidate(policy)
+
+        with publishing(self.database, find, self.limits) as (session, policy, uid):
+            last = policy.versions[-1]
             if self.two_persons:
                 last.state = VersionState.PROPOSED
                 last.revision += 1
@@ -182,25 +193,39 @@ class Policies:
     def approve(self, actor: Actor, policy_id: str, tag: str) -> VersionText:
         """Return the version that was proposed, published by a second owner.
 
-        Raises ServiceError: N002 for who proposed it, N004 where nothing is proposed, N005.
+        Raises ServiceError: N002 for who proposed it, or asked for the access that it grants, N003
+        for a policy that is another's, unless it waits to be approved, N004 where nothing of the
+        caller's own is proposed, N005.
         """
-        authorise(actor, Verb.PUBLISH_POLICIES)
-        with self.database.writing() as session:
-            policy = session.get(StoredPolicy, policy_id)
-            if policy is None:
-                raise nothing_there()
+
+        def find(session: Session) -> tuple[StoredPolicy, Candidate]:
+            policy = self._approvable(session, actor, policy_id)
+            check_revision(policy.versions[-1].revision, tag)
+            return policy, _candidate(policy)
+
+        with publishing(self.database, find, self.limits) as (session, policy, uid):
             last = policy.versions[-1]
-            if last.state != VersionState.PROPOSED:
-                raise ServiceError.of("N004", "No version of this policy waits to be approved.")
-            check_revision(last.revision, tag)
-            if actor.id in (last.author_id, policy.owner_id):
-                message = "A version is approved by another person than its author and owner."
-                raise ServiceError.of("N002", message)
             last.approver_id = actor.id
-            _put_in_force(policy, last, _check_publishable(session, policy, last))
+            _put_in_force(policy, last, uid)
             note_granted(session, policy.id)
             session.flush()
             return _text_view(last)
+
+    def _approvable(self, session: Session, actor: Actor, policy_id: str) -> StoredPolicy:
+        """Return a policy that somebody is the second person for."""
+        authorise(actor, Verb.PUBLISH_POLICIES)
+        policy = session.get(StoredPolicy, policy_id)
+        if policy is None:
+            raise nothing_there()
+        last = policy.versions[-1]
+        if last.state != VersionState.PROPOSED:
+            authorise_on(actor, Verb.PUBLISH_POLICIES, policy.owner_id)
+            raise ServiceError.of("N004", "No version of this policy waits to be approved.")
+        if actor.id in (last.author_id, policy.owner_id):
+            message = "A version is approved by another person than its author and owner."
+            raise ServiceError.of("N002", message)
+        check_no_requester(session, policy.id, actor)
+        return policy
 
     def withdraw(self, actor: Actor, policy_id: str, reason: str) -> PolicyView:
         """Return a policy of which no version is in force any more, nor waits to be approved.
@@ -216,15 +241,16 @@ class Policies:
             session.flush()
             return _policy_view(policy)
 
-    def add_published(self, session: Session, actor: Actor, name: str, text: str) -> StoredPolicy:
-        """Return a new policy of somebody in the caller's transaction: in force or, with two
-        persons, proposed."""
-        policy = StoredPolicy(name=name, owner_id=actor.id)
-        version = _draft(1, text, actor)
+    def add_published(
+        self, session: Session, actor: Actor, candidate: Candidate, uid: str
+    ) -> StoredPolicy:
+        """Return a new policy of somebody in a transaction in which it may be in force: it is or,
+        with two persons, proposed."""
+        policy = StoredPolicy(name=candidate.name, owner_id=actor.id)
+        version = _draft(1, candidate.text, actor)
         policy.versions.append(version)
         session.add(policy)
         session.flush()
-        uid = _check_publishable(session, policy, version)
         if self.two_persons:
             version.state = VersionState.PROPOSED.value
         else:
@@ -250,38 +276,33 @@ class Policies:
     def difference(self, actor: Actor, policy_id: str, old: int, new: int) -> Difference:
         """Return what changes from one version of a policy to another. Raises as `read`."""
         texts = [self.version(actor, policy_id, number) for number in (old, new)]
-        before, after = (_reading().policies(_named(one.text)) for one in texts)
+        before, after = (Reading().policies(_named(one.text)) for one in texts)
         return compare_policies(before, after)
 
 
-def check(text: bytes) -> Checked:
+def check(text: bytes, limits: Limits = DEFAULT_LIMITS) -> Checked:
     """Return the problems and hints of a text of a policy, as the validator has them."""
-    return check_text(PolicyText(text, "policy"), _reading())
+    return check_text(PolicyText(text, "policy"), Reading(limits=limits))
 
 
-def policies_of(text: str) -> InForce:
+def policies_of(text: str, limits: Limits = DEFAULT_LIMITS) -> InForce:
     """Return the policies of a text. Raises PolicyError with all its problems."""
-    return _reading().policies(_named(text))
+    return Reading(limits=limits).policies(_named(text))
 
 
 def policy_of(text: str) -> Policy:
     """Return the one policy of a text. Raises PolicyError with all its problems."""
-    return _reading().policy(_named(text))
+    return Reading().policy(_named(text))
 
 
-def text_in(text: str, syntax: Syntax) -> str:
+def text_in(text: str, syntax: Syntax, limits: Limits = DEFAULT_LIMITS) -> str:
     """Return a text in another syntax, of the same meaning. Raises PolicyError as the engine."""
-    return convert_policy(_named(text), syntax)
+    return convert_policy(_named(text), syntax, limits=limits)
 
 
 def digest_of(text: str) -> str:
     """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _reading() -> Reading:
-    """Return what policies are read with: nothing but what comes with the engine."""
-    return Reading()
 
 
 def _named(text: str, name: str = "policy") -> PolicyText:
@@ -315,35 +336,9 @@ def _draft(number: int, text: str, actor: Actor) -> PolicyVersion:
     return PolicyVersion(number=number, text=text, digest=digest, state=state, author_id=actor.id)
 
 
-def _valid(version: PolicyVersion, name: str) -> Policy:
-    """Return the one policy of a version. Raises PolicyError with all problems of its text."""
-    checked = check(version.text.encode())
-    problems: Sequence[Problem] = checked.problems
-    if problems:
-        raise PolicyError(*problems, source=name)
-    if len(checked.policies) != 1:
-        number = len(checked.policies)
-        message = f"A text is published that has one policy. This one has {number}{checked.what}."
-        raise PolicyError.of("P001", message, source=name)
-    return checked.policies[0]
-
-
-def _check_publishable(session: Session, policy: StoredPolicy, version: PolicyVersion) -> str:
-    """Return the uid of a version that may be published in the place of the one in force.
-
-    Raises PolicyError for a text with problems, or about what is not its owner's, ServiceError
-    (N004) where another policy that is in force has its uid, or keeps it from being so.
-    """
-    valid = _valid(version, policy.name)
-    uid = valid.uid
-    same = select(StoredPolicy.id).where(
-        StoredPolicy.uid == uid, StoredPolicy.id != policy.id, StoredPolicy.published.is_not(None)
-    )
-    if session.scalar(same.limit(1)) is not None:
-        message = f"Another policy that is in force has the uid {uid!r}."
-        raise ServiceError.of("N004", message, "Give this one a uid of its own.")
-    check_publishing(session, policy.id, policy.owner_id, valid)
-    return uid
+def _candidate(policy: StoredPolicy) -> Candidate:
+    """Return the last version of a policy as what is to be in force."""
+    return Candidate(policy.name, policy.versions[-1].text, policy.owner_id, policy.id)
 
 
 def _put_in_force(policy: StoredPolicy, version: PolicyVersion, uid: str) -> None:

@@ -4,6 +4,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from policy_engine.errors import ServiceError
+from policy_engine.service.identity.actors import Actor
 from policy_engine.service.store.access import AccessRequest
 
 _PROPOSED, _GRANTED, _REVOKED = "proposed", "granted", "revoked"
@@ -19,6 +20,17 @@ def check_no_grant(session: Session, policy_id: str) -> None:
     if session.scalar(grants.limit(1)) is not None:
         message = "The policy grants a request for access, and stays as it is."
         raise ServiceError.of("N004", message, "Revoke the grant, and write another policy.")
+
+
+def check_no_requester(session: Session, policy_id: str, actor: Actor) -> None:
+    """Raise ServiceError (N002) for who asked for the access that a policy grants, and for who is
+    called by the same party: nobody is the second person for what they have asked for."""
+    rows = select(AccessRequest.requester_id, AccessRequest.assignee).where(
+        AccessRequest.policy_id == policy_id
+    )
+    if any(actor.id == asker or actor.party == party for asker, party in session.execute(rows)):
+        message = "A grant is approved by another person than who asked for it."
+        raise ServiceError.of("N002", message)
 
 
 def note_granted(session: Session, policy_id: str) -> None:

@@ -13,6 +13,7 @@ from policy_engine.decision import Decider
 from policy_engine.decision.knowing import Known
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
 from policy_engine.errors import DataError, OutputError, PolicyEngineError, QueryError
+from policy_engine.policy.model import READ
 from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
@@ -164,10 +165,10 @@ class Queries:
         data = self.inputs.known_data(decider, assignee, mentioned)
         unseen = [iri for iri in data if not knowledge.has(iri)]
         try:
-            result = self._result(decider, assignee, question, data)
+            result = self._result(actor, decider, assignee, question, data)
         except QueryError as error:
             hidden = len(data) < len(mentioned) and error.code in _OF_NAMES
-            other = self._logged(decider, assignee, question, mentioned) if hidden else None
+            other = self._logged(actor, decider, assignee, question, mentioned) if hidden else None
             if other is not None and other.permitted:
                 return self._reviewed(actor, question, other)
             if unseen and error.code in _OF_NAMES:
@@ -189,6 +190,7 @@ class Queries:
 
     def _logged(
         self,
+        actor: Actor,
         decider: Decider,
         assignee: str,
         question: SqlQuestion,
@@ -197,12 +199,13 @@ class Queries:
         """Return the answer by all data, so that what is denied of them is in the log; None where
         the query cannot be understood, or data that the caller may know nothing of fail."""
         try:
-            return self._result(decider, assignee, question, data)
+            return self._result(actor, decider, assignee, question, data)
         except (QueryError, DataError):
             return None
 
     def _result(
         self,
+        actor: Actor,
         decider: Decider,
         assignee: str,
         question: SqlQuestion,
@@ -220,13 +223,17 @@ class Queries:
 
             review = AnswerReview(is_exception=bool(question.exception.strip()))
             more |= {"output_ledger": self.inputs.ledger, "review": review}
+        names = assignee, READ, [READ], question.purpose  # of targets, there is only the SQL
+        request = self.inputs.decisions.request(actor, *names, decider)
         result = query_data(
             question.sql,
-            decider.policies,
+            decider.in_force,
             assignee,
             data,
-            question.purpose,
+            request.purpose,
             run=is_run,
+            compiled=decider,
+            telling=self.inputs.decisions.told(actor),
             epsilon=question.epsilon or None,
             delta=question.delta or 0,  # without an epsilon, it is refused there
             **self.inputs.common(decider),

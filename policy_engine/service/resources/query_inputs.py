@@ -44,9 +44,9 @@ class QueryInputs:
         decider = self.decisions.decider()
         with self.data(sql) as mentioned:
             data = self.known_data(decider, assignee, mentioned)
-            question = sql, decider.policies, assignee, data, purpose
+            question = sql, decider.in_force, assignee, data, purpose
             try:
-                result = query_data(*question, run=False, **self.common(decider))
+                result = query_data(*question, run=False, compiled=decider, **self.common(decider))
             except QueryError:
                 return None
         return result if result.permitted else None

@@ -14,6 +14,7 @@ from policy_engine.authoring.explanation import AccessMatrix, access_matrix, pol
 from policy_engine.decision import Decider, read_request
 from policy_engine.errors import ServiceError
 from policy_engine.policy.syntax import Syntax
+from policy_engine.policy.syntax.limits import Limits
 from policy_engine.service.calls.callers import (
     MOST_OF_ANYBODY,
     ServicesOf,
@@ -167,30 +168,35 @@ router.add_api_route(
 @router.post("/policies:explain")
 async def explain(services: ServicesOf, text: Text, actor: Reader) -> Explanation:
     """Say what a text means, in sentences, and who can do what by it."""
-    return await services.turns.carry_out(actor.id, _explanation, text.text)
+    return await services.turns.carry_out(
+        actor.id, _explanation, text.text, services.policies.limits.text
+    )
 
 
 @router.post("/policies:convert")
 async def convert(services: ServicesOf, wanted: Conversion, actor: Reader) -> ConvertedText:
     """Write a text in another syntax of RDF, in which it means the same; nothing is kept of it."""
-    text = await services.turns.carry_out(actor.id, text_in, wanted.text, wanted.to)
+    limits = services.policies.limits.text
+    text = await services.turns.carry_out(actor.id, text_in, wanted.text, wanted.to, limits)
     return ConvertedText(syntax=wanted.to, text=text)
 
 
 @router.post("/policies:evaluate")
 async def evaluate(services: ServicesOf, question: WhatIf, actor: Reader) -> dict[str, Any]:
     """Decide a request by a text alone, as if it were the only policy; nothing is logged."""
-    return await services.turns.carry_out(actor.id, _evaluation, question)
+    return await services.turns.carry_out(
+        actor.id, _evaluation, question, services.policies.limits.text
+    )
 
 
-def _explanation(text: str) -> Explanation:
-    policies = policies_of(text)
+def _explanation(text: str, limits: Limits) -> Explanation:
+    policies = policies_of(text, limits)
     sentences = [one for policy in policies for one in policy_sentences(policy)]
     return Explanation(sentences=sentences, matrix=access_matrix(policies))
 
 
-def _evaluation(question: WhatIf) -> dict[str, Any]:
-    policies = policies_of(question.text)
+def _evaluation(question: WhatIf, limits: Limits) -> dict[str, Any]:
+    policies = policies_of(question.text, limits)
     one = question.request
     request = read_request(one.assignee, one.action, one.target, one.purpose, policies)
     return Decider(policies).decide(request).model_dump(mode="json")

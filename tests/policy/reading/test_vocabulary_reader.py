@@ -12,7 +12,7 @@ from policy_engine.errors import PolicyError
 from policy_engine.policy import Reading, read_policy
 from policy_engine.policy.reading import vocabulary_reader
 from policy_engine.policy.reading.vocabulary_reader import read_vocabulary
-from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
+from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 from policy_engine.policy.vocabulary import joined
 
 SCORE = {"uid": "ex:score", "@type": "Action", "includedIn": "use", "implies": "read"}

@@ -5,6 +5,7 @@ import pytest
 
 from policy_engine.decision import Decider, Request
 from policy_engine.decision.log import DecisionLog, last_entries
+from policy_engine.decision.telling import unchanged
 from policy_engine.errors import OutputError, ServiceError
 from policy_engine.policy import InForce
 from policy_engine.service.metrics.call_meter import EventTally
@@ -17,7 +18,7 @@ PATIENCE = 10
 def asked(name="http://x.org/data"):
     action = "http://www.w3.org/ns/odrl/2/read"
     request = Request(assignee="http://x.org/ada", action=action, targets=(name,), purpose="")
-    return Decider(InForce(())), request
+    return Decider(InForce(())), request, unchanged
 
 
 @pytest.fixture
@@ -114,7 +115,7 @@ def test_who_may_not_ask_keeps_nobody_from_being_answered(turns, log):
 
 def test_what_cannot_be_decided_is_told_to_who_asked_alone(turns, log):
     with held(turns):
-        failed = turns.ask(lambda _: (asked()[0], "not a request"))
+        failed = turns.ask(lambda _: (asked()[0], "not a request", unchanged))
         answered = turns.ask(lambda _: asked())
     assert answered.result(PATIENCE).effect == "deny"
     assert "U002" in str(failed.exception(PATIENCE))

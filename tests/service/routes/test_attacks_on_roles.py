@@ -56,6 +56,23 @@ def test_with_two_persons_a_grant_waits_for_the_second_who_reads_it_first(tmp_pa
         assert code(other.get(policy)) == (404, "N003")
 
 
+def test_who_asked_for_access_is_not_the_second_person_who_grants_it(tmp_path):
+    with service(tmp_path, two_persons=True) as services:
+        owner = signed_in(services, "owner", name="Olga")
+        uploaded(owner, TABLE, iri=VISIT)
+        asker = signed_in(services, "owner", "consumer", name="Ada", party=ADA)
+        twin = signed_in(services, "owner", name="Ada at home", party=ADA)
+        granted = answer(owner, asked(asker).json(), "grant").json()
+        policy = f"{API}/policies/{granted['policy']}"
+        for one in (asker, twin):
+            tag = {"If-Match": one.get(policy).headers["etag"]}
+            assert code(one.post(f"{policy}:approve", headers=tag)) == (403, "N002")
+        assert not may_read(asker)
+        other = signed_in(services, "owner", name="Bob")
+        assert other.post(f"{policy}:approve", headers=tag).status_code == 200
+        assert may_read(asker)
+
+
 def test_an_administrator_withdraws_what_somebody_left_in_force(services, owner, manager):
     address, _ = published(owner, opening(SECRET, uid="http://example.com/p", party=ADA))
     consumer = signed_in(services, "consumer", party=ADA)

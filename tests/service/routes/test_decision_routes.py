@@ -267,3 +267,80 @@ def test_a_query_ends_after_its_time_or_when_the_caller_leaves(services, reader)
     Timer(0.5, stop.stop).start()
     assert answered(services, stop) == "Q012"
     assert query(reader, "SELECT town FROM Visit").json()["permitted"]
+
+
+def secret_policy():
+    """Return the policy of another owner about data of theirs, which a reader may not read."""
+    rule = {
+        "uid": "http://hiv.example.org/rule",
+        "assignee": "http://pharma.example.org/Firm",
+        "target": "http://hiv.example.org/Patients",
+        "action": "read",
+        "purpose": "http://pharma.example.org/secret",
+    }
+    context = ["http://www.w3.org/ns/odrl.jsonld", "https://www.mosaicrown.eu/ns/mosaicrown.jsonld"]
+    uid = "http://hiv.example.org/policy"
+    return json.dumps({"@context": context, "@type": "Set", "uid": uid, "permission": [rule]})
+
+
+@pytest.fixture
+def secret_owner(services):
+    other = signed_in(services, "owner", name="Hiv", party="http://hiv.example.org/Clinic")
+    uploaded(other, b"zip,status\n1,2\n", "p.csv", "http://hiv.example.org/Patients")
+    published(other, secret_policy())
+    return other
+
+
+ELSEWHERE = "http://example.com/none"
+SECRET = "http://hiv.example.org/Patients"
+
+
+@pytest.mark.usefixtures("secret_owner")
+@pytest.mark.parametrize("target", [ELSEWHERE, SECRET, f"{SECRET}/status"])
+@pytest.mark.parametrize("more", [{}, {"purpose": "http://pharma.example.org/Secret"}])
+def test_a_denial_tells_who_asks_of_no_rule_that_they_may_not_read(reader, target, more):
+    answer = ask(reader, target=[target], **more)
+    assert (answer.status_code, answer.json()["effect"]) == (200, "deny")
+    body = {**answer.json(), "request": {}}
+    for word in ("hiv.example", "pharma", "/policy/visits"):
+        assert word not in json.dumps(body)
+
+
+@pytest.mark.usefixtures("secret_owner")
+def test_no_name_is_suggested_that_only_policies_of_others_have(reader):
+    for wrong in ({"target": ["hiv.example.org/Patients"]}, {"purpose": "secret-study"}):
+        answer = ask(reader, **wrong)
+        assert code(answer) == (422, "D001")
+        assert "pharma" not in answer.text
+        assert "http://hiv" not in answer.text
+
+
+def test_owners_are_told_of_their_own_rules_and_auditors_read_all_in_the_log(
+    services, secret_owner
+):
+    question = {"target": [SECRET], "assignee": "http://pharma.example.org/Firm"}
+    denial = ask(secret_owner, **question).json()
+    assert [one["rule"] for one in denial["near_misses"]] == ["http://hiv.example.org/rule"]
+    assert "the nearest" in denial["reason"].lower()
+    auditor = signed_in(services, "auditor")
+    missed = auditor.get(f"{API}/decisions/1").json()["missed"]
+    assert [one["rule"] for one in missed] == ["http://hiv.example.org/rule"]
+
+
+@pytest.mark.usefixtures("secret_owner")
+def test_a_denied_query_tells_of_no_rule_that_the_caller_may_not_read(services, reader):
+    for sql in ("select zip from Patients", "select town from Visit join Patients on true"):
+        answer = reader.post(f"{API}/queries", json={"sql": sql, "purpose": ""})
+        for word in ("pharma", "hiv.example.org/rule", "hiv.example.org/policy"):
+            assert word not in answer.text
+    bound = policy().replace('"action"', '"purpose": "http://example.com/hidden", "action"')
+    mine = signed_in(services, "owner", name="Late", party="http://example.com/late")
+    uploaded(mine, TABLE, "late.csv", "http://example.com/Late")
+    text = bound.replace("Visit", "Late").replace("policy/visits", "policy/late")
+    text = text.replace('ld"]', 'ld", "https://www.mosaicrown.eu/ns/mosaicrown.jsonld"]')
+    published(mine, text)
+    denied = reader.post(f"{API}/queries", json={"sql": "select town from Late", "purpose": ""})
+    assert denied.json()["permitted"] is False
+    assert [one["code"] for one in denied.json()["reasons"]] == ["Q006"]
+    assert "hidden" not in denied.text
+    assert "policy/late" not in denied.text

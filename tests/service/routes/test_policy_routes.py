@@ -156,7 +156,16 @@ def test_with_two_persons_another_owner_approves(tmp_path):
         tag = {"If-Match": answer.headers["etag"]}
         assert code(author.post(f"{address}:approve", headers=tag)) == (403, "N002")
         assert other.post(f"{address}:approve", headers=tag).json()["state"] == "published"
-        assert code(other.post(f"{address}:approve", headers=tag)) == (409, "N004")
+        assert code(other.post(f"{address}:approve", headers=tag)) == (404, "N003")
+        assert code(author.post(f"{address}:approve", headers=tag)) == (409, "N004")
+
+
+def test_whether_another_has_a_draft_is_not_told_to_who_would_approve_it(tmp_path):
+    with service(tmp_path, two_persons=True) as services:
+        address, tag = made(signed_in(services, "owner"))
+        other, tag = signed_in(services, "owner", name="Bob"), {"If-Match": tag}
+        for path in (address, f"{API}/policies/none"):
+            assert code(other.post(f"{path}:approve", headers=tag)) == (404, "N003")
 
 
 def test_with_two_persons_a_version_that_waits_can_be_written_anew(tmp_path):

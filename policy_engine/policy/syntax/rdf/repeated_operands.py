@@ -4,7 +4,7 @@ from policy_engine import terms
 from policy_engine.data.rdf.statements import Statements
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.structure import LOGICAL_PROPERTIES
-from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
+from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 from policy_engine.policy.syntax.repetition import repetition_message
 
 

@@ -19,7 +19,7 @@ from policy_engine.data.rdf.statements import (
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.structure import DATA_TYPE, LEFT, RIGHT
 from policy_engine.policy.syntax.contexts import is_compact, name_like_text
-from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
+from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 from policy_engine.policy.xsd.literals import TEXT_TYPES
 
 _Parts = dict[str, dict[str, list[Statement]]]

@@ -11,7 +11,7 @@ from policy_engine import terms
 from policy_engine.errors import PolicyError, place_order
 from policy_engine.policy.model import Kind
 from policy_engine.policy.structure import INNER_KINDS, KINDS
-from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, MAX_PROBLEMS, Limits
 from policy_engine.policy.syntax.short import words
 from policy_engine.policy.syntax.short.made import Compiled, Made, as_json, flatten
 from policy_engine.policy.syntax.short.naming import ShortNames
@@ -36,10 +36,12 @@ def read_short(text: str | bytes, source: str = "", limits: Limits = DEFAULT_LIM
     """
     yaml_text = read_yaml(text, source, limits)
     problems = TextProblems(yaml_text.text)
-    made = _policy(yaml_text.root, problems)
+    _check_size(yaml_text.root, limits, problems)
+    made = _policy(yaml_text.root, problems) if not problems.items else Made({}, yaml_text.root)
     problem_list = [*yaml_text.problems, *problems.items]
     if problem_list:
-        raise PolicyError(*sorted(problem_list, key=place_order), source=source)
+        first = sorted(problem_list, key=place_order)[:MAX_PROBLEMS]
+        raise PolicyError(*first, source=source)
     value, parts, key_parts = flatten(made)
     lines, longest = problems.lines, limits.name_characters
     return Compiled(
@@ -53,6 +55,14 @@ def read_short(text: str | bytes, source: str = "", limits: Limits = DEFAULT_LIM
         parts=parts,
         key_parts=key_parts,
     )
+
+
+def _check_size(root: YamlPart, limits: Limits, problems: TextProblems) -> None:
+    """Note that a policy lists more rules than are allowed (J003)."""
+    number = sum(len(root.members[kind].items) for kind in KINDS if kind in root.members)
+    if number > limits.rules:
+        message = f"The text lists {number:,} rules. {limits.rules:,} are allowed."
+        problems.add("J003", message, root)
 
 
 def compile_words(words_by_key: Mapping[str, Any]) -> dict[str, Any]:
