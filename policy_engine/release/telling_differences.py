@@ -22,6 +22,7 @@ from policy_engine.audits.outputs.few_values import LEAST_RANKED
 from policy_engine.audits.outputs.judging import dominance, judge_statistic
 from policy_engine.audits.outputs.model import CellEvidence, ShownStatistic, Statbarn
 from policy_engine.kernels.distinct_numbers import distinct_numbers
+from policy_engine.kernels.output_checks.near_values import near_widths, nearest
 from policy_engine.kernels.output_checks.value_histograms import tell_counts
 from policy_engine.methods.output_checks.profile import OutputProfile
 from policy_engine.release.both_columns import are_enough_of_both
@@ -40,6 +41,8 @@ _LEAST_DEGREES = 1.0
 _PAIR = 2
 _TOLERANCE = 1e-9
 """Tolerance: what is added and subtracted of a unit is nothing if it is this share of its sizes."""
+_SHARE = 0.1
+"""What is left open of a figure where a profile has no p%: as of cells that are withheld."""
 _MANY = 10
 """So many times as many units as are needed are many: who has which of common values is not known
 of them."""
@@ -74,9 +77,14 @@ class ToldDifferences:
             return False
         is_within = not ((one & differing).any() and (other & differing).any())
         total = self._total(differing, np.where(one, column.sizes, -column.sizes))
-        if not is_within and not self._is_hidden(one, differing, column, statistics_of(system)):
+        spread = statistics_of(system)
+        if is_within:
+            is_enough = self._is_open(self._sums(differing, column.sizes), column, spread)
+        else:
+            is_enough = self._is_hidden(one, differing, column, spread)
+        if not is_enough:
             return False
-        if statistics_of(system):
+        if spread:
             statistic = self._spread(differing, column, is_within=is_within)
         else:
             statistic = self._valued(differing, column, total) if is_within else total
@@ -163,12 +171,17 @@ class ToldDifferences:
     def _passes(self, statistic: ShownStatistic) -> bool:
         return not judge_statistic(statistic, self.profile).any()
 
+    def _sums(self, members: Masks, sizes: Figures) -> Figures:
+        """Return what each unit adds to a total over some rows, (units,), but for rounding."""
+        units, own = self.units[members], sizes[members]
+        sums = np.bincount(units, own).astype(np.float64)
+        if not self._are_single:
+            sums[np.abs(sums) <= _TOLERANCE * np.bincount(units, np.abs(own))] = 0.0
+        return sums
+
     def _total(self, members: Masks, sizes: Figures) -> ShownStatistic:
         """Return a total over some rows, by what each unit contributes."""
-        units, own = self.units[members], sizes[members]
-        sums = np.abs(np.bincount(units, own))
-        if not self._are_single:
-            sums[sums <= _TOLERANCE * np.bincount(units, np.abs(own))] = 0.0
+        sums = np.abs(self._sums(members, sizes))
         second, first = np.partition(np.append(sums, [0.0, 0.0]), -2)[-2:]
         evidence = CellEvidence(
             units=np.array([np.count_nonzero(sums)]),
@@ -223,9 +236,32 @@ class ToldDifferences:
         that nobody knows which each has."""
         is_meant = (sums != 0) | self._is_short(column)
         counts = np.bincount(levels[is_meant], minlength=1)
-        return bool(counts.sum() - counts.max() >= _MANY * self.profile.min_units)
+        most = max(counts.max(), np.count_nonzero(nearest(np.abs(sums[is_meant]))))
+        return bool(counts.sum() - most >= _MANY * self.profile.min_units)
 
     def _is_passing(self, sums: Figures, column: "_Column", spread: str) -> bool:
+        """Return whether what some units add to a figure passes as one, whatever is known of those
+        that add nearly the same."""
+        return self._passes_alone(sums, column, spread) and self._is_open(sums, column, spread)
+
+    def _is_open(self, sums: Figures, column: "_Column", spread: str) -> bool:
+        """Return whether of units that add nearly the same as enough others, (units,), it is as
+        open what they add as what any other adds has to be, or that of others passes alone."""
+        sizes, least = np.abs(sums), self.profile.min_units
+        levels = _levels(sizes)
+        is_rare = (sizes > 0) & (np.bincount(levels, minlength=1)[levels] < least)
+        widths = np.full(len(sizes), np.inf)
+        widths[is_rare] = near_widths(levels[is_rare] * 0, sizes[is_rare], least)
+        is_near = np.isfinite(widths)
+        apart = sums[is_rare & ~is_near]
+        if not is_near.any() or not len(apart):
+            return True
+        share = self.profile.p_percent or _SHARE
+        if widths[is_near].sum() >= 2 * share * np.abs(apart).max():
+            return True
+        return self._passes_alone(apart, column, spread)
+
+    def _passes_alone(self, sums: Figures, column: "_Column", spread: str) -> bool:
         """Return whether what some units add to a figure passes as one: a total, or a spread."""
         sizes = np.abs(sums)
         second, first = np.partition(np.append(sizes, [0.0, 0.0]), -2)[-2:]

@@ -323,3 +323,53 @@ def test_who_has_which_of_common_values_is_not_known_of_many():
     told = ToldDifferences(np.arange(360), lambda _: pay, PROFILES["sacro"])
     *_, is_counted = told.contributing("pay", np.zeros(360, np.int64))
     assert is_counted.sum() == 330
+
+
+def nearly_alike(step, others=30, apart=1):
+    """Return pays: of many, of others who have nearly 150, and of some who have 237 and more."""
+    many = np.random.default_rng(5).lognormal(5, 0.3, 200)
+    alike = 150 + step * np.arange(others)
+    pay = np.concatenate([many, alike, 237 + 40.0 * np.arange(apart)])
+    is_in = np.arange(len(pay))[:, None] >= np.array([0, 200, 200 + others])
+    return pay, *is_in.T
+
+
+def tells(pay, one, other, system="sum:pay", profile="sacro"):
+    return ToldDifferences(np.arange(len(pay)), lambda _: pay, PROFILES[profile])(
+        system, one, other
+    )
+
+
+@pytest.mark.parametrize("profile", ["sacro", "dwb-2015", "abs"])
+@pytest.mark.parametrize("step", [0.0001, 0.01])
+@pytest.mark.parametrize("others", [30, 150])
+def test_those_who_have_nearly_the_same_do_not_hide_another(step, others, profile):
+    """Neither where all of them are in one figure, nor where he is in one and they in another."""
+    pay, _, is_told, is_apart = nearly_alike(step, others)
+    nobody = np.zeros(len(pay), np.bool_)
+    assert not tells(pay, is_told, nobody, profile=profile)
+    assert not tells(pay, is_told & ~is_apart, is_apart, profile=profile)
+    assert not tells(pay, is_told, nobody, "statistics:pay", profile=profile)
+
+
+def test_those_who_have_nearly_the_same_are_told_of_by_themselves():
+    pay, _, is_told, is_apart = nearly_alike(0.01)
+    assert tells(pay, is_told & ~is_apart, np.zeros(len(pay), np.bool_))
+
+
+def test_enough_others_hide_each_other_whoever_has_nearly_the_same():
+    pay, _, is_told, _ = nearly_alike(0.01, apart=12)
+    assert tells(pay, is_told, np.zeros(len(pay), np.bool_))
+
+
+def test_what_many_have_hides_another_where_it_is_as_open_as_he_needs():
+    """Of 400 who have from 150 to 250, ten have the same but for 2.5 each: 1,000 in all."""
+    pay, _, is_told, _ = nearly_alike(0.25, others=400)
+    assert tells(pay, is_told, np.zeros(len(pay), np.bool_))
+
+
+@pytest.mark.parametrize("draw", range(5))
+def test_incomes_of_a_dozen_are_told(draw):
+    pay = np.random.default_rng(draw).lognormal(10, 0.5, 500).round(2)
+    one = np.arange(500) < 480 + 8
+    assert tells(pay, np.ones(500, np.bool_), one)
