@@ -113,6 +113,25 @@ def even_bins(masses: Floats, most: int) -> Ints:
     return _renumbered(np.minimum(middle * most / max(masses.sum(), 1.0), most - 1).astype(int))
 
 
+def logarithmic_bins(values: Floats, most: int, decades: float) -> Ints | None:
+    """Return the bin of each of ascending numbers, (size,), equally wide on a logarithmic axis.
+
+    There are `most` at most, and 0 has one of its own. None where a number is below 0, or those
+    above it span fewer powers of ten than `decades`.
+    """
+    above = values[values > 0]
+    if len(above) < 2 or not (values >= 0).all() or not np.isfinite(values).all():
+        return None
+    low, high = np.log10(above[[0, -1]])
+    if high - low < decades:
+        return None
+    zeros = len(values) - len(above)
+    count = most - int(zeros > 0)
+    places = np.minimum((np.log10(above) - low) / (high - low) * count, count - 1)
+    bins = np.concatenate([np.zeros(zeros, np.int64), places.astype(np.int64) + int(zeros > 0)])
+    return _renumbered(bins)
+
+
 def frequent_bins(masses: Floats, most: int) -> Ints:
     """Return a bin for each of the codes with the largest masses and one for the rest, (size,).
 

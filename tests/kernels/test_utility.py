@@ -121,6 +121,18 @@ def test_even_bins_hold_about_as_many_rows_each():
     assert utility.even_bins(np.array([6.0, 1, 1]), 4).tolist() == [0, 1, 1]
 
 
+def test_logarithmic_bins_are_as_wide_in_powers_of_ten():
+    numbers = np.array([1.0, 2, 10, 50, 100, 1000])
+    assert utility.logarithmic_bins(numbers, 3, 2).tolist() == [0, 0, 1, 1, 2, 2]
+    with_zero = np.array([0.0, 1, 10, 100])
+    assert utility.logarithmic_bins(with_zero, 3, 2).tolist() == [0, 1, 2, 2]
+
+
+@pytest.mark.parametrize("numbers", [(-1.0, 1, 1000), (1.0, 99), (0.0, 5), (1.0, np.inf), ()])
+def test_there_are_no_logarithmic_bins_of_what_is_below_zero_or_near_together(numbers):
+    assert utility.logarithmic_bins(np.array(numbers), 3, 2) is None
+
+
 def test_frequent_bins_put_the_rare_values_together():
     masses = np.array([1.0, 5, 2, 1])
     assert utility.frequent_bins(masses, 3).tolist() == [2, 0, 1, 2]

@@ -222,7 +222,7 @@ def known_columns(
             for name in recoded.intersection(names):
                 matched[name] = _recoded(name, original, release, plan.mask, taxonomies)
     columns = (
-        _known(
+        known_column(
             matched.get(name) or match_values(name, "insensitive", "kept", original, release),
             maskings.get(name),
             is_readable=name not in labelled,
@@ -269,13 +269,14 @@ def _select_roles(columns: Columns, names: Sequence[str]) -> Columns:
     )
 
 
-def _known(
+def known_column(
     column: MatchedColumn,
-    masking: ColumnMasking | None,
+    masking: ColumnMasking | None = None,
     *,
-    is_readable: bool,
-    keeps_missing: bool | None,
+    is_readable: bool = True,
+    keeps_missing: bool | None = None,
 ) -> KnownColumn:
+    """Return a matched column as an intruder knows it, who knows how it was masked."""
     axis = axis_of(column)
     return KnownColumn(
         column.name,

@@ -8,7 +8,9 @@ from policy_engine.audits.reports.charts.comparison import (
     losses_chart,
     marginal_chart,
     query_errors_chart,
+    suppression_chart,
 )
+from policy_engine.audits.reports.charts.risk import MOST_MAPPED, correlation_map
 from policy_engine.audits.reports.html import (
     PagePicture,
     Table,
@@ -18,7 +20,9 @@ from policy_engine.audits.reports.html import (
     picture,
 )
 from policy_engine.audits.reports.masking import masking_part
+from policy_engine.audits.reports.risk import risk_part
 from policy_engine.audits.reports.synthetic import synthetic_page
+from policy_engine.audits.reports.tips import tips
 from policy_engine.audits.utility.estimating import EstimatedRelease
 from policy_engine.audits.utility.model import (
     Classification,
@@ -74,13 +78,17 @@ def report_page(comparison: Comparison) -> str:
         title=comparison.title,
         comparison=comparison,
         totals=_totals(comparison),
+        tips=tips(comparison),
+        risk=risk_part(comparison),
         sides=_sides_table(comparison),
         bounds=_bounds(comparison),
         classes=_classes(comparison),
-        class_pictures=_class_pictures(comparison),
+        size_pictures=_size_pictures(comparison),
+        loss_pictures=_loss_pictures(comparison),
         columns=_columns(comparison),
         marginals=_marginals(comparison),
         pairs=_pairs(comparison),
+        map=_map(comparison),
         queries=_questions(comparison.queries),
         masking=masking_part(comparison),
         models=_models(comparison.classification),
@@ -147,7 +155,7 @@ def _classes(comparison: Comparison) -> dict[str, str] | None:
     }
 
 
-def _class_pictures(comparison: Comparison) -> list[PagePicture]:
+def _size_pictures(comparison: Comparison) -> list[PagePicture]:
     sizes = comparison.classes
     if isinstance(sizes, NotApplicable):
         return []
@@ -156,16 +164,37 @@ def _class_pictures(comparison: Comparison) -> list[PagePicture]:
     )
     rows = [(f"{one.low:,} - {one.high:,}", f"{one.classes:,}") for one in sizes.bins]
     table = Table("", ("rows", "classes"), rows)
-    pictures = [picture("Class sizes", class_sizes_chart(sizes), caption, table)]
+    return [picture("Class sizes", class_sizes_chart(sizes), caption, table)]
+
+
+def _loss_pictures(comparison: Comparison) -> list[PagePicture]:
+    pictures = []
     if any(one.loss is not None for one in comparison.columns):
         caption = "Mean certainty penalty of each quasi-identifier; suppressed rows count 1."
         pictures.append(picture("Loss by column", losses_chart(comparison.columns), caption))
+    rows = _suppressed_rows(comparison)
+    if rows or any(one.suppressed for one in comparison.columns):
+        caption = (
+            "Of the rows of the original, grey those that were suppressed whole, then cells of the "
+            "others that stand for every value."
+            if rows
+            else "Released cells that stand for every value of their column."
+        )
+        drawing = suppression_chart(comparison.columns, rows)
+        pictures.append(picture("Suppressed by column", drawing, caption))
     return pictures
+
+
+def _suppressed_rows(comparison: Comparison) -> float:
+    """Return the share of the rows that were suppressed whole; 0 where that is not told."""
+    if not comparison.suppressed or comparison.sampled is not None:
+        return 0.0
+    return comparison.suppressed / (comparison.suppressed + comparison.release.rows)
 
 
 def _columns(comparison: Comparison) -> Table:
     head = (
-        *("column", "role", "what it is", "values before", "cells after"),
+        *("column", "role", "what it is", "values before", "cells after", "suppressed"),
         *("certainty penalty", "information lost", "total variation", "Hellinger"),
     )
     return Table("", head, [*map(_column_row, comparison.columns)], texts=(1, 2))
@@ -174,7 +203,7 @@ def _columns(comparison: Comparison) -> Table:
 def _column_row(one: ColumnChange) -> tuple[str, ...]:
     before = "not told" if one.values_before is None else f"{one.values_before:,}"
     return (
-        *(one.name, one.role, one.kind, before, f"{one.values_after:,}"),
+        *(one.name, one.role, one.kind, before, f"{one.values_after:,}", percent(one.suppressed)),
         *(number(one.loss), percent(one.entropy)),
         *(number(one.total_variation), number(one.hellinger)),
     )
@@ -187,10 +216,34 @@ def _marginals(comparison: Comparison) -> list[PagePicture]:
 
 def _marginal(one: ColumnChange, place: int) -> PagePicture:
     distances = number(one.total_variation), number(one.hellinger)
-    caption = f"Total variation {distances[0]}, Hellinger {distances[1]}."
+    caption = f"{_SCALES[one.scale]}Total variation {distances[0]}, Hellinger {distances[1]}."
     rows = [(bar.label, percent(bar.before), percent(bar.after)) for bar in one.bins]
     table = Table("", ("value", "before", "after"), rows)
     return picture(one.name, marginal_chart(one, f"marginal{place}"), caption, table)
+
+
+_SCALES = {
+    "values": "",
+    "frequent": "",
+    "even": "Ranges are equally wide. ",
+    "logarithmic": "Skewed: ranges are equally wide on a logarithmic axis. ",
+    "quantile": "Skewed: ranges hold about as many rows of the original each. ",
+}
+
+
+def _map(comparison: Comparison) -> PagePicture | None:
+    """Return the changes of all correlations; None where there are fewer than two."""
+    changed = [one for one in comparison.pairs if one.change is not None]
+    if len(changed) < 2:
+        return None
+    caption = (
+        "Correlation after minus before: Pearson's of two ordered columns, else Cramér's V. Blue "
+        "has risen, orange has fallen; blank is not compared."
+    )
+    columns = {name for one in comparison.pairs for name in (one.first, one.second)}
+    if len(columns) > MOST_MAPPED:
+        caption += f" The {MOST_MAPPED} of {len(columns)} columns that changed most."
+    return picture("Changes of correlations", correlation_map(comparison.pairs), caption)
 
 
 def _pairs(comparison: Comparison) -> Table:

@@ -1,6 +1,6 @@
 """Every figure of a comparison, from two tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from policy_engine.audits.disclosure.risks.result import FileRisks
+from policy_engine.audits.utility.bins import chart_bins, coarse_bins
 from policy_engine.audits.utility.masking import Masked, masking_loss
 from policy_engine.audits.utility.matching import MatchedColumn, match
 from policy_engine.audits.utility.model import (
-    Bin,
+    NO_RISKS,
     Classification,
     ColumnChange,
     Comparison,
@@ -21,7 +23,8 @@ from policy_engine.audits.utility.model import (
     TableSide,
 )
 from policy_engine.audits.utility.prediction import Task, classification
-from policy_engine.audits.utility.sharing import MOST_BINS, shareable_comparison
+from policy_engine.audits.utility.sharing import shareable_comparison
+from policy_engine.audits.utility.side_by_side import side_by_side
 from policy_engine.data.catalog import Dataset
 from policy_engine.data.column_names import missing_columns
 from policy_engine.data.taxonomy import Taxonomy
@@ -39,10 +42,6 @@ from policy_engine.methods.columns import PERTURBATIVE
 from policy_engine.methods.privacy_model import Measurement
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.steps import Anonymize
-
-_MOST_DRAWN = 12  # values without an order
-_MOST_IN_ONE = 0.5  # of the rows, in one of several equally wide bins
-_MISSING = "(missing)"
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ def compare(
         groups_released,
         measured or tuple(step.measure(groups_released, groups_released.ancestries)),
         masked,
-    ).model_copy(update={"apart": apart})
+    ).model_copy(update={"apart": apart, "risks": _risks(columns, step, shareable=shareable)})
     if shareable:
         return of_release
     losses = groups_released.class_totals()
@@ -166,8 +165,22 @@ def compare(
         "masking": masking_loss(
             columns, masked, before, after, _representatives(step), is_sample=sampled is not None
         ),
+        "row_pairs": tuple(side_by_side(columns, after)),
     }
     return of_release.model_copy(update=of_original)
+
+
+def _risks(
+    columns: Sequence[MatchedColumn], step: Anonymize, *, shareable: bool
+) -> FileRisks | NotApplicable:
+    """Return the risks of records by their classes, `NotApplicable` without quasi-identifiers."""
+    from policy_engine.audits.disclosure.risks.compared import compared_risks  # noqa: PLC0415 (compiled)
+
+    quasi = [one for one in columns if one.role == "quasi-identifier"]
+    if not quasi:
+        return NO_RISKS
+    suppresses = step.recoding.has_overlapping_classes
+    return compared_risks(quasi, suppresses=suppresses, shareable=shareable)
 
 
 @dataclass(frozen=True)
@@ -267,6 +280,7 @@ def _column(column: MatchedColumn, loss: float | None, entropy: EntropyLoss | No
     before, after = (utility.shares(side.masses) for side in (column.before, column.after))
     compared = _compared_shares(column, before, after)
     is_told = column.tells_values
+    bins, scale = chart_bins(column, before, after)
     return ColumnChange(
         name=column.name,
         role=column.role,
@@ -278,8 +292,20 @@ def _column(column: MatchedColumn, loss: float | None, entropy: EntropyLoss | No
         total_variation=utility.total_variation(*compared) if is_told else None,
         values_before=len(np.unique(column.before.cell_of)),
         values_after=len(np.unique(column.after.cell_of)),
-        bins=tuple(_bins(column, before, after)),
+        suppressed=_suppressed(column),
+        bins=bins,
+        scale=scale,
     )
+
+
+def _suppressed(column: MatchedColumn) -> float | None:
+    """Return the share of the released rows whose cell stands for all values, or all but missing
+    ones; None where cells are no generalisations."""
+    if column.kind != "generalised":
+        return None
+    least = column.size - int(column.has_missing and column.size > 1)
+    is_all = (column.after.widths >= least) & (column.after.widths > 1)
+    return float(is_all[column.after.cell_of].mean())
 
 
 def _compared_shares(column: MatchedColumn, before: Floats, after: Floats) -> tuple[Floats, Floats]:
@@ -287,62 +313,17 @@ def _compared_shares(column: MatchedColumn, before: Floats, after: Floats) -> tu
     of bins. Masked numbers are new ones, so by their values nothing would be as it was."""
     if column.kind not in ("masked", "representative") or not column.is_ordered:
         return before, after
-    bins = _coarse(column)
+    bins = coarse_bins(column)
     binned = [np.asarray(np.bincount(bins, one), dtype=np.float64) for one in (before, after)]
     return binned[0], binned[1]
 
 
-def _bins(column: MatchedColumn, before: Floats, after: Floats) -> Iterator[Bin]:
-    """Yield the distribution for a chart: equally wide ranges, or the most frequent values."""
-    bins = _value_bins(column, before)
-    for one in range(int(bins.max()) + 1):
-        inside = bins == one
-        if inside.any():
-            yield Bin(
-                label=_label(column, np.flatnonzero(inside)),
-                before=float(before[inside].sum()),
-                after=float(after[inside].sum()),
-            )
-
-
-def _value_bins(column: MatchedColumn, before: Floats) -> Ints:
-    """Return the bin of every value, (size,)."""
-    if column.size <= MOST_BINS and column.is_ordered:
-        return np.arange(column.size)
-    if not column.is_ordered:
-        return utility.frequent_bins(before, _MOST_DRAWN)
-    blank = int(column.has_missing)
-    wide = np.minimum((column.position * MOST_BINS).astype(np.int64), MOST_BINS - 1) + blank
-    wide[:blank] = 0
-    fullest = wide == np.bincount(wide, before).argmax()
-    if before[fullest].sum() > _MOST_IN_ONE and fullest.sum() > 1:
-        # A few values far off, as where incomes are capped, would leave one bar.
-        even = utility.even_bins(column.before.masses[blank:], MOST_BINS) + blank
-        return np.concatenate([np.zeros(blank, np.int64), even])
-    return wide
-
-
-def _label(column: MatchedColumn, codes: Ints) -> str:
-    labels = [str(label) or _MISSING for label in column.labels[codes[[0, -1]]]]
-    if len(codes) == 1:
-        return labels[0]
-    return f"{labels[0]} - {labels[1]}" if column.is_ordered else f"{len(codes)} others"
-
-
 def _pairs(columns: list[MatchedColumn]) -> Iterator[PairChange]:
     comparable = [one for one in columns if one.kind != "pseudonym"]
-    coarse = {one.name: _coarse(one) for one in comparable}
+    coarse = {one.name: coarse_bins(one) for one in comparable}
     for first, second in combinations(comparable, 2):
         if first.is_changed or second.is_changed:
             yield _pair(first, second, coarse[first.name], coarse[second.name])
-
-
-def _coarse(column: MatchedColumn) -> Ints:
-    """Return bins of about equally many rows each, or a bin for each frequent value, (size,)."""
-    masses = column.before.masses
-    if column.is_ordered:
-        return utility.even_bins(masses, MOST_BINS)
-    return utility.frequent_bins(masses, MOST_BINS)
 
 
 def _pair(first: MatchedColumn, second: MatchedColumn, a: Ints, b: Ints) -> PairChange:

@@ -1,13 +1,17 @@
 """What a comparison found, frozen and as JSON."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from policy_engine.audits.disclosure.risks.result import FileRisks
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 
 Kind = Literal["generalised", "representative", "kept", "pseudonym", "masked"]
+Scale = Literal["values", "frequent", "even", "logarithmic", "quantile"]
+"""What the bins of a column are: its values, its most frequent ones, or ranges that are equally
+wide, equally wide on a logarithmic axis, or hold about as many rows each."""
 
 
 class _Frozen(BaseModel):
@@ -38,9 +42,10 @@ class ColumnChange(_Frozen):
     generalisations. `hellinger` and `total_variation` are distances of its distribution: of masked
     numbers, in at most 20 bins of about equally many rows of the original; of a pseudonym, of how
     often its values occur, the most frequent first. They are None where every cell stands for all
-    values, and so tells nothing of the distribution. `values_before` and `values_after` count
-    distinct values, or cells. What takes the original to be told is None, and `bins` are none, in
-    what is shareable.
+    values, and so tells nothing of the distribution. `suppressed` is the share of the released rows
+    whose cell stands for all values, None where cells are no generalisations. `values_before` and
+    `values_after` count distinct values, or cells. What takes the original to be told is None, and
+    `bins` are none, in what is shareable. `scale` says what they are.
     """
 
     name: str
@@ -53,7 +58,9 @@ class ColumnChange(_Frozen):
     total_variation: float | None
     values_before: int | None
     values_after: int
+    suppressed: float | None = None
     bins: tuple[Bin, ...]
+    scale: Scale = "values"
 
 
 class PairChange(_Frozen):
@@ -76,6 +83,22 @@ class PairChange(_Frozen):
         """What was added to the correlation."""
         is_defined = self.before is not None and self.after is not None
         return self.after - self.before if is_defined else None  # type: ignore[operator]
+
+
+class CellPair(_Frozen):
+    """A value of the original, and the cell of the release that may stand for it."""
+
+    column: str
+    before: str
+    after: str
+
+
+class RowPair(_Frozen):
+    """A released row beside one row of the original, of the `fitting` ones that it may stand for,
+    in the columns that tell."""
+
+    cells: tuple[CellPair, ...]
+    fitting: int
 
 
 class SizeBin(_Frozen):
@@ -216,6 +239,7 @@ class MaskingLoss(_Frozen):
     frequencies: tuple[CategoryCounts, ...]
 
 
+NO_RISKS = NotApplicable(reason="no quasi-identifier is released, so no classes were formed")
 NOT_MASKED = NotApplicable(reason="no column is masked")
 
 
@@ -230,9 +254,11 @@ class Comparison(_Frozen):
     short of counts as suppressed; `entropy` is None. `left_out` are the columns of the original
     that the release lacks or blackens, `apart` those that it has in another table, by bucket, and
     `arrays` those that hold some, such as images: neither are compared. `masking` tells of those
-    that are masked. A comparison tells how often the original's values occur, and is for its owner
-    alone; one that `is_shareable` tells of the release alone, its losses are those of the rows
-    released, and all that takes the original is None or empty.
+    that are masked. `risks` are those of records by their classes, with the original as the
+    population of who knows one. `row_pairs` are some rows of both, which no JSON has. A comparison
+    tells how often the original's values occur, and is for its owner alone; one that `is_shareable`
+    tells of the release alone, its losses are those of the rows released, and all that takes the
+    original is None or empty.
     """
 
     is_shareable: bool = False
@@ -257,6 +283,8 @@ class Comparison(_Frozen):
     queries: QueryErrors | NotApplicable
     classification: Classification | NotApplicable
     masking: MaskingLoss | NotApplicable = NOT_MASKED
+    risks: FileRisks | NotApplicable = NO_RISKS
+    row_pairs: Annotated[tuple[RowPair, ...], Field(exclude=True)] = ()
 
     @property
     def title(self) -> str:

@@ -124,7 +124,7 @@ def test_ids_are_unique_and_what_is_referred_to_is_there():
 
 def test_pictures_take_their_colours_from_the_page():
     page = usual_page()
-    assert page.count("<svg") == 5  # class sizes, losses, two marginals, query errors
+    assert page.count("<svg") == 6  # class sizes, losses, suppression, two marginals, queries
     pictures = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))
     assert set(re.findall(r"#[0-9a-f]{6}\b", pictures)) <= {"#000000"}
     assert "var(--before)" in pictures

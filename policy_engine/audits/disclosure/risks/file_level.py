@@ -89,11 +89,7 @@ def file_risks(
         *_individual(classes, threshold, share),
         *_modelled(classes, share),
     ]
-    return FileRisks(
-        risks=tuple(one for one in figures if isinstance(one, Risk)),
-        not_run=tuple(one for one in figures if isinstance(one, NoRisk)),
-        distributions=tuple(one for one in figures if isinstance(one, RiskDistribution)),
-    )
+    return FileRisks.of(figures)
 
 
 def prosecutor_risks(classes: KnownClasses, threshold: float) -> Iterator[Figure]:

@@ -1,5 +1,6 @@
 """Figures of the risk of a release, with baselines, and with intervals where they are estimates."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
@@ -168,6 +169,19 @@ class FileRisks(_Frozen):
     risks: tuple[Risk, ...] = ()
     not_run: tuple[NoRisk, ...] = ()
     distributions: tuple[RiskDistribution, ...] = ()
+
+    @classmethod
+    def of(cls, figures: "Sequence[Risk | NoRisk | RiskDistribution]") -> "FileRisks":
+        """Return figures by their kind, each kind in their order."""
+        return cls(
+            risks=tuple(one for one in figures if isinstance(one, Risk)),
+            not_run=tuple(one for one in figures if isinstance(one, NoRisk)),
+            distributions=tuple(one for one in figures if isinstance(one, RiskDistribution)),
+        )
+
+    def figure(self, measure: Measure) -> Risk | None:
+        """Return the figure of a measure of records, None where there is none."""
+        return next((one for one in self.risks if one.measure == measure), None)
 
     def __add__(self, other: "FileRisks") -> "FileRisks":
         """Return the figures of both."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 INK, LINE, BEFORE, AFTER = "#010203", "#040506", "#070809", "#0a0b0c"
 MEMBERS, OTHERS = "#0d0e0f", "#101112"
+GOOD, BAD = "#151617", "#18191a"
 HUES = tuple(f"#1314{place:02x}" for place in range(8))
 """Stand-ins for colours that the page chooses, by whether it is light or dark."""
 
@@ -25,6 +26,8 @@ _VARIABLES = {
     AFTER: "--after",
     MEMBERS: "--members",
     OTHERS: "--others",
+    GOOD: "--good",
+    BAD: "--bad",
     **{hue: f"--hue-{place}" for place, hue in enumerate(HUES)},
 }
 _WIDTH = 5.6

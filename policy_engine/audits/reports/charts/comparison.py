@@ -43,6 +43,24 @@ def losses_chart(columns: Sequence[ColumnChange]) -> str:
         return render_svg(figure, "losses")
 
 
+def suppression_chart(columns: Sequence[ColumnChange], rows: float) -> str:
+    """Return the share of each column that is suppressed, the largest on top, as SVG: the share
+    `rows` with their whole row, and of the others single cells."""
+    shares = sorted((one.suppressed, one.name) for one in columns if one.suppressed is not None)
+    with canvas(0.7 + 0.26 * len(shares)) as (figure, axes):
+        places, cells = range(len(shares)), [(1 - rows) * share for share, _ in shares]
+        axes.barh(places, [rows] * len(shares), color=BEFORE, height=0.7)
+        bars = axes.barh(places, cells, left=rows, color=AFTER, height=0.7)
+        totals = [format_percent(rows + one) for one in cells]
+        axes.bar_label(bars, totals, padding=3, color=INK)
+        axes.set_yticks(places, [shorten(name) for _, name in shares])
+        axes.set_xlim(0, max([rows + one for one in cells], default=0) * 1.18 or 1)
+        axes.xaxis.set_major_formatter(format_percent)
+        axes.set_xlabel("cells that tell nothing")
+        axes.grid(axis="y", visible=False)
+        return render_svg(figure, "suppression")
+
+
 def marginal_chart(column: ColumnChange, name: str) -> str:
     """Return the distribution of a column before and after, as SVG; `name` tells it apart."""
     return _vertical_bars(column, name) if column.is_ordered else _horizontal_bars(column, name)

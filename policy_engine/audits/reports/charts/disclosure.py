@@ -63,7 +63,8 @@ def distribution_chart(lines: Mapping[str, tuple[Sequence[float], Sequence[float
     """Return the share of records whose risk is at least each, a line for each kind of intruder."""
     with canvas(3.2) as (figure, axes):
         for place, (name, (at, shares)) in enumerate(lines.items()):
-            axes.step(at, shares, where="pre", color=HUES[place % len(HUES)], label=name)
+            hue, style = HUES[place % len(HUES)], _STYLES[place % len(_STYLES)]
+            axes.step(at, shares, where="pre", color=hue, ls=style, lw=1.8, label=name)
         points = [pair for line in lines.values() for pair in zip(*line, strict=True)]
         least = min((risk for risk, share in points if share < 1), default=0.01)
         axes.set_xscale("log")
