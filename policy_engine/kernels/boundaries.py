@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from policy_engine.kernels.axis import GREATEST, LEAST, are_apart
-from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.compiled import compiled, inlined, linked
 from policy_engine.kernels.constraint import STAMP, UNITS, count, forget, is_diverse
 from policy_engine.kernels.extent import EVERY, sweep
 from policy_engine.kernels.layout import BY_LOSS
@@ -42,7 +42,7 @@ def best_boundary(table, scratch, dim, total, active, limit):  # type: ignore[no
     return best, left
 
 
-@compiled
+@linked
 def _best_valid(table, scratch, dim, total, through_ties, limit):  # type: ignore[no-untyped-def]
     """Return the lowest score of a valid boundary, and the rows left of it; 0 without one."""
     # Diversity costs a pass over the rows, scores are at hand: mostly the best boundary of all is
@@ -55,7 +55,7 @@ def _best_valid(table, scratch, dim, total, through_ties, limit):  # type: ignor
     return best, left
 
 
-@compiled
+@linked
 def _lowest(table, scratch, dim, total, through_ties, limit, only_diverse):  # type: ignore[no-untyped-def]
     """Return the lowest score below a limit, and the rows left of its boundary; 0 without one."""
     best, best_left = limit, NONE
@@ -71,7 +71,7 @@ def _lowest(table, scratch, dim, total, through_ties, limit, only_diverse):  # t
     return best, best_left
 
 
-@compiled
+@linked
 def is_valid(table, order, left, total):  # type: ignore[no-untyped-def]
     """Return whether the first rows of `order` and the others are large and diverse enough."""
     # The callers have checked the number of rows: without persons nothing else can be too small.

@@ -1,7 +1,7 @@
 """Compile a kernel to machine code once per installation."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,23 @@ def compiled(kernel: Callable[..., Any]) -> Any:
     A kernel works on arrays given to it and allocates none. Where no cache directory is writable
     (a read-only installation without a home), it still works and is compiled once per process.
     """
+    return _compiled(kernel, _OPTIONS)
+
+
+def linked(kernel: Callable[..., Any]) -> Any:
+    """Return a kernel that other kernels alone call, compiled as `compiled` does.
+
+    Python cannot call it: what takes the arguments from there, one array after the other, is a
+    fifth of what a kernel with a table of arrays takes to compile.
+    """
+    return _compiled(kernel, {**_OPTIONS, "no_cpython_wrapper": True})
+
+
+def _compiled(kernel: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     try:
-        dispatcher = numba.njit(cache=True, **_OPTIONS)(kernel)
+        dispatcher = numba.njit(cache=True, **options)(kernel)
     except RuntimeError:
-        dispatcher = numba.njit(**_OPTIONS)(kernel)
+        dispatcher = numba.njit(**options)(kernel)
     if hasattr(dispatcher, "get_call_template"):
         dispatcher.get_call_template = _whatever_constants(dispatcher.get_call_template)
     # numba compares a kernel's own file alone: when a kernel of another file changes, the machine

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.bounds import TOLERANCE, Ancestry, ClassConstraint, Diversity
-from policy_engine.kernels.compiled import compiled
+from policy_engine.kernels.compiled import compiled, linked
 
 Codes = NDArray[np.int32]
 
@@ -172,7 +172,7 @@ def count(watched, tally, rows, order, start, end, first, person):  # type: igno
             state[place, MOST] = max(state[place, MOST], counts[value])
 
 
-@compiled
+@linked
 def _is_first(stamps, place, number, stamp):  # type: ignore[no-untyped-def]
     """Return whether a number occurs for the first time since the stamp was set."""
     if stamps[place, number] == stamp:
@@ -191,7 +191,7 @@ def is_diverse(watched, tally):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled
+@linked
 def _keeps(watched, tally, place):  # type: ignore[no-untyped-def]
     bounds, state = watched.bounds, tally.state
     # The cheap bounds first; the distances need a pass over the values. All are relaxed by what
@@ -214,7 +214,7 @@ def _keeps(watched, tally, place):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled
+@linked
 def _effective(watched, tally, place):  # type: ignore[no-untyped-def]
     """Return the exponential of the entropy of the values that occur."""
     entropy = 0.0
@@ -225,7 +225,7 @@ def _effective(watched, tally, place):  # type: ignore[no-untyped-def]
     return np.exp(entropy)
 
 
-@compiled
+@linked
 def _is_recursive(watched, tally, place):  # type: ignore[no-untyped-def]
     """Return whether r1 < c (r_l + ... + r_m), counts in descending order."""
     # The l - 1 greatest counts are subtracted one after the other instead of sorting: l is small.
@@ -245,7 +245,7 @@ def _is_recursive(watched, tally, place):  # type: ignore[no-untyped-def]
     return most < watched.bounds[place, REC_C] * tail * (1 - TOLERANCE)
 
 
-@compiled
+@linked
 def _is_near(watched, tally, place):  # type: ignore[no-untyped-def]
     """Return whether no value is more, or less, likely than beta and delta allow."""
     bounds = watched.bounds
@@ -264,7 +264,7 @@ def _is_near(watched, tally, place):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled
+@linked
 def _distance(watched, tally, place):  # type: ignore[no-untyped-def]
     if watched.facts[place, DISTANCE] == 1:
         return _ordered(watched, tally, place)
@@ -279,7 +279,7 @@ def _distance(watched, tally, place):  # type: ignore[no-untyped-def]
     return distance
 
 
-@compiled
+@linked
 def _ordered(watched, tally, place):  # type: ignore[no-untyped-def]
     """Return the earth mover's distance where neighbouring values are 1 / (m - 1) apart."""
     # On a line the distance is the sum of |P - Q| of the running sums (Li et al., 2007, 4.1). Only
@@ -296,7 +296,7 @@ def _ordered(watched, tally, place):  # type: ignore[no-untyped-def]
     return distance / max(values - 1, 1)
 
 
-@compiled
+@linked
 def _hierarchical(watched, tally, place):  # type: ignore[no-untyped-def]
     """Return the earth mover's distance over the taxonomy (Li et al., 2007, section 4.2)."""
     # From the leaves up: each node settles what it can among its children at its own height, and

@@ -25,7 +25,7 @@ from policy_engine.kernels.boundaries import (
     is_valid,
     weighted_loss,
 )
-from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.compiled import inlined, linked
 from policy_engine.kernels.extent import count_members
 from policy_engine.kernels.layout import BY_LOSS, BY_SPAN, TIMES, TURN
 from policy_engine.kernels.sorting import count_codes, list_codes, order_by_frequency, sort_rows
@@ -93,7 +93,7 @@ def _cut_by_summary(table, scratch, start, end):  # type: ignore[no-untyped-def]
     return left if is_valid(table, scratch.best, left, total) else NONE
 
 
-@compiled
+@linked
 def _keeps_apart(table, scratch, dim, turn):  # type: ignore[no-untyped-def]
     """Return whether the cells of the two sides of a cut behind a turn are sure to differ."""
     if not table.keeps_apart:
@@ -104,7 +104,7 @@ def _keeps_apart(table, scratch, dim, turn):  # type: ignore[no-untyped-def]
     return are_apart(table.axes, dim, low, last, first, node[dim, GREATEST])
 
 
-@compiled
+@linked
 def _list_turns(table, scratch, dim):  # type: ignore[no-untyped-def]
     """List the codes that occur in the order of cuts; return how many there are."""
     codes, low = scratch.codes, scratch.node[dim, LEAST]
@@ -126,7 +126,7 @@ def _split_behind(table, scratch, start, end, dim, turn):  # type: ignore[no-unt
     return split_rows(table, scratch, start, end, dim)
 
 
-@compiled
+@linked
 def split_rows(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
     """Set `scratch.best` to the rows whose codes have a 1 for TIMES, then those with a 0.
 

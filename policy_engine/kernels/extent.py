@@ -29,7 +29,7 @@ from policy_engine.kernels.axis import (
     SHARE,
     Axes,
 )
-from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.compiled import compiled, inlined, linked
 
 
 class Extent(NamedTuple):
@@ -126,7 +126,7 @@ def _add_members(words, rows, row):  # type: ignore[no-untyped-def]
         words[dim] |= np.int64(1) << np.int64(rows[row, dim] & 63)
 
 
-@compiled
+@linked
 def _price_of_words(axes, words):  # type: ignore[no-untyped-def]
     """Return what the sets in words cost together."""
     price = np.int64(0)
@@ -232,7 +232,7 @@ def _add_nodes(axes, rows, order, total, step, node, dim, prices):  # type: igno
                 break
 
 
-@compiled
+@linked
 def bits(word):  # type: ignore[no-untyped-def]
     """Return how many bits of a word are set."""
     # In parallel in pairs, fours and bytes (Warren, Hacker's Delight, 5-1).
@@ -243,7 +243,7 @@ def bits(word):  # type: ignore[no-untyped-def]
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@compiled
+@linked
 def cost_of_node(facts, places, nodes, state, dim):  # type: ignore[no-untyped-def]
     """Return the price of the cell of a dimension that is not a set."""
     low, high = state[dim, LOW], state[dim, HIGH]

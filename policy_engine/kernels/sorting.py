@@ -3,7 +3,7 @@
 import numpy as np
 
 from policy_engine.kernels.axis import GREATEST, KIND, LEAST, MEMBERS
-from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.compiled import inlined, linked
 from policy_engine.kernels.layout import BY_LOSS, TIMES, TURN
 
 _FEW = 4
@@ -39,7 +39,7 @@ def sort_rows(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
             codes[code, TIMES] += 1
 
 
-@compiled
+@linked
 def count_codes(table, scratch, start, end, dim):  # type: ignore[no-untyped-def]
     """Count the rows of each code, list the codes that occur in ascending turns; return how many.
 
@@ -64,7 +64,7 @@ def count_codes(table, scratch, start, end, dim):  # type: ignore[no-untyped-def
     return turns
 
 
-@compiled
+@linked
 def list_codes(codes, values):  # type: ignore[no-untyped-def]
     """List the codes that occur in ascending turns, and return how many there are."""
     turns = 0
@@ -75,7 +75,7 @@ def list_codes(codes, values):  # type: ignore[no-untyped-def]
     return turns
 
 
-@compiled
+@linked
 def order_by_frequency(codes, turns):  # type: ignore[no-untyped-def]
     """Put the codes in turns by falling frequency, of equals the lower first (Shell's sort)."""
     # Ties are broken by code: the order must not depend on that of the rows.
@@ -98,7 +98,7 @@ def _comes_later(codes, one, other):  # type: ignore[no-untyped-def]
     return ours < theirs or (ours == theirs and one > other)
 
 
-@compiled
+@linked
 def _sort_by_comparison(rows, order, start, end, dim):  # type: ignore[no-untyped-def]
     """Set `order` to the rows by their codes, by Shell's sort of both in one number."""
     # numpy's sort would do, but takes the compiler five seconds. With the row in the lower half of

@@ -19,7 +19,7 @@ from policy_engine.kernels.axis import (
     SHARE,
     Axes,
 )
-from policy_engine.kernels.compiled import compiled
+from policy_engine.kernels.compiled import compiled, linked
 from policy_engine.kernels.extent import COUNT, HIGH, LOW, MISSING, NODE, bits, cost_of_node
 
 _BITS = 64
@@ -124,7 +124,7 @@ def price_codes(axes, summary, state, node, dim, codes, turns, side):  # type: i
         summary.prices[side, turn] = price
 
 
-@compiled
+@linked
 def _own_cost(axes, state, dim, code):  # type: ignore[no-untyped-def]
     """Add a code and return the price of its own dimension."""
     facts = axes.facts
@@ -139,7 +139,7 @@ def _own_cost(axes, state, dim, code):  # type: ignore[no-untyped-def]
     return facts[dim, SHARE] * state[dim, COUNT] if state[dim, COUNT] > 1 else 0
 
 
-@compiled
+@linked
 def _others_cost(axes, summary, state, at, other):  # type: ignore[no-untyped-def]
     """Add what the rows of a code cover in another dimension, and return its price."""
     facts, word, so_far = axes.facts, summary.word, summary.so_far
@@ -159,7 +159,7 @@ def _others_cost(axes, summary, state, at, other):  # type: ignore[no-untyped-de
     return facts[other, SHARE] * members if members > 1 else 0
 
 
-@compiled
+@linked
 def _widen(axes, state, dim, low, high):  # type: ignore[no-untyped-def]
     if state[dim, LOW] < 0:
         state[dim, LOW], state[dim, HIGH] = low, high
