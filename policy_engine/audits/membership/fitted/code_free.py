@@ -1,8 +1,8 @@
 """Models in files of others, taken only where nothing of them is code: by what is in them.
 
 Nothing is opened by the library that it is for. Files of Keras name the classes that they are made
-of, by modules of Python; what is not a layer of Keras itself is refused, and so are those of its
-layers that hold code, or that read other files.
+of, by modules of Python; of Keras itself, those are taken that are known to hold no code and to
+read no other files.
 """
 
 import json
@@ -12,6 +12,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from policy_engine.audits.membership.fitted.external import check_whole
+from policy_engine.audits.membership.fitted.keras_classes import (
+    CLASSES,
+    FUNCTION_MODULES,
+    FUNCTIONS,
+    VALUES,
+)
 from policy_engine.audits.membership.fitted.kinds import Kind, fitted_file
 from policy_engine.audits.membership.fitted.loading import (
     OpeningOptions,
@@ -26,22 +32,8 @@ ModelKind = Kind | Literal["description"]
 
 _LONGEST = 1 << 20
 """Bytes of a description."""
-_KERAS = frozenset(
-    {
-        *("keras", "builtins", "keras.src.models.functional", "keras.src.models.sequential"),
-        *("keras.activations", "keras.constraints", "keras.dtype_policies", "keras.initializers"),
-        *("keras.layers", "keras.losses", "keras.metrics", "keras.models", "keras.optimizers"),
-        *("keras.optimizers.schedules", "keras.regularizers"),
-    }
-)
-"""The modules that a file of Keras may name."""
-_REACHING = frozenset(
-    {
-        *("Lambda", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"),
-        *("StringLookup", "IntegerLookup", "TextVectorization", "IndexLookup"),
-    }
-)
-"""Layers that hold code, or take what they know from other files."""
+_NAMING = {"class_name", "module", "registered_name", "spec_name"}
+"""What a part of a configuration has that names a class or a function."""
 _HINT = "Save it as skops, ONNX, Keras of its own layers, XGBoost or LightGBM, or describe it."
 
 
@@ -99,18 +91,25 @@ def _check_keras(path: Path) -> None:
 
 
 def _is_of_keras(part: dict[str, Any]) -> bool:
-    """Tell whether a part of a configuration is made by a class of Keras that reads nothing."""
-    module, name = part.get("module"), part.get("class_name")
-    registered = part.get("registered_name")
-    if name is None and module is None:
+    """Tell whether a part of a configuration is made by what is known to hold and read nothing.
+
+    Keras finds classes by names with dots and in modules that it imports, so that only whole names
+    that are known are taken, and no name that somebody registered.
+    """
+    if not _NAMING & part.keys():
         return True
-    if not isinstance(name, str) or name.rpartition(">")[2] in _REACHING:
+    module, name, registered = (
+        part.get(one) for one in ("module", "class_name", "registered_name")
+    )
+    if not (isinstance(name, str) and isinstance(module, str | None)):
         return False
-    is_own = registered in (None, "", name) or str(registered).startswith("keras")
     if name == "function":  # found by its name, among those of the module
-        config = part.get("config")
-        return module in ("builtins", "keras.activations") and str(config).isidentifier()
-    return module in _KERAS and module != "builtins" and is_own
+        function = part.get("config")
+        is_known = isinstance(function, str) and function in FUNCTIONS
+        return is_known and module in FUNCTION_MODULES and registered in (None, "", name, function)
+    if registered not in (None, "", name):
+        return False
+    return name in (VALUES if module in (None, "builtins") else CLASSES.get(module, ()))
 
 
 def _parts(value: Any) -> Iterator[dict[str, Any]]:

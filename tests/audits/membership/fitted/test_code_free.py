@@ -1,4 +1,5 @@
 import json
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -32,7 +33,27 @@ def test_weights_and_descriptions_are_told_by_their_content(kind_of):
 
 
 def activation(module):
-    return layer(activation=layer("function", module, function="system"))
+    return activation_of("system", module)
+
+
+def activation_of(function, module="builtins"):
+    return layer(activation=layer("function", module, function=function))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.skipif(not find_spec("keras"), reason="keras is not installed")
+def test_models_that_keras_saves_are_taken(kind_of, tmp_path):
+    import keras as library
+
+    table = library.Input((4, 3))
+    hidden = library.layers.Conv1D(2, 2, kernel_regularizer="l2", activation="gelu")(table)
+    hidden = library.layers.BatchNormalization(gamma_constraint="non_neg")(hidden)
+    hidden = library.layers.Bidirectional(library.layers.LSTM(2))(hidden)
+    answers = library.layers.Dense(2, activation="softmax")(library.layers.Dropout(0.1)(hidden))
+    model = library.Model(table, answers)
+    model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
+    model.save(tmp_path / "own.keras")
+    assert kind_of((tmp_path / "own.keras").read_bytes()) == "keras"
 
 
 CODE = {
@@ -47,6 +68,17 @@ CODE = {
         layer(activation=layer("function", "keras.utils", function="get_file"))
     ),
     "own class": keras(layer(registered="mine>Dense")),
+    "lambda by a name with a dot": keras(layer("layers.Lambda", "keras")),
+    "lambda of another module": keras(layer("Lambda", "keras")),
+    "lookup by a name with a dot": keras(
+        layer("layers.StringLookup", "keras", vocabulary="/etc/passwd")
+    ),
+    "function that runs code": keras(activation_of("exec")),
+    "function by a name with a dot": keras(activation_of("utils.get_file", "keras.activations")),
+    "class without a module": keras(layer("Lambda", None)),
+    "module without a class": keras({"module": "os", "config": {}}),
+    "name that is no text": keras(layer(["Dense"])),
+    "class of types": keras({"class_name": "__typespec__", "spec_name": "Popen", "config": []}),
     "vocabulary in a file": keras(layer("StringLookup", vocabulary="/etc/passwd")),
     "skops with a function": skops(FunctionTransformer(json.loads)),
 }
