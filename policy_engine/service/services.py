@@ -11,6 +11,7 @@ from fastapi import Request
 from policy_engine.service.asking.query_processes import QueryProcesses
 from policy_engine.service.calls.rates import Buckets, RateLimit
 from policy_engine.service.calls.turns import AT_ONCE, CallTurns
+from policy_engine.service.files.caller_locks import CallerLocks
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.identity.providers import IdentityProvider
 from policy_engine.service.identity.signing_in import Identities
@@ -180,8 +181,10 @@ class Services:
             run_news=run_news,
             figures=figures,
             meters=meters,
-            turns=CallTurns(max(1, AT_ONCE // settings.workers)),
-            query_turns=CallTurns(processes.most if processes else AT_ONCE),
+            turns=CallTurns(max(1, AT_ONCE // settings.workers), _locks(settings, "calls")),
+            query_turns=CallTurns(
+                processes.most if processes else AT_ONCE, _locks(settings, "queries")
+            ),
             calls=RateLimit(settings.calls_a_minute, shared=shared, name="calls"),
             costly_calls=RateLimit(costly, shared=shared, name="costly"),
         )
@@ -191,8 +194,16 @@ class Services:
         self.run_news.close()
         if self.queries.processes is not None:
             self.queries.processes.close()
+        for one in (self.turns, self.query_turns):
+            if one.locks is not None:
+                one.locks.close()
         self.decisions.close()
         self.database.close()
+
+
+def _locks(settings: ServiceSettings, name: str) -> CallerLocks | None:
+    """Return the locks by which callers have one turn in all processes that answer calls."""
+    return CallerLocks(settings.folder / f"{name}.turns") if settings.workers > 1 else None
 
 
 def services_of(call: Request) -> Services:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
 
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.identity.actors import Actor
@@ -80,6 +81,23 @@ def address_of(call: Request) -> str:
 async def anybody(call: Request) -> None:
     """Count a call that needs no sign-in. Raises ServiceError (N006) for one too many."""
     _count(call)
+
+
+async def checker_of(call: Request) -> str:
+    """Count a call that needs no sign-in, and return whose it is: the person's who is signed in,
+    for whom others at their address do not count, or else the address.
+
+    Raises ServiceError (N006) for one too many.
+    """
+    services = services_of(call)
+    if key_of(call) or cookie_of(call, services):
+        try:
+            return (await run_in_threadpool(caller_of, call)).id
+        except PolicyEngineError as error:
+            if error.code == "N006":
+                raise
+    _count(call)
+    return address_of(call)
 
 
 def _count(call: Request) -> None:

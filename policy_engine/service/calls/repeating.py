@@ -24,8 +24,8 @@ _WHAT = (
 )
 _WHAT_OF_DATA = (
     "A text of your own for this call, such as a UUID. For 24 hours, a call with the same key and "
-    "the same body is not done again. It is refused (N004): what was answered is not kept, since "
-    "you may no longer be allowed to read it."
+    "the same body is not done again. It is refused (N004): what was answered is not kept, for it "
+    "has a secret, or data that you may no longer be allowed to read."
 )
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -41,7 +41,8 @@ def key_of_data(
         str, Header(alias="Idempotency-Key", max_length=_LONGEST, description=_WHAT_OF_DATA)
     ] = "",
 ) -> None:
-    """Mark a route whose answers have data: of a call it is remembered only that it was done."""
+    """Mark a route whose answers have data or a secret: of a call it is remembered only that it was
+    done."""
 
 
 ONCE = Depends(idempotency_key)

@@ -11,10 +11,12 @@ from weakref import WeakValueDictionary
 from starlette.concurrency import run_in_threadpool
 
 from policy_engine.errors import ServiceError
+from policy_engine.service.files.caller_locks import CallerLocks
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
 AT_ONCE = 2
+_BEAT = 0.05
 _MOST_WAITING = 20
 """So many calls of one caller wait for their turn."""
 
@@ -27,6 +29,8 @@ class CallTurns:
     """
 
     at_once: int = AT_ONCE
+    locks: CallerLocks | None = None
+    """What a caller has one turn by in all processes that answer calls, if there are several."""
     _waiting: Counter[str] = field(default_factory=Counter)
     _own_turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
     _turns: asyncio.Semaphore | None = None
@@ -50,9 +54,22 @@ class CallTurns:
         own_turn = self._own_turns.setdefault(caller, asyncio.Lock())
         self._waiting[caller] += 1
         try:
-            async with own_turn, self._turns:
+            async with own_turn, self._alone(caller), self._turns:
                 yield
         finally:
             self._waiting[caller] -= 1
             if not self._waiting[caller]:
                 del self._waiting[caller]
+
+    @asynccontextmanager
+    async def _alone(self, caller: str) -> AsyncIterator[None]:
+        """Wait until no other process carries out a call of the caller."""
+        if self.locks is None:
+            yield
+            return
+        while not self.locks.take(caller):  # noqa: ASYNC110 (nothing says when another lets go)
+            await asyncio.sleep(_BEAT)
+        try:
+            yield
+        finally:
+            self.locks.give_back(caller)

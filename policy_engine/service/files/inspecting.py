@@ -57,8 +57,10 @@ def inspect_table(path: Path, ending: str) -> UploadedTable:
     return UploadedTable(answer["format"], tuple(answer["columns"]), answer["rows"])
 
 
-def read_apart(module: str, *arguments: str) -> dict[str, Any]:
+def read_apart(module: str, *arguments: str, question: str = "") -> dict[str, Any]:
     """Return what a module answers that reads a file in a process of its own, which may use little.
+
+    A question is given as its input: an argument is bounded, and whoever is on the machine sees it.
 
     Raises what it says is wrong, ServiceError (N008) where it takes too long or too much memory.
     """
@@ -66,7 +68,12 @@ def read_apart(module: str, *arguments: str) -> dict[str, Any]:
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG") if name in os.environ}
     try:
         result = subprocess.run(  # noqa: S603 (nothing of it is from outside but the file's place)
-            command, capture_output=True, timeout=_SECONDS, env=kept, check=False
+            command,
+            input=question.encode(),
+            capture_output=True,
+            timeout=_SECONDS,
+            env=kept,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise ServiceError.of("N008", "The file takes too long to read.") from None

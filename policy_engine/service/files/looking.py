@@ -26,4 +26,4 @@ def look(path: Path, question: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    tell(lambda: look(Path(sys.argv[1]), sys.argv[2]))
+    tell(lambda: look(Path(sys.argv[1]), sys.stdin.buffer.read().decode()))

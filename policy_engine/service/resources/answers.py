@@ -115,7 +115,8 @@ class KeptAnswers:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
 
         if sealed is None:
-            message = "The call was answered, and the answer is not kept: it has data, or is large."
+            message = "The call was answered, and the answer is not kept: it has data or a secret, "
+            message += "or is large."
             raise ServiceError.of("N004", message, "To ask again, take a new Idempotency-Key.")
         nonce, content = sealed[:_NONCE], sealed[_NONCE:]
         try:

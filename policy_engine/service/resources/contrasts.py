@@ -85,7 +85,7 @@ class ReleaseContrasts:
 
 
 def _looks(path: Path) -> dict[str, ColumnLook]:
-    columns: list[dict[str, Any]] = read_apart(LOOKING, str(path), "{}")["columns"]
+    columns: list[dict[str, Any]] = read_apart(LOOKING, str(path), question="{}")["columns"]
     return {one["name"]: ColumnLook(**{name: one[name] for name in _PARTS}) for one in columns}
 
 

@@ -76,7 +76,7 @@ class DatasetColumns:
         Raises ServiceError (N004) without a file, (N008) for one that takes too much to read.
         """
         with self.datasets.owned.reading(actor, dataset_id, Verb.READ_DATASETS) as (view, path):
-            seen = read_apart(LOOKING, str(path), "{}")["columns"]
+            seen = read_apart(LOOKING, str(path), question="{}")["columns"]
         roles = {one.name: one.role for one in view.columns}
         columns = [
             ColumnProfileView(**{**one, "role": roles.get(one["name"]), "proposed": one["role"]})
@@ -91,6 +91,6 @@ class DatasetColumns:
         and DataError where it does not apply to the column."""
         preview = {"column": column.model_dump(), "taxonomy": taxonomy, "name": name}
         with self.datasets.owned.reading(actor, dataset_id, Verb.WRITE_DATASETS) as (view, path):
-            levels = read_apart(LOOKING, str(path), json.dumps(preview))["levels"]
+            levels = read_apart(LOOKING, str(path), question=json.dumps(preview))["levels"]
         hidden: dict[str, Any] = {} if view.owner == actor.id else {"groups": []}
         return GeneralisationPreview(levels=[LevelView(**{**one, **hidden}) for one in levels])

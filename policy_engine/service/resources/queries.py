@@ -9,15 +9,15 @@ from pydantic import BaseModel, Field
 
 from policy_engine import terms
 from policy_engine.api.deciding import query_data
-from policy_engine.decision import Decider
 from policy_engine.decision.knowing import Known
 from policy_engine.decision.query.query_limits import QueryStop, query_limits
-from policy_engine.errors import DataError, OutputError, PolicyEngineError, QueryError
+from policy_engine.errors import DataError, OutputError, PolicyEngineError, QueryError, ServiceError
 from policy_engine.policy.model import READ
 from policy_engine.service.calls.refusals import ProblemView
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.query_grounds import QueryGrounds
 from policy_engine.service.resources.query_inputs import QueryInputs
 from policy_engine.service.runs.folders import LEDGER_KEY
 
@@ -113,6 +113,15 @@ class QueryAnswer(BaseModel):
 
 
 @dataclass(frozen=True)
+class _Asker:
+    """Who asks, by which party, and what the answer rests on."""
+
+    actor: Actor
+    assignee: str
+    grounds: QueryGrounds
+
+
+@dataclass(frozen=True)
 class Queries:
     """Answers queries by the data of all datasets and releases, in the name of the caller.
 
@@ -161,55 +170,57 @@ class Queries:
     ) -> QueryAnswer:
         assignee = self.inputs.decisions.assignee_of(actor, "", Verb.QUERY)
         decider = self.inputs.decisions.decider()
+        grounds = QueryGrounds(decider, self.inputs.decisions.decider)
+        asker = _Asker(actor, assignee, grounds)
         knowledge = Known(decider, assignee)
         data = self.inputs.known_data(decider, assignee, mentioned)
         unseen = [iri for iri in data if not knowledge.has(iri)]
         try:
-            result = self._result(actor, decider, assignee, question, data)
+            result = self._result(asker, question, data)
         except QueryError as error:
             hidden = len(data) < len(mentioned) and error.code in _OF_NAMES
-            other = self._logged(actor, decider, assignee, question, mentioned) if hidden else None
+            other = self._logged(asker, question, mentioned) if hidden else None
             if other is not None and other.permitted:
-                return self._reviewed(actor, question, other)
+                return self._reviewed(asker, question, other)
             if unseen and error.code in _OF_NAMES:
                 raise _nameless(knowledge, unseen) from None
+            raise
+        except DataError as error:
+            if error.code in _OF_POLICIES:
+                raise _misnamed() from None
             raise
         is_sent = result.checked is not None and result.checked.offered is not None
         if unseen and not (result.permitted or is_sent):
             raise _nameless(knowledge, unseen)
-        return self._reviewed(actor, question, result)
+        return self._reviewed(asker, question, result)
 
-    def _reviewed(self, actor: Actor, question: SqlQuestion, result: "QueryResult") -> QueryAnswer:
-        """Return an answer, of which what is left to a person was sent to one."""
+    def _reviewed(
+        self, asker: "_Asker", question: SqlQuestion, result: "QueryResult"
+    ) -> QueryAnswer:
+        """Return an answer, of which what is left to a person was sent to one.
+
+        Raises ServiceError (N004) where what permits it does so no longer.
+        """
         answer = _answer(result)
+        asker.grounds.check(result.columns)
         if result.checked is not None and result.checked.offered is not None:
-            answer.review = self.send(actor, result, question)
+            answer.review = self.send(asker.actor, result, question)
             if answer.review is None:
                 answer.suggestion = " ".join(filter(None, (answer.suggestion, _NOT_SENT)))
         return answer
 
     def _logged(
-        self,
-        actor: Actor,
-        decider: Decider,
-        assignee: str,
-        question: SqlQuestion,
-        data: Mapping[str, Path],
+        self, asker: "_Asker", question: SqlQuestion, data: Mapping[str, Path]
     ) -> "QueryResult | None":
         """Return the answer by all data, so that what is denied of them is in the log; None where
         the query cannot be understood, or data that the caller may know nothing of fail."""
         try:
-            return self._result(actor, decider, assignee, question, data)
+            return self._result(asker, question, data)
         except (QueryError, DataError):
             return None
 
     def _result(
-        self,
-        actor: Actor,
-        decider: Decider,
-        assignee: str,
-        question: SqlQuestion,
-        data: Mapping[str, Path],
+        self, asker: "_Asker", question: SqlQuestion, data: Mapping[str, Path]
     ) -> "QueryResult":
         is_run, is_noisy = not question.dry_run, bool(question.epsilon or question.delta)
         more = self.inputs.logged() if is_run else {}
@@ -223,8 +234,9 @@ class Queries:
 
             review = AnswerReview(is_exception=bool(question.exception.strip()))
             more |= {"output_ledger": self.inputs.ledger, "review": review}
+        decider, assignee = asker.grounds.decider, asker.assignee
         names = assignee, READ, [READ], question.purpose  # of targets, there is only the SQL
-        request = self.inputs.decisions.request(actor, *names, decider)
+        request = self.inputs.decisions.request(asker.actor, *names, decider)
         result = query_data(
             question.sql,
             decider.in_force,
@@ -233,7 +245,7 @@ class Queries:
             request.purpose,
             run=is_run,
             compiled=decider,
-            telling=self.inputs.decisions.told(actor),
+            telling=asker.grounds.noting(self.inputs.decisions.told(asker.actor)),
             epsilon=question.epsilon or None,
             delta=question.delta or 0,  # without an epsilon, it is refused there
             **self.inputs.common(decider),
@@ -248,6 +260,13 @@ _NOT_SENT = (
     "Nobody was asked to review it: too many of your reviews are open, or the data have no owner."
 )
 _OF_NAMES = ("Q003", "Q004")
+_OF_POLICIES = ("C001", "C005")
+"""What is wrong with the names that policies have for data, each of which such an error tells."""
+
+
+def _misnamed() -> PolicyEngineError:
+    message = "A policy about these data names columns that they lack."
+    return ServiceError.of("N004", message, "Their owner has to correct it.")
 
 
 def _nameless(knowledge: Known, datasets: Iterable[str]) -> PolicyEngineError:

@@ -14,10 +14,12 @@ from policy_engine.errors import ServiceError
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.files.verifying import digest_of_file
 from policy_engine.service.identity.actors import Actor
-from policy_engine.service.identity.authorising import authorise, nothing_there
+from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.store.database import Database
-from policy_engine.service.store.datasets import Upload
+from policy_engine.service.store.datasets import StoredDataset, Upload
+from policy_engine.service.store.models import StoredModel
+from policy_engine.service.store.people import Stewardship
 
 _MOST_UPLOADS = 20
 """So many uploads of one person may be incomplete at once."""
@@ -83,7 +85,7 @@ class Uploads:
     def cancel(self, actor: Actor, upload_id: str) -> None:
         """Take back an upload that is not complete."""
         with self.database.writing() as session:
-            session.delete(own_upload(session, actor, upload_id))
+            session.delete(_begun_upload(session, actor, upload_id))
         self.files.forget_part(upload_id)
 
     def whole(self, actor: Actor, upload_id: str, digest: str = "") -> tuple[UploadView, Path]:
@@ -130,7 +132,27 @@ class Receiver:
 
 
 def own_upload(session: Session, actor: Actor, upload_id: str) -> Upload:
-    """Return an upload of the caller that is not complete. Raises ServiceError (N003)."""
+    """Return an upload of the caller that is not complete, to what they may still write.
+
+    A steward who was dismissed meanwhile, and named again, begins anew. Raises ServiceError (N003).
+    """
+    row = _begun_upload(session, actor, upload_id)
+    holder: StoredDataset | StoredModel | None
+    if row.model_id is None:
+        verb, holder = Verb.WRITE_DATASETS, session.get(StoredDataset, row.dataset_id)
+    else:
+        verb, holder = Verb.WRITE_MODELS, session.get(StoredModel, row.model_id)
+    if holder is None:
+        raise nothing_there()
+    authorise_on(actor, verb, holder.owner_id)
+    if holder.owner_id != actor.id and not actor.serves_all:
+        named = session.get(Stewardship, (holder.owner_id, actor.id))
+        if named is None or named.created > row.created:
+            raise nothing_there()
+    return row
+
+
+def _begun_upload(session: Session, actor: Actor, upload_id: str) -> Upload:
     authorise(actor, Verb.WRITE_DATASETS)
     row = session.get(Upload, upload_id)
     if row is None or row.completed or row.owner_id != actor.id:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from policy_engine.service.calls.callers import ServicesOf, allowed, cookie_name
 from policy_engine.service.calls.pages import Cursor, PageOf
-from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
+from policy_engine.service.calls.repeating import DONE_ONCE, ONCE, RepeatableRoute
 from policy_engine.service.calls.revisions import IfMatch, tagged
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Role, Verb
@@ -116,7 +116,7 @@ def change_person(
     return tagged(view, response)
 
 
-@router.post("/people/{person_id}:invite", dependencies=[ONCE])
+@router.post("/people/{person_id}:invite", dependencies=[DONE_ONCE])
 def invite_person(services: ServicesOf, actor: Manager, person_id: str) -> LinkView:
     """Make a link by which a person signs in once, within 15 minutes. Give it to nobody else."""
     return services.people.invite(actor, person_id)
@@ -164,7 +164,7 @@ def list_keys(services: ServicesOf, actor: Self) -> list[KeyView]:
     return services.people.keys(actor)
 
 
-@router.post("/keys", status_code=201, dependencies=[ONCE])
+@router.post("/keys", status_code=201, dependencies=[DONE_ONCE])
 def make_key(services: ServicesOf, actor: Self, key: KeyRequest) -> NewKeyView:
     """Make a key that calls for you, as `Authorization: Bearer KEY`. It is shown this one time."""
     return services.people.new_key(actor, key.name, key.roles, key.days)

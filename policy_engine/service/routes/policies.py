@@ -18,10 +18,9 @@ from policy_engine.policy.syntax.limits import Limits
 from policy_engine.service.calls.callers import (
     MOST_OF_ANYBODY,
     ServicesOf,
-    address_of,
     allowed,
-    anybody,
     check_signed_in,
+    checker_of,
 )
 from policy_engine.service.calls.characters import check_characters
 from policy_engine.service.calls.model_answers import json_answer
@@ -135,14 +134,17 @@ class CheckRoute(APIRoute):
 
         async def check_directly(call: Request) -> Response:
             await check_characters(call)
-            await anybody(call)
-            return await check_policy(services_of(call), await _text_of(call), call)
+            name = await checker_of(call)
+            return await check_policy(services_of(call), await _text_of(call), call, name)
 
         return check_directly
 
 
 async def check_policy(
-    services: ServicesOf, text: Annotated[bytes, Depends(_text_of)], call: Request
+    services: ServicesOf,
+    text: Annotated[bytes, Depends(_text_of)],
+    call: Request,
+    name: Annotated[str, Depends(checker_of)],
 ) -> Response:
     """Say what is wrong with a text of a policy, and where; nothing is kept of it."""
     if len(text) > MOST_OF_ANYBODY:
@@ -150,7 +152,7 @@ async def check_policy(
     report = services.checks.remembered(text)
     if report is None:
         check = services.checks.diagnose
-        report = await services.turns.carry_out(address_of(call), check, text)
+        report = await services.turns.carry_out(name, check, text)
     return json_answer(report)
 
 
@@ -158,7 +160,6 @@ router.add_api_route(
     "/policies:check",
     check_policy,
     methods=["POST"],
-    dependencies=[Depends(anybody)],
     response_model=Diagnostics,
     openapi_extra={"requestBody": _CHECKED},
     route_class_override=CheckRoute,

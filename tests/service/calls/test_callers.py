@@ -1,6 +1,8 @@
 import pytest
 from served import API, CUSTOMER, browser, code, service, signed_in
 
+from policy_engine.service.calls.turns import CallTurns
+
 POLICY = {"name": "customers", "text": "{}"}
 
 
@@ -38,6 +40,34 @@ def test_callers_are_told_when_they_call_too_often(tmp_path):
         answers = [client.post(f"{API}/policies:check", content=text) for _ in range(4)]
     assert [one.status_code for one in answers] == [200, 200, 200, 429]
     assert answers[-1].headers["retry-after"] == "60"
+
+
+def test_who_is_signed_in_has_texts_checked_whatever_others_at_their_address_do(tmp_path):
+    with service(tmp_path, calls_a_minute=6) as services:
+        text, path = CUSTOMER.read_bytes(), f"{API}/policies:check"
+        own, nobody = signed_in(services, "owner"), browser(services)
+        forged = {"Authorization": "Bearer pe_none_such"}
+        for headers in ({}, forged, {}, forged, {}, forged):
+            nobody.post(path, content=text, headers=headers)
+        assert code(nobody.post(path, content=text)) == (429, "N006")
+        assert code(nobody.post(path, content=text, headers=forged)) == (429, "N006")
+        assert own.post(path, content=text).status_code == 200
+
+
+def test_texts_are_checked_in_turns_of_persons_and_not_of_addresses(services, monkeypatch):
+    callers, carry_out = [], CallTurns.carry_out
+
+    def counted(turns, caller, *work):
+        callers.append(caller)
+        return carry_out(turns, caller, *work)
+
+    monkeypatch.setattr(CallTurns, "carry_out", counted)
+    path = f"{API}/policies:check"
+    people = [signed_in(services, "owner", name=one) for one in ("Ada", "Bob")]
+    for number, client in enumerate((*people, browser(services))):
+        client.post(path, content=f"{{{number}".encode())
+    ids = [one.get(f"{API}/me").json()["id"] for one in people]
+    assert callers == [*ids, "testclient"]
 
 
 def test_the_cookie_is_for_the_service_alone(tmp_path):

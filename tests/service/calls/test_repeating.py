@@ -91,13 +91,17 @@ def test_of_calls_at_once_one_is_done(services):
     assert count(client) == 1
 
 
-def test_a_secret_that_is_shown_again_is_not_readable_in_the_database(services, tmp_path):
-    client = signed_in(services, "owner")
+def test_a_secret_is_shown_once_and_is_not_in_the_database(services, tmp_path):
+    client = signed_in(services, "owner", "administrator")
     body = {"name": "machine", "roles": ["owner"]}
     first, again = (client.post(f"{API}/keys", json=body, headers=KEYED) for _ in range(2))
     key = first.json()["key"]
-    assert again.json()["key"] == key
+    assert code(again) == (409, "N004")
     assert len(client.get(f"{API}/keys").json()) == 1
+    other = client.post(f"{API}/people", json={"name": "Bob", "roles": []}).json()["id"]
+    invite = f"{API}/people/{other}:invite"
+    link, again = (client.post(invite, headers=KEYED | {"Idempotency-Key": "b"}) for _ in range(2))
+    assert (link.status_code, code(again)) == (200, (409, "N004"))
     services.database.close()
     for path in tmp_path.glob("service.db*"):
         assert key.rpartition("_")[2].encode() not in path.read_bytes()

@@ -36,3 +36,24 @@ def test_one_call_of_each_caller_and_a_few_of_all_are_carried_out_at_once():
 def test_who_waits_with_many_calls_is_refused_more():
     with pytest.raises(ServiceError, match="N006"):
         most_at_once(["ada"] * 21)
+
+
+class TakenTwice:
+    """Locks that another process has when they are first asked for."""
+
+    def __init__(self):
+        self.events = []
+
+    def take(self, caller):
+        self.events.append(caller)
+        return len(self.events) > 2
+
+    def give_back(self, caller):
+        self.events.append(f"{caller} gave back")
+
+
+def test_a_call_waits_while_another_process_carries_out_one_of_its_caller():
+    locks = TakenTwice()
+    turns = CallTurns(locks=locks)
+    assert apart(turns.carry_out("ada", lambda: [*locks.events])) == ["ada"] * 3
+    assert locks.events[-1] == "ada gave back"

@@ -4,7 +4,7 @@ import pytest
 from served import API, code, named, service, signed_in
 from test_access_routes import ADA, VISIT, answer, asked, later, may_read
 from test_attacks_on_ownership import MALLORY, MINE, SECRET, opening
-from test_dataset_routes import TABLE, created, uploaded
+from test_dataset_routes import TABLE, created, send, uploaded
 from test_policy_routes import published
 
 OLGA = "http://example.com/olga"
@@ -126,6 +126,29 @@ def test_a_steward_works_for_those_alone_who_have_named_them(services, owner):
     assert steward.get(address).status_code == 200
     assert owner.delete(f"{API}/stewards/{me(steward)}").status_code == 204
     assert code(steward.delete(path)) == (404, "N003")
+
+
+def test_a_steward_who_was_dismissed_sends_nothing_more_and_begins_anew(services, owner):
+    steward = signed_in(services, "steward", name="Sue")
+    named(owner, steward)
+    [dataset] = owner.get(f"{API}/datasets").json()["items"]
+    file = {"name": "a.csv", "size": len(TABLE)}
+    path = f"{API}/datasets/{dataset['id']}/uploads"
+    started, stale = (steward.post(path, json=file).headers["location"] for _ in range(2))
+    assert send(steward, started, TABLE[:4]).status_code == 200
+    owner.delete(f"{API}/stewards/{me(steward)}")
+    for _ in range(2):
+        for answered in (
+            steward.get(started),
+            send(steward, started, TABLE[4:], 4),
+            steward.post(f"{started}:complete", json={}),
+        ):
+            assert code(answered) == (404, "N003")
+        named(owner, steward)
+    assert steward.delete(stale).status_code == 204
+    again = steward.post(path, json=file).headers["location"]
+    assert send(steward, again, TABLE).status_code == 200
+    assert steward.post(f"{again}:complete", json={}).status_code == 200
 
 
 def test_stewards_work_for_all_where_that_is_set(tmp_path):

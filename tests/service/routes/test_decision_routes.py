@@ -327,6 +327,17 @@ def test_owners_are_told_of_their_own_rules_and_auditors_read_all_in_the_log(
     assert [one["rule"] for one in missed] == ["http://hiv.example.org/rule"]
 
 
+def test_a_query_tells_of_no_column_that_only_a_policy_has(services, reader):
+    mine = signed_in(services, "owner", name="Late", party="http://example.com/late")
+    uploaded(mine, TABLE, "late.csv", "http://example.com/Late")
+    text = policy().replace("Visit", "Late").replace("policy/visits", "policy/late")
+    published(mine, text.replace('/Late"', '/Late/secret_column"'))
+    answer = reader.post(f"{API}/queries", json={"sql": "select town from Late", "purpose": ""})
+    assert answer.json()["code"] in ("N004", "Q004")
+    assert "policy/late" not in answer.text
+    assert "line" not in answer.json()["detail"]
+
+
 @pytest.mark.usefixtures("secret_owner")
 def test_a_denied_query_tells_of_no_rule_that_the_caller_may_not_read(services, reader):
     for sql in ("select zip from Patients", "select town from Visit join Patients on true"):

@@ -57,6 +57,16 @@ def test_a_column_is_shown_at_each_height(owner, dataset):
     assert levels[1]["groups"] == [{"label": "2010*", "rows": 40}]
 
 
+def test_a_taxonomy_may_be_larger_than_an_argument_of_a_program(owner, dataset):
+    known = "".join(f"{20100 + n},south,all\n" for n in range(4))
+    text = known + "".join(f"unlikely-value-{n},north,all\n" for n in range(9_000))
+    settings = {"generalization": "taxonomy"}
+    answer = preview(owner, dataset, column="zip", settings=settings, taxonomy=text)
+    assert len(text) > 2**17
+    assert answer.status_code == 200
+    assert [one["group_count"] for one in answer.json()["levels"]][:2] == [4, 1]
+
+
 @pytest.mark.nightly
 def test_labels_are_for_the_owner_of_the_data_alone(services, owner, dataset):
     steward = signed_in(services, "steward", name="Sue")
