@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.calls.pages import Cursor, PageOf
+from policy_engine.service.calls.refusals import status_of
 from policy_engine.service.calls.revisions import check_revision
 from policy_engine.service.files.folder import FileFolder
 from policy_engine.service.identity.actors import Actor
@@ -22,7 +23,12 @@ from policy_engine.service.identity.authorising import (
 )
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.resources.removals import FileRemovals
-from policy_engine.service.resources.uploads import Uploads, UploadView, own_upload
+from policy_engine.service.resources.uploads import (
+    Uploads,
+    UploadView,
+    end_uploads,
+    own_upload,
+)
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset, Upload
@@ -149,7 +155,7 @@ class OwnedFiles(Generic[Row, View, Facts]):
             return self.kind.view(row)
 
     def delete(self, actor: Actor, one: str) -> bool:
-        """Take one away, and its file where nothing else has the same.
+        """Take one away, and its file where nothing else has the same; its uploads end.
 
         What is known of it stays: decisions, certificates and runs name it. Return whether the file
         is gone; where not, it is removed later.
@@ -159,6 +165,8 @@ class OwnedFiles(Generic[Row, View, Facts]):
             row.deleted = now()
             row.revision += 1
             self.removals.owe(session, row.file)
+            holder = Upload.dataset_id if self.kind.noun == "dataset" else Upload.model_id
+            end_uploads(session, self.files, holder == row.id)
         return self.removals.settle(row.file)
 
     def begin(self, actor: Actor, one: str, name: str, size: int) -> UploadView:
@@ -179,8 +187,8 @@ class OwnedFiles(Generic[Row, View, Facts]):
         """Return what has the file that has come from now on, once it was seen what it is.
 
         An upload that is complete is answered as before. Raises ServiceError (N004) if bytes are
-        missing or the digest is another one, and what the kind of file raises for what none may be;
-        the upload then stays, to be cancelled.
+        missing or the digest is another one, and what the kind of file raises for what none may be:
+        the upload then is over, and what has come of it is removed.
         """
         authorise(actor, self.kind.writing)
         with self.database.reading() as session:
@@ -189,11 +197,13 @@ class OwnedFiles(Generic[Row, View, Facts]):
             return earlier
         try:
             return self._complete(actor, upload_id, digest)
-        except (PolicyEngineError, OSError):
+        except (PolicyEngineError, OSError) as error:
             with self.database.writing() as session:  # once another call has written, if one does
                 other = self._completed(session, actor, upload_id)
                 if session.get(Upload, upload_id) is None:
                     raise nothing_there() from None  # it was taken back
+                if other is None and _is_refused(error):
+                    end_uploads(session, self.files, Upload.id == upload_id)
             if other is None:
                 raise
             return other
@@ -246,6 +256,11 @@ class OwnedFiles(Generic[Row, View, Facts]):
             message = f"The {self.kind.noun} {one!r} has no file."
             raise ServiceError.of("N004", message, "Upload one to it.")
         return row.file
+
+
+def _is_refused(error: Exception) -> bool:
+    """Tell whether an error is about what was sent, which will not be another one later."""
+    return isinstance(error, PolicyEngineError) and status_of(error) in (413, 422)
 
 
 def _check_owner(session: Session, person_id: str) -> None:

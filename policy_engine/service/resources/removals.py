@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from policy_engine.errors import PolicyEngineError
 from policy_engine.service.files.folder import FileFolder
+from policy_engine.service.resources.uploads import end_uploads, is_expired
 from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset, Upload
@@ -71,8 +72,10 @@ class FileRemovals:
         return True
 
     def work_off(self) -> int:
-        """Remove all that is to be removed, and copies of it in this folder; return how many files
-        could not be. Raises ServiceError (N013) where the storage does not answer."""
+        """Remove all that is to be removed, and copies of it in this folder, and end uploads that
+        were given up; return how many files could not be. Raises ServiceError (N013) where the
+        storage does not answer."""
+        self._end_given_up()
         with self.database.reading() as session:
             rows = select(FileRemoval.name).where(FileRemoval.removed.is_(None))
             owed = session.scalars(rows).all()
@@ -82,6 +85,15 @@ class FileRemovals:
         self._remove_copies()
         self.files.forget_ended()
         return left
+
+    def _end_given_up(self) -> None:
+        with self.database.reading() as session:
+            given_up = session.scalar(
+                select(Upload.id).where(Upload.completed.is_(None), is_expired()).limit(1)
+            )
+        if given_up is not None:
+            with self.database.writing() as session:
+                end_uploads(session, self.files, is_expired())
 
     def _is_owed(self, name: str) -> bool:
         with self.database.reading() as session:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
 
 from pydantic import BaseModel
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from policy_engine.errors import ServiceError
@@ -16,6 +17,7 @@ from policy_engine.service.files.verifying import digest_of_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
 from policy_engine.service.identity.roles import Verb
+from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset, Upload
 from policy_engine.service.store.models import StoredModel
@@ -23,6 +25,9 @@ from policy_engine.service.store.people import Stewardship
 
 _MOST_UPLOADS = 20
 """So many uploads of one person may be incomplete at once."""
+
+_LONGEST = timedelta(hours=24)
+"""An upload that is not complete after so long is over."""
 
 
 class UploadView(BaseModel):
@@ -53,12 +58,16 @@ class Uploads:
         self.files.check_space(size)
 
     def begin(self, session: Session, upload: Upload) -> UploadView:
-        """Return an upload that begins. Raises ServiceError (N008) for too many at once."""
-        waiting = select(func.count(Upload.id)).where(
+        """Return an upload that begins. Raises ServiceError (N008), which names those that are
+        incomplete, for too many at once."""
+        end_uploads(session, self.files, is_expired())
+        waiting = select(Upload.id).where(
             Upload.owner_id == upload.owner_id, Upload.completed.is_(None)
         )
-        if (session.scalar(waiting) or 0) >= _MOST_UPLOADS:
-            message = f"At most {_MOST_UPLOADS} of your uploads may be incomplete at once."
+        going_on = session.scalars(waiting.order_by(Upload.created)).all()
+        if len(going_on) >= _MOST_UPLOADS:
+            message = f"At most {_MOST_UPLOADS} of your uploads may be incomplete at once. "
+            message += f"These are: {', '.join(going_on)}."
             raise ServiceError.of("N008", message, "Complete or cancel one.")
         session.add(upload)
         session.flush()
@@ -129,6 +138,19 @@ class Receiver:
     def offset(self) -> int:
         """How many bytes have come."""
         return self.file.tell()
+
+
+def end_uploads(session: Session, files: FileFolder, which: ColumnElement[bool]) -> None:
+    """End incomplete uploads, in a session that writes, and remove what has come of them."""
+    for one in session.scalars(select(Upload).where(Upload.completed.is_(None), which)).all():
+        session.delete(one)
+        files.forget_part(one.id)
+    session.flush()
+
+
+def is_expired() -> ColumnElement[bool]:
+    """Return what is true of uploads that were begun so long ago that they are given up."""
+    return Upload.created < now() - _LONGEST
 
 
 def own_upload(session: Session, actor: Actor, upload_id: str) -> Upload:

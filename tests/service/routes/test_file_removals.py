@@ -2,6 +2,7 @@
 
 import logging
 import time
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -10,7 +11,9 @@ from test_dataset_routes import TABLE, begun, send, uploaded
 
 from policy_engine.errors import ServiceError
 from policy_engine.service.resources.removals import FileRemovals, RemovalWorker
+from policy_engine.service.store.base import now
 from policy_engine.service.store.database import Database
+from policy_engine.service.store.datasets import Upload
 
 OTHER = "http://example.com/other"
 ROWS = b"Cy,1\n", b"Di,2\n"
@@ -174,3 +177,50 @@ def test_what_nothing_has_is_removed_when_the_service_starts(tmp_path):
         assert services.removals.work_off() == 0
         assert files.blobs.names() == {f"{view['digest']}.csv"}
         assert files.parts() == {goes_on.rpartition("/")[2]}
+
+
+def test_an_upload_that_is_refused_is_over_and_does_not_count(tmp_path):
+    with service(tmp_path / "here") as services:
+        owner, files = signed_in(services, "owner"), services.uploads.files
+        for _ in range(21):
+            upload = begun(owner, b"PK\x03\x04", "t.parquet")
+            send(owner, upload, b"PK\x03\x04")
+            assert owner.post(f"{upload}:complete", json={}).status_code == 422
+            assert owner.get(upload).status_code == 404
+        assert files.parts() == set()
+
+
+def test_uploads_end_with_what_they_are_to(tmp_path):
+    with service(tmp_path / "here") as services:
+        owner, files = signed_in(services, "owner"), services.uploads.files
+        view = uploaded(owner, TABLE).json()
+        model = owner.post(f"{API}/models", json={"name": "m"}).headers["location"]
+        new = owner.post(f"{model}/uploads", json={"name": "m", "size": 2}).json()
+        uploads = [begun(owner, TABLE), f"{API}/uploads/{new['id']}"]
+        for one in uploads:
+            send(owner, one, b"a\n")
+        assert deleted(owner, view) == 204
+        assert files.parts() == {new["id"]}
+        assert owner.delete(model).status_code == 204
+        assert files.parts() == set()
+        assert [owner.get(one).status_code for one in uploads] == [404, 404]
+
+
+def test_too_many_uploads_are_named_and_those_given_up_end_after_a_day(tmp_path):
+    with service(tmp_path / "here") as services:
+        owner, files = signed_in(services, "owner"), services.uploads.files
+        uploads = [begun(owner, TABLE).rpartition("/")[2] for _ in range(20)]
+        send(owner, f"{API}/uploads/{uploads[0]}", TABLE)
+        dataset = owner.get(f"{API}/datasets").json()["items"][0]["id"]
+        body = {"name": "t.csv", "size": 2}
+        refusal = owner.post(f"{API}/datasets/{dataset}/uploads", json=body)
+        assert refusal.status_code == 413
+        assert all(one in refusal.json()["detail"] for one in uploads)
+        assert services.removals.work_off() == 0
+        assert files.parts() == {uploads[0]}
+        with services.database.writing() as session:
+            session.execute(sa.update(Upload).values(created=now() - timedelta(hours=25)))
+        assert services.removals.work_off() == 0
+        assert files.parts() == set()
+        assert owner.get(f"{API}/uploads/{uploads[1]}").status_code == 404
+        assert owner.post(f"{API}/datasets/{dataset}/uploads", json=body).status_code == 201
