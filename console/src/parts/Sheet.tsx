@@ -11,8 +11,13 @@ export function Sheet({ title, close, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = dialog.current;
+    const opener = document.activeElement;
     if (element && !element.open) element.showModal();
-    return () => element?.close();
+    return () => {
+      element?.close();
+      // it may be out of the page by now, and the browser then gives the focus to nobody
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
   }, []);
   return (
     <dialog ref={dialog} aria-label={title} onCancel={close} onClose={close}>

@@ -166,11 +166,13 @@ def add_refusals(app: FastAPI) -> None:
     def refuse_text(call: Request, _: Exception) -> JSONResponse:
         return refuse([_NO_TEXT], 422, request_id(call))
 
-    def refuse_busy(call: Request, _: Exception) -> JSONResponse:
-        return refuse([_BUSY], 503, request_id(call))
+    def refuse_unwritten(call: Request, error: Exception) -> JSONResponse:
+        is_full = any(one in str(error).lower() for one in _NO_ROOM)
+        problem, status = (_FULL, 507) if is_full else (_BUSY, 503)
+        return refuse([problem], status, request_id(call))
 
     app.add_exception_handler(UnicodeEncodeError, refuse_text)
-    app.add_exception_handler(OperationalError, refuse_busy)
+    app.add_exception_handler(OperationalError, refuse_unwritten)
     app.add_exception_handler(PolicyEngineError, refuse_error)
     app.add_exception_handler(RequestValidationError, refuse_form)
     app.add_exception_handler(HTTPException, refuse_http)
@@ -197,6 +199,13 @@ _STORED = re.compile(
 
 _NO_TEXT = Problem("N007", "A text of the call has half a character: a surrogate by itself.")
 _BUSY = Problem("N013", "The database does not answer in time.", "Try again in a moment.")
+_FULL = Problem(
+    "N013",
+    "The disk of the service, or of its database, is full: nothing was written.",
+    "Tell who runs the service: trying again helps once there is room.",
+)
+_NO_ROOM = ("disk is full", "no space left", "could not extend file")
+"""How SQLite, the system and PostgreSQL put it."""
 _FORM = Problem("N007", "The call cannot be understood.")
 
 

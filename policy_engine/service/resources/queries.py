@@ -191,7 +191,8 @@ class Queries:
             raise
         is_sent = result.checked is not None and result.checked.offered is not None
         if unseen and not (result.permitted or is_sent):
-            raise _nameless(knowledge, unseen)
+            is_whole = not all(result.columns.values())
+            raise _nameless(knowledge, unseen, _WHOLE if is_whole else _NO_COLUMN)
         return self._reviewed(asker, question, result)
 
     def _reviewed(
@@ -269,13 +270,21 @@ def _misnamed() -> PolicyEngineError:
     return ServiceError.of("N004", message, "Their owner has to correct it.")
 
 
-def _nameless(knowledge: Known, datasets: Iterable[str]) -> PolicyEngineError:
+_NO_COLUMN = "The query reads a column that there is not, or that you may not read so."
+_WHOLE = (
+    "The query names no column of some data, and so reads them as a whole, which you may not. To "
+    "count rows, count a column: count(COLUMN) in place of count(*)."
+)
+
+
+def _nameless(
+    knowledge: Known, datasets: Iterable[str], message: str = _NO_COLUMN
+) -> PolicyEngineError:
     """Return the one error for a column that there is not, and for one that may not be read.
 
     Who is permitted some columns of a dataset learns of no other by it.
     """
     names = sorted({terms.local_name(one) for iri in datasets for one in knowledge.parts(iri)})
-    message = "The query reads a column that there is not, or that you may not read so."
     return QueryError.of("Q004", message, f"Columns that policies name to you: {', '.join(names)}.")
 
 

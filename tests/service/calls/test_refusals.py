@@ -1,5 +1,6 @@
 import pytest
 from served import API, browser, signed_in
+from sqlalchemy.exc import OperationalError
 
 from policy_engine.errors import (
     CertificateError,
@@ -63,6 +64,26 @@ def test_where_files_are_is_not_told(services, monkeypatch):
     monkeypatch.setattr(type(services.policies), "page", fail)
     answer = signed_in(services, "owner").get(f"{API}/policies").json()
     assert answer["detail"] == "There is no file 'files/x'."
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "word"),
+    [
+        ("database or disk is full", 507, "full"),
+        ('could not extend file "base/1": No space left on device', 507, "full"),
+        ("database is locked", 503, "in time"),
+    ],
+)
+def test_who_writes_to_a_full_disk_is_told_that_it_is_full(
+    services, monkeypatch, reason, status, word
+):
+    def fail(*_):
+        raise OperationalError("INSERT", {}, Exception(reason))
+
+    monkeypatch.setattr(type(services.policies), "page", fail)
+    answer = signed_in(services, "owner").get(f"{API}/policies")
+    assert (answer.status_code, answer.json()["code"]) == (status, "N013")
+    assert word in answer.json()["detail"]
 
 
 def test_a_problem_keeps_its_values_to_itself():

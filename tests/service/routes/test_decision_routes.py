@@ -327,6 +327,18 @@ def test_owners_are_told_of_their_own_rules_and_auditors_read_all_in_the_log(
     assert [one["rule"] for one in missed] == ["http://hiv.example.org/rule"]
 
 
+def test_who_may_read_some_columns_is_told_how_to_count_rows(services):
+    owner = signed_in(services, "owner", name="Owner")
+    published(owner, policy().replace('/Visit"', '/Visit/town"'))
+    uploaded(owner, TABLE, "visits.csv", DATA)
+    reader = signed_in(services, "consumer", party=READER)
+    refused = query(reader, "SELECT count(*) AS n FROM Visit")
+    assert code(refused) == (422, "Q004")
+    assert "count(COLUMN)" in refused.json()["detail"]
+    assert query(reader, "SELECT count(town) AS n FROM Visit").json()["rows"] == [{"n": 2}]
+    assert "count(COLUMN)" not in query(reader, "SELECT age FROM Visit").text
+
+
 def test_a_query_tells_of_no_column_that_only_a_policy_has(services, reader):
     mine = signed_in(services, "owner", name="Late", party="http://example.com/late")
     uploaded(mine, TABLE, "late.csv", "http://example.com/Late")
