@@ -27,9 +27,10 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.disclosure import DisclosureBound
 
 
-def trade_off_chart(runs: Sequence[Run], path: Path, *inputs: Path) -> None:
+def trade_off_chart(runs: Sequence[Run], path: Path, subject: str, *inputs: Path) -> None:
     """Draw the loss against k, a line for each setting of the others, as `.svg` or `.png`; where
-    releases were attacked, what attacks reach against the loss.
+    releases were attacked, what attacks reach against the loss. The `subject` is what the title
+    says that settings are of.
 
     Raises OutputError if the file cannot be written or has another suffix (O002), or is one of the
     `inputs` (O001), DataError (C011) without matplotlib.
@@ -37,14 +38,17 @@ def trade_off_chart(runs: Sequence[Run], path: Path, *inputs: Path) -> None:
     kind = check_chart(path)
     drawn = risk_utility_map(runs)
     if drawn.points:
-        write_file(path, risk_utility_file(drawn, kind), *inputs)
+        title = f"Risk against loss: {subject}"
+        write_file(path, risk_utility_file(drawn, title, kind), *inputs)
         return
     lines = trade_off_lines(runs)
     if not lines:
         message = "There is nothing to draw: the table cannot be released at any of the settings."
         raise OutputError.of("O002", message)
     axis = "k" if any("k" in run.setting for run in runs) else next(iter(runs[0].setting), "")
-    write_file(path, line_chart(lines, (axis, "global certainty penalty"), kind), *inputs)
+    labels = axis, "lost: global certainty penalty"
+    drawing = line_chart(lines, labels, f"Loss against {axis}: {subject}", kind)
+    write_file(path, drawing, *inputs)
 
 
 def check_chart(path: Path) -> str:
@@ -92,8 +96,9 @@ def risk_utility_map(runs: Sequence[Run]) -> RiskUtilityMap:
 
 def trade_off_json(runs: Sequence[Run]) -> dict[str, Any]:
     """Return what `trade_off_chart` draws, as JSON: `points` of what attacks reach by what is lost,
-    with an interval of each, where releases were attacked; else `lines` of the loss against k, each
-    a list of pairs. Settings of the same `line` are joined."""
+    with an interval of each, and the places of those of the Pareto `front`, where releases were
+    attacked; else `lines` of the loss against k, each a list of pairs. Settings of the same `line`
+    are joined."""
     drawn = risk_utility_map(runs)
     lines = {} if drawn.points else trade_off_lines(runs)
     return {
@@ -108,6 +113,7 @@ def trade_off_json(runs: Sequence[Run]) -> dict[str, Any]:
             }
             for one in drawn.points
         ],
+        "front": [*drawn.front],
         "lines": [{"line": name, "points": [*map(list, pairs)]} for name, pairs in lines.items()],
         "bounds": [one.model_dump(mode="json") for one in drawn.bounds],
     }
@@ -151,7 +157,7 @@ def _point(run: Run, risk: SettingRisk, loss: SettingLoss, varied: str) -> MapPo
 
 
 def write_page(runs: Sequence[Run], path: Path, source: str, *inputs: Path) -> None:
-    """Write the risk-utility map and its figures as a page, about a policy named `source`.
+    """Write the risk-utility map and its figures as a page, about `source`: a policy on data.
 
     Raises as `write_exploration` does, and OutputError (O002) where nothing was attacked.
     """
@@ -160,14 +166,16 @@ def write_page(runs: Sequence[Run], path: Path, source: str, *inputs: Path) -> N
         message = "There is nothing to draw: no attack applies to a release at any of the settings."
         raise OutputError.of("O002", message)
     measure = MEASURES[attacked[0][2].measure]
+    drawn = risk_utility_map(runs)
+    front = set(drawn.front)
     page = ExplorationPage(
         source=source,
         verdict=verdict(runs),
         totals=_totals(runs, [risk for _, risk, _ in attacked]),
         is_bounded=any(one.is_cheapest for one in runs),
-        map=risk_utility_map(runs),
-        head=("setting", "linked", "range over draws", "strongest attack", measure, "bound"),
-        rows=[_row(*one) for one in attacked],
+        map=drawn,
+        head=(*_HEAD, measure, "bound", "Pareto front"),
+        rows=[(*_row(*one), "yes" if place in front else "") for place, one in enumerate(attacked)],
         marked=[place for place, (run, _, _) in enumerate(attacked) if run.is_cheapest],
         refused=[
             (setting_words(one), one.outcome.reason)
@@ -177,6 +185,9 @@ def write_page(runs: Sequence[Run], path: Path, source: str, *inputs: Path) -> N
         notes=notes(runs),
     )
     write_exploration(page, path, *inputs)
+
+
+_HEAD = ("setting", "linked", "range over draws", "strongest attack")
 
 
 def _totals(runs: Sequence[Run], risks: Sequence[SettingRisk]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """What exploring finds, in words: for the terminal and the page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from policy_engine.api.exploration import (
     LossMeasure,
@@ -10,6 +10,7 @@ from policy_engine.api.exploration import (
     SettingRisk,
     attacked_runs,
 )
+from policy_engine.data.places.spelling import redacted
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 MEASURES: dict[LossMeasure, str] = {
@@ -19,6 +20,20 @@ MEASURES: dict[LossMeasure, str] = {
     "global_certainty_penalty": "certainty penalty",
 }
 """The measures of loss, in a few words."""
+
+
+def subject_words(policy: str, places: Iterable[str]) -> str:
+    """Return what is explored: a policy by the name of its file, on data by those of its places,
+    without passwords; `-` is what was read from the standard input."""
+    names = ", ".join(_name(redacted(one), "standard input") for one in places)
+    return f"{_name(policy, 'a policy')} on {names}" if names else _name(policy, "a policy")
+
+
+def _name(place: str, otherwise: str) -> str:
+    if place == "-":
+        return otherwise
+    path = place.partition("?")[0] if "://" in place else place
+    return path.rstrip("/").rpartition("/")[2] or path
 
 
 def setting_words(run: Run) -> str:

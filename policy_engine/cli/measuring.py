@@ -318,6 +318,7 @@ def explore(
         trade_off_chart,
         write_page,
     )
+    from policy_engine.api.exploration_wording import subject_words  # noqa: PLC0415
     from policy_engine.api.exploring import explore_policy  # noqa: PLC0415
 
     choices = parse_choices({"k": k, "l": l, "t": t}, vary)
@@ -360,10 +361,11 @@ def explore(
         )
     files = [policy, *(Path(one) for one in paths.values())]
     inputs = [one for one in files if one.exists()]
+    subject = subject_words(str(policy), paths.values())
     if report is not None:
-        write_page(runs, report, Path(policy).name, *inputs)
+        write_page(runs, report, subject, *inputs)
     if chart is not None:
-        trade_off_chart(runs, chart, *inputs)
+        trade_off_chart(runs, chart, subject, *inputs)
     if output_format is Format.JSON:
         print_json([run.model_dump(mode="json") for run in runs])
     else:

@@ -4,6 +4,7 @@ from building import DATASET, column, people_policy
 
 from policy_engine.api.drawing_exploration import trade_off_chart, trade_off_lines
 from policy_engine.api.exploration import Outcome, Run
+from policy_engine.api.exploration_wording import subject_words
 from policy_engine.api.exploring import combine_settings, explore, explore_policy
 from policy_engine.audits.reports.charts import canvas
 from policy_engine.data.catalog import make_catalog
@@ -110,17 +111,32 @@ def test_the_loss_is_drawn_against_the_first_parameter_without_k():
 
 @pytest.mark.parametrize(("name", "start"), [("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")])
 def test_a_picture_is_written_in_the_format_of_its_ending(tmp_path, name, start):
-    trade_off_chart(RUNS, tmp_path / name)
+    trade_off_chart(RUNS, tmp_path / name, "p on d")
     assert (tmp_path / name).read_bytes().startswith(start)
 
 
 @pytest.mark.parametrize(("name", "runs"), [("a.gif", RUNS), ("no/a.svg", RUNS), ("a.svg", ())])
 def test_a_picture_that_cannot_be_drawn_or_written_is_an_error(tmp_path, name, runs):
     with pytest.raises(OutputError, match="O002"):
-        trade_off_chart(runs, tmp_path / name)
+        trade_off_chart(runs, tmp_path / name, "p on d")
 
 
 def test_a_picture_needs_matplotlib(tmp_path, monkeypatch):
     monkeypatch.setattr(canvas, "find_spec", lambda _: None)
     with pytest.raises(DataError, match="C011"):
-        trade_off_chart(RUNS, tmp_path / "a.svg")
+        trade_off_chart(RUNS, tmp_path / "a.svg", "p on d")
+
+
+@pytest.mark.parametrize(
+    ("policy", "places", "words"),
+    [
+        ("a/p.yaml", ["data/people.csv"], "p.yaml on people.csv"),
+        ("-", ["a.csv", "b.csv"], "a policy on a.csv, b.csv"),
+        ("p.yaml", ["-"], "p.yaml on standard input"),
+        ("p.yaml", [], "p.yaml"),
+        ("p.yaml", ["postgresql://ann:secret@host/base#people"], "p.yaml on base#people"),
+        ("p.yaml", ["https://host/people.csv?sig=secret"], "p.yaml on people.csv"),
+    ],
+)
+def test_a_picture_is_named_by_its_policy_and_data_and_by_no_password(policy, places, words):
+    assert subject_words(policy, places) == words

@@ -12,8 +12,8 @@ from policy_engine.data.atomic_file import write_file
 
 @dataclass(frozen=True)
 class ExplorationPage:
-    """What a page tells: of which policy, a verdict in a sentence, settings as rows of texts, those
-    that were refused with the reason, and notes on the figures.
+    """What a page tells: of which policy and data, a verdict in a sentence, settings as rows of
+    texts, those that were refused with the reason, and notes on the figures.
 
     It `is_bounded` where a setting keeps what the policy bounds.
     """
@@ -43,10 +43,13 @@ def exploration_page(page: ExplorationPage) -> str:
     """Return the page as HTML that refers to nothing outside itself."""
     need_matplotlib()
     caption = (
-        "The lower and the farther left, the better the setting. Bars up and down are 95% "
-        "intervals, those to the sides what draws differ by."
+        "The lower, the safer; the farther left, the more useful. Bars up and down are 95% "
+        "intervals, those to the sides what draws differ by. Settings on the dotted line are the "
+        "Pareto front: no other one is better in one figure and as good in the other. Its points "
+        "are the middles of their bars, so a setting that bars overlap with may be as good."
     )
-    pictures = [picture("Risk and loss of each setting", risk_utility_picture(page.map), caption)]
+    title = f"Risk against loss: {page.source}"
+    pictures = [picture(title, risk_utility_picture(page.map), caption)]
     return html_page(
         "exploration.html",
         title="What settings risk, and what they lose",

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policy_engine.errors import DataError
@@ -114,6 +115,15 @@ def render_file(figure: "Figure", kind: str) -> bytes:
     metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {}
     figure.savefig(buffer, format=kind, dpi=160, metadata=metadata)
     return buffer.getvalue()
+
+
+def draw_title(figure: "Figure", title: str) -> None:
+    """Write a title above a picture that stands alone, in lines that fit it."""
+    width = round(figure.get_figwidth() / _TITLE_LETTER)
+    figure.suptitle(fill(title, width), x=0.01, ha="left", fontsize=11, fontweight="bold")
+
+
+_TITLE_LETTER = 0.098
 
 
 def name_ticks(axes: "Axes", labels: list[str]) -> None:

@@ -3,16 +3,25 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from policy_engine.audits.reports.charts.canvas import SETTINGS, need_matplotlib, render_file
+from policy_engine.audits.reports.charts.canvas import (
+    SETTINGS,
+    draw_title,
+    need_matplotlib,
+    render_file,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def line_chart(
-    lines: Mapping[str, Sequence[tuple[float, float]]], labels: tuple[str, str], kind: str
+    lines: Mapping[str, Sequence[tuple[float, float]]],
+    labels: tuple[str, str],
+    title: str,
+    kind: str,
 ) -> bytes:
-    """Return lines of points, named in a legend, over a logarithmic axis, as `svg` or `png`.
+    """Return lines of points, named in a legend, over a logarithmic axis, below a title, as `svg`
+    or `png`.
 
     Raises DataError (C011) without matplotlib.
     """
@@ -21,7 +30,7 @@ def line_chart(
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     with rc_context(SETTINGS):
-        figure = Figure((6.4, 4.0), layout="constrained", facecolor="white")
+        figure = Figure((6.4, 4.4), layout="constrained", facecolor="white")
         axes = figure.add_subplot()
         axes.grid(color="#e2e5e9")
         for place, (name, points) in enumerate(lines.items()):
@@ -29,8 +38,9 @@ def line_chart(
             axes.plot(*zip(*points, strict=True), marker=marker, color=colour, label=name)
         _set_log_axis(axes, sorted({x for points in lines.values() for x, _ in points}))
         axes.set_ylim(bottom=0)
-        axes.set_xlabel(labels[0])
-        axes.set_ylabel(labels[1])
+        axes.set_xlabel(f"{labels[0]} (logarithmic scale)")
+        axes.set_ylabel(f"{labels[1]} (linear scale)")
+        draw_title(figure, title)
         if len(lines) > 1:
             axes.legend(frameon=False)
         return render_file(figure, kind)
