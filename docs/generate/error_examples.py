@@ -80,7 +80,10 @@ MESSAGES: Final = {
         "The column 'x' is of type list<item: int64>, which has no order that a cell "
         "could show. Allowed are numbers, texts, truth values, dates and times."
     ),
-    "C010": "A quoted cell is not closed: the file has an odd number of double quotes.",
+    "C010": (
+        "Line 7: A quoted cell is not closed. Write a cell with double quotes in double "
+        "quotes, and each of its own twice."
+    ),
     "C011": "matplotlib is not installed. pip install 'policy-engine[utility]'.",
     "C012": "No taxonomy is given for 'job.csv'. Give taxonomies={NAME: FILE}.",
     "C013": (

@@ -48,6 +48,8 @@ def _known_encoding(name: str) -> str:
     try:
         info = codecs.lookup(name)
         "".encode(name)  # else it is not one of texts
+        for errors in ("replace", "surrogateescape"):  # else it is one of names of machines
+            codecs.getincrementaldecoder(name)(errors).decode(b"a")
     except (LookupError, ValueError, TypeError):
         message = f"The encoding {name!r} is not known."
         hint = "Allowed are those of Python, such as 'utf-8', 'windows-1252' or 'iso-8859-15'."

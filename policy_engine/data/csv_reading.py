@@ -175,7 +175,7 @@ def _decimal(text: str, delimiter: str, path: Path) -> str:
     commas = [one for one in columns if has_comma_numbers(one)]
     points = [one for one in columns if has_point_numbers(one)]
     if commas and points:
-        message = "Some numbers have commas and others points."
+        message = "Some columns have decimal commas, others decimal points."
         raise DataError.of("C010", message, DECIMAL_HINT, str(path))
     if not commas:
         return "." if points else ""
@@ -218,7 +218,7 @@ def check_is_header(names: Sequence[str], path: Path) -> None:
             [*range(1, len(numbers) + 1)],
         ):
             return
-    message = "The first line has numbers and dates alone: it seems to be a row, and no header."
+    message = "The first line has only numbers and dates: it looks like data, not like a header."
     raise DataError.of("C010", message, "Write the names of the columns above it.", str(path))
 
 

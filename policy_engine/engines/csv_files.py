@@ -15,6 +15,7 @@ import pyarrow.csv as pacsv
 
 from policy_engine.data.column_names import separator_hint
 from policy_engine.data.csv_format import CsvFormat, declared_format
+from policy_engine.data.csv_quotes import checked_quotes
 from policy_engine.data.csv_reading import (
     DECIMAL_HINT,
     ENCODING_HINT,
@@ -47,11 +48,11 @@ def read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     """Return some or all columns of a file, as dictionary-encoded texts; empty cells are missing.
 
     Decimals have points, whatever the file has. Raises what pyarrow does where a row is ragged or
-    bytes are not of its encoding (`row_error` says which), DataError (C010) where a quoted cell is
-    not closed, and as `csv_format` does.
+    bytes are not of its encoding (`row_error` says which), DataError (C010) where quotes are not
+    those of whole cells, and as `csv_format` does.
     """
     form = _whole_format(path)
-    _check_quotes(path, form.encoding)
+    _check_quotes(path, form)
     header = _header(path, form)
     names = columns or header
     packing = "gzip" if file_format(path) == "csv.gz" else None
@@ -132,16 +133,16 @@ def _points(name: str, texts: list[str], form: CsvFormat, path: Path) -> list[st
     return None
 
 
-def _check_quotes(path: Path, encoding: str) -> None:
-    """Refuse a file in which a quoted cell is not closed: it would swallow the rows after it."""
-    quotes = 0
+def _check_quotes(path: Path, form: CsvFormat) -> None:
+    """Refuse a file in which quotes are not those of whole cells: rows could be swallowed."""
+    for _ in checked_quotes(_utf_8_chunks(path, form.encoding), form.delimiter, str(path)):
+        pass
+
+
+def _utf_8_chunks(path: Path, encoding: str) -> Iterator[bytes]:
     with open_bytes(path) if encoding == UTF_8 else open_text(path, encoding) as file:
-        mark: Any = b'"' if encoding == UTF_8 else '"'
         while chunk := file.read(_BLOCK):
-            quotes += chunk.count(mark)
-    if quotes % 2:
-        message = "A quoted cell is not closed: the file has an odd number of double quotes."
-        raise DataError.of("C010", message, source=str(path))
+            yield chunk if isinstance(chunk, bytes) else chunk.encode(UTF_8, "surrogatepass")
 
 
 def _header(path: Path, form: CsvFormat, errors: str = "strict") -> tuple[str, ...]:

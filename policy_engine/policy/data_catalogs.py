@@ -11,7 +11,7 @@ from typing import Final
 
 from policy_engine.data.csv_format import CsvFormat
 from policy_engine.data.declared_types import DATATYPES, Datatype
-from policy_engine.data.places.spelling import DATABASE_FILES, is_place, scheme
+from policy_engine.data.places.spelling import DATABASE_FILES, is_place, scheme, redacted
 from policy_engine.data.storage import local_path
 from policy_engine.errors import DataError, PolicyError, Problem, did_you_mean, join_names
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS
@@ -180,7 +180,9 @@ class _Reader:
             return {}
         for key, one in part.members.items():
             if key not in (*allowed, *_ABOUT):
-                message = f"{key!r} is not a key of {what}. Allowed are {join_names(allowed)}."
+                message = (
+                    f"{redacted(key)!r} is not a key of {what}. Allowed are {join_names(allowed)}."
+                )
                 self._add(message, one.key or one, did_you_mean(key, allowed))
         for key in (one for one in required if one not in part.members):
             self._add(f"{what.capitalize()} lacks the key {key!r}.", part)

@@ -43,7 +43,7 @@ def test_a_format_that_is_sure_is_found_and_said(tmp_path, text, encoding, form,
         ("a;b\n1;2\n3\n", "C010", "not as many"),
         ("a;b\tc\n1;2\t3\n", "C010", "could be separated by semicolons or by tabs"),
         ("a;b\n1,234;x\n", "C010", "those of thousands"),
-        ("a;b\n1,5;2.5\n", "C010", "Some numbers have commas and others points"),
+        ("a;b\n1,5;2.5\n", "C010", "Some columns have decimal commas, others decimal points"),
         ("a\0,\0b\0\n\0", "C008", "seems to be UTF-16"),
     ],
 )
@@ -64,7 +64,7 @@ def test_a_first_line_of_data_is_refused(tmp_path, line):
     path.write_text(f"{line}\n{line}\n")
     with (
         telling(lambda _line: None),
-        pytest.raises(DataError, match="seems to be a row, and no header") as error,
+        pytest.raises(DataError, match="looks like data, not like a header") as error,
     ):
         read_header(path)
     assert line not in error.value.problems[0].message

@@ -1,6 +1,7 @@
 """Patterns of paths, as shells have them: `*`, `?`, `[...]` and, for folders of any depth, `**`."""
 
-import glob
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from policy_engine.data.storage import (
@@ -12,10 +13,11 @@ from policy_engine.data.storage import (
 )
 
 _MARKS = frozenset("*?[")
+_STARS = re.compile(r"\*\*+")
 
 
 def is_pattern(path: Path) -> bool:
-    """Tell whether a path is a pattern: a file or folder that is called so goes before.
+    """Tell whether a path is a pattern: one that is the name of a file or folder means that.
 
     Raises OSError, ValueError where that cannot be told.
     """
@@ -25,12 +27,30 @@ def is_pattern(path: Path) -> bool:
 def matching_files(pattern: Path) -> tuple[Path, ...]:
     """Return the files that match, sorted by their names below the pattern's folder.
 
-    Left out are the names that a folder's are: those that begin with a dot or an underscore.
+    Left out are the names that a folder's are: those that begin with a dot or an underscore. A file
+    with several names, by links, is one file, and `**` does not go into folders that are links.
     """
     folder = pattern_folder(pattern)
-    places = (Path(one) for one in glob.glob(str(pattern), recursive=True))  # noqa: PTH207 (`**`)
+    places = folder.glob("/".join(_glob_parts(pattern.parts[len(folder.parts) :])))
     names = (one.relative_to(folder).as_posix() for one in places if one.is_file())
-    return tuple(folder / name for name in data_files_among(names))
+    return tuple(folder / name for name in _once_each(folder, data_files_among(names)))
+
+
+def _glob_parts(parts: Iterable[str]) -> list[str]:
+    """Return the parts of a pattern as pathlib has them, to which `**` is nothing but folders."""
+    parts = [one if one == "**" else _STARS.sub("*", one) for one in parts]
+    return [*parts, "*"] if parts[-1:] == ["**"] else parts
+
+
+def _once_each(folder: Path, names: Iterable[str]) -> list[str]:
+    """Return one name for each file, where there is a choice one that has no link in it."""
+    root = folder.resolve()
+    chosen: dict[Path, str] = {}
+    for name in names:
+        file = (folder / name).resolve()
+        if file not in chosen or file == root / name:
+            chosen[file] = name
+    return sorted(chosen.values())
 
 
 def pattern_folder(pattern: Path) -> Path:

@@ -8,8 +8,11 @@ DATABASE_FILES = ("duckdb", "sqlite")
 SERVERS = ("postgresql", "postgres")
 _DATABASE = re.compile(rf"({'|'.join((*DATABASE_FILES, *SERVERS))}):", re.IGNORECASE)
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_PASSWORD = re.compile(r"^([a-z][a-z0-9+.-]*://[^:/?#@]*):.*@", re.IGNORECASE | re.DOTALL)
-_QUERY = re.compile(r"\?[^#]*")
+_BEGINNING = re.compile(
+    rf"(?:jdbc:)?(?:(?:{'|'.join(SERVERS)}):/*|[a-z][a-z0-9+.-]+:/+)", re.IGNORECASE
+)
+_USER = re.compile(r"([^:/?#@]*)(.?)(.*)", re.DOTALL)
+_HOST_AND_QUERY = re.compile(r"[^:/?#@]*:[0-9]*(/[^?@]*)?\?")
 _SECRET = "***"  # noqa: S105 (what is shown in the place of one)
 
 
@@ -45,9 +48,22 @@ def scheme(place: str) -> str:
 
 def redacted(place: str) -> str:
     """Return a place as it may be shown and kept: without a password, and without a query, since
-    that may hold one, or a signature that lets anybody read.
+    that may hold one, or a signature that lets anybody read; so too where it is not spelt rightly.
 
     A password that was not escaped may have any mark in it: up to the last @, all is left out.
+    Where marks could be those of a password or of a query, all is left out to the end.
     """
-    without_password = _PASSWORD.sub(rf"\1:{_SECRET}@", place)
-    return _QUERY.sub(f"?{_SECRET}", without_password) if "://" in place else place
+    beginning = _BEGINNING.match(place)
+    if not beginning:
+        return place
+    start, rest = beginning[0], place[beginning.end() :]
+    user, mark, _ = _USER.match(rest).groups()  # type: ignore[union-attr] (it matches any text)
+    if mark == ":" and "@" in rest:
+        if _HOST_AND_QUERY.match(rest):
+            return f"{start}{user}:{_SECRET}"
+        rest = f"{user}:{_SECRET}@{rest.rpartition('@')[2]}"
+    before, is_query, query = rest.partition("?")
+    if not is_query:
+        return start + rest
+    table = query.partition("#")[2] if query.count("#") == 1 else ""
+    return f"{start}{before}?{_SECRET}" + (f"#{table}" if table else "")

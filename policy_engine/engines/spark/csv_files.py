@@ -12,6 +12,7 @@ import pyarrow.csv as pacsv
 from pyspark.sql import Column, DataFrame, DataFrameReader, Row, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
+from policy_engine.data.csv_quotes import QUOTES_HINT, check_line_quotes, checked_quotes
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.files import (
     as_path,
@@ -51,8 +52,8 @@ def csv_columns(session: SparkSession, location: str) -> tuple[str, ...]:
 def read_csv(session: SparkSession, location: str, folders: Sequence[str]) -> DataFrame:
     """Return the cells of CSV files as text, with the partition columns `folders`.
 
-    Raises DataError for ragged rows (C007), bytes that are not UTF-8 (C008), quotes that are not
-    closed (C010) and files with different headers (C014).
+    Raises DataError for ragged rows (C007), bytes that are not UTF-8 (C008), quotes that are
+    not those of whole cells (C010) and files with different headers (C014).
     """
     first, names = _header(session, location)
     files = _count_lines(session, location, names)
@@ -64,6 +65,7 @@ def read_csv(session: SparkSession, location: str, folders: Sequence[str]) -> Da
         return _read_line_by_line(session, location, names, folders)
     _check_lines(files, len(names))
     if any(file.quotes for file in files):
+        _check_quotes(session, location)
         _check_rows(session, location, names)
     frame = _reader(session, names).csv(location)
     return frame.select("*", *map(folder_value, folders)) if folders else frame
@@ -165,9 +167,6 @@ def _check_readable(files: Sequence[Row]) -> None:
         if file.undecodable:
             message = f"{file.undecodable} lines are not UTF-8."
             raise DataError.of("C008", message, source=display_path(file.file))
-        if file.quotes % 2:
-            message = "A quoted cell is not closed: the file has an odd number of double quotes."
-            raise DataError.of("C010", message, source=display_path(file.file))
 
 
 def _check_lines(files: Sequence[Row], width: int) -> None:
@@ -214,12 +213,24 @@ def _check_rows(session: SparkSession, location: str, names: Sequence[str]) -> N
             raise DataError.of("C014", message, source=location) from None
         if "FAILED_READ_FILE" not in str(error):
             raise
-        message = "There is text after the closing quote of a cell."
-        hint = "Write a double quote within a quoted cell twice."
-        raise DataError.of("C010", message, hint, location) from None
+        raise DataError.of("C010", "The rows cannot be read.", QUOTES_HINT, location) from None
     for file in files:
         if file.ragged:
             raise _ragged_rows_error(file.ragged, len(names), file.file)
+
+
+def _check_quotes(session: SparkSession, location: str) -> None:
+    """Refuse quotes that are not those of whole cells, in files whose rows are lines."""
+    lines = _lines(strict_reader(session), location).select("value", "file")
+    quoted = lines.where(_count(F.col("value"), '"') > 0)
+    quoted.mapInArrow(_line_quotes_task, "file string").count()
+
+
+@carry_errors
+def _line_quotes_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for file, _, piece in _pieces(batches, ()):
+        check_line_quotes(piece, ",", display_path(file))
+        yield pa.record_batch([[file]], names=["file"])
 
 
 def _read_line_by_line(
@@ -255,7 +266,8 @@ def _ragged_rows_task(names: tuple[str, ...]) -> Task:
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for file, _, pieces in _group_by_file(batches):
             counter = _RaggedRows()
-            for _ in _rows(pieces, names, file, counter.pass_over):
+            checked = checked_quotes(pieces, ",", display_path(file))
+            for _ in _rows(checked, names, file, counter.pass_over):
                 pass
             yield pa.record_batch([[file], [counter.rows]], names=["file", "rows"])
 

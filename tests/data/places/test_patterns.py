@@ -59,6 +59,27 @@ def test_the_digest_is_that_of_what_sha256sum_prints_in_the_folder(parts):
     assert (pattern_digest(pattern), StoredData.from_file(pattern).digest) == (digest, digest)
 
 
+def test_a_file_with_several_names_is_read_once(parts):
+    (parts / "latest").symlink_to("year=2020", target_is_directory=True)
+    (parts / "year=2021" / "a-link.csv").symlink_to("b.csv")
+    (parts / "year=2020" / "loop").symlink_to("..", target_is_directory=True)
+    (parts / "year=2021" / "loop").symlink_to("..", target_is_directory=True)
+    files = (parts / "year=2020" / "a.csv", parts / "year=2021" / "b.csv")
+    assert matching_files(parts / "**" / "*.csv") == files
+    assert matching_files(parts / "*" / "*.csv") == files
+    assert matching_files(parts / "lat*" / "*.csv") == (parts / "latest" / "a.csv",)
+
+
+def test_two_stars_match_folders_of_any_depth_or_as_one_does(parts):
+    deep = parts / "year=2020" / "month=1" / "c.csv"
+    deep.parent.mkdir()
+    deep.write_text("name\nAnn\n")
+    near = (parts / "year=2020" / "a.csv",)
+    assert matching_files(parts / "year=2020" / "**") == (*near, deep)
+    assert matching_files(parts / "year=2020" / "**.csv") == near
+    assert matching_files(parts / "**" / "month=*" / "*") == (deep,)
+
+
 def test_a_pattern_in_the_current_folder_is_read(parts, monkeypatch):
     monkeypatch.chdir(parts / "year=2020")
     assert read_table(Path("*.csv")).to_pydict() == {"name": ["Ann"], "age": ["20"]}

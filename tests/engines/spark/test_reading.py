@@ -130,9 +130,7 @@ def test_columns_without_an_order_are_refused(spark, kind):
     assert rows(read(spark, frame, "memory", ("b",))) == [(1,)]
 
 
-ODD = (
-    'a,b\n"say ""hi""",007\n" lead", trail \nNULL,\\\n"x,y",é\n"","a\\"\n\\N,nan\n1e5,#x\nx"y"z,-\n'
-)
+ODD = 'a,b\n"say ""hi""",007\n" lead", trail \nNULL,\\\n"x,y",é\n"","a\\"\n\\N,nan\n1e5,#x\nxyz,-\n'
 
 
 WHOLE_LINES = [
@@ -149,7 +147,6 @@ CELLS_OF_LINES = [
     ODD + '"two\nlines","cr\rlf\r\n"\n"\n\n",x\n',
     'a,b\r\n"x\r\ny",1\r\nz,"2\r"\r\n"\n",\r\n',
     'a,b\n1,"x\r"\n"2\n",x\r\n',
-    'a,b\n"1\n2"z,3\n',
 ]
 BLANKS_AFTER_QUOTES = ['a,b\n"1" ,2\n"",3\n"" ,"x"\t\n']
 OTHER_HEADERS = [
@@ -174,7 +171,7 @@ def test_cells_of_csv_are_those_of_the_local_engine(spark, tmp_path, files):
     assert all_of(spark, location) == sorted(expected, key=str)
 
 
-MARKS = ["\ufeffa,b\n1,2\n", '\ufeff\ufeff"a",b\n"1\n2",3\n']
+MARKS = ["\ufeffa,b\n1,2\n", '\ufeff\ufeffa,b\n"1\n2",3\n']
 
 
 @pytest.mark.parametrize("text", everyday(MARKS, MARKS[1]))
@@ -220,13 +217,18 @@ def test_bytes_that_are_not_utf_8_are_refused(spark, tmp_path):
 
 MISREAD = {
     'a,b\n1,"secret\n2,3\n': "A quoted cell is not closed",
+    'a,b\n1,2" secret\n3,4\n5,"secret\n6,7\n': "A cell has a double quote, and is not in",
     'a,b\n"1"secret,2\n': "There is text after the closing quote",
+    'a,b\n1,secret "2"\n': "A cell has a double quote, and is not in",
+    'a,b\n"1\n2"secret,3\n': "Line 3: There is text after the closing quote",
     "a\n1\n\n2\n": "1 lines are blank",
     "a\n1\n \t\n2\n": "1 lines are blank",
 }
 
 
-@pytest.mark.parametrize("text", everyday([*MISREAD], [*MISREAD][1], [*MISREAD][3]))
+@pytest.mark.parametrize(
+    "text", everyday([*MISREAD], [*MISREAD][1], [*MISREAD][2], [*MISREAD][4], [*MISREAD][6])
+)
 def test_csv_that_spark_would_misread_is_refused(spark, tmp_path, text):
     words = MISREAD[text]
     problem = refused(spark, table_of(tmp_path, text))
