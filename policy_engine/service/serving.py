@@ -40,6 +40,7 @@ def serve(settings: ServiceSettings, announce: Callable[[str, str], None]) -> No
         files.forget_spills()
         files.forget_readings()
         with closing(Services.open(actual, buckets, asks_processes=True)) as services:
+            services.decisions.head.check()
             services.meters.forget()
             services.reviews.records.sweep()
             identities = services.identities

@@ -8,6 +8,7 @@ from threading import Lock, Thread
 from time import monotonic, sleep
 
 from policy_engine.data.chain.rows import reason
+from policy_engine.data.chain.verification import Head
 from policy_engine.decision import Decider, Decision, Request
 from policy_engine.decision.log import DecisionLog
 from policy_engine.decision.log.log import Transaction
@@ -15,6 +16,7 @@ from policy_engine.decision.telling import Telling
 from policy_engine.errors import OutputError
 from policy_engine.service.files.turn_lock import TurnLock
 from policy_engine.service.metrics.call_meter import EventTally
+from policy_engine.service.resources.log_heads import LogHead
 
 Asking = Callable[[object], tuple[Decider, Request, Telling]]
 """Says what is asked, of whom, and what of the answer is told to who asks, at a version of the
@@ -59,6 +61,8 @@ class DecisionTurns:
     version: Callable[[], object]
     """What is equal to what was returned before only if the database is as it was."""
     tally: EventTally
+    head: Callable[[], LogHead | None] = lambda: None
+    """What remembers the last entry of the log."""
     _waiting: "SimpleQueue[_Ticket | None]" = field(default_factory=SimpleQueue, repr=False)
     _thread: Thread | None = None
     _last_seconds: float = 0.0
@@ -122,9 +126,15 @@ class DecisionTurns:
         began = monotonic()
         try:
             log = self.log()
-            with TurnLock(log.path.with_suffix(".turn")).held(), log.transaction() as transaction:
-                for one in self._with_latest(cases, version):
-                    answers.append(_answer(transaction, one))  # noqa: PERF401 (kept if one raises)
+            head = self.head()
+            with TurnLock(log.path.with_suffix(".turn")).held():
+                with log.transaction() as transaction:
+                    if head is not None:
+                        head.check_end(_end(transaction))
+                    for one in self._with_latest(cases, version):
+                        answers.append(_answer(transaction, one))  # noqa: PERF401 (kept if one raises)
+                if head is not None:
+                    head.keep(_end(transaction))
         except OSError as error:
             message = f"The decision log cannot be written: {reason(error)}."
             answers = [OutputError.of("O002", message)] * len(cases)
@@ -168,6 +178,11 @@ class DecisionTurns:
                 one.ticket.answer.set_result(one.told(answer))
             else:
                 one.ticket.answer.set_exception(answer)
+
+
+def _end(transaction: Transaction) -> Head:
+    mark = transaction.state.mark
+    return Head(mark.number, mark.hash)
 
 
 def _cases(tickets: Sequence[_Ticket], version: object) -> Iterator[_Case]:

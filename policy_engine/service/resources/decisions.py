@@ -17,7 +17,7 @@ from policy_engine.decision.knowing import Known
 from policy_engine.decision.log import DecisionLog, Entry, verify_log
 from policy_engine.decision.spending import SpentBudgets
 from policy_engine.decision.telling import Telling, told, unchanged
-from policy_engine.errors import RequestError, ServiceError
+from policy_engine.errors import LogError, RequestError, ServiceError
 from policy_engine.policy.owners import Standing
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
@@ -30,6 +30,7 @@ from policy_engine.service.identity.authorising import (
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.metrics.call_meter import EventTally
 from policy_engine.service.resources.decision_turns import DecisionTurns
+from policy_engine.service.resources.log_heads import LogHead
 from policy_engine.service.resources.log_pages import (
     LogFilter,
     LoggedView,
@@ -100,7 +101,8 @@ class Decisions:
 
     def __post_init__(self) -> None:
         """Take requests in turn from now on."""
-        turns = DecisionTurns(self.log, self.ownership.database.version, self.tally)
+        version = self.ownership.database.version
+        turns = DecisionTurns(self.log, version, self.tally, lambda: self.head)
         object.__setattr__(self, "_turns", turns)
 
     def decide(self, actor: Actor, question: AccessQuestion) -> Decision:
@@ -226,9 +228,11 @@ class Decisions:
             return self._compiled.decider
 
     def log(self) -> DecisionLog:
-        """Return the log, in which every decision is; it remembers what was read of it."""
+        """Return the log, in which every decision is; it remembers what was read of it. Raises
+        LogError (G002) for one that was cut since the service wrote it."""
         with self._lock:
             if self._compiled.log is None:
+                self.head.check()
                 self._compiled.log = DecisionLog.open(self.path, self.key, stays_open=True)
             return self._compiled.log
 
@@ -290,11 +294,16 @@ class Decisions:
         )
 
     def verify(self, actor: Actor) -> LogIntegrity:
-        """Return whether the log is as it was written."""
+        """Return whether the log is as it was written, and has the last entry that is known."""
         authorise(actor, Verb.READ_DECISIONS)
-        if not self.path.exists():
-            return LogIntegrity(intact=True, entries=0, head="", problems=[])
-        result = verify_log(self.path, self.key)
+        try:
+            if not self.path.exists():
+                self.head.check()
+                return LogIntegrity(intact=True, entries=0, head="", problems=[])
+            result = verify_log(self.path, self.key, self.head.kept())
+        except LogError as error:
+            problems = [str(one) for one in error.problems]
+            return LogIntegrity(intact=False, entries=0, head="", problems=problems)
         return LogIntegrity(
             intact=result.intact,
             entries=result.entries,
@@ -309,8 +318,14 @@ class Decisions:
 
     @property
     def key(self) -> Path:
-        """The file of the key that the log is chained with."""
-        return key_file(self.folder, "decisions")
+        """The file of the key that the log is chained with. Raises ServiceError (N013) where it is
+        lost."""
+        return key_file(self.folder, "decisions", of=self.path)
+
+    @property
+    def head(self) -> LogHead:
+        """The last entry of the log that is known."""
+        return LogHead(self.path, self.key)
 
 
 def _is_anything(_decided: object) -> bool:

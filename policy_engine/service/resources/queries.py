@@ -252,6 +252,8 @@ class Queries:
             **self.inputs.common(decider),
             **more,
         )
+        if is_run:
+            self.inputs.decisions.head.follow()
         if is_run and result.decision:
             self.inputs.decisions.tally.add(result.decision.effect)
         return result

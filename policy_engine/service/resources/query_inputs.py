@@ -65,9 +65,12 @@ class QueryInputs:
         }
 
     def logged(self) -> dict[str, Any]:
-        """Return the log of decisions, and the key of the ledger, of a query that is answered."""
+        """Return the log of decisions, and the key of the ledger, of a query that is answered.
+        Raises LogError (G002) for a log that was cut, ServiceError (N013) for a key that is lost.
+        """
+        self.decisions.head.check()
         return {
             "log": self.decisions.path,
             "log_key": self.decisions.key,
-            "output_ledger_key": key_file(self.folder, "outputs"),
+            "output_ledger_key": key_file(self.folder, "outputs", of=self.ledger),
         }

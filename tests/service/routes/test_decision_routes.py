@@ -367,3 +367,54 @@ def test_a_denied_query_tells_of_no_rule_that_the_caller_may_not_read(services, 
     assert [one["code"] for one in denied.json()["reasons"]] == ["Q006"]
     assert "hidden" not in denied.text
     assert "policy/late" not in denied.text
+
+
+def cut(path, count):
+    with sqlite3.connect(path) as file:
+        [[table]] = file.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        last = f"SELECT rowid FROM {table} ORDER BY rowid DESC LIMIT {count}"
+        file.execute(f"DELETE FROM {table} WHERE rowid IN ({last})")
+
+
+def refusals(services, reader):
+    """Return what decisions and queries answer, and whether the log is said to be intact."""
+    state = signed_in(services, "auditor").post(f"{API}/decisions:verify").json()
+    query = reader.post(f"{API}/queries", json={"sql": "SELECT town FROM Visit"})
+    return code(ask(reader)), code(query), state["intact"]
+
+
+@pytest.mark.parametrize("damage", [lambda one: cut(one, 1), lambda one: one.unlink()])
+def test_a_log_that_was_cut_is_told_by_all_alike_also_after_a_restart(services, reader, damage):
+    assert [ask(reader).status_code for _ in range(3)] == [200] * 3
+    assert signed_in(services, "auditor").post(f"{API}/decisions:verify").json()["intact"]
+    services.decisions.log().close()
+    services.decisions._compiled.log = None
+    damage(services.decisions.path)
+    for _ in range(2):
+        assert refusals(services, reader) == ((503, "G002"), (503, "G002"), False)
+
+
+def test_what_queries_log_may_not_be_cut_off_either(services, reader):
+    sql = {"sql": "SELECT town FROM Visit"}
+    assert reader.post(f"{API}/queries", json=sql).json()["permitted"]
+    assert ask(reader).status_code == 200
+    assert reader.post(f"{API}/queries", json=sql).json()["permitted"]
+    cut(services.decisions.path, 1)
+    assert refusals(services, reader) == ((503, "G002"), (503, "G002"), False)
+
+
+def test_the_remembered_end_of_a_log_may_not_be_changed(services, reader):
+    assert ask(reader).status_code == 200
+    head = services.decisions.head.path
+    head.write_text("0:" + "0" * 64 + head.read_text()[66:])
+    with pytest.raises(PolicyEngineError, match="G002"):
+        services.decisions.head.check()
+    assert refusals(services, reader) == ((503, "G002"), (503, "G002"), False)
+
+
+def test_no_new_key_is_made_beside_an_old_log(services, reader):
+    assert ask(reader).status_code == 200
+    services.decisions.key.unlink()
+    with pytest.raises(PolicyEngineError, match=r"N013.*decisions\.key"):
+        services.decisions.head.check()
+    assert not (services.settings.folder / "keys" / "decisions.key").exists()
