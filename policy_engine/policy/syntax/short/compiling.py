@@ -112,8 +112,8 @@ def _policy(root: YamlPart, problems: TextProblems) -> Made:
         listed = [rules.rule(one, kind, root.members) for one in part.items]
         made[kind] = Made(listed, part, part.key)
     if not kinds:
-        beyond = (*words.OF_POLICY, *words.SETTINGS_OF_TEXT)
-        own = {key: part for key, part in root.members.items() if key not in {*made, *beyond}}
+        beyond = {*made, *words.OF_POLICY, *words.SETTINGS_OF_TEXT}
+        own = {key: part for key, part in root.members.items() if key not in beyond}
         alone = YamlPart(own, root.start, root.end, root.pointer)
         made["permission"] = Made([rules.rule(alone, "permission", {})], root)
     return Made(made, root)

@@ -21,11 +21,12 @@ MANY = 3_000
     [
         HEAD + "".join(f"k{n}: 1\n" for n in range(MANY)),
         HEAD + "k: 1\n" * MANY,
+        HEAD + "".join(f"zz{n}:k: 1\n" for n in range(10 * MANY)),
         HEAD + f"action: [{', '.join(f'act{n}' for n in range(MANY))}]\n",
         HEAD + "permission:\n" + "".join(f"- {{k{n}: 1}}\n" for n in range(MANY)),
         HEAD + "permission:\n" + f"- {MAKES}\n" * 500,
     ],
-    ids=["unknown", "twice", "actions", "rules", "outputs"],
+    ids=["unknown", "twice", "prefixed", "actions", "rules", "outputs"],
 )
 def test_so_many_problems_are_told_and_no_more_in_seconds(text):
     start = time.process_time()
