@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from policy_engine.audits.disclosure.risks.measuring import THRESHOLD
+from policy_engine.audits.disclosure.risks.result import FileRisks
 from policy_engine.audits.disclosure.risks.wording import share_words
 from policy_engine.audits.utility.model import Classification, Comparison, QueryErrors
 from policy_engine.kernels.estimates import NotApplicable
@@ -24,7 +25,17 @@ def _of_risk(comparison: Comparison) -> Iterator[str]:
         if not one.holds:
             of = f" of {one.column}" if one.column else ""
             yield f"The bound {one.bound}{of} is broken: do not publish this release."
-    risks = comparison.risks
+    alone = sum(one.fitting == 1 for one in comparison.row_pairs)
+    if 2 * alone > len(comparison.row_pairs):
+        yield (
+            f"{alone} of the {len(comparison.row_pairs)} rows side by side fit a single row of the "
+            "original: values that are kept exact tell them apart. Who knows these finds the row, "
+            "however large k is: generalise or mask them, or leave them out."
+        )
+    yield from _of_classes(comparison.risks)
+
+
+def _of_classes(risks: FileRisks | NotApplicable) -> Iterator[str]:
     if isinstance(risks, NotApplicable):
         return
     largest = risks.figure("prosecutor-largest")

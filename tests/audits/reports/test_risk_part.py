@@ -38,7 +38,7 @@ def test_each_intruder_has_a_gauge_and_a_row():
 
 def test_a_gauge_shows_its_figure_and_whether_it_is_above_the_mark():
     prosecutor, _, marketer = risk_part(comparison(risks=risks())).gauges
-    assert ">50%<" in prosecutor.drawing
+    assert ">50.0%<" in prosecutor.drawing
     assert ">20%<" in prosecutor.drawing
     assert "var(--bad)" in prosecutor.drawing
     assert ">12.5%<" in marketer.drawing
@@ -63,9 +63,9 @@ def test_the_page_has_no_references_and_its_ids_are_unique():
     assert len(ids) == len(set(ids))
 
 
-def rows(text="20"):
+def rows(text="20", fitting=3):
     cells = (CellPair(column=text, before=text, after=f"[{text}]"),)
-    return (RowPair(cells=cells, fitting=3),)
+    return (RowPair(cells=cells, fitting=fitting),)
 
 
 def correlations(text="age"):

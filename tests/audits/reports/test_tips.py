@@ -1,6 +1,6 @@
 import pytest
 from test_page import column, comparison
-from test_risk_part import correlations
+from test_risk_part import correlations, rows
 
 from policy_engine.audits.disclosure.risks.result import FileRisks, Risk
 from policy_engine.audits.reports.comparison import report_page
@@ -32,7 +32,8 @@ def risks(**figures):
 
 
 def test_nothing_is_said_where_nothing_stands_out():
-    assert tips(comparison(**FINE, risks=risks(prosecutor_largest=0.2))) == ()
+    fine = comparison(**FINE, risks=risks(prosecutor_largest=0.2), row_pairs=rows(fitting=3))
+    assert tips(fine) == ()
     assert "<h2>Tips</h2>" not in report_page(comparison(**FINE))
 
 
@@ -42,6 +43,7 @@ def test_nothing_is_said_where_nothing_stands_out():
         ({"risks": risks(prosecutor_largest=0.5)}, "up to 50.0%. With a k of 5 or more"),
         ({"risks": risks(counted_uniques=0.01)}, "1.0% of the records are alone"),
         ({"measurements": (Measurement(bound="k", asked=5, achieved=3),)}, "bound k is broken"),
+        ({"row_pairs": rows(fitting=1)}, "1 of the 1 rows side by side fit a single row"),
         ({"columns": (column(loss=0.95),)}, "age has lost 95% of its detail"),
         ({"columns": (column(suppressed=0.3),)}, "30.0% of the released cells of age"),
         ({"suppressed": 1}, "16.7% of the rows are suppressed"),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import cos, pi, sin
 from typing import TYPE_CHECKING
 
+from policy_engine.audits.disclosure.risks.wording import share_words
 from policy_engine.audits.reports.charts.canvas import (
     AFTER,
     BAD,
@@ -40,7 +41,7 @@ def gauge_chart(share: float, threshold: float, name: str) -> str:
         across, up = cos(pi * (1 - threshold)), sin(pi * (1 - threshold))
         inner, outer = 0.97 - _RING, 1.06
         axes.plot([inner * across, outer * across], [inner * up, outer * up], color=INK, lw=1.4)
-        axes.text(0, 0.02, format_percent(share), ha="center", va="bottom", fontsize=19, color=INK)
+        axes.text(0, 0.02, share_words(share), ha="center", va="bottom", fontsize=19, color=INK)
         side = "right" if threshold < 0.5 else "left"
         at = 1.1 * across, 1.1 * up
         axes.text(*at, format_percent(threshold), ha=side, va="bottom", fontsize=8, color=INK)
