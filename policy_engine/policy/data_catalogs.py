@@ -11,7 +11,7 @@ from typing import Final
 
 from policy_engine.data.csv_format import CsvFormat
 from policy_engine.data.declared_types import DATATYPES, Datatype
-from policy_engine.data.places.spelling import DATABASE_FILES, is_place, scheme, redacted
+from policy_engine.data.places.spelling import DATABASE_FILES, is_place, redacted, scheme
 from policy_engine.data.storage import local_path
 from policy_engine.errors import DataError, PolicyError, Problem, did_you_mean, join_names
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS

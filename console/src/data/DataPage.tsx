@@ -46,15 +46,15 @@ function OneDataset({ dataset, path, changed }: { dataset: Dataset; path: string
         <Facts dataset={dataset} />
         {mayWrite && (
           <section className="panel">
-            <h2>{dataset.digest ? "Replace the file" : "Upload the file"}</h2>
+            <h2>{dataset.format ? "Replace the file" : "Upload the file"}</h2>
             <FileForm dataset={dataset.id} done={changed} />
           </section>
         )}
       </div>
       <div className="stack">
         <Columns dataset={dataset} path={path} mayWrite={mayWrite} changed={changed} />
-        {dataset.digest && mayWrite && <Generalising dataset={dataset} path={path} />}
-        {dataset.digest && mayWrite && <Planning dataset={dataset} />}
+        {dataset.format && mayWrite && <Generalising dataset={dataset} path={path} />}
+        {dataset.format && mayWrite && <Planning dataset={dataset} />}
         <LineagePanel path={path} round={dataset.digest ?? ""} />
       </div>
       {isRemoving && <Removing dataset={dataset} path={path} close={() => setRemoving(false)} />}
@@ -66,7 +66,7 @@ function Facts({ dataset }: { dataset: Dataset }) {
   return (
     <section className="panel">
       <h2>File</h2>
-      {dataset.digest ? (
+      {dataset.format ? (
         <dl className="facts">
           <dt>Rows</dt>
           <dd>{dataset.rows?.toLocaleString("en")}</dd>
@@ -78,10 +78,14 @@ function Facts({ dataset }: { dataset: Dataset }) {
           <dd>
             <Time at={dataset.created} />
           </dd>
-          <dt>Digest</dt>
-          <dd>
-            <code>{dataset.digest}</code>
-          </dd>
+          {dataset.digest && (
+            <>
+              <dt>Digest</dt>
+              <dd>
+                <code>{dataset.digest}</code>
+              </dd>
+            </>
+          )}
         </dl>
       ) : (
         <p className="quiet">None has arrived completely yet.</p>

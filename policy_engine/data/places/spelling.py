@@ -57,7 +57,8 @@ def redacted(place: str) -> str:
     if not beginning:
         return place
     start, rest = beginning[0], place[beginning.end() :]
-    user, mark, _ = _USER.match(rest).groups()  # type: ignore[union-attr] (it matches any text)
+    # It matches any text.
+    user, mark, _ = _USER.match(rest).groups()  # type: ignore[union-attr]
     if mark == ":" and "@" in rest:
         if _HOST_AND_QUERY.match(rest):
             return f"{start}{user}:{_SECRET}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Literal, TypeVar
 
+from pydantic import BaseModel
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -20,6 +21,7 @@ from policy_engine.service.identity.authorising import (
     authorise_on,
     nothing_there,
     owners_of,
+    reach_of,
 )
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.resources.removals import FileRemovals
@@ -36,7 +38,7 @@ from policy_engine.service.store.models import StoredModel
 from policy_engine.service.store.people import Person
 
 Row = TypeVar("Row", StoredDataset, StoredModel)
-View = TypeVar("View")
+View = TypeVar("View", bound=BaseModel)
 Facts = TypeVar("Facts")
 
 
@@ -88,19 +90,30 @@ class OwnedFiles(Generic[Row, View, Facts]):
         if authorise(actor, verb) is Whose.OWN:
             rows = rows.where(table.owner_id.in_(owners_of(actor, verb)))
         with self.database.reading() as session:
-            return cursor.page(session, rows, (table.created, table.id), self.kind.view)
+            order = (table.created, table.id)
+            return cursor.page(session, rows, order, lambda row: self._shown(actor, row))
 
     def read(self, actor: Actor, one: str) -> View:
         """Return one by its identifier. Raises ServiceError (N003) if it is not there for the
         caller."""
         with self.database.reading() as session:
-            return self.kind.view(self._row(session, actor, one, self.kind.reading))
+            return self._shown(actor, self._row(session, actor, one, self.kind.reading))
+
+    def _shown(self, actor: Actor, row: Row) -> View:
+        """Return what the caller may know of one: who may not read the file could test guesses of
+        what is in it by its digest."""
+        view = self.kind.view(row)
+        reach = reach_of(actor, self.kind.writing)
+        is_theirs = row.owner_id in owners_of(actor, self.kind.writing)
+        if reach is Whose.ALL or (reach is Whose.OWN and is_theirs):
+            return view
+        return view.model_copy(update={"digest": None})
 
     def file(self, actor: Actor, one: str, verb: Verb) -> tuple[View, Path]:
         """Return one and its file. Raises ServiceError (N003; N004 without a file)."""
         with self.database.reading() as session:
             row = self._row(session, actor, one, verb)
-            return self.kind.view(row), self._path(one, row)
+            return self._shown(actor, row), self._path(one, row)
 
     @contextmanager
     def reading(self, actor: Actor, one: str, verb: Verb) -> Iterator[tuple[View, Path]]:
@@ -110,7 +123,7 @@ class OwnedFiles(Generic[Row, View, Facts]):
         def names() -> dict[str, str]:
             with self.database.reading() as session:
                 row = self._row(session, actor, one, verb)
-                views.append(self.kind.view(row))
+                views.append(self._shown(actor, row))
                 return {one: self._name(one, row)}
 
         with self.files.reading(names) as held:

@@ -160,6 +160,17 @@ def test_datasets_of_others_are_not_there_for_owners(services):
     assert signed_in(services, "auditor").get(dataset).status_code == 200
 
 
+def test_who_may_not_read_a_file_is_not_told_its_digest(services):
+    owner = signed_in(services, "owner")
+    dataset = uploaded(owner, TABLE, "t.csv").json()
+    path = f"{API}/datasets/{dataset['id']}"
+    auditor = signed_in(services, "auditor")
+    [listed] = auditor.get(f"{API}/datasets").json()["items"]
+    for view in (listed, auditor.get(path).json()):
+        assert (view["digest"], view["format"]) == (None, "csv")
+    assert owner.get(path).json()["digest"] == hashlib.sha256(TABLE).hexdigest()
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_a_dataset_that_was_deleted_leaves_its_name_and_not_its_file(services, tmp_path):

@@ -20,7 +20,7 @@ export function useMaterial(): Loading<Material> {
       get<Page<Model>>("/models?limit=200", signal),
     ]);
     return {
-      datasets: datasets.items.filter((one) => one.digest != null),
+      datasets: datasets.items.filter((one) => one.format != null),
       policies: policies.items.filter((one) => one.published_version != null),
       releases: releases.items,
       models: models.items.filter((one) => one.kind != null),
