@@ -18,8 +18,11 @@ from policy_engine.data.taxonomy import read_taxonomy
 from policy_engine.engines.column_proposals import (
     Part,
     ProposedColumn,
+    name_problem,
     propose_columns,
+    repeats_persons,
     spread_rows,
+    unique_rows,
 )
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, did_you_mean
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
 
     from policy_engine.api.exploration import Run
 
+_REPEATED = (
+    "many rows have the same quasi-identifiers, as if persons had several rows, and no column "
+    "tells persons apart: if one does, name it as the privacyUnit, since k counts rows without one."
+)
 TRIED_K = (5, 10, 25)
 MOST_TRIED_ROWS = 30_000
 """So many rows, spread evenly over the table, are tried at each setting."""
@@ -44,7 +51,9 @@ class DraftedPolicy:
     """A first policy, the settings that were tried, and how many rows these were tried on.
 
     `policy.text` is the short form, `policy.taxonomies` are the files that belong beside it. `name`
-    is that of the policy's file without an ending, `chosen_k` the k that it has.
+    is that of the policy's file without an ending, `chosen_k` the k that it has. `unique_kept`
+    counts the rows of the table that are unique on the columns kept exact, `warnings` are sentences
+    on the whole table.
     """
 
     name: str
@@ -52,6 +61,8 @@ class DraftedPolicy:
     runs: "tuple[Run, ...]"
     tried_rows: int
     chosen_k: int
+    unique_kept: int = 0
+    warnings: tuple[str, ...] = ()
 
     def files(self, path: Path) -> dict[Path, str]:
         """Return the texts of all files, by their paths, where the policy is to have a path."""
@@ -102,11 +113,13 @@ def draft_policy(
     columns = _columns(table, parts or {})
     progress("trying settings", 0, len(TRIED_K))
     tried = spread_rows(table, MOST_TRIED_ROWS)
-    first = first_policy(columns, k or TRIED_K[0], own, stem)
+    warnings = (_REPEATED,) if repeats_persons(table, columns) else ()
+    first = first_policy(columns, k or TRIED_K[0], own, stem, warnings)
     runs = _runs(first, tried, [k] if k else _candidates(table.num_rows), progress)
     chosen = k or _chosen(runs)
-    policy = first_policy(columns, chosen, own, stem)
-    return DraftedPolicy(stem, policy, runs, tried.num_rows, chosen)
+    policy = first_policy(columns, chosen, own, stem, warnings)
+    unique = unique_rows(table, [one.name for one in columns if one.part == "sensitive"])
+    return DraftedPolicy(stem, policy, runs, tried.num_rows, chosen, unique, warnings)
 
 
 def propose_parts(data: str | Path | Any) -> tuple[ProposedColumn, ...]:
@@ -119,6 +132,8 @@ def _columns(table: "pa.Table", parts: Mapping[str, str]) -> tuple[ProposedColum
         if name not in table.column_names:
             message = f"The table has no column {name!r}."
             raise DataError.of("C005", message, did_you_mean(name, table.column_names))
+        if parts[name] != "left out" and (problem := name_problem(name)):
+            raise DataError.of("C005", f"The column {name!r} cannot be released. {problem}")
     proposed = propose_columns(table, {name: cast("Part", part) for name, part in parts.items()})
     if not any(one.part == "quasi-identifier" for one in proposed):
         message = "No column of the table can be generalised, so a policy would release nothing."

@@ -109,6 +109,8 @@ def _as_json(drafted: "DraftedPolicy", written: tuple[Path, ...]) -> dict[str, A
         "columns": columns,
         "k": drafted.chosen_k,
         "tried_rows": drafted.tried_rows,
+        "unique_kept": drafted.unique_kept,
+        "warnings": list(drafted.warnings),
         "settings": [run.model_dump(mode="json") for run in drafted.runs],
     }
 
@@ -124,8 +126,14 @@ def _print(drafted: "DraftedPolicy", written: tuple[Path, ...], data: str) -> No
     for table in runs_tables(drafted.runs):
         print_fitting(console(), table)
     place = shlex.quote(redacted(origin_of(data)))
-    left_out = [one.name for one in drafted.policy.columns if one.part == "left out"]
+    left_out = [
+        one.name.strip() or "(no name)" for one in drafted.policy.columns if one.part == "left out"
+    ]
     lines = [f"left out, not released: {', '.join(left_out)}"] if left_out else []
+    lines += [f"look at this: {one}" for one in drafted.warnings]
+    kept = ", ".join(one.name for one in drafted.policy.columns if one.part == "sensitive")
+    if kept:
+        lines.append(f"kept exact: {kept}; {drafted.unique_kept:,} rows are unique on that")
     lines += [f"tried on {drafted.tried_rows:,} rows; k = {drafted.chosen_k} is proposed"]
     lines += [f"written: {path}" for path in written]
     lines += [

@@ -1,5 +1,7 @@
 """Which columns of a table a first policy releases, and as what."""
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -12,6 +14,7 @@ from policy_engine.data.taxonomy.known import KnownTaxonomy, known_codes, known_
 from policy_engine.data.taxonomy.suggestion import suggest
 from policy_engine.engines.column_evidence import ColumnEvidence, gather_evidence
 from policy_engine.engines.column_roles import ColumnRole, propose_role
+from policy_engine.engines.person_units import UnitCandidate, are_rows_repeated, person_unit
 from policy_engine.engines.tables import infer_types
 
 Part = Literal["identifier", "quasi-identifier", "sensitive", "left out"]
@@ -49,6 +52,9 @@ _MOST_SENSITIVE_VALUES = 100
 _MOST_SETS = 50
 """So many texts can be read as a set; more need groups."""
 _MOST_DRAFTED = 2_000
+_MOST_COUNTED = 30_000
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_MOST_UNIQUE = 0.01
 _SAID = "You said so."
 _LEAST_SEPARATION = 0.2
 _HEAVY_TAIL = 10
@@ -71,6 +77,7 @@ def propose_columns(
     evidence = [gather_evidence(name, rows.column(name)) for name in rows.column_names]
     proposed = [_proposed(one) for one in evidence]
     proposed = _with_few_sensitive(proposed, evidence)
+    proposed = _with_few_unique(rows, proposed)
     proposed = _with_few_quasi_identifiers(proposed, evidence)
     proposed = [
         one
@@ -78,15 +85,64 @@ def propose_columns(
         else one.as_part(chosen_parts[one.name], _SAID)
         for one in proposed
     ]
+    proposed = _with_unit(rows, proposed, evidence)
     return tuple(
         _generalised(one, seen, rows.column(one.name))
         for one, seen in zip(proposed, evidence, strict=True)
     )
 
 
+def repeats_persons(table: pa.Table, columns: Sequence[ProposedColumn]) -> bool:
+    """Tell whether persons look as if they had several rows, and no column tells them apart."""
+    names = [one.name for one in columns if one.part == "quasi-identifier"]
+    if any(one.tells_persons for one in columns):
+        return False
+    rows = infer_types(table.select(names))
+    evidence = {name: gather_evidence(name, rows.column(name)) for name in names}
+    return are_rows_repeated(rows, evidence, names)
+
+
+def _with_unit(
+    rows: pa.Table, columns: Sequence[ProposedColumn], evidence: Sequence[ColumnEvidence]
+) -> list[ProposedColumn]:
+    """Mark the column that tells persons apart, if any: it is dropped, as an identifier."""
+    by_name = {one.name: one for one in evidence}
+    roles = {one.name: propose_role(one) for one in evidence}
+    candidates = [
+        UnitCandidate(by_name[one.name], roles[one.name].telling)
+        for one in columns
+        if not name_problem(one.name)
+        if one.part == "identifier" or (one.part == "left out" and roles[one.name].is_doubtful)
+        if by_name[one.name].kind in ("text", "integer")
+    ]
+    names = [one.name for one in columns if one.part == "quasi-identifier"]
+    unit = person_unit(rows, candidates, names)
+    return [_as_unit(one) if one.name == unit else one for one in columns]
+
+
+def _as_unit(column: ProposedColumn) -> ProposedColumn:
+    chosen = replace(column, part="identifier", tells_persons=True)
+    if column.part == "identifier":
+        return chosen
+    return replace(chosen, reason="Rows with the same value have the same quasi-identifiers.")
+
+
+def name_problem(name: str) -> str:
+    """Return why a policy cannot name a column; empty where it can."""
+    if not name.strip():
+        return "It has no name, so a policy cannot name it: give it one if it is needed."
+    if _SCHEME.match(name):
+        return "Its name reads as an IRI, so a policy cannot name it: rename it if it is needed."
+    if not unicodedata.is_normalized("NFC", name):
+        return "Letters of its name are in parts (not NFC): rename it if it is needed."
+    return ""
+
+
 def _proposed(evidence: ColumnEvidence) -> ProposedColumn:
     proposed = propose_role(evidence)
     figures = _figures(evidence)
+    if problem := name_problem(evidence.name):
+        return ProposedColumn(evidence.name, "left out", problem, figures)
     if evidence.is_constant:
         reason = "All rows have the same value, which says nothing."
         return ProposedColumn(evidence.name, "left out", reason, figures)
@@ -94,8 +150,7 @@ def _proposed(evidence: ColumnEvidence) -> ProposedColumn:
         reason = "Its values are lists or bytes, which are not generalised."
         return ProposedColumn(evidence.name, "left out", reason, figures)
     part = _PARTS[proposed.role]
-    tells = proposed.tells_persons
-    return ProposedColumn(evidence.name, part, proposed.reason, figures, tells_persons=tells)
+    return ProposedColumn(evidence.name, part, proposed.reason, figures)
 
 
 def _figures(evidence: ColumnEvidence) -> str:
@@ -125,6 +180,32 @@ def _with_few_sensitive(
     ]
 
 
+def _with_few_unique(rows: pa.Table, columns: Sequence[ProposedColumn]) -> list[ProposedColumn]:
+    """Leave out the sensitive columns of lower rank, until few rows are unique on what is kept."""
+    ranked = sorted((one.name for one in columns if one.part == "sensitive"), key=_rank)
+    sample = spread_rows(rows, _MOST_COUNTED)
+    left_out: set[str] = set()
+    while (kept := ranked[len(left_out) :]) and (
+        unique_rows(sample, kept) > _MOST_UNIQUE * sample.num_rows
+    ):
+        left_out.add(kept[0])
+    reason = "Kept exact, it would make rows unique."
+    return [one.as_part("left out", reason) if one.name in left_out else one for one in columns]
+
+
+def unique_rows(table: pa.Table, names: Sequence[str]) -> int:
+    """Return how many rows of a table have values of some columns that no other row has."""
+    if not names:
+        return 0
+    columns = [
+        column.cast(column.type.value_type) if types.is_dictionary(column.type) else column
+        for column in map(table.column, names)
+    ]
+    keys = [str(place) for place in range(len(columns))]
+    counts = pa.table(columns, names=keys).group_by(keys).aggregate([([], "count_all")])
+    return int(compute.sum(compute.equal(counts["count_all"], 1)).as_py() or 0)
+
+
 def _rank(name: str) -> int:
     """Return how likely a sensitive column is what a table is about, by its name."""
     words = ("class", "label", "outcome", "target", "status", "diag", "claim", "readmitted")
@@ -152,7 +233,9 @@ def _may_be_added(column: ProposedColumn, evidence: ColumnEvidence) -> bool:
         is_open
         and is_short
         and not evidence.is_constant
-        and propose_role(evidence).role is ColumnRole.OTHER
+        and not name_problem(column.name)
+        and (role := propose_role(evidence)).role is ColumnRole.OTHER
+        and not role.is_doubtful
         and evidence.separation >= _LEAST_SEPARATION
     )
 

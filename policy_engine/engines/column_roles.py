@@ -1,9 +1,22 @@
 """What a column is in a policy, and which role its name and its values propose."""
 
-import re
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
+
+from policy_engine.engines.column_words import (
+    MEASURES,
+    is_count,
+    is_identifier_word,
+    is_number_of_subject,
+    is_number_word,
+    is_person_word,
+    is_quasi_identifier_word,
+    is_sensitive_word,
+    is_subject_word,
+    is_weak_word,
+    tokens_in,
+)
 
 if TYPE_CHECKING:
     from policy_engine.engines.column_evidence import ColumnEvidence
@@ -18,91 +31,142 @@ class ColumnRole(StrEnum):
     OTHER = "other"
 
 
+class Telling(IntEnum):
+    """How well the values of a column tell persons apart who have several rows, from not at all."""
+
+    NO = 0
+    PERHAPS = 1
+    LIKELY = 2
+    SURELY = 3
+
+
 @dataclass(frozen=True)
 class ProposedRole:
     """A role for a person to confirm, and in a sentence why.
 
-    `tells_persons` says that the rows of one value are those of one person: there may be several.
+    `telling` says whether the rows of one value are those of one person: there may be several.
+    `is_doubtful` says that a column of which nothing is known may tell who somebody is.
     """
 
     role: ColumnRole
     reason: str
-    tells_persons: bool = False
+    telling: Telling = Telling.NO
+    is_doubtful: bool = False
 
 
 _SMALL, _FEW, _MANY = 20, 10, 1_000
 """With fewer rows, values that are all different say little of a column."""
+_WIDEST = 100
+"""Whole numbers that are few and not farther apart may be counts or codes."""
 _UNIQUE = 0.95
-_REPEATED = 0.05
-"""Where persons have several rows, there are at least this many of them for a row."""
-_WORDS = {
-    ColumnRole.IDENTIFIER: "name firstname lastname surname forename email mail phone telephone "
-    "mobile fax ssn iban passport license licence uuid guid address street account login username "
-    "url ip patient mrn nhs",
-    ColumnRole.QUASI_IDENTIFIER: "age birth birthday birthdate dob born sex gender zip zipcode "
-    "postcode postal plz city town village county region state country district commune "
-    "municipality area province race ethnicity nationality citizenship marital married education "
-    "school degree occupation profession job employer employment emp title language admission "
-    "discharge personal relation household housing home ownership dependents children residence "
-    "foreign latitude longitude vehicle veh make brand",
-    ColumnRole.SENSITIVE: "diagnosis diagnoses diag disease icd illness condition symptom drug "
-    "medication treatment therapy hiv salary income wage wages debt credit loan religion politics "
-    "party vote sexuality offence crime result grade score claim claims outcome default class "
-    "label target churn readmitted status",
-}
-_ROLE_WORDS = {role: frozenset(words.split()) for role, words in _WORDS.items()}
+_PLAIN_DATES = ("date", "date and time")
 _REASONS = {
     ColumnRole.IDENTIFIER: "Its name has {!r}, which names a person.",
     ColumnRole.QUASI_IDENTIFIER: "Its name has {!r}, which others may know of a person.",
     ColumnRole.SENSITIVE: "Its name has {!r}, which nobody should learn about a person.",
 }
-_NUMBER_WORDS = frozenset(("id", "no", "nr", "nbr", "number", "key"))
-_PERSONS = """patient person client customer member insured policyholder employee student user
-subject respondent household"""
-_PERSON_WORDS = frozenset(_PERSONS.split())
-_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WHEN = "When something happened is often known of a person."
+_UNKNOWN = "Neither its name nor its values say that it tells who somebody is."
+_DOUBT = (
+    "Nothing is known of it, and its values may tell who somebody is: say what it is if it is "
+    "needed."
+)
+_KNOWN_STATUS = frozenset(("civil", "marital", "personal", "employment", "household", "familien"))
+"""With these before it, a status is one that others know."""
 
 
 def propose_role(evidence: "ColumnEvidence") -> ProposedRole:
     """Return the role that a column's values and name propose, the most careful one first."""
-    tokens = tokens_of(evidence.name)
-    proposed = _identifier(evidence, tokens)
+    words = tokens_in(evidence.name)
+    proposed = _identifier(evidence, words) or _named_identifier(evidence, words)
     if proposed is not None:
         return proposed
-    for role, words in _ROLE_WORDS.items():
-        common = sorted(tokens & words)
-        is_flag = 1 < evidence.distinct <= _FEW and evidence.present > _FEW * evidence.distinct
-        if common and not (is_flag and role is ColumnRole.IDENTIFIER):
-            return ProposedRole(role, _REASONS[role].format(common[0]))
-    if evidence.kind in ("date", "date and time"):
-        reason = "When something happened is often known of a person."
-        return ProposedRole(ColumnRole.QUASI_IDENTIFIER, reason)
-    reason = "Neither its name nor its values say that it tells who somebody is."
-    return ProposedRole(ColumnRole.OTHER, reason)
+    if evidence.kind in _PLAIN_DATES:
+        return ProposedRole(ColumnRole.QUASI_IDENTIFIER, _WHEN)
+    return _known(evidence, words) or _unknown(evidence, words)
 
 
-def _identifier(evidence: "ColumnEvidence", tokens: set[str]) -> ProposedRole | None:
-    """Return that a column names persons, and how it is known; None where nothing says so."""
-    tells_persons, reason = _tells_persons(evidence, tokens), ""
-    is_number = bool(tokens & _NUMBER_WORDS)
+def _identifier(evidence: "ColumnEvidence", words: list[str]) -> ProposedRole | None:
+    """Return that the values of a column name persons, and how it is known; None where not."""
+    telling, reason = _telling(evidence, words), ""
     if evidence.identifies:
         reason = f"Nearly all of its values are {evidence.identifies}."
-    elif tells_persons:
+    elif telling is Telling.SURELY:
         reason = "Its name is that of a number of somebody, and several rows have the same one."
     elif _is_unique(evidence):
         reason = "Nearly every row has a value of its own."
     elif evidence.kind == "text" and evidence.distinct > max(_SMALL, evidence.present / 2):
         reason = "Most rows have a text of their own."
-    elif is_number and evidence.distinct > min(_MANY, evidence.present / 2):
+    elif _is_number(words) and evidence.distinct > min(_MANY, evidence.present / 2):
         reason = "Its name is that of a number of somebody."
-    return ProposedRole(ColumnRole.IDENTIFIER, reason, tells_persons) if reason else None
+    elif _is_repeated_number(evidence, words):
+        reason = "Its name is that of a number, and there are many of them."
+    return ProposedRole(ColumnRole.IDENTIFIER, reason, telling) if reason else None
 
 
-def tokens_of(name: str) -> set[str]:
-    """Return the words in the name of a column, in lower case, and the name without what parts
-    them."""
-    tokens = {one.lower() for one in _TOKEN.findall(name)}
-    return tokens | {name.lower(), "".join(_TOKEN.findall(name)).lower()}
+def _named_identifier(evidence: "ColumnEvidence", words: list[str]) -> ProposedRole | None:
+    """Return that the name of a column says that it names persons; None where it does not."""
+    is_flag = 1 < evidence.distinct <= _FEW and evidence.present > _FEW * evidence.distinct
+    named = next((one for one in words if is_identifier_word(one)), "")
+    if is_count(words) and evidence.kind != "text":
+        return None
+    head = next((one for one in reversed(words) if not is_number_word(one)), "")
+    is_other = any(is_quasi_identifier_word(one) for one in words)
+    is_of_texts = evidence.kind == "text" or (evidence.kind == "integer" and not is_other)
+    word = named or (head if is_person_word(head) and is_of_texts else "")
+    if not word or evidence.distinct <= 1 or evidence.kind == "truth value":
+        return None
+    if is_flag and not (evidence.distinct > 3 and (is_weak_word(word) or is_person_word(word))):
+        return None
+    reason = _REASONS[ColumnRole.IDENTIFIER].format(word)
+    return ProposedRole(ColumnRole.IDENTIFIER, reason, _telling(evidence, words))
+
+
+def _known(evidence: "ColumnEvidence", words: list[str]) -> ProposedRole | None:
+    """Return the role that the last word with one gives: the others say more of it."""
+    if _KNOWN_STATUS & {*words[:-1]} and words[-1] == "status":
+        reason = _REASONS[ColumnRole.QUASI_IDENTIFIER].format(words[-2])
+        return ProposedRole(ColumnRole.QUASI_IDENTIFIER, reason)
+    for word in reversed(words):
+        if is_quasi_identifier_word(word):
+            reason = _REASONS[ColumnRole.QUASI_IDENTIFIER].format(word)
+            return ProposedRole(ColumnRole.QUASI_IDENTIFIER, reason)
+        if is_sensitive_word(word) and not (evidence.kind == "integer" and is_count(words)):
+            return ProposedRole(ColumnRole.SENSITIVE, _REASONS[ColumnRole.SENSITIVE].format(word))
+    return None
+
+
+def _unknown(evidence: "ColumnEvidence", words: list[str]) -> ProposedRole:
+    """Return that nothing is known, and whether the values are such as may tell persons apart."""
+    is_measure = bool(MEASURES & {*words}) or is_count(words)
+    whole = _whole_numbers(evidence)
+    if evidence.kind == "text":
+        is_doubtful = evidence.distinct > _FEW and not _are_fractions(evidence)
+    else:
+        is_narrow = evidence.distinct <= _SMALL and _span(whole) <= _WIDEST
+        is_doubtful = bool(whole) and not (is_measure or is_narrow)
+    reason = _DOUBT if is_doubtful else _UNKNOWN
+    return ProposedRole(ColumnRole.OTHER, reason, is_doubtful=is_doubtful)
+
+
+def _telling(evidence: "ColumnEvidence", words: list[str]) -> Telling:
+    """Return how well a column tells persons apart who have several rows."""
+    is_repeated = evidence.distinct > 1 and evidence.distinction < _UNIQUE
+    if evidence.kind not in ("text", "integer") or evidence.present < _SMALL or not is_repeated:
+        return Telling.NO
+    if evidence.identifies == "free text":
+        return Telling.NO
+    if _is_number_of_subject(words):
+        return Telling.SURELY if evidence.distinct > _FEW else Telling.PERHAPS
+    strong = [one for one in words if is_identifier_word(one) and not is_weak_word(one)]
+    is_of_another = any(is_person_word(one) and not is_subject_word(one) for one in words)
+    is_likely = bool(strong or evidence.identifies) and not is_of_another
+    return Telling.LIKELY if is_likely else Telling.PERHAPS
+
+
+def _is_number_of_subject(words: list[str]) -> bool:
+    is_apart = any(map(is_number_word, words)) and any(map(is_subject_word, words))
+    return is_apart or any(map(is_number_of_subject, [*words, "".join(words)]))
 
 
 def _is_unique(evidence: "ColumnEvidence") -> bool:
@@ -110,11 +174,35 @@ def _is_unique(evidence: "ColumnEvidence") -> bool:
     return is_long and evidence.kind in ("text", "integer")
 
 
-def _tells_persons(evidence: "ColumnEvidence", tokens: set[str]) -> bool:
-    """Tell whether a column looks like the number of a person who may have several rows."""
-    is_number = bool(tokens & _NUMBER_WORDS) and bool(tokens & _PERSON_WORDS)
-    is_number |= bool(
-        tokens & {f"{one}{end}" for one in _PERSON_WORDS for end in ("id", "nbr", "no")}
-    )
-    is_repeated = _REPEATED <= evidence.distinction < _UNIQUE
-    return is_number and is_repeated and evidence.present >= _SMALL
+def _is_number(words: list[str]) -> bool:
+    return any(map(is_number_word, words)) and not is_count(words)
+
+
+def _is_repeated_number(evidence: "ColumnEvidence", words: list[str]) -> bool:
+    """Tell whether nothing but a number is named, and so many differ that it may be a person's."""
+    is_known = any(is_quasi_identifier_word(one) or is_sensitive_word(one) for one in words)
+    ends = bool(words) and (is_number_word(words[-1]) or is_number_word(words[0]))
+    is_textual = evidence.kind in ("text", "integer")
+    is_numbered = ends and not is_known and not is_count(words) and not MEASURES & {*words}
+    return is_textual and is_numbered and evidence.distinct > _SMALL
+
+
+def _whole_numbers(evidence: "ColumnEvidence") -> tuple[float, ...]:
+    """Return the numbers among the examples, empty where they are not all whole."""
+    if evidence.kind not in ("integer", "number"):
+        return ()
+    numbers = tuple(float(text) for text in evidence.examples)
+    return numbers if all(one.is_integer() for one in numbers) else ()
+
+
+def _span(numbers: tuple[float, ...]) -> float:
+    return max(numbers) - min(numbers) if numbers else 0.0
+
+
+def _are_fractions(evidence: "ColumnEvidence") -> bool:
+    """Tell whether texts are numbers of which some are not whole."""
+    try:
+        numbers = [float(text) for text in evidence.examples]
+    except ValueError:
+        return False
+    return any(not one.is_integer() for one in numbers)

@@ -66,3 +66,27 @@ def test_a_table_without_a_policy_is_refused(text, parts, code, tmp_path):
     with pytest.raises(PolicyEngineError) as error:
         draft_policy(path, parts=parts)
     assert error.value.code == code
+
+
+def test_an_unnamed_column_is_left_out_of_a_policy_that_is_carried_out(tmp_path):
+    rows = ROWS.splitlines()
+    path = tmp_path / "index.csv"
+    path.write_text("\n".join([f",{rows[0]}", *(f"{n},{row}" for n, row in enumerate(rows[1:]))]))
+    drafted = draft_policy(path, k=5)
+    assert "#   (no name): It has no name" in drafted.policy.text
+    written = drafted.write(tmp_path / "index.yaml")
+    assert "zip" in apply_policy(written[0], {"": path}).table.column_names
+    with pytest.raises(PolicyEngineError, match="has no name"):
+        draft_policy(path, parts={"": "sensitive"})
+
+
+def test_rows_of_one_person_are_not_counted_as_several(tmp_path):
+    lines = [f"{n % 40 + 500},{20 + n % 40},{20_100 + n % 40},{n % 3}" for n in range(400)]
+    path = tmp_path / "visits.csv"
+    path.write_text("\n".join(["mrn,age,zip,outcome", *lines]))
+    drafted = draft_policy(path, k=5)
+    assert "privacyUnit: mrn\n" in drafted.policy.text
+    assert (drafted.unique_kept, drafted.warnings) == (0, ())
+    path.write_text("\n".join(line.partition(",")[2] for line in ["mrn,age,zip,outcome", *lines]))
+    [warning] = draft_policy(path, k=5).warnings
+    assert "privacyUnit" in warning

@@ -1,6 +1,7 @@
 import pyarrow as pa
+import pytest
 
-from policy_engine.engines.column_proposals import propose_columns
+from policy_engine.engines.column_proposals import propose_columns, repeats_persons
 
 ROWS = 200
 
@@ -47,7 +48,7 @@ def test_at_most_ten_columns_are_generalised():
 
 def test_a_heavy_tail_is_warned_of():
     incomes = [*(20 + n % 100 for n in range(199)), 10**7]
-    assert "times as far out" in parts(sex=["m", "f"] * 100, x=incomes)["x"].warning
+    assert "times as far out" in parts(sex=["m", "f"] * 100, cost=incomes)["cost"].warning
 
 
 def test_what_a_person_says_holds():
@@ -63,3 +64,65 @@ def test_codes_of_occupations_have_their_taxonomy_as_numbers_too():
     assert column.generalization == "taxonomy"
     assert "2512;251;" in column.taxonomy
     assert "ISCO-08" in column.reason
+
+
+def visits(**columns):
+    """Return a table of 60 persons with ten rows each, and a column of theirs."""
+    persons = [n % 60 for n in range(600)]
+    of_persons = {name: [value(n) for n in persons] for name, value in columns.items()}
+    known = {"age": [n * 7 % 50 + 18 for n in persons], "zip": [20_100 + n for n in persons]}
+    return pa.table({**of_persons, **known, "sex": ["mf"[n * n % 7 % 2] for n in persons]})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("mrn", lambda n: 1_000 + n * 7),
+        ("email", lambda n: f"user{n}x@example.com"),
+        ("phone", lambda n: f"+39 02 55{n:05}"),
+        ("ssn", lambda n: f"{100 + n}-{10 + n}-{1_000 + n * 31}"),
+        ("Kundennummer", lambda n: 1_000 + n * 7),
+        ("id", lambda n: 1_000 + n * 7),
+        ("qqq", lambda n: f"q{n * 7_919:x}"),
+    ],
+)
+def test_an_identifier_that_repeats_tells_persons_apart(name, value):
+    proposed = {one.name: one for one in propose_columns(visits(**{name: value}))}
+    assert (proposed[name].part, proposed[name].tells_persons) == ("identifier", True)
+    assert sum(one.tells_persons for one in proposed.values()) == 1
+
+
+def test_one_who_serves_persons_does_not_tell_them_apart():
+    table = visits(doctor_id=lambda n: 100 + n // 2, email=lambda n: f"user{n}x@example.com")
+    [unit] = [one.name for one in propose_columns(table) if one.tells_persons]
+    assert unit == "email"
+
+
+def test_surnames_that_many_share_do_not_tell_persons_apart():
+    proposed = parts(
+        surname=[f"S{n % 20}" for n in range(600)],
+        age=[n * 7 % 51 for n in range(600)],
+        zip=[n * 13 % 97 for n in range(600)],
+    )
+    assert not any(one.tells_persons for one in proposed.values())
+
+
+def test_persons_with_several_rows_whom_no_column_tells_apart_are_noticed():
+    table = visits()
+    assert repeats_persons(table, propose_columns(table))
+    named = visits(mrn=lambda n: n)
+    assert not repeats_persons(named, propose_columns(named))
+    apart = pa.table({"age": [n % 70 for n in range(600)], "sex": ["m", "f"] * 300})
+    assert not repeats_persons(apart, propose_columns(apart))
+
+
+@pytest.mark.parametrize("name", ["", " ", "http://purl.org/sex", "po\u0301lka"])
+def test_a_column_that_no_policy_can_name_is_left_out(name):
+    table = pa.table({name: ["m", "f"] * 100, "age": [n % 50 for n in range(ROWS)]})
+    assert [one.part for one in propose_columns(table)] == ["left out", "quasi-identifier"]
+
+
+def test_sensitive_columns_that_make_rows_unique_are_left_out():
+    columns = {"outcome": [n % 15 for n in range(ROWS)], "grade": [n // 15 for n in range(ROWS)]}
+    proposed = parts(sex=["m", "f"] * 100, **columns)
+    assert [proposed[name].part for name in columns] == ["sensitive", "left out"]

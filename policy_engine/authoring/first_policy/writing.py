@@ -14,20 +14,30 @@ from policy_engine.policy.syntax.yaml_text import write_yaml
 
 DIVERSITY = 2
 """So many values of each sensitive column are in every class."""
+MOST_UNIQUE_KEPT = 0.05
+"""At most this share of the released rows is unique on what is kept exact."""
 _ROOM = re.compile(r"[^A-Za-z0-9]+")
 _PARTS = ("identifier", "quasi-identifier", "sensitive")
 
 
 def first_policy(
-    columns: Sequence[ProposedColumn], k: int, names: PolicyNames, name: str
+    columns: Sequence[ProposedColumn],
+    k: int,
+    names: PolicyNames,
+    name: str,
+    warnings: Sequence[str] = (),
 ) -> FirstPolicy:
-    """Return the policy of some columns, of the name of its file without an ending."""
+    """Return the policy of some columns, of the name of its file without an ending.
+
+    `warnings` are sentences on the whole table, which become comments at its head.
+    """
     files = {one.name: f"{name}-{slug(one.name)}.csv" for one in columns if one.taxonomy}
     words = _words(columns, k, names, files)
     head = (
         "# A first policy, proposed from the table: change what you know better.\n"
         "# Names without a scheme are completed by the namespace: make it your own.\n"
     )
+    head += "".join(f"# Look at this: {one}\n" for one in warnings)
     text = head + "".join(_commented(words, columns)) + "".join(_left_out(columns))
     taxonomies = {files[one.name]: one.taxonomy for one in columns if one.taxonomy}
     return FirstPolicy(text, taxonomies, names, tuple(columns))
@@ -53,6 +63,7 @@ def _words(
         "method": "l-diversity" if sensitive else "k-anonymity",
         "k": k,
         **({"l": DIVERSITY} if sensitive else {}),
+        **({"maxUniqueKept": MOST_UNIQUE_KEPT} if sensitive else {}),
         **({"privacyUnit": unit} if unit else {}),
     }
     identifiers = [one.name for one in columns if one.part == "identifier" and one.name != unit]
@@ -94,7 +105,8 @@ def _left_out(columns: Sequence[ProposedColumn]) -> Iterator[str]:
     if names:
         yield "# Not released, since the policy does not mention them:\n"
     for one in names:
-        yield f"#   {' '.join(one.name.split())}: {_comment(one)}\n"
+        name = " ".join(one.name.split()) or "(no name)"
+        yield f"#   {name}: {_comment(one)}\n"
 
 
 def tests_of(names: PolicyNames, policy_file: str) -> str:

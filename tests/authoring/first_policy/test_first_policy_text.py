@@ -41,3 +41,9 @@ def test_without_a_sensitive_column_classes_are_only_large():
 
 def test_name_of_a_file_is_letters_and_digits():
     assert [slug("My Clients (2026)"), slug("../x"), slug("§")] == ["my-clients-2026", "x", "table"]
+
+
+def test_what_is_kept_exact_is_bounded_and_warnings_are_comments():
+    text = first_policy(COLUMNS, 7, PolicyNames(dataset="people"), "people", ["no unit."]).text
+    assert yaml.safe_load(text)["maxUniqueKept"] == 0.05
+    assert "# Look at this: no unit.\n" in text
