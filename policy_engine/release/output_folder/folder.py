@@ -89,7 +89,7 @@ def write_folder(
         _write_draft(draft, {**parts, **files})
         digests = {name: hashlib.sha256(text).hexdigest() for name, text in parts.items()}
         log = StepLog(draft, HashChain(read_chain_key(key)))
-        first = log.begin(state="submitted", by=by, parts=digests)
+        first = log.begin(state="submitted", by=by, folder=folder.name, parts=digests)
         if folder.is_dir():
             folder.rmdir()
         draft.rename(folder)

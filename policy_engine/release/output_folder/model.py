@@ -116,12 +116,14 @@ class Decided(ChainRecord):
 class StepEntry(ChainEntry):
     """A step: outputs are submitted, one of them is accepted or rejected, some are released.
 
-    `by` says who took it. `parts` are the digests of what the folder says of its outputs, and
-    `released` the digests of the files that left, each with its name.
+    `by` says who took it, and `folder`, of the first one, what the folder was called. `parts` are
+    the digests of what the folder says of its outputs, and `released` the digests of the files that
+    left, each with its name.
     """
 
     state: Literal["submitted", "accepted", "rejected", "released"]
     by: str
+    folder: str | None = None
     parts: Mapping[str, Hash] | None = None
     decided: Decided | None = None
     released: Mapping[str, Hash] | None = None

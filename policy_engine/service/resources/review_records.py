@@ -5,6 +5,7 @@ What was decided is in the log before it is in the row: where they differ, the l
 
 import logging
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from policy_engine.errors import PolicyEngineError
+from policy_engine.errors import LedgerError, PolicyEngineError
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.authorising import nothing_there
 from policy_engine.service.resources.review_views import state_of
@@ -23,6 +24,8 @@ from policy_engine.service.store.reviews import StoredReview
 if TYPE_CHECKING:
     from policy_engine.methods.output_checks.parameters import OutputCheck
     from policy_engine.release.output_folder.folder import OutputFolder
+    from policy_engine.release.output_folder.model import StepEntry
+    from policy_engine.release.output_folder.standings import OutputStanding
 
 FAULTS = logging.getLogger("policy_engine.service.faults")
 _FOLDERS = "reviews"
@@ -46,11 +49,23 @@ class ReviewRecords:
         return self.root / _FOLDERS / review_id
 
     def read(self, review_id: str) -> "OutputFolder":
-        """Return the outputs of a review and its log, checked. Raises LedgerError for a folder that
-        is not as it was written."""
+        """Return the outputs of a review and its log, checked. Raises LedgerError (K027) for a
+        folder that is not as it was written, or has the log of another one, or a log that was cut.
+        """
+        read = self._read(review_id)
+        if read.log.entries()[0].folder not in (None, review_id):
+            raise _log_error(review_id, "is that of another one")
+        with self.database.reading() as session:
+            row = session.get(StoredReview, review_id)
+        _, when = _last_decision(read.standings())
+        if row is not None and row.decided is not None and (when is None or when < row.decided):
+            raise _log_error(review_id, "lacks what was decided")
+        return read
+
+    def _read(self, name: str) -> "OutputFolder":
         from policy_engine.release.output_folder.folder import OutputFolder  # noqa: PLC0415 (slow to import)
 
-        return OutputFolder.read(self.place(review_id), self.key)
+        return OutputFolder.read(self.place(name), self.key)
 
     def check(self, review_id: str) -> "OutputCheck":
         """Return the check that an answer was judged by when it was sent. Raises as `read`."""
@@ -87,7 +102,7 @@ class ReviewRecords:
         if place.name.startswith("."):
             return True
         try:
-            return all(one.decision is None for one in self.read(place.name).standings())
+            return all(one.decision is None for one in self._read(place.name).standings())
         except PolicyEngineError as error:
             FAULTS.warning("a folder of a review that is not known stays: %s", error.code)
             return False
@@ -97,9 +112,7 @@ class ReviewRecords:
         between the two. Raises as `read`."""
         row, standings = self.row(review_id), self.read(review_id).standings()
         state = state_of(standings).value
-        steps = [one.decision for one in standings if one.decision is not None]
-        last = max(steps, key=lambda one: one.number, default=None)
-        when = None if last is None else datetime.fromisoformat(last.logged).astimezone(UTC)
+        last, when = _last_decision(standings)
         if (row.state, row.decided) == (state, when):
             return row
         with self.database.writing() as session:
@@ -111,3 +124,17 @@ class ReviewRecords:
                 row.revision += 1
                 session.flush()
         return row
+
+
+def _last_decision(
+    standings: "Sequence[OutputStanding]",
+) -> tuple["StepEntry | None", datetime | None]:
+    """Return the last step that decided about an output, and when it was."""
+    steps = [one.decision for one in standings if one.decision is not None]
+    last = max(steps, key=lambda one: one.number, default=None)
+    return last, None if last is None else datetime.fromisoformat(last.logged).astimezone(UTC)
+
+
+def _log_error(review_id: str, fault: str) -> PolicyEngineError:
+    message = f"The log of the review {review_id} {fault}."
+    return LedgerError.of("K027", message, "Restore its folder from a backup.")

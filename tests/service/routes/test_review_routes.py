@@ -577,10 +577,45 @@ def test_what_was_being_sent_when_the_service_was_killed_goes_when_it_starts(
     for name in ("sent", "decided", "changed"):
         shutil.copytree(root / known, root / name)
     (root / ".half-written").mkdir()
-    decided = records.read("decided")
+    decided = OutputFolder.read(records.place("decided"), records.key)
     output = decided.submission.outputs[0].name
     decided.decide(output, accepts=False, reason="No.", by="Olga", is_final=True)
     (root / "changed" / "outputs.json").write_text("{}")
     records.sweep()
     assert {one.name for one in root.iterdir()} == {known, "decided", "changed"}
     assert "stays: K027" in caplog.text
+
+
+@pytest.fixture
+def decided(services, owner, reader, tmp_path):
+    """Return the folders of two reviews of the same outputs: of one accepted, of one rejected, and
+    the log of the latter as it was before."""
+    content = archive(tmp_path)
+    accepted, rejected = (send(reader, content).json()["id"] for _ in range(2))
+    folders = [services.settings.folder / "reviews" / one for one in (accepted, rejected)]
+    open_log = (folders[1] / "steps.db").read_bytes()
+    assert decide(owner, accepted, output="one").json()["state"] == "accepted"
+    assert decide(owner, rejected, "reject", output="one").json()["state"] == "rejected"
+    return *folders, open_log
+
+
+def test_the_log_of_another_review_is_refused(owner, reader, decided):
+    accepted, rejected, _ = decided
+    shutil.copyfile(accepted / "steps.db", rejected / "steps.db")
+    address = f"{API}/reviews/{rejected.name}"
+    assert code(reader.get(f"{address}/files/one.csv")) == (409, "K027")
+    assert code(owner.get(address)) == (409, "K027")
+
+
+def test_a_log_that_lacks_what_was_decided_is_refused_and_nothing_is_decided_again(
+    owner, reader, decided
+):
+    _, rejected, open_log = decided
+    address = f"{API}/reviews/{rejected.name}"
+    tag = owner.get(address).headers["etag"]
+    (rejected / "steps.db").write_bytes(open_log)
+    assert code(owner.get(address)) == (409, "K027")
+    body = {**REASON, "output": "one"}
+    again = owner.post(f"{address}:accept", json=body, headers={"If-Match": tag})
+    assert code(again) == (409, "K027")
+    assert code(reader.get(f"{address}/files/one.csv")) == (409, "K027")
