@@ -34,3 +34,9 @@ def test_what_is_no_such_file_is_refused(tmp_path):
     path.write_bytes(b"PAR1")
     with pytest.raises(DataError, match="C003"):
         decoded_size(path, 100)
+
+
+def test_values_of_a_type_without_a_width_count_one_byte_each(tmp_path):
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"a": pa.nulls(20_000), "b": pa.nulls(20_000)}), path)
+    assert decoded_size(path, 10**9) == 40_000
