@@ -33,8 +33,10 @@ DECIMAL_HINT = "Say what their decimals are written with: CsvFormat(decimal=MARK
 COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 POINT_NUMBER = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
-GROUPED_NUMBER = re.compile(r"[+-]?[0-9]{1,3}(?:([.\s'\u2019])[0-9]{3})(?:\1[0-9]{3})*(?:,[0-9]+)?")
-_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3},[0-9]{3}")
+GROUPED_NUMBER = re.compile(
+    r"[+-]?[1-9][0-9]{0,2}(?:([.\s'\u2019])[0-9]{3})(?:\1[0-9]{3})*(?:,[0-9]+)?"
+)
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}")
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]+)?|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 _FIRST_YEAR, _LAST_YEAR = 1900, 2100
@@ -165,7 +167,7 @@ def _bare_lines(text: str) -> tuple[str, str, str]:
 def _decimal(text: str, delimiter: str, path: Path) -> str:
     """Return what decimals are written with, empty where none is seen.
 
-    Raises DataError (C010) where commas and points are, or commas could be those of thousands.
+    Raises DataError (C010) where commas and points are, or they could be those of thousands.
     """
     width, *rows = _rows(text, delimiter) or [[]]
     columns = [
@@ -177,13 +179,13 @@ def _decimal(text: str, delimiter: str, path: Path) -> str:
     if commas and points:
         message = "Some columns have decimal commas, others decimal points."
         raise DataError.of("C010", message, DECIMAL_HINT, str(path))
-    if not commas:
-        return "." if points else ""
-    cells = [cell for one in commas for cell in one if "," in cell]
-    if all(map(_THOUSANDS.fullmatch, cells)):
-        message = "The commas in numbers could be those of thousands or those of decimals."
+    mark = "," if commas else "." if points else ""
+    cells = [cell for one in (commas or points) for cell in one if mark in cell]
+    if cells and all(map(_THOUSANDS.fullmatch, cells)):
+        name = "commas" if commas else "points"
+        message = f"The {name} in numbers could be those of thousands or those of decimals."
         raise DataError.of("C010", message, DECIMAL_HINT, str(path))
-    return ","
+    return mark
 
 
 def has_comma_numbers(cells: Sequence[str]) -> bool:

@@ -58,7 +58,7 @@ def _read_errors(path: Path, kind: str) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, ValueError, TypeError, KeyError, OverflowError):
+    except (pa.ArrowException, ValueError, TypeError, LookupError, OverflowError):
         message = f"The file is not a .{kind} file of one table, or it is damaged."
         hint = "Each line is one object, with the same type in each field." * (kind in JSON_LINES)
         raise DataError.of("C010", message, hint, str(path)) from None
@@ -186,6 +186,8 @@ def _statistics(path: Path, kind: str, **options: Any) -> tuple[Any, Any]:
         columns, about = readers[kind](str(path), output_format="dict", **options)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
         raise ValueError(path) from None
+    if not all(isinstance(name, str) for name in about.column_names):
+        raise ValueError(path)
     return columns, about
 
 

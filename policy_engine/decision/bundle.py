@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -32,7 +33,15 @@ MOST_BYTES = 512 * 2**20
 _MOST_FILES = 100_000
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _HINT = "Pack it again."
-_NOT_ARCHIVES = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)
+_NOT_ARCHIVES = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+)
 """What is raised for bytes that are no archive, or one that is encrypted or damaged."""
 
 
@@ -103,6 +112,9 @@ def read_bundle(content: bytes, source: str = "", digest: str = "") -> Bundle:
     bundle = Bundle(_listed_members(manifest, source), files)
     if bundle.manifest != manifest:
         raise _damaged(_difference(bundle, manifest), source)
+    for one in bundle.of_kind("certificate", "attestation", "context"):
+        if one.path not in files:
+            raise _damaged(f"The bundle lacks its file {one.path!r:.200}.", source)
     if digest and digest.lower() != bundle.digest:
         message = f"The bundle's sha-256 is {bundle.digest}. Asked for was {digest!r:.80}."
         raise DataError.of("C018", message, source=source)
@@ -157,8 +169,15 @@ def _listed_members(manifest: bytes, source: str) -> tuple[Member, ...]:
         if one.kind not in get_args(Kind) or not all(isinstance(part, str) for part in one):
             message = f"A bundle has no member of the kind {one.kind!r:.40}."
             raise _damaged(message, source)
+        if not _is_utf_8(one.path + one.name):
+            raise _damaged(f"The {MANIFEST} of the bundle has a name that is no text.", source)
         _check_inside(one.path, source)
     return members
+
+
+def _is_utf_8(text: str) -> bool:
+    """Tell whether a text has no half of a pair of UTF-16, which JSON can write alone."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _difference(bundle: Bundle, manifest: bytes) -> str:

@@ -3,8 +3,8 @@
 import codecs
 import csv
 import re
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from policy_engine.data.column_names import separator_hint
-from policy_engine.data.csv_format import CsvFormat, declared_format
-from policy_engine.data.csv_quotes import checked_quotes
+from policy_engine.data.csv_format import CsvFormat, csv_files_as, declared_format
 from policy_engine.data.csv_reading import (
     DECIMAL_HINT,
     ENCODING_HINT,
@@ -27,9 +26,10 @@ from policy_engine.data.csv_reading import (
     tell_western,
     to_points,
 )
-from policy_engine.data.table_files import file_format
+from policy_engine.data.table_files import file_format, read_format
 from policy_engine.data.text_encodings import UTF_8, WESTERN
 from policy_engine.engines.arrays import constant, from_texts, is_text
+from policy_engine.engines.csv_quotes import checked_quotes
 from policy_engine.engines.field_marks import CELL_TEXT, is_masked, untyped_field
 from policy_engine.engines.masking.cells import number_texts
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
@@ -74,6 +74,26 @@ def read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     if form.decimal != ".":
         table = _with_points(table, form, path)
     return table.cast(pa.schema([untyped_field(name) for name in names]))
+
+
+@contextmanager
+def one_decimal(files: Sequence[Path]) -> Iterator[None]:
+    """Have the files of a table be read with one mark of decimals within the block.
+
+    One whose beginning shows none has the comma that others have. Raises DataError (C010) where
+    some have commas and others points; files with commas between cells have points, and are none
+    of these.
+    """
+    formats = {one: csv_format(one) for one in files if read_format(one) in ("csv", "csv.gz")}
+    marks = {one: form.decimal for one, form in formats.items() if form.delimiter != ","}
+    if {",", "."} <= {*marks.values()}:
+        commas, points = (next(one for one in marks if marks[one] == mark) for mark in ",.")
+        message = f"{commas.name!r} has decimal commas, {points.name!r} decimal points."
+        raise DataError.of("C010", message, DECIMAL_HINT, str(points))
+    with ExitStack() as stack:
+        for one in (one for one in marks if not marks[one] and "," in marks.values()):
+            stack.enter_context(csv_files_as(replace(declared_format(one), decimal=","), one))
+        yield
 
 
 def _whole_format(path: Path) -> CsvFormat:

@@ -29,7 +29,7 @@ from policy_engine.data.table_files import (
 from policy_engine.data.typed_files import read_typed
 from policy_engine.engines.array_files import read_arrays, write_arrays
 from policy_engine.engines.arrays import is_text
-from policy_engine.engines.csv_files import read_csv, row_error, write_csv
+from policy_engine.engines.csv_files import one_decimal, read_csv, row_error, write_csv
 from policy_engine.engines.field_marks import (
     CELL_TEXT,
     is_inferred,
@@ -51,9 +51,12 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
     Partition folders such as `year=2020/` are columns of text too. Cells of a CSV file are
     dictionary-encoded text, exactly as written; empty ones are missing.
     Raises DataError where two columns have one name (C006), a row is ragged (C007), bytes are not
-    UTF-8 (C008), or the file is missing (C002), empty (C010) or damaged (C003, C010).
+    UTF-8 (C008), files differ in how decimals are written (C010), or the file is missing (C002),
+    empty (C010) or damaged (C003, C010).
     """
-    parts = [_read_part(file, path, columns) for file in list_table_files(path)]
+    files = list_table_files(path)
+    with one_decimal(files if len(files) > 1 else ()):
+        parts = [_read_part(file, path, columns) for file in files]
     check_unique_names(parts[0].column_names, str(path))
     if len(parts) == 1:
         return parts[0]

@@ -43,11 +43,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def policy_files(config: pytest.Config) -> list[Path]:
-    """Return the files that the configuration names, each once, in the order of their names."""
-    root = config.rootpath
-    return sorted(
-        {file for one in config.getini(_OPTION) for file in root.glob(one) if file.is_file()}
-    )
+    """Return the files that the configuration names, each once, in the order of their names.
+
+    Raises UsageError for a pattern that is none, or matches no file.
+    """
+    return sorted({file for one in config.getini(_OPTION) for file in _matching(config, one)})
+
+
+def _matching(config: pytest.Config, pattern: str) -> list[Path]:
+    try:
+        files = [file for file in config.rootpath.glob(pattern) if file.is_file()]
+    except (ValueError, NotImplementedError, IndexError) as error:
+        message = f"{_OPTION}: {pattern!r} is not a pattern from the folder of the configuration"
+        raise pytest.UsageError(f"{message}: {error}.") from None
+    if not files:
+        raise pytest.UsageError(f"{_OPTION}: no file matches {pattern!r}.")
+    return files
 
 
 def fixture_name(file: Path) -> str:

@@ -27,6 +27,35 @@ def test_short_policy_names_every_wrong_word():
     assert [one.code for one in error.value.problems] == ["P005", "P005"]
 
 
+def nested(depth):
+    """Return lists in lists."""
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def cyclic():
+    """Return a mapping that contains itself."""
+    value = {}
+    value["and"] = value
+    return value
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ({"columns": nested(5000)}, "nested too deeply"),
+        ({"constraint": cyclic()}, "nested too deeply"),
+        ({"k": 10**5000}, "has too many digits"),
+    ],
+)
+def test_words_that_cannot_be_written_are_refused(word, message):
+    with pytest.raises(PolicyError, match=message) as caught:
+        short_policy({**WORDS, **word})
+    assert caught.value.code == "J003"
+
+
 def test_text_of_the_short_form_is_a_policy_too():
     text = "\n".join(f"{key}: {value}" for key, value in WORDS.items()) + "\nquasi-identifier: age"
     assert plan_policy(text).publish.asset == "http://ex.com/O"

@@ -29,6 +29,7 @@ def test_a_format_holds_for_the_files_that_it_is_said_of(tmp_path):
         ({"delimiter": "x"}, "C010"),
         ({"encoding": "klingon"}, "C008"),
         ({"encoding": "base64"}, "C008"),
+        ({"encoding": "idna"}, "C008"),
         ({"decimal": ";"}, "C010"),
     ],
 )

@@ -1,5 +1,8 @@
+import re
 import sys
+import zipfile
 from datetime import date, datetime
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -126,3 +129,27 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch, name, module, extra):
 )
 def test_cells_become_a_column_of_one_type(cells, column):
     assert to_column(cells).equals(column)
+
+
+def test_a_workbook_without_sheets_is_refused(tmp_path):
+    calamine = pytest.importorskip("python_calamine")
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "a.xlsx"
+    openpyxl.Workbook().save(path)
+    with zipfile.ZipFile(path) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    parts["xl/workbook.xml"] = re.sub(
+        b"<sheets>.*</sheets>", b"<sheets/>", parts["xl/workbook.xml"]
+    )
+    with zipfile.ZipFile(path, "w") as book:
+        for name, part in parts.items():
+            book.writestr(name, part)
+    assert not calamine.CalamineWorkbook.from_path(str(path)).sheet_names
+    assert problem_of(path).code == "C010"
+
+
+def test_a_damaged_file_of_spss_whose_column_has_no_name_is_refused(tmp_path, monkeypatch):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    about = SimpleNamespace(column_names=["a", None])
+    monkeypatch.setattr(pyreadstat, "read_sav", lambda *_, **__: ({"a": [1]}, about))
+    assert problem_of(file_of(tmp_path, "", "a.sav")).code == "C010"

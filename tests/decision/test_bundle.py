@@ -99,3 +99,34 @@ def test_a_bomb_is_refused_unread(monkeypatch):
     assert "Given: 2 of" in refused(archive([(MANIFEST, "{}"), ("a", "0" * 1000)]))
     with pytest.raises(PolicyEngineError, match="Given: 1 of 101 bytes"):
         Bundle((), {"a": b"0" * 101}).packed()
+
+
+def manifest(*members):
+    """Return a manifest with members that the bundle lacks."""
+    listed = json.loads(SMALL.manifest)
+    listed["members"] += members
+    return (json.dumps(listed, indent=1) + "\n").encode()
+
+
+@pytest.mark.parametrize("kind", ["certificate", "attestation", "context"])
+def test_a_member_without_its_file_is_refused(kind):
+    named = manifest({"kind": kind, "path": f"{kind}/a", "name": ""})
+    files = [(MANIFEST, named), ("policies/a.jsonld", "{}")]
+    assert f"lacks its file '{kind}/a'" in refused(archive(files))
+
+
+@pytest.mark.parametrize("half", [("\ud800", ""), ("a", "\udfff")])
+def test_half_a_letter_is_no_name(half):
+    named = manifest({"kind": "policy", "path": half[0], "name": half[1]})
+    message = refused(archive([(MANIFEST, named), ("policies/a.jsonld", "{}")]))
+    assert "a name that is no text" in message
+
+
+def test_an_archive_of_damaged_lzma_is_refused():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as packed:
+        packed.writestr(MANIFEST, SMALL.manifest * 9)
+    content = bytearray(buffer.getvalue())
+    place = 30 + len(MANIFEST)
+    content[place + 4 : place + 9] = b"\xff" * 5
+    assert "The file is not a bundle" in refused(bytes(content))

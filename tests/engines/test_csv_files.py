@@ -156,6 +156,38 @@ def test_numbers_that_have_two_readings_are_refused(tmp_path, rows, what):
         cells_of(tmp_path / "data.csv", f"a\n{rows}", delimiter=";", decimal=",")
 
 
+def table_of(folder, *texts):
+    """Return the cells of a table whose files have these texts."""
+    for number, text in enumerate(texts):
+        (folder / f"{number}.csv").write_text(text)
+    with telling(lambda _line: None):
+        return infer_types(read_table(folder / "*.csv")).to_pydict()
+
+
+def test_decimals_of_a_table_are_written_alike_in_all_of_its_files(tmp_path):
+    whole = "".join(f"{number};x\n" for number in range(1_000))
+    table = table_of(tmp_path, "a;b\n1,5;x\n", f"a;b\n{whole}2,5;x\n")
+    assert table["a"] == [1.5, *range(1_000), 2.5]
+
+
+@pytest.mark.parametrize(
+    ("second", "what"),
+    [
+        ("a;b\n3.55;x\n", "'0.csv' has decimal commas, '1.csv' decimal points"),
+        ("a;b\n3.500;x\n", "The points in numbers could be those of thousands"),
+        ("a;b\n" + "1;x\n" * 1_000 + "3.500;x\n", "between thousands or before decimals"),
+    ],
+)
+def test_decimals_that_differ_between_the_files_of_a_table_are_refused(tmp_path, second, what):
+    with pytest.raises(DataError, match=f"C010 .*{what}"):
+        table_of(tmp_path, "a;b\n1,5;x\n", second)
+
+
+def test_a_group_of_thousands_begins_with_no_zero(tmp_path):
+    text = "name;phone;pay\nAnn;030 123;1,5\nBen;089 456;2,5\n"
+    assert cells_of(tmp_path / "data.csv", text)["phone"] == ["030 123", "089 456"]
+
+
 def test_commas_that_come_late_are_refused(tmp_path):
     rows = "".join(f"{number};x\n" for number in range(1_000))
     with pytest.raises(DataError, match="which its first rows do not show"):

@@ -10,7 +10,7 @@ POLICY = (
 
 @pytest.fixture
 def folder(pytester):
-    pytester.makeini("[pytest]\npolicies = policies/*.yaml more/*.yaml\n")
+    pytester.makeini("[pytest]\npolicies = policies/*.yaml policies/*more*.yaml\n")
     for name in ("policies/one.yaml", "policies/two-more.policy.yaml"):
         file = pytester.path / name
         file.parent.mkdir(exist_ok=True)
@@ -30,6 +30,15 @@ def test_every_policy_has_a_fixture(folder):
             assert two_more_policy.uid == "http://ex.com/two"
     """
     run(folder, text).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("pattern", ["/abs/*.yaml", '""', "**.yaml", "none/*.yaml", ".."])
+def test_a_pattern_that_is_none_or_matches_nothing_is_an_error_of_use(folder, pattern):
+    folder.makeini(f"[pytest]\npolicies = {pattern}\n")
+    result = run(folder, "def test_nothing(): pass")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: policies: *"])
+    assert "Traceback" not in str(result.stderr)
 
 
 def test_a_test_of_a_policy_runs_for_each(folder):
@@ -83,6 +92,7 @@ def test_tests_may_have_a_policy_of_their_own(folder):
 
 
 def test_two_policies_of_one_name_are_refused(folder):
+    folder.makeini("[pytest]\npolicies = policies/*.yaml more/*.yaml\n")
     (folder.path / "more").mkdir()
     (folder.path / "more" / "one.yaml").write_text(POLICY.format("x"))
     result = run(folder, "def test_a(): pass")

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -80,7 +81,7 @@ def read_sqlite(place: str) -> "pa.Table":
 
     SQLite gives each cell a type of its own: a column is of the one that all of its cells have, and
     integers beside floats are floats. Raises DataError as `read_duckdb` does, and where a column
-    has cells of several types (C009) or texts that are not UTF-8 (C008).
+    has cells of several types or infinite numbers (C009) or texts that are not UTF-8 (C008).
     """
     path, wanted = split_place(place)
     if not path.is_file():
@@ -106,6 +107,9 @@ def _sqlite_errors(place: str) -> Iterator[None]:
             message = "The table holds text that is not UTF-8."
             raise DataError.of("C008", message, source=place) from None
         message = "The table cannot be read: its file is locked, or it has a view of what is gone."
+        raise DataError.of("C003", message, source=place) from None
+    except UnicodeDecodeError:
+        message = "The file has a name that is not UTF-8, or it is damaged."
         raise DataError.of("C003", message, source=place) from None
     except sqlite3.Error:
         message = "The file cannot be read: it is not one of SQLite, or it is damaged."
@@ -134,6 +138,9 @@ def _sqlite_column(name: str, cells: Sequence[Any], place: str) -> "pa.Array":
 
     types = {int: pa.int64(), float: pa.float64(), str: pa.string(), bytes: pa.binary()}
     kinds = {type(one) for one in cells if one is not None}
+    if any(isinstance(one, float) and isinf(one) for one in cells):
+        message = f"The column {name!r} has numbers that are infinite."
+        raise DataError.of("C009", message, "Give a view of it without them.", place)
     if len(kinds) < 2:
         return pa.array(cells, types[kinds.pop()] if kinds else pa.string())
     whole = [one for one in cells if isinstance(one, int)]

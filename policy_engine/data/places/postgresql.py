@@ -1,18 +1,20 @@
 """Tables of a PostgreSQL server: `postgresql://USER@HOST/DATABASE#TABLE`."""
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from policy_engine.data.places.spelling import redacted
+from policy_engine.data.places.spelling import redacted, scheme
 from policy_engine.data.places.stored_rows import TableName, chosen_table, ordered, quoted
 from policy_engine.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_WHOLE = re.compile(r"-?[0-9]{1,9}")
 _SECONDS = 30  # for a connection, where the place does not say
 _TABLES = """
 SELECT n.nspname, c.relname FROM pg_catalog.pg_class c
@@ -31,7 +33,7 @@ def read_postgresql(place: str) -> "pa.Table":
     table (C019), or a value has no type here, such as an infinite date (C009).
     """
     public_place = redacted(place)
-    url, _, wanted = place.partition("#")
+    url, _, wanted = f"{scheme(place)}:{place.partition(':')[2]}".partition("#")
     if not url.partition("://")[2] or not wanted:
         message = "A table of PostgreSQL is given as postgresql://USER@HOST/DATABASE#TABLE."
         raise DataError.of("C019", f"{message} {public_place!r} was given.")
@@ -41,7 +43,7 @@ def read_postgresql(place: str) -> "pa.Table":
     import psycopg  # noqa: PLC0415 (as used)
 
     try:
-        with _connected(url) as connection:
+        with _connected(url, public_place) as connection:
             names = [TableName(*one) for one in connection.execute(_TABLES)]
             return _read(
                 connection, chosen_table(unquote(wanted), names, public_place), public_place
@@ -52,14 +54,19 @@ def read_postgresql(place: str) -> "pa.Table":
         raise DataError.of("C019", message, hint, public_place) from None
 
 
-def _connected(url: str) -> Any:
-    """Return a connection whose only transaction sees one state, and writes nothing."""
+def _connected(url: str, public_place: str) -> Any:
+    """Return a connection whose only transaction sees one state, and writes nothing.
+
+    Raises DataError (C019) for a time that is no number.
+    """
     import psycopg  # noqa: PLC0415 (as used)
 
     settings = psycopg.conninfo.conninfo_to_dict(url)
-    connection = psycopg.connect(
-        url, connect_timeout=int(settings.get("connect_timeout") or _SECONDS)
-    )
+    seconds = str(settings.get("connect_timeout") or _SECONDS)
+    if not _WHOLE.fullmatch(seconds):
+        message = "The connect_timeout of the place is not a whole number of seconds."
+        raise DataError.of("C019", message, source=public_place)
+    connection = psycopg.connect(url, connect_timeout=int(seconds))
     connection.read_only = True
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.execute("SET TIME ZONE 'UTC'")

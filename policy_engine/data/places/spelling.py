@@ -11,7 +11,7 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _BEGINNING = re.compile(
     rf"(?:jdbc:)?(?:(?:{'|'.join(SERVERS)}):/*|[a-z][a-z0-9+.-]+:/+)", re.IGNORECASE
 )
-_USER = re.compile(r"([^:/?#@]*)(.?)(.*)", re.DOTALL)
+_CUTS = re.compile("[:/?#@]")
 _HOST_AND_QUERY = re.compile(r"[^:/?#@]*:[0-9]*(/[^?@]*)?\?")
 _SECRET = "***"  # noqa: S105 (what is shown in the place of one)
 
@@ -57,9 +57,8 @@ def redacted(place: str) -> str:
     if not beginning:
         return place
     start, rest = beginning[0], place[beginning.end() :]
-    # It matches any text.
-    user, mark, _ = _USER.match(rest).groups()  # type: ignore[union-attr]
-    if mark == ":" and "@" in rest:
+    user = _CUTS.split(rest, maxsplit=1)[0]
+    if rest[len(user) :].startswith(":") and "@" in rest:
         if _HOST_AND_QUERY.match(rest):
             return f"{start}{user}:{_SECRET}"
         rest = f"{user}:{_SECRET}@{rest.rpartition('@')[2]}"

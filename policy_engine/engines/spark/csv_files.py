@@ -12,7 +12,7 @@ import pyarrow.csv as pacsv
 from pyspark.sql import Column, DataFrame, DataFrameReader, Row, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
-from policy_engine.data.csv_quotes import QUOTES_HINT, check_line_quotes, checked_quotes
+from policy_engine.engines.csv_quotes import QUOTES_HINT, check_line_quotes, checked_quotes
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.files import (
     as_path,

@@ -115,6 +115,8 @@ def test_a_view_of_duckdb_reads_no_other_file(tmp_path):
         ("(1), ('a')", "", "C009"),
         ("(9007199254740993), (2.5)", "", "C009"),
         ("(CAST(x'ff' AS TEXT))", "", "C008"),
+        ("(1.5), (9e999)", "", "C009 .* are infinite"),
+        ("(1), (-9e999)", "", "C009 .* are infinite"),
     ],
 )
 def test_a_column_of_sqlite_has_the_type_of_its_cells(cells, kind, code, tmp_path):
@@ -127,3 +129,13 @@ def test_a_column_of_sqlite_has_the_type_of_its_cells(cells, kind, code, tmp_pat
             read_sqlite(f"sqlite:{tmp_path}/a.db#t")
     else:
         assert str(read_sqlite(f"sqlite:{tmp_path}/a.db#t").schema.field("a").type) == kind
+
+
+def test_a_damaged_name_in_a_file_of_sqlite_is_refused(tmp_path):
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE tiny (first_name)")
+        database.commit()
+    path.write_bytes(path.read_bytes().replace(b"first_name", b"first\xff\xfeame"))
+    with pytest.raises(DataError, match=r"C00[38]"):
+        read_sqlite(f"sqlite:{path}#tiny")

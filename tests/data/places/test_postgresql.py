@@ -111,3 +111,15 @@ def test_the_package_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(DataError, match=r"C011 .*policy-engine\[postgresql\]"):
         read_postgresql("postgresql://h/d#t")
+
+
+def test_a_place_says_how_many_seconds_in_figures():
+    pytest.importorskip("psycopg")
+    with pytest.raises(DataError, match="C019 The connect_timeout of the place is not"):
+        read_postgresql("postgresql://h/d?connect_timeout=abc#t")
+
+
+def test_a_scheme_in_capitals_is_read_as_any_other(server, run):
+    run("CREATE TABLE data.people AS SELECT 1 AS n")
+    where = place(server, "people").replace("postgresql:", "POSTGRESQL:")
+    assert read_postgresql(where).to_pydict() == {"n": [1]}

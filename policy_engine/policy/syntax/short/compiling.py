@@ -70,8 +70,19 @@ def compile_words(words_by_key: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises PolicyError as `read_short` does; places are those of the text that the mapping makes.
     """
-    document: dict[str, Any] = read_short(write_yaml(_hyphenated(words_by_key))).value
+    document: dict[str, Any] = read_short(_written(words_by_key)).value
     return document
+
+
+def _written(words_by_key: Mapping[str, Any]) -> str:
+    """Return words as YAML. Raises PolicyError (J003) where Python cannot write them."""
+    try:
+        return write_yaml(_hyphenated(words_by_key))
+    except RecursionError:
+        message = "The words are nested too deeply, or contain themselves."
+        raise PolicyError.of("J003", message) from None
+    except ValueError:
+        raise PolicyError.of("J003", "A number of the words has too many digits.") from None
 
 
 def _hyphenated(value: Any) -> Any:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.data.csv_quotes import check_line_quotes, checked_quotes
+from policy_engine.engines.csv_quotes import check_line_quotes, checked_quotes
 from policy_engine.errors import DataError
 
 WITHIN = "A cell has a double quote, and is not in double quotes itself."
