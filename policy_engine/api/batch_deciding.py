@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 from policy_engine.decision import Decider, Decision, World
@@ -76,7 +77,9 @@ def _words(line: str | bytes) -> Mapping[str, Any]:
         message = f"The line has {len(line):,} characters. {MOST_CHARACTERS:,} are allowed."
         raise RequestError.of("D001", message)
     try:
-        words = json.loads(line, object_pairs_hook=_each_once)
+        words = json.loads(
+            line, object_pairs_hook=_each_once, parse_float=_finite, parse_constant=_finite
+        )
     except (ValueError, RecursionError):
         raise RequestError.of("D001", "The line is not JSON.") from None
     if not isinstance(words, dict):
@@ -92,6 +95,14 @@ def _words(line: str | bytes) -> Mapping[str, Any]:
     for key in ("assignee", "action", "purpose", "target"):
         _check_text(key, words.get(key, ""))
     return words
+
+
+def _finite(text: str) -> float:
+    """Return a number. Raises ValueError for one that JSON could not be written with again."""
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> _Members:

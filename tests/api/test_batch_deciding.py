@@ -36,6 +36,13 @@ def test_answers_are_those_of_single_decisions():
     assert "has no certificate" in one["reason"]
 
 
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "Infinity", "NaN"])
+def test_a_number_that_json_does_not_have_is_not_written(number, market):
+    line = f'{{"assignee": "http://x.org/a", "target": "http://x.org/t", "id": {number}}}'
+    [answer] = decide_batch(market, [line])
+    assert answer == {"line": 1, "error": {"code": "D001", "message": "The line is not JSON."}}
+
+
 def test_all_lines_are_decided_as_of_one_moment():
     text = POLICY + "constraint: {dateTime: {lt: 2030-01-01}}\n"
     market = decider([text])

@@ -98,6 +98,7 @@ def test_places_of_other_machines_stay_as_they_are_and_paths_are_from_the_folder
         ("title: who came", "title: a\n  title: b", 4, "appears twice"),
         ("dataset:", "dataset: [", 2, "not YAML"),
         ("dataset:", "datasets:", 1, "'datasets' is not a key of a catalog"),
+        ("title:", "jdbc:postgresql://ann:pw@h/d:", 3, "'jdbc:postgresql://ann:***@h/d' is not"),
     ],
 )
 def test_what_is_not_known_is_an_error_with_its_place(old, new, line, message):
