@@ -56,6 +56,8 @@ def known_taxonomy(values: Iterable[str], name: str) -> KnownTaxonomy | None:
 def known_codes(values: Iterable[str], name: str) -> KnownTaxonomy | None:
     """Return a taxonomy of codes that are known by the name of their column alone: of diseases,
     occupations or industries; None where it tells of none, or most values are no such codes."""
+    if _OF_NO_CODES.search(name):
+        return None
     distinct = sorted({value for value in values if value})
     for pattern, title, paths_of in _CODES:
         paths = _paths_of(distinct, paths_of(distinct)) if pattern.search(name) else None
@@ -144,6 +146,10 @@ _OCCUPATION = re.compile(r"[0-9]{3,4}")
 _INDUSTRY = re.compile(r"([A-U]?)([0-9]{2})(?:\.?[0-9]{1,2})?")
 _NO_DIVISIONS = frozenset(("00", "04", "34", "40", "44", "48", "54", "57", "67", "76", "83", "89"))
 """Numbers that no division of NACE Rev. 2 has."""
+_OF_NO_CODES = re.compile(
+    r"(?:\b|_)(?:year|date|time|count|number|amount|age)s?(?:\b|_)", re.IGNORECASE
+)
+"""Columns about diseases, jobs and the like that hold no codes of them."""
 _OF_OCCUPATIONS = re.compile(r"isco|occup|profession|job", re.IGNORECASE)
 _OF_INDUSTRIES = re.compile(r"nace|industry|branch|sector|activity", re.IGNORECASE)
 _CODES = (

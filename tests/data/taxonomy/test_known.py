@@ -79,6 +79,8 @@ def test_codes_of_occupations_are_grouped_by_their_digits():
         "9999;(other);(other);(other);*",
     ]
     assert rows(["2512", "2513", "2514"], "amount") is None
+    assert rows(["2012", "2013", "2014"], "job_year") is None
+    assert rows(["2012", "2013", "2014"], "number diagnoses") is None
 
 
 def test_codes_of_industries_are_grouped_by_division_and_section():
