@@ -25,6 +25,7 @@ _SAMPLE, _ROWS = 1 << 18, 1_000
 _BLOCK, _MOST_WORDS = 1 << 23, 1_000_000
 _QUOTED = re.compile(r'"[^"]*"')
 _SEPARATORS = (";", "\t")
+_SEP_LINE = re.compile(r'"?sep=.?"?[\r\n]', re.IGNORECASE)
 _NAMES = {"\t": "tabs", WESTERN: "Windows-1252", "utf-16": "UTF-16", UTF_8: "UTF-8"}
 ENCODING_HINT = "Name its encoding: CsvFormat(encoding=NAME)."
 DELIMITER_HINT = "Say what separates its cells: CsvFormat(delimiter=MARK)."
@@ -70,11 +71,20 @@ def csv_format(path: Path) -> CsvFormat:
     encoding = declared.encoding or _encoding(sample, path)
     rest = sample if len(sample) < _SAMPLE else sample[: sample.rfind(b"\n") + 1] or sample
     text = _decoded(rest, encoding)
+    _refuse_sep_line(text, path)
     delimiter = declared.delimiter or _delimiter(text, path)
     decimal = declared.decimal or ("." if delimiter == "," else _decimal(text, delimiter, path))
     form = CsvFormat(delimiter, encoding, decimal)
     _tell(path, declared, form)
     return form
+
+
+def _refuse_sep_line(text: str, path: Path) -> None:
+    """Raise DataError (C010) for the line in which Excel is told what separates cells."""
+    if _SEP_LINE.match(text):
+        message = "The first line says what separates cells, for Excel alone."
+        hint = f"Leave the line out. {DELIMITER_HINT}"
+        raise DataError.of("C010", message, hint, str(path))
 
 
 def _tell(path: Path, declared: CsvFormat, form: CsvFormat) -> None:

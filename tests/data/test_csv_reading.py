@@ -47,6 +47,8 @@ def test_a_format_that_is_sure_is_found_and_said(tmp_path, text, encoding, form,
         ("a;b\n1,234;x\n", "C010", "The commas in numbers could be those of thousands"),
         ("a;b\nx;3.645\ny;847\nz;1.472\n", "C010", "The points in numbers could be those of"),
         ("a;b\n1,5;2.5\n", "C010", "Some columns have decimal commas, others decimal points"),
+        ("sep=;\na;b\n1;2\n", "C010", "The first line says what separates cells"),
+        ('"sep=,"\r\na,b\r\n', "C010", "The first line says what separates cells"),
         ("a\0,\0b\0\n\0", "C008", "seems to be UTF-16"),
     ],
 )
