@@ -256,6 +256,8 @@ def _can_end(plan: "Plan", stage: str) -> bool:
     if recoding.algorithm not in ("mondrian", "full-domain"):
         return False
     is_lattice = recoding.algorithm == "full-domain"
+    if stage == "leaving rows out":
+        return not is_lattice and bool(recoding.max_suppression)
     return is_lattice == (stage == "searching the lattice") and (
         recoding.polish or stage != "polishing"
     )

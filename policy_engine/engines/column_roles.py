@@ -114,7 +114,8 @@ def _named_identifier(evidence: "ColumnEvidence", words: list[str]) -> ProposedR
     is_other = any(is_quasi_identifier_word(one) for one in words)
     is_of_texts = evidence.kind == "text" or (evidence.kind == "integer" and not is_other)
     word = named or (head if is_person_word(head) and is_of_texts else "")
-    if not word or evidence.distinct <= 1 or evidence.kind == "truth value":
+    is_constant = evidence.distinct <= 1 and not named
+    if not word or is_constant or evidence.kind == "truth value":
         return None
     if is_flag and not (evidence.distinct > 3 and (is_weak_word(word) or is_person_word(word))):
         return None
@@ -124,6 +125,8 @@ def _named_identifier(evidence: "ColumnEvidence", words: list[str]) -> ProposedR
 
 def _known(evidence: "ColumnEvidence", words: list[str]) -> ProposedRole | None:
     """Return the role that the last word with one gives: the others say more of it."""
+    if not evidence.present:
+        return None
     if _KNOWN_STATUS & {*words[:-1]} and words[-1] == "status":
         reason = _REASONS[ColumnRole.QUASI_IDENTIFIER].format(words[-2])
         return ProposedRole(ColumnRole.QUASI_IDENTIFIER, reason)

@@ -305,6 +305,11 @@ def test_a_search_is_ended_in_a_stage_that_its_plan_has(made, algorithm, polish,
         ]
 
     assert possible(plan) == stages
+    leaving = recoding.model_copy(update={"max_suppression": 0.1})
+    changed = asked.model_copy(update={"recoding": leaving})
+    steps = tuple(changed if one.step == asked.step else one for one in plan.steps)
+    more = ["leaving rows out"] if algorithm == "mondrian" else []
+    assert possible(plan.model_copy(update={"steps": steps})) == [*stages, *more]
     assert possible(plan.model_copy(update={"engine": "spark"})) == []
     for more in (plan_policy(of_release()).train, *plan_policy(of_release()).audits):
         assert possible(plan.model_copy(update={"steps": (*steps, more)})) == []

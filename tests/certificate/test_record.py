@@ -54,7 +54,7 @@ def without(text, *names):
 
 def test_what_is_committed_to_is_all_of_a_record_but_its_nonce_and_those_before(recorded):
     alone = load_record(recorded / "record.json")
-    absent = ("joined", "rows_joined", "sampled", "suppressed_cells", "moves")
+    absent = ("joined", "rows_joined", "sampled", "suppressed_cells", "moves", "gain")
     facts = without(alone.to_json(), "nonce", "earlier", *absent)
     assert alone.commitment == Commitment.make(facts, alone.nonce)
     joined = {"joined": (alone.input,), "rows_joined": 5, "earlier": (alone,)}

@@ -303,7 +303,7 @@ def test_methods_come_from_the_vocabulary(run):
     printed = run("methods").output
     assert "pe:maxSuppression" in printed
     assert "pe:tprAtFpr" in printed
-    assert printed.count("spark: default only") == 5
+    assert printed.count("spark: default only") == 4
     assert "A column under mosaicrown:quasi-identifier" in printed
 
 

@@ -91,6 +91,7 @@ def test_nothing_is_said_of_what_is_no_code_or_said_twice():
     assert not set(REMEDIES) & set(CAUSES)
 
 
+@pytest.mark.nightly
 def test_an_example_is_in_the_words_of_the_sources():
     nodes = [node for path in SOURCES for node in ast.walk(ast.parse(path.read_text("utf-8")))]
     texts = [node.value for node in nodes if isinstance(node, ast.Constant)]

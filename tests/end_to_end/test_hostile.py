@@ -207,7 +207,6 @@ FRAMES = {
     "complex": pd.DataFrame({"it": [1j, 2j]}),
     "infinite": pd.DataFrame({"it": [1, 2, np.inf, -np.inf]}),
     "no columns": pd.DataFrame(index=[1, 2]),
-    "lazy": pl.LazyFrame({"it": [1, 2]}),
     "structs": pl.DataFrame({"it": [{"a": 1}, {"a": 2}]}),
     "128 bits": pl.DataFrame({"it": [1, 2**100]}, schema={"it": pl.Int128}),
     "an array": np.array([1, 2]),

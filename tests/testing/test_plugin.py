@@ -1,8 +1,10 @@
 import textwrap
+from importlib.metadata import entry_points
 
 import pytest
 
 pytest_plugins = ["pytester"]
+PLUGIN = "policy_engine.testing.plugin"
 POLICY = (
     "policy: http://ex.com/{}\ntarget: http://ex.com/T\nassignee: http://ex.com/A\naction: read\n"
 )
@@ -20,7 +22,10 @@ def folder(pytester):
 
 def run(folder, text, *options):
     folder.makepyfile(textwrap.dedent(text))
-    return folder.runpytest("-p", "policy_engine.testing.plugin", "-p", "no:xdist", *options)
+    # Where the package is installed, pytest loads the plugin by itself.
+    is_loaded = any(one.value == PLUGIN for one in entry_points(group="pytest11"))
+    plugin = () if is_loaded else ("-p", PLUGIN)
+    return folder.runpytest(*plugin, "-p", "no:xdist", *options)
 
 
 def test_every_policy_has_a_fixture(folder):
