@@ -52,6 +52,7 @@ def test_a_key_that_is_not_there_is_told_and_no_secret(bucket):
     assert not any(one in str(caught.value) for one in ("endpoint", *SECRETS.values()))
 
 
+@pytest.mark.nightly
 def test_a_storage_that_does_not_answer_is_told(monkeypatch):
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     url = "s3://KEY:SECRET@bucket/a.csv?endpoint_override=127.0.0.1:1&scheme=http&region=x"

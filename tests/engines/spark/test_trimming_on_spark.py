@@ -47,6 +47,7 @@ def test_bounds_persons_and_pseudonyms_are_as_on_the_local_engine(cluster):
     check(found)
 
 
+@pytest.mark.nightly
 def test_columns_are_masked_once_rows_are_left_out(cluster):
     coded = column("row", masking="top-coding", tail=3, replacement="mean")
     asked = {**ASKED, "masked": [coded], "maxSuppression": 0.1}
@@ -55,6 +56,7 @@ def test_columns_are_masked_once_rows_are_left_out(cluster):
     check(found)
 
 
+@pytest.mark.nightly
 def test_a_csv_file_is_read_by_both(cluster, tmp_path):
     path = tmp_path / "in.csv"
     lines = zip(*ONE_OUTLIER.values(), strict=True)
