@@ -151,7 +151,7 @@ REMEDIES: Final = {
         "Give the files of one table the same columns; of a release by buckets, give "
         "one of its two files."
     ),
-    "C015": ("Rename the column: two names that look alike would be mistaken for each other."),
+    "C015": ("Rename the column: readers could confuse two names that look alike."),
     "C016": (
         "Correct the file of keys, so that it has the columns of the groups and each key once."
     ),

@@ -300,7 +300,7 @@ def _column(column: MatchedColumn, loss: float | None, entropy: EntropyLoss | No
 
 def _suppressed(column: MatchedColumn) -> float | None:
     """Return the share of the released rows whose cell stands for all values, or all but missing
-    ones; None where cells are no generalisations."""
+    ones; None for a column that was not generalised."""
     if column.kind != "generalised":
         return None
     least = column.size - int(column.has_missing and column.size > 1)

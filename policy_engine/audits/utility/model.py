@@ -43,8 +43,8 @@ class ColumnChange(_Frozen):
     numbers, in at most 20 bins of about equally many rows of the original; of a pseudonym, of how
     often its values occur, the most frequent first. They are None where every cell stands for all
     values, and so tells nothing of the distribution. `suppressed` is the share of the released rows
-    whose cell stands for all values, None where cells are no generalisations. `values_before` and
-    `values_after` count distinct values, or cells. What takes the original to be told is None, and
+    whose cell stands for all values, None for a column that was not generalised. `values_before`
+    and `values_after` count distinct values, or cells. What takes the original to be told is None, and
     `bins` are none, in what is shareable. `scale` says what they are.
     """
 

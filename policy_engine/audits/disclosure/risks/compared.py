@@ -30,8 +30,8 @@ def compared_risks(
 ) -> FileRisks:
     """Return the risks of a release to whoever knows its quasi-identifiers, at least one.
 
-    The original is the population of who knows one: of a larger one, the risks are no higher. In
-    what is `shareable` there is none. With `suppresses`, missing cells may be any value.
+    The original is taken as the population; a larger one can only lower the risks. A `shareable`
+    page has no population. With `suppresses`, missing cells may be any value.
     """
     columns = [known_column(one) for one in quasi_identifiers]
     classes = known_classes(columns, RiskInputs(suppresses=suppresses))
