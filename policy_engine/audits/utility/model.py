@@ -44,8 +44,8 @@ class ColumnChange(_Frozen):
     often its values occur, the most frequent first. They are None where every cell stands for all
     values, and so tells nothing of the distribution. `suppressed` is the share of the released rows
     whose cell stands for all values, None for a column that was not generalised. `values_before`
-    and `values_after` count distinct values, or cells. What takes the original to be told is None, and
-    `bins` are none, in what is shareable. `scale` says what they are.
+    and `values_after` count distinct values, or cells. In what is shareable, whatever takes the
+    original to be told is None, and there are no `bins`. `scale` says what they are.
     """
 
     name: str
