@@ -6,6 +6,8 @@ PolicyEngineError
  ├── DataError          a table cannot be found or read, or cannot satisfy the policy
  ├── OutputError        the result cannot be written where it should go
  ├── CertificateError   what was measured falls short, or a certificate is not to be trusted
+ ├── SignatureError     a signed document whose proof does not hold, or that nobody trusts
+ ├── TrustError         a key, or a file that says whom to trust, that cannot be used
  ├── RequestError       an access request that cannot be understood
  ├── DeniedError        a party asks to make something, and is not permitted to
  ├── LogError           a decision log that cannot be read, or whose chain is broken
@@ -308,6 +310,13 @@ CODES = {
     "N013": "a folder, a database, a storage or a process that the service cannot use",
     "N020": "a run that ended without a result, as often as it was tried",
     "N021": "a run that exceeded a limit, or whose folder cannot be used",
+    "Y001": "a private key that cannot be read or used",
+    "Y002": "a private key that others may read",
+    "Y003": "a name that is not that of an Ed25519 key",
+    "Y004": "a document that has no canonical form, and cannot be signed",
+    "Y005": "a document that is not signed as it has to be",
+    "Y006": "a signature that is not that of the document",
+    "Y007": "a signed document that is not valid at the time",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",
     "X001": "a bug in the engine",
@@ -326,6 +335,7 @@ AREAS = {
     "S": "Spark",
     "O": "Output",
     "V": "Certificates",
+    "Y": "Keys, signatures and trust",
     "D": "Requests",
     "Q": "Queries",
     "G": "The decision log",
@@ -515,6 +525,16 @@ class OutputError(PolicyEngineError):
 
 class CertificateError(PolicyEngineError):
     """A release that does not hold what it should, or a certificate not to be trusted."""
+
+
+class SignatureError(PolicyEngineError):
+    """A signed document whose proof does not hold, or that is not trusted for what it says."""
+
+
+class TrustError(PolicyEngineError):
+    """A key, or a file that says whose signatures count for what, that cannot be used."""
+
+    exit_code = 2
 
 
 class RequestError(PolicyEngineError):

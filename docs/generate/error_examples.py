@@ -353,6 +353,29 @@ MESSAGES: Final = {
         "The budget ledger is damaged: the file was truncated or changed. Restore it "
         "from a copy that has its latest head."
     ),
+    "Y001": (
+        "The private key cannot be read: it is not an Ed25519 private key in PEM, "
+        "without a passphrase. Make one: policy-engine key new --output KEY."
+    ),
+    "Y002": (
+        "Others may read the private key: its mode is 0644. Replace it, if somebody "
+        "may have; otherwise chmod 600 the file."
+    ),
+    "Y003": (
+        "'did:web:example.com' is not the name of an Ed25519 key, as z6Mk... or "
+        "did:key:z6Mk... are."
+    ),
+    "Y004": (
+        "The document has no canonical form: 9007199254740993 exceeds safe integer "
+        "domain for JSON floats."
+    ),
+    "Y005": "The document is not signed as it has to be: it has not one proof.",
+    "Y006": (
+        "The signature is not that of the document by "
+        "did:key:z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2. The document was "
+        "changed after it was signed, or another key signed it."
+    ),
+    "Y007": "The document was signed in the future, at 2036-03-01T12:00:00Z. Compare the clocks.",
     "B005": (
         "The budget ledger was made with another key, or without one. Give the key "
         "that it is chained with. If that is the key, it was changed."

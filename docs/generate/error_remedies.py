@@ -283,6 +283,32 @@ REMEDIES: Final = {
         "Stop spending. Compare with a head or a copy that was kept elsewhere: what "
         "was spent is no longer known."
     ),
+    "Y001": (
+        "Give the file of a key as `policy-engine key new` makes it, or `env:NAME`, "
+        "`fd:NUMBER` or a URI `pkcs11:...` of one. The PIN of a token is read from where "
+        "`pin-source` says, or from POLICY_ENGINE_PIN."
+    ),
+    "Y002": (
+        "If anybody else has an account on the machine, take the key for known: revoke it "
+        "and make another. Otherwise `chmod 600` its file."
+    ),
+    "Y003": (
+        "Copy the name as `policy-engine key show KEY --public` prints it. Only Ed25519 keys "
+        "that their names hold are known; nothing is fetched."
+    ),
+    "Y004": (
+        "Whole numbers beyond 53 bits mean different things to different readers of JSON, "
+        "and are not signed: make them smaller in the policy, or write them as text."
+    ),
+    "Y005": (
+        "Ask for the document as it was signed. What was signed by other software needs one "
+        "proof of the cryptosuite `eddsa-jcs-2022` by a `did:key`."
+    ),
+    "Y006": "Do not rely on it. Ask who signed it for the document as it was signed.",
+    "Y007": (
+        "If the clock of this machine or of the signer's is wrong, set it. A document that "
+        "is not valid any more has to be signed again by its issuer."
+    ),
     "B005": "Give the key that the ledger was begun with, `--ledger-key`.",
     "B006": "Give the file that the ledger is in; a new one is made where there is none.",
     "B007": "Use the version of this package that wrote it, or a later one.",
