@@ -8,8 +8,9 @@ from typing import Any
 from policy_engine.api.deciding import ProofSource, decider, read_proofs
 from policy_engine.certificate.attestation import ATTESTATION, Attestation
 from policy_engine.data.atomic_file import write_file
-from policy_engine.decision.bundle import Bundle, Kind, Member, read_bundle
+from policy_engine.decision.bundle import Bundle, Kind
 from policy_engine.decision.opened_bundle import opened
+from policy_engine.decision.package import Member
 from policy_engine.errors import DataError
 from policy_engine.policy import DEFAULT_LIMITS, Limits, read_file
 from policy_engine.policy.collecting.registry import (
@@ -71,7 +72,7 @@ def bundle_policies(
         packing.add_proof(number, proof)
     bundle = Bundle(tuple(packing.members), packing.files)
     packed = bundle.packed()
-    decider(read_bundle(packed), limits=limits)
+    decider(Bundle.read(packed), limits=limits)
     if file is not None:
         write_file(Path(file), packed, overwrite=overwrite)
     return bundle
@@ -84,7 +85,7 @@ def load_bundle(path: str | Path, digest: str = "") -> Bundle:
     the file may have packed another. Raises DataError: C002 or C003 where there is no file that can
     be read, C018 where it is damaged, or another.
     """
-    return read_bundle(read_file(Path(path)), str(path), digest)
+    return Bundle.read(read_file(Path(path)), str(path), digest)
 
 
 def strange_proofs(bundle: Bundle, limits: Limits = DEFAULT_LIMITS) -> list[str]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from policy_engine.certificate.attestation import Attestation, read_attestation
 from policy_engine.certificate.certificate import Certificate, read_certificate
-from policy_engine.decision.bundle import Bundle, Kind, Member
+from policy_engine.decision.bundle import Bundle, Kind
+from policy_engine.decision.package import Member
 from policy_engine.errors import OutputError
 from policy_engine.policy import DEFAULT_LIMITS, Hierarchy, Limits, Reading
 from policy_engine.policy.syntax.json_text import read_json

@@ -1,8 +1,9 @@
 import pytest
 
 from policy_engine import PolicyEngineError
-from policy_engine.decision.bundle import Bundle, Member
+from policy_engine.decision.bundle import Bundle
 from policy_engine.decision.opened_bundle import opened
+from policy_engine.decision.package import Member
 
 POLICY = (
     b"policy: http://ex.com/p\ntarget: http://ex.com/T\nassignee: http://ex.com/A\naction: read\n"

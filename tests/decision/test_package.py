@@ -5,8 +5,10 @@ import zipfile
 import pytest
 
 from policy_engine import PolicyEngineError
-from policy_engine.decision.bundle import MANIFEST, Bundle, Member, read_bundle
+from policy_engine.decision.bundle import Bundle
+from policy_engine.decision.package import Member
 
+LIST = Bundle.list_name()
 SMALL = Bundle((Member("policy", "policies/a.jsonld"),), {"policies/a.jsonld": b"{}"})
 
 
@@ -20,14 +22,14 @@ def archive(files):
 
 def refused(content, digest=""):
     with pytest.raises(PolicyEngineError) as caught:
-        read_bundle(content, "x.bundle", digest)
+        Bundle.read(content, "x.bundle", digest)
     assert caught.value.code == "C018"
     return str(caught.value)
 
 
 def test_what_is_packed_is_read_again():
-    assert read_bundle(SMALL.packed()) == SMALL
-    assert read_bundle(SMALL.packed(), digest=SMALL.digest.upper()) == SMALL
+    assert Bundle.read(SMALL.packed()) == SMALL
+    assert Bundle.read(SMALL.packed(), digest=SMALL.digest.upper()) == SMALL
 
 
 def test_the_same_content_is_packed_into_the_same_bytes():
@@ -40,27 +42,27 @@ def test_the_same_content_is_packed_into_the_same_bytes():
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ([(MANIFEST, SMALL.manifest)], "lacks its file 'policies/a.jsonld'"),
+        ([(LIST, SMALL.manifest)], "lacks its file 'policies/a.jsonld'"),
         (
-            [(MANIFEST, SMALL.manifest), ("policies/a.jsonld", "[]")],
+            [(LIST, SMALL.manifest), ("policies/a.jsonld", "[]")],
             "'policies/a.jsonld' is not the file that was packed",
         ),
         (
-            [(MANIFEST, SMALL.manifest), ("policies/a.jsonld", "{}"), ("policies/b", "")],
+            [(LIST, SMALL.manifest), ("policies/a.jsonld", "{}"), ("policies/b", "")],
             "'policies/b' is in the bundle, and not in its manifest",
         ),
         (
-            [(MANIFEST, SMALL.manifest + b" "), ("policies/a.jsonld", "{}")],
+            [(LIST, SMALL.manifest + b" "), ("policies/a.jsonld", "{}")],
             "is not as it was packed",
         ),
         ([("policies/a.jsonld", "{}")], "is not a bundle"),
-        ([(MANIFEST, "[]")], "cannot be understood"),
-        ([(MANIFEST, '{"bundle": 2, "members": []}')], "of format 2"),
-        ([(MANIFEST, '{"bundle": 1, "members": [{"kind": "spell", "path": "a"}]}')], "'spell'"),
-        ([(MANIFEST, "{}"), ("../a", "")], "'../a'"),
-        ([(MANIFEST, "{}"), ("/etc/passwd", "")], "'/etc/passwd'"),
-        ([(MANIFEST, "{}"), ("c:a", "")], "'c:a'"),
-        ([(MANIFEST, "{}"), ("policies/", "")], "'policies/'"),
+        ([(LIST, "[]")], "cannot be understood"),
+        ([(LIST, '{"bundle": 2, "members": []}')], "of format 2"),
+        ([(LIST, '{"bundle": 1, "members": [{"kind": "spell", "path": "a"}]}')], "'spell'"),
+        ([(LIST, "{}"), ("../a", "")], "'../a'"),
+        ([(LIST, "{}"), ("/etc/passwd", "")], "'/etc/passwd'"),
+        ([(LIST, "{}"), ("c:a", "")], "'c:a'"),
+        ([(LIST, "{}"), ("policies/", "")], "'policies/'"),
     ],
 )
 def test_a_bundle_with_other_files_than_were_packed_is_refused(files, words):
@@ -87,7 +89,7 @@ def test_an_encrypted_archive_is_refused():
 
 def test_a_member_outside_of_the_bundle_is_refused():
     listed = {"bundle": 1, "members": [{"kind": "owners", "path": "../x"}], "files": {}}
-    assert "'../x'" in refused(archive([(MANIFEST, json.dumps(listed))]))
+    assert "'../x'" in refused(archive([(LIST, json.dumps(listed))]))
 
 
 def test_another_digest_is_refused():
@@ -95,8 +97,8 @@ def test_another_digest_is_refused():
 
 
 def test_a_bomb_is_refused_unread(monkeypatch):
-    monkeypatch.setattr("policy_engine.decision.bundle.MOST_BYTES", 100)
-    assert "Given: 2 of" in refused(archive([(MANIFEST, "{}"), ("a", "0" * 1000)]))
+    monkeypatch.setattr("policy_engine.decision.package.MOST_BYTES", 100)
+    assert "Given: 2 of" in refused(archive([(LIST, "{}"), ("a", "0" * 1000)]))
     with pytest.raises(PolicyEngineError, match="Given: 1 of 101 bytes"):
         Bundle((), {"a": b"0" * 101}).packed()
 
@@ -111,22 +113,22 @@ def manifest(*members):
 @pytest.mark.parametrize("kind", ["certificate", "attestation", "context"])
 def test_a_member_without_its_file_is_refused(kind):
     named = manifest({"kind": kind, "path": f"{kind}/a", "name": ""})
-    files = [(MANIFEST, named), ("policies/a.jsonld", "{}")]
+    files = [(LIST, named), ("policies/a.jsonld", "{}")]
     assert f"lacks its file '{kind}/a'" in refused(archive(files))
 
 
 @pytest.mark.parametrize("half", [("\ud800", ""), ("a", "\udfff")])
 def test_half_a_letter_is_no_name(half):
     named = manifest({"kind": "policy", "path": half[0], "name": half[1]})
-    message = refused(archive([(MANIFEST, named), ("policies/a.jsonld", "{}")]))
-    assert "a name that is no text" in message
+    message = refused(archive([(LIST, named), ("policies/a.jsonld", "{}")]))
+    assert "a name that is not text" in message
 
 
 def test_an_archive_of_damaged_lzma_is_refused():
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as packed:
-        packed.writestr(MANIFEST, SMALL.manifest * 9)
+        packed.writestr(LIST, SMALL.manifest * 9)
     content = bytearray(buffer.getvalue())
-    place = 30 + len(MANIFEST)
+    place = 30 + len(LIST)
     content[place + 4 : place + 9] = b"\xff" * 5
     assert "The file is not a bundle" in refused(bytes(content))
