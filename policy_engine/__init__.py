@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from policy_engine.api.output_sessions import output_session
     from policy_engine.api.planning import (
         check_policy,
+        count_left_out_rows,
         count_unique_rows,
         estimate_policy,
         estimate_search,
@@ -88,6 +89,7 @@ _HOMES = {
         "api.output_sessions": ("output_session",),
         "api.planning": (
             "check_policy",
+            "count_left_out_rows",
             "count_unique_rows",
             "estimate_policy",
             "estimate_search",
@@ -160,6 +162,7 @@ __all__ = [
     "compare_release",
     "compliance_report",
     "convert_policy",
+    "count_left_out_rows",
     "count_unique_rows",
     "csv_files_as",
     "decide_request",

@@ -11,7 +11,8 @@ from policy_engine.certificate.beside import check_readable, find_certificate
 from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.sources import Proof, proof_asset, upstream_releases
 from policy_engine.data.catalog import MEMORY, TABLE, Catalog, find_taxonomies, parse_location
-from policy_engine.data.places.spelling import is_place
+from policy_engine.data.places.database_outputs import place_certificate
+from policy_engine.data.places.spelling import is_output_database, is_place
 from policy_engine.data.storage import Location
 from policy_engine.engines.launching import Launcher, launch_engine
 from policy_engine.plan.lineage import MadeBy, Upstream
@@ -91,10 +92,11 @@ def bind_plans(
     catalog = launcher.catalog(policy, products, inputs_given.data or {}, inputs_given.taxonomies)
     plans = [plan_of(policy, one, catalog, launcher.name, cells) for one in products]
     inputs = {step.asset for plan in plans for step in plan.reads}
+    proofs = [*inputs_given.proofs, *_database_proofs(inputs_given.data or {}, launcher)]
     bound_plans = []
     for product, plan in zip(products, plans, strict=True):
         other_inputs = inputs - {step.asset for step in plan.reads}
-        upstream = _upstream(plan, launcher, _relevant_proofs(inputs_given.proofs, other_inputs))
+        upstream = _upstream(plan, launcher, _relevant_proofs(proofs, other_inputs))
         if upstream:
             plan = plan_of(policy, product, catalog, launcher.name, cells, upstream)  # noqa: PLW2901
         full_catalog = (
@@ -136,9 +138,11 @@ def permitted_makers(
 
 
 def adjacent_proofs(data: Mapping[str, Any], launcher: Launcher) -> Iterator[Certificate]:
-    """Yield the certificates with which data were published, of those that are files."""
+    """Yield the certificates with which data were published, of those that are files, or tables in
+    files of databases."""
     for location in data.values():
-        if isinstance(location, str | Path) and (launcher.spark or not is_place(location)):
+        is_known = launcher.spark or not is_place(location) or is_output_database(location)
+        if isinstance(location, str | Path) and is_known:
             adjacent = published_certificate(launcher, parse_location(location))
             if adjacent is not None:
                 yield adjacent
@@ -150,6 +154,9 @@ def published_certificate(launcher: Launcher, output: Location) -> Certificate |
     That of a table is one of its properties. Raises CertificateError: V005 if it is not valid, V015
     if several name the output.
     """
+    if is_output_database(output):
+        stored_text = place_certificate(output)
+        return None if stored_text is None else read_certificate(stored_text, output)
     if not (launcher.spark and str(output).startswith(TABLE)):
         adjacent = find_certificate(output)
         if adjacent is None:
@@ -157,6 +164,14 @@ def published_certificate(launcher: Launcher, output: Location) -> Certificate |
         return adjacent[1] if adjacent else None
     text = launcher.spark.certificate_text(str(output))
     return None if text is None else read_certificate(text, str(output))
+
+
+def _database_proofs(data: Mapping[str, Any], launcher: Launcher) -> Iterator[Certificate]:
+    """Yield the certificates of data that are tables of databases: read, they are in memory."""
+    for location in data.values():
+        if is_output_database(location):
+            proof = published_certificate(launcher, location)
+            yield from [proof] if proof else []
 
 
 def _upstream(plan: Plan, launcher: Launcher, proofs: Sequence[Proof]) -> tuple[Upstream, ...]:

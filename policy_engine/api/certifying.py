@@ -30,6 +30,7 @@ from policy_engine.certificate.figure_checks import check_bounds_again, check_fi
 from policy_engine.certificate.input_checks import (
     check_same_sample,
 )
+from policy_engine.certificate.lowered_loss import check_lowered_loss
 from policy_engine.certificate.publication import renew
 from policy_engine.certificate.record import Record, load_record
 from policy_engine.certificate.remaking import (
@@ -41,6 +42,7 @@ from policy_engine.certificate.remaking import (
 from policy_engine.certificate.renewal import check_making, is_renewable, with_change
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE, make_catalog, parse_location
+from policy_engine.data.places.spelling import is_database
 from policy_engine.data.storage import Location, is_remote, local_path
 from policy_engine.engines.carried import check_file_extras
 from policy_engine.engines.engine import Engine
@@ -219,6 +221,8 @@ def _open_record(
     if record is None:
         return None
     opened = open_record(load_record(parse_location(record)), earlier, output, str(record))
+    if earlier is not None:
+        check_lowered_loss(earlier, opened)
     if engine is not None:
         check_input(opened, plan, engine, str(record))
     return opened
@@ -226,7 +230,7 @@ def _open_record(
 
 def _output_location(output: str | Path) -> Location:
     location = parse_location(output)
-    if not str(location).startswith(TABLE):
+    if not str(location).startswith(TABLE) and not is_database(location):
         location = single_output(location)
         check_name(storage.name(location), "An output")
     return location
@@ -242,7 +246,7 @@ def _unmeasured_fields(
     """
     if earlier is None:
         return {"commitment": None}
-    names, plan, figures = ["ended", "upstream"], again.plan, again.class_figures
+    names, plan, figures = ["ended", "lowered_loss", "upstream"], again.plan, again.class_figures
     names += ["made_by"] * is_renewable(earlier, plan, record) + ["approximated"] * write
     names += ["sample"] * (plan.sample is not None and again.sample is None)
     names += ["class_figures"] * (write and figures is not None and figures.are_of_output)
@@ -251,8 +255,8 @@ def _unmeasured_fields(
 
 
 def _check_renewable(output: Location) -> None:
-    """Raise DataError (C010) for a catalog table, whose certificate is a part of it."""
-    if str(output).startswith(TABLE):
+    """Raise DataError (C010) for a table of a catalog or a database, whose certificate is there."""
+    if str(output).startswith(TABLE) or is_database(output):
         message = "The certificate of a catalog table can only be renewed together with the table."
         raise DataError.of("C010", message, "Make it again: policy-engine apply.")
 
@@ -262,7 +266,8 @@ def _check_carried(launcher: Launcher, location: Location) -> None:
 
     Of what lies on another machine or in a catalog, the cluster that reads it looks at floats only.
     """
-    if not (is_remote(location) or str(location).startswith(TABLE)):
+    is_table = str(location).startswith(TABLE) or is_database(location)
+    if not (is_remote(location) or is_table):
         check_file_extras(local_path(location))
     if launcher.spark is not None:
         launcher.spark.check_extras(str(location))

@@ -1,6 +1,5 @@
 """The rows of an input, and what they tell of an output that was made before."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policy_engine.certificate.certificate import Certificate
@@ -13,7 +12,7 @@ from policy_engine.certificate.input_checks import (
 )
 from policy_engine.engines.engine import Engine, WrittenTable
 from policy_engine.engines.masking.row_origins import rows_before
-from policy_engine.engines.tables import read_table
+from policy_engine.engines.written_tables import read_written
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.plan import Plan
 from policy_engine.release.release import (
@@ -58,7 +57,7 @@ def known_rows(release: Release, engine: Engine) -> "pa.Table | None":
     the columns that are published as they are do not tell whose each row is."""
     plan = release.plan
     table, _ = read_inputs(plan, engine, ())
-    output = read_table(Path(release.output.location))
+    output = read_written(WrittenTable(release.output))
     return rows_before(table, output, plan.unmasked_columns, plan.compared)
 
 

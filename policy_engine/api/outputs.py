@@ -11,6 +11,7 @@ from policy_engine.data import storage
 from policy_engine.data.catalog import (
     TABLE,
 )
+from policy_engine.data.places.spelling import is_database
 from policy_engine.data.storage import Location
 from policy_engine.engines.engine import Engine
 from policy_engine.errors import (
@@ -75,5 +76,5 @@ def _other_output(certificate: Certificate, record: Record) -> Iterator[Problem]
 
 def published_output(output: Location) -> AbstractContextManager[None]:
     """Raise CertificateError (V010) while a release is being published to a place."""
-    is_table = str(output).startswith(TABLE)
+    is_table = str(output).startswith(TABLE) or is_database(output)
     return nullcontext() if is_table else guard_publication(storage.parent(output))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from policy_engine.audits.disclosure.unique_rows import UniqueRows
     from policy_engine.plan.effort import Effort
     from policy_engine.release.cost import Cost
+    from policy_engine.release.left_out_rows import LeftOutRows
 
 
 def check_policy(source: Source, **reading: Unpack[ReadingOptions]) -> Policy:
@@ -112,6 +113,35 @@ def count_unique_rows(
         [bound] = bind_plans(source_policy, product, launcher, inputs)
         try:
             return count_before(bound.plan, launcher.engine(bound.catalog))
+        except DataError as error:
+            return NotApplicable(reason=error.problems[0].message)
+
+
+def count_left_out_rows(
+    policy: Source,
+    data: Mapping[str, Any],
+    *,
+    taxonomies: Mapping[str, Any] | None = None,
+    certificates: Sequence[ProofSource] = (),
+    asset: str = "",
+    **reading: Unpack[ReadingOptions],
+) -> "LeftOutRows | NotApplicable":
+    """Return how many rows a policy with `pe:maxSuppression` would leave out of Mondrian's classes,
+    and how much less the others would lose. It is for the owner of the data alone.
+
+    The classes are formed as for a release, which takes as long. Not applicable where the policy
+    leaves no outlying rows out, or the data cannot be read or generalised as asked.
+    `certificates` and `asset` are as for `apply_policy`.
+    """
+    from policy_engine.release.left_out_rows import count_left_out  # noqa: PLC0415 (slow to import)
+
+    source_policy = read_making_policy(policy, Reading(**reading))
+    with launch_engine("local") as launcher:
+        product = [choose_product(source_policy, asset)]
+        inputs = Inputs(data, taxonomies=taxonomies, certificates=certificates)
+        [bound] = bind_plans(source_policy, product, launcher, inputs)
+        try:
+            return count_left_out(bound.plan, launcher.engine(bound.catalog))
         except DataError as error:
             return NotApplicable(reason=error.problems[0].message)
 

@@ -13,7 +13,8 @@ from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
 from policy_engine.certificate.page import certificate_html
 from policy_engine.certificate.publication import (
-    Publication,
+    AnyPublication,
+    DatabasePublication,
     TablePublication,
     plan_destination,
     publication,
@@ -185,7 +186,7 @@ def prove(
     engine: Engine,
     record_file: RecordFile | None,
     file: Location,
-    publication: Publication | TablePublication,
+    publication: AnyPublication,
 ) -> ProvenRelease:
     """Return a staged release, measured there. Raises as `check_bounds` does."""
     publication.hide(file)
@@ -199,7 +200,7 @@ def prove(
     return ProvenRelease(release, written, engine, certified, record_file, file)
 
 
-def publish(proved: Sequence[ProvenRelease], publication: Publication | TablePublication) -> None:
+def publish(proved: Sequence[ProvenRelease], publication: AnyPublication) -> None:
     """Publish releases together with their records: all of them or none."""
     with keep_records(proved, lambda one: _is_published(one, publication)):
         publication.publish(*(one.certified.certificate for one in proved))
@@ -219,11 +220,13 @@ def keep_records(
         yield
 
 
-def _is_published(one: ProvenRelease, publication: Publication | TablePublication) -> bool:
+def _is_published(one: ProvenRelease, publication: AnyPublication) -> bool:
     """Return whether a certificate is where it was published.
 
     If that is unknown, True: the record must not be lost.
     """
+    if isinstance(publication, DatabasePublication):
+        return publication.is_published
     if isinstance(publication, TablePublication) or one.file is None:
         return True
     try:

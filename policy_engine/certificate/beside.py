@@ -13,6 +13,7 @@ from policy_engine.certificate.attestation import (
 )
 from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
 from policy_engine.data import storage
+from policy_engine.data.places.spelling import is_database, is_output_database, redacted
 from policy_engine.data.storage import Location
 from policy_engine.data.table_files import ALL_FORMATS, match_format
 from policy_engine.engines.engine import StoredData
@@ -133,7 +134,8 @@ def load_certificate(path: Location) -> Certificate:
 
 
 def load_certificates(path: Location) -> tuple[Certificate, ...]:
-    """Read certificates: from a certificate's file, from that of an output, or all of a folder.
+    """Read certificates: from a certificate's file, from that of an output, or all of a folder;
+    that of a table of a database from there.
 
     If the certified output, a file or a folder of files, is beside the certificate, its digest is
     compared; for a model, that of its whole folder, and nothing else may be beside the two; if a
@@ -143,6 +145,8 @@ def load_certificates(path: Location) -> tuple[Certificate, ...]:
     (V015), or if the release is being published, or was published meanwhile (V010).
     """
     location = str(path)
+    if is_database(path):
+        return (_database_certificate(path),)
     with storage.read_errors(location):
         is_folder = storage.is_folder(location)
         is_of_data = match_format(storage.name(location), ALL_FORMATS)
@@ -156,6 +160,19 @@ def load_certificates(path: Location) -> tuple[Certificate, ...]:
             return tuple(
                 _load_verified(file, certificates, is_named=file == location) for file in files
             )
+
+
+def _database_certificate(place: str) -> Certificate:
+    """Return the certificate of a table of a database, whose rows are the certified ones."""
+    from policy_engine.data.places.database_outputs import place_certificate  # noqa: PLC0415
+    from policy_engine.engines.database_tables import stored_rows  # noqa: PLC0415 (slow to import)
+
+    text = place_certificate(place) if is_output_database(place) else None
+    if text is None:
+        raise DataError.of("C002", f"There is no certificate for {redacted(place)!r}.")
+    certificate = read_certificate(text, place)
+    check_digest(certificate, stored_rows(place))
+    return certificate
 
 
 def _files(location: str, folder: Location, *, is_output: bool) -> list[Location]:

@@ -27,6 +27,7 @@ from policy_engine.certificate.synthetic import synthetic_warning
 from policy_engine.data.commitment import Commitment
 from policy_engine.engines.engine import EarlyStop, StoredData
 from policy_engine.engines.samples import SampleFigures
+from policy_engine.engines.suppression_gain import LoweredLoss
 from policy_engine.errors import (
     CertificateError,
     InternalError,
@@ -98,9 +99,11 @@ class Certificate(BaseModel):
     `output_digest` of their manifest. `approximated` columns have too many values
     to search for their first cuts everywhere, so these are at quantiles. `ended` says that a time
     limit ended a search, and what was not searched: every bound holds, but less information might
-    have been lost. `attacks` are the bounds of the plan's audits with what the attacks reached,
-    `models` describes each attacked model, and `attempts` counts how many times such models, or
-    rows, were made of the same data and attacked, including this one, until the bounds held.
+    have been lost. `lowered_loss` says what it gained to form classes without outlying rows; None
+    where no row may be left out so, or nobody knows. `attacks` are the bounds of the plan's audits
+    with what the attacks reached, `models` describes each attacked model, and `attempts` counts how
+    many times such models, or rows, were made of the same data and attacked, including this one,
+    until the bounds held.
     `upstream` is the certified release that this one was made from, with all before it; empty if
     the input has no certificate.
     `sample` says how large the sample of rows is that was released, if one was: the number of rows
@@ -130,6 +133,7 @@ class Certificate(BaseModel):
     rows_out: Count
     approximated: tuple[str, ...] = ()
     ended: EarlyStop | None = None
+    lowered_loss: LoweredLoss | None = None
     measurements: tuple[Measurement, ...]
     sample: SampleFigures | None = None
     maskings: tuple[MaskedColumn, ...] = ()
@@ -158,12 +162,12 @@ class Certificate(BaseModel):
         without accuracy-guided ones, `disclosures` where the table is not attacked, `uncovered`
         where nothing else of the data is released, `randomised` where no records are,
         `synthetic_attacks` without attacks on made-up rows, `secret_attacks` without those on
-        columns of a model, and `unique_rows` where no rows are released or they were not
-        counted."""
+        columns of a model, `unique_rows` where no rows are released or they were not
+        counted, and `lowered_loss` where no outlying rows may be left out."""
         values: dict[str, Any] = serialize(self)
         optional = ["sample", "maskings", "tables", "class_figures", "disclosures", "uncovered"]
         optional += ["randomised", "synthetic_attacks", "label_figures", "secret_attacks"]
-        optional += ["unique_rows"]
+        optional += ["unique_rows", "lowered_loss"]
         absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 
@@ -204,6 +208,7 @@ class Certificate(BaseModel):
         changes |= {"measurements": (), "disclosures": ()}
         changes |= {"maskings": (), "class_figures": None, "sample": None, "tables": {}}
         changes |= {"models": (), "ended": None, "label_figures": None, "unique_rows": None}
+        changes |= {"lowered_loss": None}
         utility = NotApplicable(reason="nothing was released")
         return self.model_copy(update={**changes, "approximated": (), "utility": utility})
 

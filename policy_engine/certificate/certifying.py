@@ -12,6 +12,7 @@ from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import ClassFigures, have_figures
 from policy_engine.certificate.label_figures import LabelFigures
+from policy_engine.certificate.lowered_loss import measure_lowered_loss
 from policy_engine.certificate.randomised import measure_answers, randomised_columns
 from policy_engine.certificate.record import Input, Moves, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
@@ -28,6 +29,7 @@ from policy_engine.certificate.wording import (
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.column_names import column_name
 from policy_engine.data.commitment import new_nonce
+from policy_engine.data.places.spelling import is_database
 from policy_engine.engines.engine import Engine, StoredData, TableMeasurements, WrittenTable
 from policy_engine.engines.samples import SampleFigures, check_weights
 from policy_engine.engines.versions import NOT_INSTALLED, version_of
@@ -140,6 +142,7 @@ def certify(
         uncovered=release.uncovered,
         approximated=release.approximated,
         ended=release.ended,
+        lowered_loss=measure_lowered_loss(release, written),
         measurements=(*measured.measurements, *caps, *maskings)
         if measured
         else (*_by_noise(plan), *answered),
@@ -262,7 +265,7 @@ def _input(plan: Plan, step: Read, source: StoredData) -> Input:
 
 def _is_file(release: Release) -> bool:
     location = release.output.location
-    return location != MEMORY and not location.startswith(TABLE)
+    return location != MEMORY and not location.startswith(TABLE) and not is_database(location)
 
 
 def _check_columns(

@@ -9,6 +9,7 @@ from policy_engine import terms
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import class_contradictions
 from policy_engine.certificate.label_figures import label_contradictions
+from policy_engine.certificate.lowered_loss import lowered_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
 from policy_engine.certificate.randomised import randomised_contradictions
 from policy_engine.certificate.risk_arithmetic import impossible_figures
@@ -225,6 +226,7 @@ def _column_contradictions(certificate: "Certificate") -> Iterator[str]:
     anonymize, columns = certificate.plan.anonymize, certificate.approximated
     if certificate.ended and not _can_end(certificate.plan, certificate.ended.stage):
         yield "It says that a search was stopped early, but its plan has no such search."
+    yield from lowered_contradictions(certificate)
     quasi = anonymize.columns.quasi_names if anonymize else ()
     if not set(columns) <= set(quasi) or len(set(columns)) < len(columns):
         yield "It lists approximated columns that are not quasi-identifiers."

@@ -40,6 +40,8 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
 def _figures(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
     """Yield what no bound was asked of."""
     unique, label = certificate.unique_rows, certificate.label_figures
+    if certificate.lowered_loss:
+        yield "loss lowered by leaving rows out", "", str(certificate.lowered_loss)
     if isinstance(unique, UniqueRows):
         yield from ((name.strip(), "", text) for name, text in unique.texts())
     elif unique is not None:

@@ -10,6 +10,7 @@ from policy_engine.data import storage
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.commitment import Commitment, Hexadecimal
 from policy_engine.data.places.copies import origin_of
+from policy_engine.data.places.spelling import is_database
 from policy_engine.data.storage import Location
 from policy_engine.engines.suppression_gain import SuppressionGain
 from policy_engine.errors import CertificateError, DataError, PolicyError
@@ -147,6 +148,10 @@ def absolute_name(location: Location | None) -> str:
     is_elsewhere = str(location) == MEMORY or str(location).startswith(TABLE)
     if location is None:
         return ""
+    if is_database(location):
+        kind, _, place = location.partition(":")
+        file, _, table = place.rpartition("#")
+        return f"{kind}:{storage.local_path(file).absolute()}#{table}"
     if is_elsewhere or storage.is_remote(location):
         return str(location)
     if origin_of(str(location)) != str(location):

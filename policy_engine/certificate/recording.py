@@ -10,6 +10,7 @@ from policy_engine.certificate.beside import certificate_names
 from policy_engine.certificate.record import Record, absolute_name, read_record
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE
+from policy_engine.data.places.spelling import is_database
 from policy_engine.data.storage import Location, write_errors
 from policy_engine.errors import CertificateError, OutputError, Problem
 from policy_engine.release.staging import RECORD, check_name
@@ -34,7 +35,7 @@ class RecordFile:
         *,
         overwrite: bool,
     ) -> None:
-        if str(file).startswith(TABLE) or storage.is_remote(file):
+        if str(file).startswith(TABLE) or storage.is_remote(file) or is_database(file):
             message = f"A record must be a local file. Given: {str(file)!r}."
             raise OutputError.of("O002", message, "Give the path of a file.")
         self.file = storage.local_path(file)
@@ -87,7 +88,8 @@ class RecordFile:
     def _check_apart(self, output: Location, output_folder: Location | None) -> None:
         """Refuse a record in the folder of the release, which is shared as a whole."""
         parent = self.file.parent.resolve()
-        if not storage.is_remote(output) and not str(output).startswith(TABLE):
+        is_elsewhere = storage.is_remote(output) or is_database(output)
+        if not is_elsewhere and not str(output).startswith(TABLE):
             folder = storage.local_path(storage.parent(output)).resolve()
             is_below = (
                 output_folder is not None and output_folder != output and folder in parent.parents

@@ -126,7 +126,7 @@ def graph(
     if output is None:
         typer.echo(drawing.text, nl=False)
         return
-    write_file(output, drawing.text, *policies, *certificate)
+    write_file(output, drawing.text, *policies, *map(Path, certificate))
 
 
 def _drawing_format(output: Path | None, requested: DrawingFormat | None) -> _Drawn:

@@ -22,6 +22,11 @@ class ProblemFormat(StrEnum):
     SARIF = "sarif"
 
 
+def parse_certificate(text: str) -> str | Path:
+    """Return where a certificate is: a path, or the place of an output in a database."""
+    return text if text.lower().startswith(("duckdb:", "sqlite:")) else Path(text)
+
+
 class EngineChoice(StrEnum):
     """The engine to run on."""
 
@@ -75,7 +80,9 @@ CertificateOption = Annotated[
     typer.Option(
         "--certificate",
         metavar="FILE_OR_DIR",
-        help="Certificates and attestations of outputs: a file, or a folder that holds them.",
+        parser=parse_certificate,
+        help="Certificates and attestations of outputs: a file, or a folder that holds them; of an "
+        "output in a database, its place.",
     ),
 ]
 HierarchyOption = Annotated[
@@ -118,6 +125,7 @@ InputOption = Annotated[
     typer.Option(
         "--certificate",
         metavar="FILE_OR_DIR",
+        parser=parse_certificate,
         help="The input's certificate, if the input is a release and its certificate is elsewhere.",
     ),
 ]

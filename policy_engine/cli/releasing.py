@@ -1,5 +1,6 @@
 """The commands of a release: plan it, make it, show it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,6 +40,7 @@ from policy_engine.cli.shared_options import (
     with_quiet_option,
     with_reading_options,
 )
+from policy_engine.cli.streaming import streamed
 from policy_engine.cli.table_options import with_table_options
 from policy_engine.data.storage import read_errors
 
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from policy_engine.plan.plan import Plan
     from policy_engine.policy import Reading, Source
     from policy_engine.release.cost import Cost
+    from policy_engine.release.left_out_rows import LeftOutRows
 
 TimeLimitOption = Annotated[
     float | None,
@@ -117,24 +120,28 @@ def plan(
 
 @dataclass(frozen=True)
 class _PlanEstimate:
-    """A plan, with what its audits would cost, how large its search is and how many rows of the
-    data are unique on what it keeps exact, as far as is known."""
+    """A plan, with what its audits would cost, how large its search is, how many rows of the data
+    are unique on what it keeps exact and how many it would leave out, as far as is known."""
 
     plan: "Plan"
     cost: "Cost | NotApplicable | None"
     effort: "Effort | NotApplicable | None"
     unique_rows: "UniqueRows | NotApplicable | None"
+    left_out: "LeftOutRows | NotApplicable | None"
 
     def as_json(self) -> dict[str, Any]:
         estimates = {"estimate": self.cost.model_dump(mode="json")} if self.cost else {}
         estimates |= {"search": self.effort.model_dump(mode="json")} if self.effort else {}
         unique = self.unique_rows
         estimates |= {"unique_rows": unique.model_dump(mode="json")} if unique else {}
+        left_out = self.left_out
+        estimates |= {"left_out_rows": left_out.model_dump(mode="json")} if left_out else {}
         return {**self.plan.model_dump(mode="json"), **estimates}
 
     def print(self) -> None:
         from policy_engine.cli.tables.plans import (  # noqa: PLC0415
             cost_line,
+            left_out_line,
             plan_table,
             search_line,
             unique_lines,
@@ -148,6 +155,8 @@ class _PlanEstimate:
             console().print(f"{search_line(self.effort)}{hint}", markup=False)
         if self.cost:
             console().print(cost_line(self.cost), markup=False)
+        if self.left_out:
+            console().print(left_out_line(self.left_out), markup=False)
         for line in unique_lines(self.unique_rows):
             console().print(line, markup=False)
 
@@ -161,12 +170,13 @@ def _estimate(
     options: dict[str, Any],
 ) -> _PlanEstimate:
     from policy_engine.api.planning import (  # noqa: PLC0415
+        count_left_out_rows,
         count_unique_rows,
         estimate_policy,
         estimate_search,
     )
 
-    asset, cost, effort, unique_rows = plan.publish.asset, None, None, None
+    asset, cost, effort, unique_rows, left_out = plan.publish.asset, None, None, None, None
     if plan.audits and data:
         cost = estimate_policy(policy, data, certificates=certificates, asset=asset, **options)
     if plan.anonymize and engine is EngineChoice.LOCAL:
@@ -175,7 +185,11 @@ def _estimate(
         unique_rows = count_unique_rows(
             policy, data, certificates=certificates, asset=asset, **options
         )
-    return _PlanEstimate(plan, cost, effort, unique_rows)
+    if plan.anonymize and plan.anonymize.suppresses_outlying_rows and unique_rows:
+        left_out = count_left_out_rows(
+            policy, data, certificates=certificates, asset=asset, **options
+        )
+    return _PlanEstimate(plan, cost, effort, unique_rows, left_out)
 
 
 @with_table_options("data")
@@ -185,7 +199,12 @@ def _estimate(
 def apply(
     policy: PolicyArgument,
     output: Annotated[
-        str, typer.Option("--output", metavar="DIR_OR_FILE", help="Where to write the release.")
+        str,
+        typer.Option(
+            "--output",
+            metavar="DIR_OR_FILE",
+            help="Where to write the release; - is standard output.",
+        ),
     ],
     data: DataOption,
     engine: EngineOption = EngineChoice.LOCAL,
@@ -239,6 +258,14 @@ def apply(
     ] = False,
     time_limit: TimeLimitOption = None,
     certificate: InputOption = [],  # noqa: B006
+    certificate_to: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --output -: where to write the certificate. It is named after the file that "
+            "the output goes to, whose ending is the format: people.csv.certificate.jsonld.",
+        ),
+    ] = None,
     asset: AssetOption = "",
     *,
     reading: "Reading",
@@ -252,41 +279,54 @@ def apply(
     from policy_engine.data.keys import read_key  # noqa: PLC0415
 
     check_keys(None, None, ledger, ledger_key)
-    with progress_bar(time_left=True) as progress:
-        options: dict[str, Any] = {
-            "overwrite": overwrite,
-            "wait": wait,
-            "progress": progress,
-            "taxonomies": parse_paths(taxonomy, "--taxonomy"),
-            "key": key,
-            "cells": cells.value,
-            "engine": make_engine(engine, master, conf),
-            "report": report,
-            "seed": seed,
-            "record": record,
-            "attempts": attempts,
-            "ledger": ledger,
-            "ledger_key": ledger_key,
-            "allow_pickle": allow_pickle,
-            "owners": owners,
-            "time_limit": time_limit,
-            "certificates": certificate,
-            **acting,
-            **reading.keywords,
-        }
-        paths = parse_paths(data)
-        if asset:
-            releases: tuple[VerifiedRelease, ...] = (
-                apply_policy(policy, paths, output, asset=asset, **options),
-            )
-        else:
-            releases = apply_all(policy, paths, output, **options)
+    with streamed(output, certificate_to, engine, overwrite=overwrite) as stream:
+        with progress_bar(time_left=True) as progress:
+            options: dict[str, Any] = {
+                "overwrite": overwrite,
+                "wait": wait,
+                "progress": progress,
+                "taxonomies": parse_paths(taxonomy, "--taxonomy"),
+                "key": key,
+                "cells": cells.value,
+                "engine": make_engine(engine, master, conf),
+                "report": report,
+                "seed": seed,
+                "record": record,
+                "attempts": attempts,
+                "ledger": ledger,
+                "ledger_key": ledger_key,
+                "allow_pickle": allow_pickle,
+                "owners": owners,
+                "time_limit": time_limit,
+                "certificates": certificate,
+                **acting,
+                **reading.keywords,
+            }
+            paths, place = parse_paths(data), stream.file if stream else output
+            if asset:
+                releases: tuple[VerifiedRelease, ...] = (
+                    apply_policy(policy, paths, place, asset=asset, **options),
+                )
+            else:
+                releases = apply_all(policy, paths, place, **options)
+        if stream:
+            releases = (stream.send(*releases),)
+        _print_releases(releases, output_format, record, has_key=read_key(key) is not None)
+
+
+def _print_releases(
+    releases: Sequence["VerifiedRelease"],
+    output_format: Format,
+    record: Path | None,
+    *,
+    has_key: bool,
+) -> None:
     if output_format is Format.JSON:
         summaries = [release_json(one) for one in releases]
         print_json(summaries[0] if len(summaries) == 1 else summaries)
         return
     for one in releases:
-        _print_release(one, has_key=read_key(key) is not None)
+        _print_release(one, has_key=has_key)
     if record is not None:
         several = " (of each output, by its name)" if len(releases) > 1 else ""
         note = f"its record, for the owner alone: {record}{several}"

@@ -128,8 +128,10 @@ def missing_matrix(name: str) -> Problem:
 
 
 def parse_location(location: str | Path) -> Location:
-    """Return a local location as a path; a URI or the name of a table as it is."""
-    is_path = not is_remote(location) and not str(location).startswith(TABLE)
+    """Return a local location as a path; a URI, the name of a table or the place of one in a
+    database as it is."""
+    is_elsewhere = is_remote(location) or is_database(location)
+    is_path = not is_elsewhere and not str(location).startswith(TABLE)
     return Path(location) if is_path else str(location)
 
 

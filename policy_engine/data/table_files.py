@@ -32,29 +32,17 @@ from policy_engine.errors import (
     join_names,
 )
 
-Format = Literal["csv", "csv.gz", "parquet", "npy", "npz"]
+Format = Literal["csv", "csv.gz", "parquet", "npy", "npz", "jsonl", "ndjson", "arrow", "feather"]
 FORMATS: tuple[str, ...] = get_args(Format)
 """The endings of files that the local engine reads and writes."""
-ReadFormat = Literal[
-    Format,
-    "jsonl",
-    "ndjson",
-    "arrow",
-    "feather",
-    "xlsx",
-    "xls",
-    "ods",
-    "sav",
-    "dta",
-    "sas7bdat",
-    "xpt",
-]
+ReadFormat = Literal[Format, "xlsx", "xls", "ods", "sav", "dta", "sas7bdat", "xpt"]
+READ_FORMATS = (*FORMATS, *WORKBOOKS, *STATISTICS)
+"""The endings of files that the local engine reads."""
 TYPED_FORMATS = (*JSON_LINES, *ARROW, *WORKBOOKS, *STATISTICS)
-"""The endings of files that the local engine reads, and does not write."""
-READ_FORMATS = (*FORMATS, *TYPED_FORMATS)
+"""The endings of files that are read whole, with types of their own."""
 SparkFormat = Literal[Format, "orc", "json", "table"]
 ARRAY_FORMATS = ("npy", "npz")
-SPARK_FORMATS = (*(one for one in FORMATS if one not in ARRAY_FORMATS), "orc", "json")
+SPARK_FORMATS = ("csv", "csv.gz", "parquet", "orc", "json")
 """The endings of files that the Spark engine knows."""
 ALL_FORMATS = (*FORMATS, "orc", "json")
 IMAGE = "image"

@@ -1,4 +1,4 @@
-"""Tables in files that are read and never written: JSON lines, Arrow, workbooks, statistics.
+"""Read tables in files with types of their own: JSON lines, Arrow, workbooks, statistics.
 
 What libraries say of damaged files is not passed on, since it may quote values.
 """

@@ -6,24 +6,27 @@ import json
 import re
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from policy_engine.data.table_files import ARRAY_FORMATS, file_format, list_table_files
+from policy_engine.data.typed_files import ARROW, JSON_LINES
 from policy_engine.engines.array_files import read_arrays, write_arrays
 from policy_engine.engines.arrays import unchunk
 from policy_engine.engines.folder_extras import check_folder
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.parquet_extras import HINT, extra_contents
 from policy_engine.engines.plain_floats import has_other_floats, holds_floats, plain_floats
-from policy_engine.errors import CertificateError, Problem
+from policy_engine.engines.tables import read_table, write_to
+from policy_engine.errors import CertificateError, OutputError, Problem
 
 _CHUNK = 1 << 20
 _MOST_UNPACKED = 1 << 24
@@ -57,6 +60,7 @@ def check_file_extras(path: Path) -> None:
         extras = chain(_mark_extras(file), _gzip_extras(file)) if kind == "csv.gz" else extras
         extras = _mark_extras(file) if kind == "csv" else extras
         extras = _array_extras(file) if kind in ARRAY_FORMATS else extras
+        extras = _typed_extras(file) if kind in (*ARROW, *JSON_LINES) else extras
         problems = [extras_problem(description, hint) for description, hint in dict(extras).items()]
         if problems:
             raise CertificateError(*problems, source=str(file))
@@ -176,11 +180,28 @@ def _spark_type(kind: object) -> object:
 
 def _array_extras(path: Path) -> Iterator[tuple[str, str]]:
     """Yield that a file of arrays has bytes other than those that its arrays alone give."""
+    arrays, kind = _plain_arrays(path), file_format(path)
+    if not _is_written_so(path, lambda file: write_arrays(file, arrays, kind)):
+        yield "other bytes than its values give, such as times of writing", _ARRAY_HINT
+
+
+def _typed_extras(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield that an Arrow file or JSON lines have other bytes than their table alone gives, such as
+    what was where values are missing, metadata, or keys in another order."""
+    table, kind = read_table(path), file_format(path)
+    if not _is_written_so(path, lambda file: write_to(file, table, kind)):
+        yield "other bytes than its values give, such as metadata", _ARRAY_HINT
+
+
+def _is_written_so(path: Path, write: Callable[[IO[bytes]], None]) -> bool:
+    """Tell whether a file has exactly the bytes that are written; not so where none can be."""
     with TemporaryFile() as file:
-        write_arrays(file, _plain_arrays(path), file_format(path))
+        try:
+            write(file)
+        except OutputError:
+            return False
         file.seek(0)
-        if file_digest(file, "sha256").digest() != _digest_of(path):
-            yield "other bytes than its values give, such as times of writing", _ARRAY_HINT
+        return file_digest(file, "sha256").digest() == _digest_of(path)
 
 
 def _plain_arrays(path: Path) -> pa.Table:

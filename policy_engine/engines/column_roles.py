@@ -5,9 +5,11 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
 from policy_engine.engines.column_words import (
+    AMBIGUOUS,
     MEASURES,
     is_count,
     is_identifier_word,
+    is_in_other_script,
     is_number_of_subject,
     is_number_word,
     is_person_word,
@@ -54,7 +56,7 @@ class ProposedRole:
     is_doubtful: bool = False
 
 
-_SMALL, _FEW, _MANY = 20, 10, 1_000
+_SMALL, _FEW, _MANY, _FLAG = 20, 10, 1_000, 3
 """With fewer rows, values that are all different say little of a column."""
 _WIDEST = 100
 """Whole numbers that are few and not farther apart may be counts or codes."""
@@ -71,6 +73,7 @@ _DOUBT = (
     "Nothing is known of it, and its values may tell who somebody is: say what it is if it is "
     "needed."
 )
+_NAMES = "Its name may be of parties, and it has more texts than there are: they may be names."
 _KNOWN_STATUS = frozenset(("civil", "marital", "personal", "employment", "household", "familien"))
 """With these before it, a status is one that others know."""
 
@@ -134,6 +137,8 @@ def _known(evidence: "ColumnEvidence", words: list[str]) -> ProposedRole | None:
         if is_quasi_identifier_word(word):
             reason = _REASONS[ColumnRole.QUASI_IDENTIFIER].format(word)
             return ProposedRole(ColumnRole.QUASI_IDENTIFIER, reason)
+        if word in AMBIGUOUS and evidence.kind == "text" and evidence.distinct > _FEW:
+            return ProposedRole(ColumnRole.OTHER, _NAMES, is_doubtful=True)
         if is_sensitive_word(word) and not (evidence.kind == "integer" and is_count(words)):
             return ProposedRole(ColumnRole.SENSITIVE, _REASONS[ColumnRole.SENSITIVE].format(word))
     return None
@@ -144,12 +149,20 @@ def _unknown(evidence: "ColumnEvidence", words: list[str]) -> ProposedRole:
     is_measure = bool(MEASURES & {*words}) or is_count(words)
     whole = _whole_numbers(evidence)
     if evidence.kind == "text":
-        is_doubtful = evidence.distinct > _FEW and not _are_fractions(evidence)
+        is_doubtful = _may_name(evidence, words) and not _are_fractions(evidence)
     else:
         is_narrow = evidence.distinct <= _SMALL and _span(whole) <= _WIDEST
         is_doubtful = bool(whole) and not (is_measure or is_narrow)
     reason = _DOUBT if is_doubtful else _UNKNOWN
     return ProposedRole(ColumnRole.OTHER, reason, is_doubtful=is_doubtful)
+
+
+def _may_name(evidence: "ColumnEvidence", words: list[str]) -> bool:
+    """Tell whether texts of which nothing is known may be names of persons: they are many, or few
+    rows share one, or their column is named in a script of which no word is known."""
+    if evidence.distinct > _FEW or is_in_other_script("".join(words)):
+        return True
+    return evidence.distinct > _FLAG and evidence.present < _FEW * evidence.distinct
 
 
 def _telling(evidence: "ColumnEvidence", words: list[str]) -> Telling:

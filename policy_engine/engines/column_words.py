@@ -10,7 +10,9 @@ from collections.abc import Iterable
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _MARKS = re.compile(r"[\u0300-\u036f]")
-_LETTERS = str.maketrans({"ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "ß": "ss", "æ": "ae"})
+_LETTERS = str.maketrans(
+    {"ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "ß": "ss", "æ": "ae", "\u0131": "i"}
+)
 
 _IDENTIFIERS_TEXT = """
     name names firstname lastname surname forename fullname nickname username email mail phone
@@ -28,7 +30,10 @@ _IDENTIFIERS_TEXT = """
     kaart paspoort kenteken gebruikersnaam imie imiona nazwisko nazwiska telefonu ulica pesel nip
     konta karta paszport dowod namn fornamn efternamn tilltalsnamn personnummer gata gatuadress
     mobilnummer epost kort navn fornavn etternavn efternavn nimi etunimi sukunimi henkilotunnus
-    adresa jmeno prijmeni
+    adresa jmeno prijmeni meno priezvisko nev vezeteknev keresztnev lakcim telefonszam nume prenume
+    ime prezime priimek eesnimi perenimi vards uzvards vardas pavarde cognom izena abizena isim
+    soyad soyadi soyisim hoten nama alamat jina pangalan apelyido имя фамилия отчество фио адрес
+    телефон паспорт почта снилс инн прізвище адреса име ονομα επωνυμο διευθυνση τηλεφωνο
 """
 IDENTIFIERS = frozenset(_IDENTIFIERS_TEXT.split())
 """Words of what names a person."""
@@ -40,7 +45,10 @@ _WEAK_IDENTIFIERS_TEXT = """
     nomi cognome cognomi nominativo indirizzo via sobrenome apelido endereco morada rua naam
     voornaam achternaam familienaam adres straat imie imiona nazwisko nazwiska ulica namn fornamn
     efternamn tilltalsnamn gata gatuadress navn fornavn etternavn efternavn nimi etunimi sukunimi
-    jmeno prijmeni
+    jmeno prijmeni meno priezvisko nev vezeteknev keresztnev lakcim nume prenume ime prezime
+    priimek eesnimi perenimi vards uzvards vardas pavarde cognom izena abizena isim soyad soyadi
+    soyisim hoten nama alamat jina pangalan apelyido имя фамилия отчество адрес прізвище адреса
+    име ονομα επωνυμο διευθυνση
 """
 WEAK_IDENTIFIERS = frozenset(_WEAK_IDENTIFIERS_TEXT.split())
 """Words of what several persons may share, such as a name."""
@@ -85,6 +93,9 @@ _SENSITIVES_TEXT = """
 """
 SENSITIVES = frozenset(_SENSITIVES_TEXT.split())
 """Words of what nobody should learn about a person."""
+
+AMBIGUOUS = frozenset(["party", "partei", "parti", "partito", "partido", "partij", "partia"])
+"""Words of what nobody should learn, or of somebody, such as a party to a case."""
 
 _SUBJECTS_TEXT = """
     patient person client customer member insured policyholder employee student user subject
@@ -139,11 +150,11 @@ _ENDINGS = {
         adresse strasse straat telefon konto namn navn name naam 电话 電話
         手机 携帯 住所 地址 住址 姓名 名字 氏名 名前 苗字 姓 メール 邮箱 郵箱
         身份证 口座 账号 マイナンバー 이름 성명 성함 전화 휴대폰 주소 이메일
-        계좌 주민등록번호
+        계좌 주민등록번호 اسم لقب هاتف عنوان שם טלפון כתובת नाम फोन पता ชื่อ สกุล ที่อยู่ โทรศัพท์
     """,
     "shared": """
         name namn navn naam strasse 住所 地址 住址 姓名 名字 氏名 名前 苗字 姓
-        이름 성명 성함 주소
+        이름 성명 성함 주소 اسم لقب عنوان שם כתובת नाम पता ชื่อ สกุล ที่อยู่
     """,
     "quasi-identifier": """
         datum geburt stand 生年月日 出生 誕生日 生日 年齢 年龄 年齡 性別 性别
@@ -163,9 +174,19 @@ _ENDING_WORDS = {kind: tuple(words.split()) for kind, words in _ENDINGS.items()}
 
 
 def tokens_in(name: str) -> list[str]:
-    """Return the words in the name of a column in their order, in lower case without accents."""
+    """Return the words in the name of a column in their order, in lower case without accents.
+
+    A name in a script whose letters have marks of their own is a word as a whole, too.
+    """
     plain = _MARKS.sub("", unicodedata.normalize("NFKD", name.translate(_LETTERS)))
-    return [one.casefold() for one in _WORD.findall(unicodedata.normalize("NFC", plain))]
+    words = [one.casefold() for one in _WORD.findall(unicodedata.normalize("NFC", plain))]
+    has_marks = any(unicodedata.category(one).startswith("M") for one in plain)
+    return [*words, unicodedata.normalize("NFC", plain).casefold()] if has_marks else words
+
+
+def is_in_other_script(name: str) -> bool:
+    """Tell whether a name has letters of another script than Latin."""
+    return any(one.isalpha() and "LATIN" not in unicodedata.name(one, "") for one in name)
 
 
 def is_identifier_word(word: str) -> bool:

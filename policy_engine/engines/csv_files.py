@@ -29,7 +29,7 @@ from policy_engine.data.csv_reading import (
 from policy_engine.data.table_files import file_format, read_format
 from policy_engine.data.text_encodings import UTF_8, WESTERN
 from policy_engine.engines.arrays import constant, from_texts, is_text
-from policy_engine.engines.csv_quotes import checked_quotes
+from policy_engine.engines.csv_quotes import QUOTES_HINT, checked_quotes
 from policy_engine.engines.field_marks import CELL_TEXT, is_masked, untyped_field
 from policy_engine.engines.masking.cells import number_texts
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
@@ -71,6 +71,7 @@ def read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
             strings_can_be_null=True,
         ),
     )
+    _check_swallowed(table, form, len(header), path)
     if form.decimal != ".":
         table = _with_points(table, form, path)
     return table.cast(pa.schema([untyped_field(name) for name in names]))
@@ -157,6 +158,28 @@ def _check_quotes(path: Path, form: CsvFormat) -> None:
     """Refuse a file in which quotes are not those of whole cells: rows could be swallowed."""
     for _ in checked_quotes(_utf_8_chunks(path, form.encoding), form.delimiter, str(path)):
         pass
+
+
+def _check_swallowed(table: pa.Table, form: CsvFormat, width: int, path: Path) -> None:
+    """Refuse a cell that looks like rows which lost quotes joined.
+
+    A cell that ends with a quote of its own, and has lost the one that closes it, goes on to the
+    next cell of which all but three quotes are lost. What is read of them ends with a quote behind
+    the end of a cell, and has exactly the marks between cells that so many lines have.
+    """
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        for chunk in column.chunks:
+            texts = chunk.dictionary.filter(pc.match_substring(chunk.dictionary, "\n"))
+            if any(_joins_rows(text, form.delimiter, width) for text in texts.to_pylist()):
+                message = f"A cell of {name!r} looks like several rows: is a closing quote lost?"
+                raise DataError.of("C010", message, QUOTES_HINT, str(path))
+
+
+def _joins_rows(text: str, mark: str, width: int) -> bool:
+    ends = (mark, "\r", "\n")
+    closes = any(f'"{end}' in text for end in ends)
+    opens = any(text.endswith(f'{end}"') for end in ends)
+    return closes and opens and text.count(mark) == text.count("\n") * (width - 1)
 
 
 def _utf_8_chunks(path: Path, encoding: str) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from policy_engine.data.places.spelling import is_database
 from policy_engine.data.table_files import ALL_FORMATS, match_format
 from policy_engine.engines.arrays import constant, is_text, value_type
 from policy_engine.errors import OutputError, join_names
@@ -13,7 +14,7 @@ from policy_engine.errors import OutputError, join_names
 
 def is_csv(destination: Path | str | None) -> bool:
     """Tell whether a table is to be written as CSV, None being kept in memory."""
-    if destination is None:
+    if destination is None or is_database(destination):
         return False
     return (match_format(str(destination), ALL_FORMATS) or "csv").startswith("csv")
 

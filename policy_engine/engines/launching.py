@@ -16,6 +16,7 @@ from policy_engine.data.catalog import (
     make_catalog,
 )
 from policy_engine.data.keys import Key, read_key
+from policy_engine.data.places.spelling import is_database
 from policy_engine.data.storage import Location, exists, read_errors
 from policy_engine.data.table_files import file_format
 from policy_engine.engines.engine import Engine, Progress, StoredData, silent
@@ -51,6 +52,10 @@ class Launcher:
         """
         if self.spark:
             return self.spark.stored_data(str(location))
+        if is_database(location):
+            from policy_engine.engines.database_tables import stored_rows  # noqa: PLC0415 (slow)
+
+            return stored_rows(location)
         with read_errors(location):
             is_there = exists(location)
         if not is_there:

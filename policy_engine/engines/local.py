@@ -11,14 +11,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.data.bucket_tables import QUASI_IDENTIFIERS, is_in_buckets, table_paths
+from policy_engine.data.bucket_tables import is_in_buckets
 from policy_engine.data.catalog import MEMORY, make_catalog
 from policy_engine.data.group_keys import GroupKeys
+from policy_engine.data.places.spelling import is_database
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.data.transition_matrix import TransitionMatrix
 from policy_engine.engines import tables
 from policy_engine.engines.anonymizing import Grouping, form_classes, sort_within_classes
 from policy_engine.engines.arrays import from_numpy, is_text, value_type
+from policy_engine.engines.database_tables import rows_digest, write_database_table
 from policy_engine.engines.empty_texts import check_no_empty_texts, is_csv, with_empty_texts
 from policy_engine.engines.engine import (
     FIRST_ROWS,
@@ -50,6 +52,7 @@ from policy_engine.engines.reading_back import groups
 from policy_engine.engines.released_tables import output_table
 from policy_engine.engines.samples import SampleEvidence
 from policy_engine.engines.stored_buckets import measure_stored, sensitive_rows, write_buckets
+from policy_engine.engines.written_tables import read_written
 from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Partition, never
@@ -167,7 +170,7 @@ class LocalEngine:
         from policy_engine.engines.randomising.tables import count_strange  # noqa: PLC0415
 
         self._progress("verifying", 0, written.stored.rows)
-        return count_strange(self._read_stored(written), step)
+        return count_strange(read_written(written), step)
 
     def synthesise(
         self, table: pa.Table, step: Synthesise, output: Publish, seed: int, held_out: float = 0
@@ -208,7 +211,7 @@ class LocalEngine:
         )
 
         self._progress("verifying", 0, written.stored.rows)
-        output = self._read_stored(written)
+        output = read_written(written)
         state = written.made_here().engine_state
         cells = foreign_cells(output, state.learnt, step.columns)
         if state.generator is not None:
@@ -243,7 +246,7 @@ class LocalEngine:
 
     def weights(self, written: WrittenTable, step: Sample) -> Mapping[float | None, int]:
         """Read a written table back, and return its rows by weight, None for what is none."""
-        column = self._read_stored(written).column(step.weight_column).combine_chunks()
+        column = read_written(written).column(step.weight_column).combine_chunks()
         try:
             return Counter(column.cast(pa.float64()).to_pylist())
         except pa.ArrowInvalid:
@@ -255,7 +258,7 @@ class LocalEngine:
         """Read a written table back as a sample, of an input `table` if one is given."""
         from policy_engine.engines.masking import kept_values  # noqa: PLC0415 (compiled)
 
-        return kept_values.compare_sampled(self._read_stored(written), plan, table)
+        return kept_values.compare_sampled(read_written(written), plan, table)
 
     def row_number(self, table: pa.Table) -> int:
         """Return how many rows a table has."""
@@ -268,7 +271,7 @@ class LocalEngine:
         have them more often."""
         from policy_engine.engines.masking import kept_values  # noqa: PLC0415 (compiled)
 
-        output = self._read_stored(written)
+        output = read_written(written)
         if not {*names} <= {*output.column_names}:
             output = sensitive_rows(written)
         return kept_values.strange_rows(table, output, names, present)
@@ -289,7 +292,7 @@ class LocalEngine:
         from policy_engine.engines.masking import kept_types, kept_values  # noqa: PLC0415
 
         before, after = (
-            kept_values.stored_types(one.schema) for one in (table, self._read_stored(written))
+            kept_values.stored_types(one.schema) for one in (table, read_written(written))
         )
         if written.stored.location != MEMORY and is_in_buckets(Path(written.stored.location)):
             after |= kept_values.stored_types(sensitive_rows(written).schema)
@@ -317,7 +320,7 @@ class LocalEngine:
         from policy_engine.engines.masking.whole_tables import look_at_table  # noqa: PLC0415
 
         step = step.with_matrices(self._matrices)
-        written = self._read_stored(output)
+        written = read_written(output)
         return look_at_table(table, step, self.taxonomies, written, unmasked)
 
     def released_rows(self, table: pa.Table, step: Anonymize, output: Publish) -> LeftRows:
@@ -453,7 +456,8 @@ class LocalEngine:
         return EarlyStop(seconds=self._time_limit, stage=grouping.stage, left=grouping.open)
 
     def write(self, anonymized: AnonymizedTable, destination: Path | str | None) -> WrittenTable:
-        """Write a table to a file that does not exist yet, or keep it in memory.
+        """Write a table to a file that does not exist yet, or keep it in memory: also one that was
+        read back from a database.
 
         Raises OutputError (O002) where the format cannot hold what is masked, or made up.
         """
@@ -468,6 +472,9 @@ class LocalEngine:
         if destination is None:
             in_memory = tables.infer_types(table)
             stored = StoredData(MEMORY, tables.table_digest(in_memory), table.num_rows)
+        elif is_database(destination):
+            in_memory = write_database_table(table, destination)
+            stored = StoredData(MEMORY, rows_digest(in_memory), table.num_rows)
         else:
             tables.write_table(table, Path(destination))
             stored = StoredData.from_file(Path(destination), table.num_rows)
@@ -477,6 +484,8 @@ class LocalEngine:
     def write_again(self, written: WrittenTable, destination: Path | str) -> WrittenTable:
         """Write a table that was written, or is in memory, to a file as well."""
         again = self.write(written.made_here(), destination)
+        if is_database(destination):
+            return again
         return replace(again, table=written.table, tables=written.tables)
 
     def columns(self, written: WrittenTable) -> tuple[str, ...]:
@@ -494,7 +503,7 @@ class LocalEngine:
         columns."""
         from policy_engine.engines.counting_uniques import unique_rows  # noqa: PLC0415 (as used)
 
-        rows = self._read_stored(table) if isinstance(table, WrittenTable) else table
+        rows = read_written(table) if isinstance(table, WrittenTable) else table
         return unique_rows(rows, sets)
 
     def measure(self, written: WrittenTable, step: Anonymize) -> TableMeasurements:
@@ -521,16 +530,8 @@ class LocalEngine:
         """
         from policy_engine.engines.masking.whole_tables import judge_table  # noqa: PLC0415
 
-        table, step = self._read_stored(written), step.with_matrices(self._matrices)
+        table, step = read_written(written), step.with_matrices(self._matrices)
         return judge_table(table, step, written.evidence, self.taxonomies)
-
-    def _read_stored(self, written: WrittenTable) -> pa.Table:
-        if written.stored.location == MEMORY:
-            return written.table
-        location = Path(written.stored.location)
-        if is_in_buckets(location):
-            location = table_paths(location)[QUASI_IDENTIFIERS]
-        return tables.read_table(location)
 
     def group(self, written: WrittenTable, step: Anonymize) -> Groups:
         """Read a written table back and group its rows into classes.
@@ -547,7 +548,7 @@ class LocalEngine:
     ) -> "tuple[Groups, pa.Table, Unmoved | None]":
         stored = written.stored
         self._progress("verifying", 0, stored.rows)
-        table = self._read_stored(written)
+        table = read_written(written)
         if table.num_rows == 0:
             raise DataError.of("R001", "The output has no rows.", source=stored.location)
         moves = None

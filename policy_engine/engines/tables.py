@@ -1,4 +1,4 @@
-"""Read files into Arrow tables, and write them: CSV, CSV.gz, Parquet, and numpy's arrays."""
+"""Read files into Arrow tables, and write them: CSV, Parquet, Arrow, JSON lines, numpy's arrays."""
 
 import csv
 import gzip
@@ -26,9 +26,10 @@ from policy_engine.data.table_files import (
     read_format,
     unreadable_file,
 )
-from policy_engine.data.typed_files import read_typed
+from policy_engine.data.typed_files import ARROW, JSON_LINES, read_typed
 from policy_engine.engines.array_files import read_arrays, write_arrays
 from policy_engine.engines.arrays import is_text
+from policy_engine.engines.arrow_files import write_arrow
 from policy_engine.engines.csv_files import one_decimal, read_csv, row_error, write_csv
 from policy_engine.engines.field_marks import (
     CELL_TEXT,
@@ -37,6 +38,7 @@ from policy_engine.engines.field_marks import (
     is_untyped,
     untyped_field,
 )
+from policy_engine.engines.json_lines import write_json_lines
 from policy_engine.engines.masking.cells import fitting_decimals
 from policy_engine.engines.number_lists import is_array_of_numbers, plain_list_type
 from policy_engine.engines.plain_floats import holds_floats, plain_floats
@@ -161,8 +163,14 @@ def write_to(file: IO[bytes], table: pa.Table, kind: Format) -> None:
     if kind == "parquet":
         pq.write_table(infer_types(table), file, compression="zstd")
         return
+    if kind in ARROW:
+        write_arrow(file, infer_types(table))
+        return
     if kind in ARRAY_FORMATS:
         write_arrays(file, infer_types(table), kind)
+        return
+    if kind in JSON_LINES:
+        write_json_lines(file, table)
         return
     check_writable([field.name for field in table.schema if pa.types.is_nested(field.type)])
     if kind == "csv.gz":

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from applying import asking
 from building import ANALYST, DATASET, OUTPUT, modules_loaded_by
 from building import policy as text_of
 from typer.testing import CliRunner
@@ -133,6 +134,19 @@ def test_plan_shows_the_steps_and_writes_nothing(run, people):
     assert "phone" in result.output
     assert "6 of 6 rows are unique on age and city before they are generalised" in result.output
     assert sorted(people.rglob("*")) == before
+
+
+def test_plan_previews_what_leaving_rows_out_gains(run):
+    Path("rows.csv").write_text(
+        "age,pay\n" + "".join(f"{20 + row},{row % 3}\n" for row in range(9)) + "29,9000\n"
+    )
+    asked = asking(method="k-anonymity", k=3, quasi=["age", "pay"], maxSuppression=0.1)
+    Path("outlier.jsonld").write_text(asked)
+    arguments = ["plan", "outlier.jsonld", "--data", f"{DATASET}=rows.csv"]
+    assert "suppression: 1 of 10 rows would be left out: loss" in run(*arguments).output
+    found = json.loads(run(*arguments, "--format", "json").stdout)["left_out_rows"]
+    assert (found["rows"], found["suppressed"]) == (10, 1)
+    assert found["gain"]["suppressing"] < found["gain"]["without"]
 
 
 def test_plan_takes_another_value_of_a_parameter(run):

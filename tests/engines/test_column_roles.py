@@ -47,10 +47,32 @@ def proposed(name, values):
         ("result_lat", [45 + n % 90 / 100 for n in range(600)], "quasi-identifier"),
         ("number_diagnoses", [n % 16 for n in range(600)], "other"),
         ("loan_status", ["paid", "due"] * 50, "sensitive"),
+        ("party", ["left", "right", "green"] * 50, "sensitive"),
+        ("party", [f"Surname{n % 40:c<3}" for n in range(600)], "other"),
+        ("фамилия", ["Иванов", "Петров", "Сидоров", "Попов"] * 50, "identifier"),
+        ("نام اسم", ["a", "b", "c", "d"] * 50, "identifier"),
+        ("नाम", ["a", "b", "c", "d"] * 50, "identifier"),
+        ("ชื่อ", ["a", "b", "c", "d"] * 50, "identifier"),
+        ("Soyad\u0131", ["Kaya", "Demir", "Celik", "Sahin"] * 50, "identifier"),
+        ("Επώνυμο", ["a", "b", "c", "d"] * 50, "identifier"),
     ],
 )
 def test_role_is_told_by_name_and_values(name, values, role):
     assert proposed(name, values).role.value == role
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_doubtful"),
+    [
+        ("party", [f"Surname{n % 40}" for n in range(600)], True),
+        ("անուն", ["Արամ", "Անի"] * 50, True),
+        ("xyzzy", ["Ann", "Ben", "Cid", "Dan", "Eve"] * 3, True),
+        ("xyzzy", ["a", "b", "c", "d", "e"] * 30, False),
+        ("xyzzy", ["yes", "no", "maybe"] * 3, False),
+    ],
+)
+def test_texts_that_may_be_names_are_doubtful(name, values, is_doubtful):
+    assert proposed(name, values).is_doubtful == is_doubtful
 
 
 def test_a_number_of_somebody_with_several_rows_tells_persons_apart():

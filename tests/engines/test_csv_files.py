@@ -213,3 +213,26 @@ def test_a_file_that_mixes_encodings_is_refused(tmp_path):
 def test_a_name_with_semicolons_is_read_back_as_one(tmp_path):
     write_table(pa.table({"a;b": ["1;2"]}), tmp_path / "data.csv")
     assert read_table(tmp_path / "data.csv").to_pydict() == {"a;b": ["1;2"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'name,inch,town\na,"5"",x\nb,"6"",y\n',
+        'name,inch,town\na,""",x\nb,""",y\n',
+        'name,inch\na,"""\nb,"""\n',
+        'inch\n"x"""\n"5""\n"""\n',
+    ],
+)
+def test_rows_that_a_lost_quote_joins_are_refused(tmp_path, text):
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with pytest.raises(DataError) as caught:
+        read_table(path)
+    assert caught.value.code == "C010"
+
+
+def test_cells_of_several_lines_with_quotes_are_read(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text('a,b,c\n1,"""Hi"", he said.\n""Bye"", she said.",2\n')
+    assert read_table(path).column("b").to_pylist() == ['"Hi", he said.\n"Bye", she said.']

@@ -2,7 +2,6 @@
 knows."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +14,9 @@ from policy_engine.audits.disclosure.settings import (
 )
 from policy_engine.audits.disclosure.simulation import simulations
 from policy_engine.audits.utility.categories import Transitions
-from policy_engine.data.catalog import MEMORY
-from policy_engine.engines import tables
 from policy_engine.engines.engine import Engine, Progress, WrittenTable, silent
 from policy_engine.engines.identifiers import check_apart
+from policy_engine.engines.written_tables import read_written
 from policy_engine.errors import DataError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.attribute_inference import AttributeInference
@@ -53,7 +51,7 @@ def measure_disclosures(
     if written.rows_before is None:
         message = "The policy bounds what an intruder finds, and the output does not show whose "
         raise DataError.of("V006", f"{message}row each is.", _HINT)
-    released = _read(written)
+    released = read_written(written)
     check_apart(released, plan.require_anonymize().columns.pseudonymize)
     drawn = {
         one.masking.name: Transitions(one.categories, one.matrix)
@@ -84,12 +82,6 @@ def measure_disclosures(
 
 
 _HINT = "Give the input as well, and the key if there was one: data={IRI: PATH}."
-
-
-def _read(written: WrittenTable) -> "pa.Table":
-    if written.stored.location == MEMORY:
-        return written.table
-    return tables.read_table(Path(written.stored.location))
 
 
 def _two_files(

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,11 @@ from policy_engine.audits.generative.reading import ReadMaterial
 from policy_engine.audits.generative.released_material import coded_release
 from policy_engine.audits.generative.result import GenerativeAttack, GenerativeAudit
 from policy_engine.audits.generative.settings import GenerativeSettings
-from policy_engine.data.catalog import MEMORY
-from policy_engine.engines import tables
 from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.engine import WrittenTable
 from policy_engine.engines.synthesising.equal_cells import rows_of
 from policy_engine.engines.synthesising.tables import SyntheticSource
+from policy_engine.engines.written_tables import read_written
 from policy_engine.errors import AuditError, format_count
 from policy_engine.kernels.components import components, first_numbers
 from policy_engine.kernels.estimates import Estimate, NotApplicable
@@ -76,16 +74,10 @@ def _attacked(plan: Plan, step: SyntheticAuditStep, written: WrittenTable) -> Re
     source: SyntheticSource = written.made_here().engine_state
     attacks, unit = step.method.attacks_run, plan.unit
     has_references = bool(_BY_REFERENCES & {*attacks})
-    read = _material(source, _read(written), unit, has_references=has_references)
+    read = _material(source, read_written(written), unit, has_references=has_references)
     _check_references(attacks, read)
     _check_breakable(step.method.bounds, read)
     return read
-
-
-def _read(written: WrittenTable) -> pa.Table:
-    if written.stored.location == MEMORY:
-        return written.table
-    return tables.read_table(Path(written.stored.location))
 
 
 def _material(

@@ -5,7 +5,9 @@ from pathlib import Path
 
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE, Catalog, parse_location
+from policy_engine.data.places.database_outputs import output_place
 from policy_engine.data.places.patterns import files_at
+from policy_engine.data.places.spelling import DATABASE_FILES, is_database, redacted, scheme
 from policy_engine.data.storage import Location, write_errors
 from policy_engine.data.table_files import (
     FORMATS,
@@ -35,6 +37,8 @@ def destination(output: Location, asset: str, like: str, *, as_folder: bool = Fa
             return output
         message = f"The output {str(output)!r} is a table, which only the Spark engine writes."
         raise OutputError.of("O002", message, 'Give engine="spark", or a file.')
+    if is_database(output):
+        return _database_destination(output, is_spark=as_folder)
     if as_folder:
         check_spark_format(str(output))
     with write_errors(output):
@@ -49,13 +53,29 @@ def destination(output: Location, asset: str, like: str, *, as_folder: bool = Fa
     return storage.join(output, f"{local_name(asset)}.{kind}")
 
 
+def _database_destination(output: str, *, is_spark: bool) -> Location:
+    """Return the place of an output in a database. Raises OutputError (O002) for one that is only
+    read, and for an engine that writes to none."""
+    kinds = join_names(DATABASE_FILES)
+    if scheme(output) not in DATABASE_FILES:
+        message = (
+            f"No release is written to {redacted(output)!r}. Databases for releases are {kinds}."
+        )
+        raise OutputError.of("O002", message, "Write a file of DuckDB, and copy its table.")
+    if is_spark:
+        message = f"The Spark engine does not write to {output!r}."
+        raise OutputError.of("O002", message, "Use the local engine, or a table of its catalog.")
+    output_place(output)
+    return output
+
+
 def model_destination(output: Location, asset: str) -> Location:
     """Return the folder for a model: inside the given one, named after the asset.
 
     Raises OutputError (O002) if a folder cannot be there.
     """
-    name = storage.name(output)
-    if str(output).startswith(TABLE) or storage.is_remote(output) or Path(name).suffix:
+    name, is_elsewhere = storage.name(output), storage.is_remote(output) or is_database(output)
+    if str(output).startswith(TABLE) or is_elsewhere or Path(name).suffix:
         message = f"A model must be released into a local folder. Given: {str(output)!r}."
         raise OutputError.of("O002", message, "Give the path of a folder.")
     return storage.join(output, local_name(asset))
@@ -68,8 +88,8 @@ def bucket_destination(output: Location, asset: str, like: str) -> Location:
     the asset in the format of the input (`like`; CSV for tables in memory). Raises DataError (C004)
     for an unknown suffix, OutputError (O002) for a table of a catalog or another machine.
     """
-    name = storage.name(output)
-    if str(output).startswith(TABLE) or storage.is_remote(output):
+    name, is_elsewhere = storage.name(output), storage.is_remote(output) or is_database(output)
+    if str(output).startswith(TABLE) or is_elsewhere:
         message = f"A release by buckets is written into a local folder. Given: {str(output)!r}."
         raise OutputError.of("O002", message, "Give the path of a folder.")
     if match_format(name, FORMATS):

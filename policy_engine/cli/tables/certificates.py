@@ -131,11 +131,18 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
         yield f"  certainty penalty of {escape(name)}", f"{loss:.4f}"
     if certificate.approximated:
         yield "first cut at quantiles", escape(", ".join(certificate.approximated))
-    if certificate.ended:
-        yield "ended by its time limit", escape(str(certificate.ended))
+    yield from _search_rows(certificate)
     if utility.perturbed:
         yield "perturbed, loss not seen in cells", escape(", ".join(utility.perturbed))
     yield "discernability", f"{utility.discernability:,}"
+
+
+def _search_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Yield what the search for classes left out, of rows and of itself."""
+    if certificate.lowered_loss:
+        yield "loss lowered by leaving rows out", str(certificate.lowered_loss)
+    if certificate.ended:
+        yield "ended by its time limit", escape(str(certificate.ended))
 
 
 def _unique_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:

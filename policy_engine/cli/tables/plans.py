@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from policy_engine.audits.disclosure.unique_rows import UniqueRows
     from policy_engine.plan.effort import Effort
     from policy_engine.release.cost import Cost
+    from policy_engine.release.left_out_rows import LeftOutRows
 
 
 def plan_table(plan: Plan) -> Table:
@@ -213,6 +214,13 @@ def search_line(effort: "Effort | NotApplicable") -> str:
     if isinstance(effort, NotApplicable):
         return effort.reason
     return f"The search is over {effort}{' It may take long.' if effort.is_long else ''}"
+
+
+def left_out_line(rows: "LeftOutRows | NotApplicable") -> str:
+    """Return how many rows would be left out of classes, and what that would gain, in a line."""
+    if isinstance(rows, NotApplicable):
+        return f"Rows to leave out were not counted: {rows.reason}"
+    return f"suppression: {rows}"
 
 
 def unique_lines(figures: "UniqueRows | NotApplicable | None") -> Iterator[str]:

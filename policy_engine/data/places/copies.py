@@ -55,6 +55,16 @@ def copying() -> Iterator[Callable[..., Path]]:
             _ORIGINS.reset(token)
 
 
+@contextmanager
+def called(path: Path, place: str) -> Iterator[None]:
+    """Have records call a file by the place that it is for, within the block."""
+    token = _ORIGINS.set({**_ORIGINS.get(), str(path): place})
+    try:
+        yield
+    finally:
+        _ORIGINS.reset(token)
+
+
 def origin_of(location: str) -> str:
     """Return the place of which a location is a copy, as it may be shown; else the location."""
     return _ORIGINS.get().get(location, location)

@@ -20,12 +20,13 @@ from policy_engine.errors import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ALONE: dict[str, Any] = {
+ALONE: dict[str, Any] = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
-"""A view in a file reads that file, whatever it says: no other one, and no other machine."""
+"""How a file is opened: a view in it reads that file, whatever it says, no other one and no other
+machine."""
 _EXACT = 2**53
 """Up to it, every integer is a float."""
 
@@ -56,15 +57,14 @@ def read_duckdb(place: str) -> "pa.Table":
     if not path.is_file():
         raise missing_database(place, str(path))
     try:
-        with duckdb.connect(str(path), read_only=True, config=_ALONE) as database:
+        with duckdb.connect(str(path), read_only=True, config=ALONE) as database:
             database.execute("SET TimeZone = 'UTC'")
             names = database.execute(
                 "SELECT table_schema, table_name FROM information_schema.tables "
                 "WHERE table_catalog = current_database()"
             ).fetchall()
             table = chosen_table(wanted, [TableName(*one) for one in names], place)
-            rows = database.sql(f"SELECT * FROM {table.quoted}")  # noqa: S608 (quoted)
-            return ordered(rows.to_arrow_table())
+            return ordered(read_duckdb_table(database, table))
     except duckdb.PermissionException:
         message = f"The view {wanted!r} reads something else than this file."
         raise DataError.of("C019", message, "Make it a table.", place) from None
@@ -74,6 +74,12 @@ def read_duckdb(place: str) -> "pa.Table":
     except duckdb.Error as error:
         message = f"DuckDB cannot read {wanted!r} ({type(error).__name__})."
         raise DataError.of("C003", message, source=place) from None
+
+
+def read_duckdb_table(database: Any, table: TableName) -> "pa.Table":
+    """Return the rows of a table or view, in the order in which a table has them."""
+    rows: pa.Table = database.sql(f"SELECT * FROM {table.quoted}").to_arrow_table()  # noqa: S608
+    return rows
 
 
 def read_sqlite(place: str) -> "pa.Table":
@@ -92,10 +98,18 @@ def read_sqlite(place: str) -> "pa.Table":
             "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
         )
         table = chosen_table(wanted, [TableName("", one) for (one,) in names], place)
-        cursor = database.execute(f"SELECT * FROM {quoted(table.name)}")  # noqa: S608 (quoted)
-        columns = [one[0] for one in cursor.description]
-        rows = cursor.fetchall()
-    return ordered(_sqlite_table(columns, rows, place))
+        return ordered(read_sqlite_table(database, table.name, place))
+
+
+def read_sqlite_table(
+    database: sqlite3.Connection, name: str, place: str, order: str = ""
+) -> "pa.Table":
+    """Return the rows of a table or view, in an `order` if one is given. Raises as `read_sqlite`
+    does, and sqlite3.Error."""
+    by = f" ORDER BY {order}" if order else ""
+    cursor = database.execute(f"SELECT * FROM {quoted(name)}{by}")  # noqa: S608 (quoted)
+    columns = [one[0] for one in cursor.description]
+    return _sqlite_table(columns, cursor.fetchall(), place)
 
 
 @contextmanager

@@ -21,6 +21,11 @@ def is_database(source: object) -> TypeGuard[str]:
     return isinstance(source, str) and _DATABASE.match(source) is not None
 
 
+def is_output_database(source: object) -> TypeGuard[str]:
+    """Tell whether a text names a table in a file of a database, which a release may be."""
+    return is_database(source) and scheme(source) in DATABASE_FILES
+
+
 def is_place(source: object) -> TypeGuard[str]:
     """Tell whether a text names a table of a database, or is a URL; a Path is always a path."""
     if is_database(source):

@@ -142,6 +142,15 @@ def decoded(text: str | bytes, source: str, limits: Limits) -> str:
         raise PolicyError(Problem("J004", message, "", place), source=source) from None
 
 
+def line_starts(text: str) -> list[int]:
+    """Return the offsets at which the lines of a text begin, as editors count them: after a line
+    feed, a carriage return, or both. Other separators of Unicode are letters of a line."""
+    return [0, *(match.end() for match in _LINE_ENDS.finditer(text))]
+
+
+_LINE_ENDS = re.compile(r"\r\n?|\n")
+
+
 def place_of(lines: list[int], offset: int, pointer: str = "") -> Place:
     """Return the place of an offset in a text whose lines begin at the offsets given."""
     line = bisect.bisect_right(lines, offset)
@@ -158,7 +167,7 @@ class _Reader:
         self.values: dict[str, int] = {}
         self.keys: dict[str, int] = {}
         self.problems: list[Problem] = []
-        self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self.lines = line_starts(text)
         self.position = 0
         self.last_closed = -1
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.syntax.json_text import MAX_DIGITS, decoded, escape, place_of
+from policy_engine.policy.syntax.json_text import MAX_DIGITS, decoded, escape, line_starts, place_of
 from policy_engine.policy.syntax.limits import MAX_PROBLEMS, Limits
 from policy_engine.policy.xsd.values import read_float
 
@@ -99,7 +99,7 @@ class _Reader:
 
     def __init__(self, text: str, source: str, limits: Limits) -> None:
         self.text, self.source, self.limits = text, source, limits
-        self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self.lines = line_starts(text)
         self.values = 0
         self.problems: list[Problem] = []
 
@@ -176,7 +176,8 @@ class _Reader:
         return members
 
     def _fail(self, message: str, mark: Any = None, code: str = "J001") -> NoReturn:
-        place = Place("", mark.line + 1, mark.column + 1) if mark else Place()
+        # A mark's own line also counts separators of Unicode, at which editors begin none.
+        place = place_of(self.lines, min(mark.index, len(self.text))) if mark else Place()
         raise PolicyError(Problem(code, message, "", place), source=self.source)
 
 

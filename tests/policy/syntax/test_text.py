@@ -252,3 +252,11 @@ def test_key_is_read_with_blanks_around_it_however_it_is_written(key):
     document = read_json(text)
     assert document.value == {key: "x"}
     assert document.place(f"/{escape(key)}", of_key=True).column == 4
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_those_of_editors(end):
+    with pytest.raises(PolicyError) as caught:
+        read_json(f'{{{end}"a": "\u0085\u2028",{end}"b": ?}}')
+    place = caught.value.problems[0].place
+    assert (place.line, place.column) == (3, 6)

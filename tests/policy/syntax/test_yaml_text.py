@@ -82,3 +82,10 @@ def test_key_that_appears_twice_is_a_problem():
     [problem] = read_yaml("k: 1\nl: 2\nk: 3", "", DEFAULT_LIMITS).problems
     assert (problem.code, problem.place.line) == ("J002", 3)
     assert "first in line 1" in problem.message
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_problem_is_at_the_line_that_editors_show(end):
+    with pytest.raises(PolicyError) as caught:
+        read_yaml(f'a: "\u2028\u2029x"{end}b: [1{end}c: }}', "", DEFAULT_LIMITS)
+    assert caught.value.problems[0].place.line == 3

@@ -1,10 +1,9 @@
 """What is wrong with a text in the short form, each problem with its place and perhaps a fix."""
 
-import re
 from collections.abc import Iterable
 
 from policy_engine.errors import Fix, Problem, did_you_mean, join_names, nearest
-from policy_engine.policy.syntax.json_text import place_of
+from policy_engine.policy.syntax.json_text import line_starts, place_of
 from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 from policy_engine.policy.syntax.yaml_text import YamlPart
 
@@ -16,7 +15,7 @@ class TextProblems:
     """Collects problems of one text."""
 
     def __init__(self, text: str) -> None:
-        self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self.lines = line_starts(text)
         self.items: list[Problem] = []
 
     def add(
