@@ -19,7 +19,7 @@ from policy_engine.errors import DataError
 from policy_engine.kernels import full_domain, grid, mondrian, polish
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.diversity import histogram
-from policy_engine.kernels.grouping import classes_of, distinct, first_rows
+from policy_engine.kernels.grouping import classes_of, distinct, first_rows, sorted_order
 from policy_engine.kernels.layout import SensitiveRows
 from policy_engine.kernels.mondrian import Partition, never
 from policy_engine.plan.steps import Anonymize, CellStyle
@@ -371,10 +371,8 @@ def _group_recoded(
 
 def sort_within_classes(prepared: PreparedTable, classes: Partition) -> Partition:
     """Order the rows of each class by the released values, so that input order leaves no trace."""
-    released_codes = [codes for column in prepared.kept.values() for codes in column]
-    if not released_codes:
+    ranks = [column[classes.order] for column in prepared.kept.values()]
+    if not ranks:
         return classes
     leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
-    keys = [column[classes.order] for column in reversed(released_codes)]
-    order = classes.order[np.lexsort(np.stack([*keys, leaf]))]
-    return Partition(order, classes.starts)
+    return Partition(classes.order[sorted_order([leaf, *ranks])], classes.starts)

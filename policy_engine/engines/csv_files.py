@@ -29,19 +29,17 @@ from policy_engine.data.csv_reading import (
 from policy_engine.data.table_files import file_format, read_format
 from policy_engine.data.text_encodings import UTF_8, WESTERN
 from policy_engine.engines.arrays import constant, from_texts, is_text
+from policy_engine.engines.csv_cells import ColumnCells, quoted_name
 from policy_engine.engines.csv_quotes import QUOTES_HINT, checked_quotes
 from policy_engine.engines.field_marks import CELL_TEXT, is_masked, untyped_field
 from policy_engine.engines.masking.cells import number_texts
-from policy_engine.errors import DataError, OutputError, PolicyEngineError
+from policy_engine.errors import DataError, PolicyEngineError
 
 _BATCH = 65_536
 _BLOCK = 8_000_000  # bytes; no row may be longer
 _ESCAPED = re.compile("[\udc80-\udcff]")
 """What a byte becomes that its encoding does not have."""
-_NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$|^$')
 _MARKS = re.compile("[;\t]")
-_MAY_NEED_QUOTES = r'[",\r\n]|^[\x00-\x20]|[\x00-\x20]$|[^\x00-\x7f]|^$'
-"""What Arrow can tell of it: to its expressions, blanks are those of ASCII."""
 
 
 def read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
@@ -52,7 +50,7 @@ def read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     those of whole cells, and as `csv_format` does.
     """
     form = _whole_format(path)
-    _check_quotes(path, form)
+    is_plain = _check_quotes(path, form)
     header = _header(path, form)
     names = columns or header
     packing = "gzip" if file_format(path) == "csv.gz" else None
@@ -61,7 +59,7 @@ def read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
         read_options=pacsv.ReadOptions(block_size=_BLOCK, encoding=form.encoding),
         parse_options=pacsv.ParseOptions(
             delimiter=form.delimiter,
-            newlines_in_values=True,
+            newlines_in_values=not is_plain,  # which is sooner read
             ignore_empty_lines=len(header) > 1,
         ),
         convert_options=pacsv.ConvertOptions(
@@ -71,7 +69,8 @@ def read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
             strings_can_be_null=True,
         ),
     )
-    _check_swallowed(table, form, len(header), path)
+    if not is_plain:
+        _check_swallowed(table, form, len(header), path)
     if form.decimal != ".":
         table = _with_points(table, form, path)
     return table.cast(pa.schema([untyped_field(name) for name in names]))
@@ -154,10 +153,13 @@ def _points(name: str, texts: list[str], form: CsvFormat, path: Path) -> list[st
     return None
 
 
-def _check_quotes(path: Path, form: CsvFormat) -> None:
-    """Refuse a file in which quotes are not those of whole cells: rows could be swallowed."""
-    for _ in checked_quotes(_utf_8_chunks(path, form.encoding), form.delimiter, str(path)):
-        pass
+def _check_quotes(path: Path, form: CsvFormat) -> bool:
+    """Refuse a file in which quotes are not those of whole cells: rows could be swallowed. Return
+    whether rows end at line feeds, and all line feeds end one."""
+    chunks, is_plain = _utf_8_chunks(path, form.encoding), True
+    for chunk in checked_quotes(chunks, form.delimiter, str(path)):
+        is_plain = is_plain and b'"' not in chunk and b"\r" not in chunk
+    return is_plain
 
 
 def _check_swallowed(table: pa.Table, form: CsvFormat, width: int, path: Path) -> None:
@@ -233,56 +235,29 @@ def _undecodable_line(path: Path, encoding: str) -> int:
 
 
 def write_csv(table: pa.Table, file: Any) -> None:
-    """Write RFC 4180 CSV, quoting only where needed (Arrow's own writer quotes every text)."""
+    """Write RFC 4180 CSV, quoting only where needed (Arrow's own writer quotes every text).
+
+    Raises OutputError (O002) where cells have no text.
+    """
     file.write(",".join(map(_quote_name, table.column_names)).encode() + b"\n")
-    missing = '""' if table.num_columns == 1 else ""
+    last, missing = table.num_columns - 1, '""' if table.num_columns == 1 else ""
     for place, field in enumerate(table.schema):
         if is_masked(field) and not is_text(field.type):
             # The type of a decimal may add trailing zeros, unlike other numbers.
             texts = number_texts(table.column(place))
             table = table.set_column(place, field.name, texts)
+    cells = [
+        ColumnCells(name, column, end="," if place < last else "\n", missing=missing)
+        for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True))
+    ]
     for batch in table.to_batches(max_chunksize=_BATCH):
-        columns = [
-            _csv_text(name, column, missing)
-            for name, column in zip(batch.schema.names, batch.columns, strict=True)
-        ]
+        parts = [one.of(part) for one, part in zip(cells, batch.columns, strict=True)]
         if len(batch):
-            last = pc.binary_join_element_wise(columns[-1], constant("\n"), constant(""))
-            lines = pc.binary_join_element_wise(*columns[:-1], last, constant(","))
+            lines = pc.binary_join_element_wise(*parts, constant(""))
             file.write(lines.buffers()[2])
-
-
-def _csv_text(name: str, column: pa.Array, missing: str) -> pa.Array:
-    """Return the cells of a column as they are written, quoted where they need it.
-
-    Raises OutputError (O002) where they have no text.
-    """
-    try:
-        if not pa.types.is_dictionary(column.type):
-            texts = _quoted(column.cast(pa.string()))
-        elif len(column.dictionary) <= len(column):
-            texts = _quoted(column.dictionary.cast(pa.string())).take(column.indices)
-        else:  # batches share a dictionary, which is quoted once for each of them
-            texts = _quoted(column.dictionary.take(column.indices).cast(pa.string()))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        message = f"A CSV file cannot hold all values of {name!r}: {column.type} is not all text."
-        raise OutputError.of("O002", message, "Write Parquet.") from None
-    return pc.fill_null(texts, constant(missing))
-
-
-def _quoted(texts: pa.Array) -> pa.Array:
-    suspects = pc.match_substring_regex(texts, _MAY_NEED_QUOTES)
-    distinct = texts.filter(suspects).dictionary_encode()
-    if not len(distinct):
-        return texts
-    quoted = from_texts([_quote_cell(text) for text in distinct.dictionary.to_pylist()])
-    return pc.replace_with_mask(texts, suspects, quoted.take(distinct.indices))
-
-
-def _quote_cell(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
 def _quote_name(name: str) -> str:
     """Return a name in the header, where marks without quotes could be what separates cells."""
-    return f'"{name}"' if _quote_cell(name) == name and _MARKS.search(name) else _quote_cell(name)
+    quoted = quoted_name(name)
+    return f'"{name}"' if quoted == name and _MARKS.search(name) else quoted

@@ -63,8 +63,8 @@ class _QuoteCheck:
             text = text.removeprefix(_BOM)
         if b'"' in text:
             self._check(np.frombuffer(text, np.uint8), text)
-        self._newlines += text.count(b"\n")
-        self._returns += text.count(b"\r")
+        self._newlines += _count(text, _NEWLINE)
+        self._returns += _count(text, _RETURN)
 
     def end(self) -> None:
         """Check that no cell is open."""
@@ -83,9 +83,9 @@ class _QuoteCheck:
             place = min([*wrong_before[:1], *wrong_after[:1]])
             message = _AFTER if place in wrong_after[:1] else _WITHIN
             self._fail(message, self._line(read[:place]))
-        if len(opening):
-            self._opened = self._line(read[: opening[-1]])
         self._quotes += len(places)
+        if len(opening) and self._quotes % 2:
+            self._opened = self._line(read[: opening[-1]])
 
     def _without_blanks(
         self, text: npt.NDArray[np.uint8], closing: npt.NDArray[np.intp]
@@ -103,5 +103,11 @@ class _QuoteCheck:
 
     def _line(self, read: bytes) -> int:
         """Return the number of the line that what was read ends in."""
-        newlines = self._newlines + read.count(b"\n")
-        return 1 + max(newlines, self._returns + read.count(b"\r"))
+        newlines = self._newlines + _count(read, _NEWLINE)
+        return 1 + max(newlines, self._returns + _count(read, _RETURN))
+
+
+def _count(text: bytes, byte: int) -> int:
+    """Return how often a byte occurs, which numpy counts sooner where that is often."""
+    is_there = bytes([byte]) in text
+    return int(np.count_nonzero(np.frombuffer(text, np.uint8) == byte)) if is_there else 0

@@ -52,7 +52,7 @@ from policy_engine.engines.reading_back import groups
 from policy_engine.engines.released_tables import output_table
 from policy_engine.engines.samples import SampleEvidence
 from policy_engine.engines.stored_buckets import measure_stored, sensitive_rows, write_buckets
-from policy_engine.engines.written_tables import read_written
+from policy_engine.engines.written_tables import OutputReader
 from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Partition, never
@@ -86,8 +86,9 @@ class LocalEngine:
     seconds and takes the best result by then.
 
     Between calls it keeps the table that it encoded last, since exploring forms classes of one
-    table under many settings. No result depends on that: the same columns of the same table, in the
-    same roles, are always encoded alike.
+    table under many settings, and the output that it read back last, of which several things are
+    measured. No result depends on that: the same columns of the same table, in the same roles, are
+    always encoded alike, and a file that was written since is read again.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class LocalEngine:
         self._key, self._salt = key, salt or new_salt()
         self._time_limit = time_limit
         self._prepared: tuple[pa.Table, str, pa.Table, PreparedTable] | None = None
+        self._outputs = OutputReader()
 
     @property
     def session(self) -> None:
@@ -170,7 +172,7 @@ class LocalEngine:
         from policy_engine.engines.randomising.tables import count_strange  # noqa: PLC0415
 
         self._progress("verifying", 0, written.stored.rows)
-        return count_strange(read_written(written), step)
+        return count_strange(self._outputs.read(written), step)
 
     def synthesise(
         self, table: pa.Table, step: Synthesise, output: Publish, seed: int, held_out: float = 0
@@ -211,7 +213,7 @@ class LocalEngine:
         )
 
         self._progress("verifying", 0, written.stored.rows)
-        output = read_written(written)
+        output = self._outputs.read(written)
         state = written.made_here().engine_state
         cells = foreign_cells(output, state.learnt, step.columns)
         if state.generator is not None:
@@ -246,7 +248,7 @@ class LocalEngine:
 
     def weights(self, written: WrittenTable, step: Sample) -> Mapping[float | None, int]:
         """Read a written table back, and return its rows by weight, None for what is none."""
-        column = read_written(written).column(step.weight_column).combine_chunks()
+        column = self._outputs.read(written).column(step.weight_column).combine_chunks()
         try:
             return Counter(column.cast(pa.float64()).to_pylist())
         except pa.ArrowInvalid:
@@ -258,7 +260,7 @@ class LocalEngine:
         """Read a written table back as a sample, of an input `table` if one is given."""
         from policy_engine.engines.masking import kept_values  # noqa: PLC0415 (compiled)
 
-        return kept_values.compare_sampled(read_written(written), plan, table)
+        return kept_values.compare_sampled(self._outputs.read(written), plan, table)
 
     def row_number(self, table: pa.Table) -> int:
         """Return how many rows a table has."""
@@ -271,7 +273,7 @@ class LocalEngine:
         have them more often."""
         from policy_engine.engines.masking import kept_values  # noqa: PLC0415 (compiled)
 
-        output = read_written(written)
+        output = self._outputs.read(written)
         if not {*names} <= {*output.column_names}:
             output = sensitive_rows(written)
         return kept_values.strange_rows(table, output, names, present)
@@ -292,7 +294,7 @@ class LocalEngine:
         from policy_engine.engines.masking import kept_types, kept_values  # noqa: PLC0415
 
         before, after = (
-            kept_values.stored_types(one.schema) for one in (table, read_written(written))
+            kept_values.stored_types(one.schema) for one in (table, self._outputs.read(written))
         )
         if written.stored.location != MEMORY and is_in_buckets(Path(written.stored.location)):
             after |= kept_values.stored_types(sensitive_rows(written).schema)
@@ -320,7 +322,7 @@ class LocalEngine:
         from policy_engine.engines.masking.whole_tables import look_at_table  # noqa: PLC0415
 
         step = step.with_matrices(self._matrices)
-        written = read_written(output)
+        written = self._outputs.read(output)
         return look_at_table(table, step, self.taxonomies, written, unmasked)
 
     def released_rows(self, table: pa.Table, step: Anonymize, output: Publish) -> LeftRows:
@@ -503,7 +505,7 @@ class LocalEngine:
         columns."""
         from policy_engine.engines.counting_uniques import unique_rows  # noqa: PLC0415 (as used)
 
-        rows = read_written(table) if isinstance(table, WrittenTable) else table
+        rows = self._outputs.read(table) if isinstance(table, WrittenTable) else table
         return unique_rows(rows, sets)
 
     def measure(self, written: WrittenTable, step: Anonymize) -> TableMeasurements:
@@ -530,7 +532,7 @@ class LocalEngine:
         """
         from policy_engine.engines.masking.whole_tables import judge_table  # noqa: PLC0415
 
-        table, step = read_written(written), step.with_matrices(self._matrices)
+        table, step = self._outputs.read(written), step.with_matrices(self._matrices)
         return judge_table(table, step, written.evidence, self.taxonomies)
 
     def group(self, written: WrittenTable, step: Anonymize) -> Groups:
@@ -548,7 +550,7 @@ class LocalEngine:
     ) -> "tuple[Groups, pa.Table, Unmoved | None]":
         stored = written.stored
         self._progress("verifying", 0, stored.rows)
-        table = read_written(written)
+        table = self._outputs.read(written)
         if table.num_rows == 0:
             raise DataError.of("R001", "The output has no rows.", source=stored.location)
         moves = None
@@ -575,8 +577,9 @@ class LocalEngine:
         return tables.infer_types(written.made_here().table)
 
     def close(self, keep: WrittenTable | None = None) -> None:  # noqa: ARG002 (it is this process's own)
-        """Drop the prepared table, which later calls could have reused."""
+        """Drop the tables that later calls could have reused."""
         self._prepared = None
+        self._outputs.forget()
 
     def _prepare(
         self, table: pa.Table, step: Anonymize, output: Publish

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,16 +32,16 @@ from policy_engine.plan.steps import Anonymize
 class PreparedTable:
     """A table with its columns encoded.
 
-    `kept` holds the codes of the columns that are released unchanged; `texts`, by which rows are
-    ordered, are those columns and the person of each row. `targets` (rows, targets) are those by
-    which classes are cut, and `label` is what a row is to have most often in its class in order to
-    stand for it, where rows do.
+    `kept` holds the ranks of what is written in the columns that are released unchanged; `texts`,
+    by which rows are ordered, are those columns and the person of each row. `targets` (rows,
+    targets) are those by which classes are cut, and `label` is what a row is to have most often in
+    its class in order to stand for it, where rows do.
     """
 
     rows: int
     quasi: Mapping[str, Generalizer]
     sensitive: Mapping[str, ColumnCodes]
-    kept: Mapping[str, list[NDArray[Any]]]
+    kept: Mapping[str, NDArray[np.integer]]
     ancestries: Mapping[str, Ancestry]
     persons: Codes | None
     texts: list[pa.ChunkedArray]
@@ -54,7 +53,7 @@ class PreparedTable:
 
         With random `words`, (rows,), those order the rows with equal quasi-identifiers.
         """
-        ranks = [codes for column in self.kept.values() for codes in column]
+        ranks = [*self.kept.values()]
         ranks += [] if self.persons is None else [self.persons]
         quasi = [generalizer.column.codes for generalizer in self.quasi.values()]
         marks = row_marks(map(unchunk, self.texts), self.rows)
@@ -97,7 +96,7 @@ def prepare(
     columns = step.columns
     table = _with_array_marks(table, unbounded_columns(step, released))
     quasi, sensitive = {}, {}
-    released_codes: dict[str, list[NDArray[Any]]] = {}
+    released_codes: dict[str, NDArray[np.integer]] = {}
     for one in columns.quasi_identifier:
         numbers = field_marks.is_untyped(table.schema.field(one.name))
         column = encode_quasi_identifier(one, table.column(one.name), numbers=numbers)
@@ -110,9 +109,9 @@ def prepare(
         sensitive[name] = _encode_column(table, name, numbers=True)
     for name in (*columns.sensitive_names, *unbounded_columns(step, released)):
         codes = (sensitive[name] if name in sensitive else _encode_column(table, name)).codes
-        released_codes[name] = [codes, text_ranks(table.column(name))]
+        released_codes[name] = _content_ranks(codes, text_ranks(table.column(name)))
     for name in columns.pseudonymize:
-        released_codes[name] = [text_ranks(table.column(name))]
+        released_codes[name] = text_ranks(table.column(name))
     return PreparedTable(
         rows=table.num_rows,
         quasi=quasi,
@@ -128,6 +127,18 @@ def prepare(
         targets=targets_in(table),
         label=_label(table, step),
     )
+
+
+def _content_ranks(codes: NDArray[np.int32], texts: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Return the ranks of every row by its value and then by its text, (rows,)."""
+    if not texts.any():
+        return codes
+    # A text has one value, and a missing one, which has rank 0, has the code of what is missing.
+    code_of_text = np.zeros(int(texts.max()) + 1, dtype=np.int32)
+    code_of_text[texts] = codes
+    rank = np.empty(len(code_of_text), dtype=np.int32)
+    rank[np.argsort(code_of_text, kind="stable")] = np.arange(len(rank), dtype=np.int32)
+    return rank[texts]
 
 
 def _with_one_dictionary(table: pa.Table, names: Sequence[str]) -> pa.Table:

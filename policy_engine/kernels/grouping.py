@@ -159,7 +159,22 @@ def classes_of(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64],
     return _numbered(row_keys(columns)[0])
 
 
-def row_keys(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], int]:
+def sorted_order(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
+    """Return the rows in the order of code columns, (rows,): by the first column, then by the next;
+    of equal rows, the first first."""
+    keys, count = row_keys(columns)
+    bits = len(keys).bit_length()
+    if count > _MOST_KEYS >> bits:
+        return np.argsort(keys, kind="stable")
+    # Numpy sorts numbers several times as fast as it finds their order, which so is a part of them.
+    keys <<= bits
+    keys |= np.arange(len(keys))
+    keys.sort()
+    keys &= (1 << bits) - 1
+    return keys
+
+
+def row_keys(columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int64], int]:
     """Return a key of each row of code columns, (rows,), and a number that all keys are below.
 
     Rows have one key if they have the same codes.
@@ -180,8 +195,11 @@ _MOST_KEYS = 2**62
 
 
 def _numbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    distinct_keys, numbers = np.unique(keys, return_inverse=True)
-    return numbers, len(distinct_keys)
+    # In a release, rows of a class follow each other: only the first of them is looked for.
+    changes = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+    starts = np.flatnonzero(changes)
+    distinct_keys, numbers = np.unique(keys[starts], return_inverse=True)
+    return np.repeat(numbers, np.diff(np.append(starts, len(keys)))), len(distinct_keys)
 
 
 def distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,6 +1,7 @@
 import pyarrow as pa
 import pytest
 
+from policy_engine.engines import written_tables
 from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import DataError
 from policy_engine.plan.inputs import Read
@@ -179,3 +180,20 @@ def test_a_table_is_never_taken_for_another_one():
     for age in range(9):  # each table may lie where the one before has lain
         found = engine.anonymize(pa.table({"age": [age, age]}), one, publish(one))
         assert found.table.to_pydict() == {"age": [str(age)] * 2}
+
+
+def test_an_output_is_read_once_for_all_that_is_measured_and_again_where_it_was_written(
+    tmp_path, monkeypatch
+):
+    one, engine, place = step(), LocalEngine(), tmp_path / "out.csv"
+    written = engine.write(engine.anonymize(pa.table(PEOPLE), one, publish(one)), place)
+    readings = []
+    read_table = written_tables.read_table
+    monkeypatch.setattr(
+        tables, "read_table", lambda *asked: readings.append(1) or read_table(*asked)
+    )
+    rows = engine.measure(written, one).rows
+    assert (rows, engine.unique_rows(written, [("age",)]), len(readings)) == (6, (0,), 1)
+    place.write_text(place.read_text() + "99,Rome\n")
+    assert (engine.measure(written, one).rows, len(readings)) == (7, 2)
+    assert engine.unique_rows(written, [("age",)]) == (1,)

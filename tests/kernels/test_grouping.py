@@ -15,6 +15,7 @@ from policy_engine.kernels.grouping import (
     exact_loss,
     first_rows,
     rounded_loss,
+    sorted_order,
     total_loss,
 )
 
@@ -194,3 +195,16 @@ def test_a_total_loss_is_rounded_once_however_the_rows_are_told_apart(pairs):
     assert total_loss(loss, rows) == float(exact)
     parts = [exact_loss(loss[part::3], rows[part::3]) for part in range(3)]
     assert rounded_loss(sum(parts)) == float(exact)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2**31 - 1))))
+def test_rows_are_in_the_order_of_their_columns_and_equal_ones_in_their_own(rows):
+    columns = [np.array([row[place] for row in rows], np.int32) for place in range(3)]
+    expected = sorted(range(len(rows)), key=rows.__getitem__)
+    assert sorted_order(columns).tolist() == expected
+    assert sorted_order(columns[:2]).tolist() == sorted(expected, key=lambda i: (*rows[i][:2], i))
+
+
+def test_rows_are_in_order_where_products_of_widths_would_overflow():
+    columns = [np.array([2**31 - 1, 5, 5], np.int32)] * 3 + [np.array([0, 1, 0], np.int32)]
+    assert sorted_order(columns).tolist() == [2, 1, 0]

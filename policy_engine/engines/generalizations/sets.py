@@ -28,6 +28,7 @@ from policy_engine.kernels.mondrian import Partition
 
 _LONGEST_CELL = 100_000
 _LONGEST_COLUMN = 1_000_000_000
+_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,9 @@ class Sets(Generalizer):
 
     def _sets(self, codes: NDArray[np.int32], sizes: Ints) -> tuple[Ints, list[str | None]]:
         width = len(self.column.labels)
+        if width <= _BITS and len(sizes) and sizes.all():
+            cell, members_of_sets = _small_sets(codes, sizes)
+            return cell, [*map(self._cell, members_of_sets)]
         members, ends = _members(codes, sizes, width)
         numbers: dict[bytes, int] = {}
         content, step = members.tobytes(), members.itemsize
@@ -90,6 +94,19 @@ class Sets(Generalizer):
         missing = self.column.has_missing and members[0] == 0
         values = self.column.labels[members[int(missing) :]]
         return cell_text(write_set(values.tolist()), missing) if len(values) else None
+
+
+def _small_sets(codes: NDArray[np.int32], sizes: Ints) -> tuple[Ints, list[NDArray[np.int32]]]:
+    """Return the number of every class's set of codes below 64, and the members of each set, in the
+    order in which classes have them."""
+    marks = np.uint64(1) << codes.astype(np.uint64)
+    mark = np.bitwise_or.reduceat(marks, np.cumsum(sizes) - sizes)
+    sets, first, place = np.unique(mark, return_index=True, return_inverse=True)
+    turn = np.argsort(first)
+    number = np.empty(len(sets), dtype=np.int64)
+    number[turn] = np.arange(len(sets))
+    members = sets[turn, None] >> np.arange(_BITS, dtype=np.uint64) & np.uint64(1)
+    return number[place], [np.flatnonzero(one).astype(np.int32) for one in members]
 
 
 def _members(codes: NDArray[np.int32], sizes: Ints, width: int) -> tuple[NDArray[np.int32], Ints]:

@@ -39,6 +39,14 @@ def test_equally_frequent_values_are_in_their_order():
     assert labels.tolist() == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("size", [63, 64, 65, 200])
+def test_sets_of_few_values_and_of_many_are_told_apart(size):
+    values = [f"{number:03}" for number in range(size)]
+    parts = [[0, size - 1], [size - 1], [*range(size)], [size - 2]]
+    whole = f"{{{', '.join(values)}}}"
+    assert cells(values, parts) == [f"{{000, {values[-1]}}}", values[-1], whole, values[-2]]
+
+
 def test_the_ladder_is_each_value_and_all():
     assert rungs(CITIES) == [CITIES, ["* or missing"] * 5]
     assert rungs(["a", "b"]) == [["a", "b"], ["*", "*"]]
