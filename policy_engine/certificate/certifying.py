@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from policy_engine.audits.disclosure.measuring import measure_disclosures
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import ClassFigures, have_figures
@@ -43,6 +42,7 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.classifier import Network
 from policy_engine.methods.buckets import ADDED
+from policy_engine.methods.disclosure import Measured
 from policy_engine.plan.inputs import Read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
@@ -109,7 +109,7 @@ def certify(
         expected = evidence.weights if evidence else None
         check_weights(engine.weights(written, plan.sample), expected, plan.sample.weight_column)
     judgements = engine.measure_maskings(written, plan.mask) if plan.mask else ()
-    disclosures = tuple(measure_disclosures(plan, written, judgements, engine))
+    disclosures = _disclosures(plan, written, judgements, engine)
     maskings = tuple(
         Measurement(bound=bound.name, column=bound.column, sense=bound.sense, asked=0, achieved=one)
         for bound, one in ((one.masking.bound, one.broken) for one in judgements)
@@ -169,6 +169,18 @@ def certify(
         time=datetime.now(UTC).replace(microsecond=0),
     )
     return CertifiedRelease(certificate, record, tuple(_shortfalls(judgements)))
+
+
+def _disclosures(
+    plan: Plan, written: WrittenTable, judgements: Sequence["ColumnJudgement"], engine: Engine
+) -> tuple[Measured, ...]:
+    if not plan.disclosures:
+        return ()
+    from policy_engine.audits.disclosure.measuring import (  # noqa: PLC0415 (slow to import)
+        measure_disclosures,
+    )
+
+    return tuple(measure_disclosures(plan, written, judgements, engine))
 
 
 def _by_noise(plan: Plan) -> Iterator[Measurement]:

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     app: typer.Typer
 
 _LOADER = "pydantic.plugin._loader"
+_BRIEF = frozenset({"validate", "plan", "apply", "certify", "decide"})
+"""The commands that end where they have answered, with all their files closed."""
+_COUNT_ON_SEARCH = frozenset(
+    {"duckdb", "joblib", "keras", "opendp", "pyspark", "sklearn", "sqlalchemy", "tensorflow"}
+)
+"""Libraries some of whose objects end well once they are searched for."""
 
 
 class _NoPlugins(ModuleType):
@@ -36,6 +42,13 @@ class _NoPlugins(ModuleType):
         return getattr(import_module(_LOADER), name)
 
 
+def _leave_unsearched() -> None:
+    """Have nothing that was loaded be searched for circles at the end, a tenth of the whole time,
+    unless a library was that counts on it."""
+    if sys.modules.keys().isdisjoint(_COUNT_ON_SEARCH):
+        gc.freeze()
+
+
 def main() -> NoReturn:
     """Run the command line, loading the one command that is asked for."""
     arguments = sys.argv[1:]
@@ -44,12 +57,10 @@ def main() -> NoReturn:
             sys.stdout.write(f"policy-engine {__version__}\n")
             sys.stdout.flush()
             sys.exit(0)
-    if arguments[:1] == ["validate"]:
-        # At the end all that was loaded would be searched for circles, a tenth of the whole time.
-        # Other commands load libraries that count on it.
-        atexit.register(gc.freeze)
-        sys.modules.setdefault(_LOADER, _NoPlugins(_LOADER))
+    if arguments[:1] and arguments[0] in _BRIEF:
+        atexit.register(_leave_unsearched)
     # Looking for plugins reads the metadata of every package there is; our models need none.
+    sys.modules.setdefault(_LOADER, _NoPlugins(_LOADER))
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from policy_engine.cli.commands import make_app, run  # noqa: PLC0415 (slow to import: typer)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,9 @@ from policy_engine.engines.engine import Progress, Stage
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.preparation import PreparedTable
 from policy_engine.engines.reading_back import range_end
-from policy_engine.engines.suppressing import null_cells
 from policy_engine.engines.suppression_gain import SuppressionGain
 from policy_engine.errors import DataError
-from policy_engine.kernels import full_domain, grid, mondrian, polish
+from policy_engine.kernels import full_domain, mondrian
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.diversity import histogram
 from policy_engine.kernels.grouping import classes_of, distinct, first_rows, sorted_order
@@ -25,6 +25,10 @@ from policy_engine.kernels.mondrian import Partition, never
 from policy_engine.plan.steps import Anonymize, CellStyle
 
 _MOST_NODES = 20_000_000
+
+
+if TYPE_CHECKING:  # compiled kernels
+    from policy_engine.kernels import grid
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,8 @@ def _form_with_care(
     axes = prepared.axes(step)
     is_grid = step.recoding.dimensionality == "single"
     if is_grid:
+        from policy_engine.kernels import grid  # noqa: PLC0415 (compiled)
+
         classes = grid.grid(
             axes,
             care.least(step.k, prepared.rows),
@@ -169,6 +175,8 @@ def _guide(
 def _suppress_cells(
     prepared: PreparedTable, step: Anonymize, progress: Progress, words: RowWords
 ) -> Grouping:
+    from policy_engine.engines.suppressing import null_cells  # noqa: PLC0415 (as used)
+
     progress("suppressing cells", 0, prepared.rows)
     made = null_cells(prepared, step, words)
     return Grouping(
@@ -250,6 +258,8 @@ def _mondrian(
     )
     stage: Stage = "partitioning"
     if is_polished and not classes.open:
+        from policy_engine.kernels import polish  # noqa: PLC0415 (compiled)
+
         progress("polishing", 0, rows)
         stage = "polishing"
         classes = polish.polish(
@@ -275,7 +285,7 @@ def _reorder_people(people: SensitiveRows, rows: NDArray[np.int64]) -> Sensitive
     return SensitiveRows(tuple(codes[rows] for codes in people.sensitive), persons)
 
 
-def _bounds_check(prepared: PreparedTable, step: Anonymize) -> grid.Holds | None:
+def _bounds_check(prepared: PreparedTable, step: Anonymize) -> "grid.Holds | None":
     """Return a check of all bounds except the number of rows; None where there are none."""
     if prepared.persons is None and not any(map(step.models_about, prepared.sensitive)):
         return None
@@ -345,7 +355,7 @@ def _full_domain(
 def _group_recoded(
     prepared: PreparedTable,
     ladders: list[full_domain.Ladder],
-    recoding: full_domain.LatticeRecoding,
+    recoding: "full_domain.LatticeRecoding",
 ) -> Grouping:
     """Return the classes of a node of the lattice, in the order of their generalised values."""
     count = int(recoding.class_of.max(initial=-1)) + 1

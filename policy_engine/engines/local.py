@@ -471,6 +471,7 @@ class LocalEngine:
         self._progress("writing", 0, table.num_rows)
         if anonymized.sensitive is not None:
             return write_buckets(anonymized, destination)
+        self._stored = None
         if destination is None:
             in_memory = tables.infer_types(table)
             stored = StoredData(MEMORY, tables.table_digest(in_memory), table.num_rows)
@@ -478,6 +479,7 @@ class LocalEngine:
             in_memory = write_database_table(table, destination)
             stored = StoredData(MEMORY, rows_digest(in_memory), table.num_rows)
         else:
+            self._prepared = None  # with a file the run ends: room for what is read back
             tables.write_table(table, Path(destination))
             stored = StoredData.from_file(Path(destination), table.num_rows)
         self._progress("writing", table.num_rows, table.num_rows)

@@ -5,7 +5,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from policy_engine.data.available_memory import available_memory, format_size
 from policy_engine.data.row_count import estimate_lines
@@ -50,6 +49,8 @@ def least_memory(path: Path, columns: Sequence[str]) -> int:
 def _least_of_file(file: Path, columns: Sequence[str]) -> int:
     kind = read_format(file)
     if kind == "parquet":
+        import pyarrow.parquet as pq  # noqa: PLC0415 (as used)
+
         metadata = pq.read_metadata(file)
         fields = metadata.schema.to_arrow_schema()
         return int(

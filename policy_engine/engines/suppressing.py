@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +17,12 @@ from policy_engine.engines.preparation import PreparedTable
 from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import classes_of, first_rows
-from policy_engine.kernels.local_suppression import Suppression, suppress_cells
 from policy_engine.kernels.mondrian import Partition
 from policy_engine.methods.columns import QuasiIdentifier
 from policy_engine.plan.steps import Anonymize
+
+if TYPE_CHECKING:  # compiled kernels
+    from policy_engine.kernels.local_suppression import Suppression
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -72,12 +75,12 @@ def null_cells(
     )
 
 
-def shown_codes(tuples: Codes, suppression: Suppression) -> Codes:
+def shown_codes(tuples: Codes, suppression: "Suppression") -> Codes:
     """Return what each part of the tuples shows, (parts, columns), -1 for missing."""
     return np.where(suppression.cells, np.int32(-1), tuples[suppression.tuple_of]).astype(np.int32)
 
 
-def suppress_tuples(tuples: Codes, counts: Ints, step: Anonymize) -> Suppression:
+def suppress_tuples(tuples: Codes, counts: Ints, step: Anonymize) -> "Suppression":
     """Return the cells to suppress in distinct tuples of quasi-identifiers, as the step asks.
 
     `tuples` (tuples, columns) are codes in the order of the values, -1 for missing, and `counts`
@@ -89,6 +92,8 @@ def suppress_tuples(tuples: Codes, counts: Ints, step: Anonymize) -> Suppression
     distinct = [len(np.unique(codes[codes >= 0])) for codes in tuples.T]
     order = np.argsort(distinct, kind="stable")
     most = np.array([one.most_suppressed(rows) for one in quasi], dtype=np.int64)
+    from policy_engine.kernels.local_suppression import suppress_cells  # noqa: PLC0415 (compiled)
+
     suppression = suppress_cells(
         np.ascontiguousarray(tuples[:, order]),
         counts,

@@ -11,7 +11,6 @@ from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from policy_engine.data import storage
 from policy_engine.data.catalog import make_catalog
@@ -96,6 +95,8 @@ def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
             table = read_typed(path, kind)
             return plain_texts(table.select(list(columns)) if columns else table)
         if kind == "parquet":
+            import pyarrow.parquet as pq  # noqa: PLC0415 (as used)
+
             names = list(columns or ()) or None
             return plain_texts(pq.read_table(path, columns=names, partitioning=None))
         if kind in ARRAY_FORMATS:
@@ -161,6 +162,8 @@ def write_to(file: IO[bytes], table: pa.Table, kind: Format) -> None:
     Raises OSError, and OutputError (O002) where the format has no such values.
     """
     if kind == "parquet":
+        import pyarrow.parquet as pq  # noqa: PLC0415 (as used)
+
         pq.write_table(infer_types(table), file, compression="zstd")
         return
     if kind in ARROW:

@@ -10,6 +10,10 @@ import numba
 from numba.core.options import DefaultOptions
 from numba.core.types.misc import unliteral
 
+from policy_engine.kernels.late_blas import load_without_scipy
+
+load_without_scipy()
+
 # No kernel is passed to another: without what that takes, it is compiled sooner.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 if hasattr(DefaultOptions, "_nrt"):

@@ -13,7 +13,6 @@ from urllib.parse import unquote, urlsplit
 
 from policy_engine.data.places.opening import read_place
 from policy_engine.data.places.spelling import is_database, redacted, scheme
-from policy_engine.data.places.web_files import fetch_web_file
 from policy_engine.data.storage import data_files_among
 from policy_engine.errors import DataError, PolicyEngineError, join_names
 
@@ -77,6 +76,8 @@ def _copy(place: str, folder: Path, endings: Sequence[str]) -> Path:
     if scheme(place) in _SYSTEMS:
         _copy_stored(place, path)
     elif scheme(place) == "https":
+        from policy_engine.data.places.web_files import fetch_web_file  # noqa: PLC0415 (slow to import)
+
         fetch_web_file(place, path)
     else:
         kinds = join_names(f"{one}://" for one in ("https", *_SYSTEMS))

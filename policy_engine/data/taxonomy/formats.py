@@ -7,14 +7,20 @@ from policy_engine.data.taxonomy.level_table import read_level_table
 from policy_engine.data.taxonomy.linked_concepts import read_json_ld
 from policy_engine.data.taxonomy.problems import MAX_BYTES, Problems
 from policy_engine.data.taxonomy.tree import Taxonomy
-from policy_engine.data.taxonomy.turtle import read_turtle
 from policy_engine.errors import DataError, Place, join_names
+
+
+def _read_turtle(text: str, problems: Problems) -> Taxonomy:
+    from policy_engine.data.taxonomy.turtle import read_turtle  # noqa: PLC0415 (slow to import)
+
+    return read_turtle(text, problems)
+
 
 _READERS: Mapping[str, Callable[[str, Problems], Taxonomy]] = {
     ".csv": read_level_table,
     ".json": read_category_tree,
     ".jsonld": read_json_ld,
-    ".ttl": read_turtle,
+    ".ttl": _read_turtle,
 }
 
 

@@ -80,8 +80,8 @@ class Sets(Generalizer):
     def _sets(self, codes: NDArray[np.int32], sizes: Ints) -> tuple[Ints, list[str | None]]:
         width = len(self.column.labels)
         if width <= _BITS and len(sizes) and sizes.all():
-            cell, members_of_sets = _small_sets(codes, sizes)
-            return cell, [*map(self._cell, members_of_sets)]
+            number_of_set, members_of_sets = _small_sets(codes, sizes)
+            return number_of_set, [*map(self._cell, members_of_sets)]
         members, ends = _members(codes, sizes, width)
         numbers: dict[bytes, int] = {}
         content, step = members.tobytes(), members.itemsize
