@@ -471,7 +471,7 @@ class LocalEngine:
         self._progress("writing", 0, table.num_rows)
         if anonymized.sensitive is not None:
             return write_buckets(anonymized, destination)
-        self._stored = None
+        self._outputs.forget()
         if destination is None:
             in_memory = tables.infer_types(table)
             stored = StoredData(MEMORY, tables.table_digest(in_memory), table.num_rows)

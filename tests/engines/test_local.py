@@ -190,7 +190,7 @@ def test_an_output_is_read_once_for_all_that_is_measured_and_again_where_it_was_
     readings = []
     read_table = written_tables.read_table
     monkeypatch.setattr(
-        tables, "read_table", lambda *asked: readings.append(1) or read_table(*asked)
+        written_tables, "read_table", lambda *asked: readings.append(1) or read_table(*asked)
     )
     rows = engine.measure(written, one).rows
     assert (rows, engine.unique_rows(written, [("age",)]), len(readings)) == (6, (0,), 1)
