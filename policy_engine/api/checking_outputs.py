@@ -16,7 +16,12 @@ from policy_engine.api.session_tables import recipe_request, tabulated
 from policy_engine.audits.outputs.finished_tables import judged_alone, withheld_cells
 from policy_engine.audits.outputs.layout import GridLayout
 from policy_engine.audits.outputs.linked_tables import LinkedTables, are_small
-from policy_engine.audits.outputs.reading_tables import FinishedTable, TableKind, read_finished
+from policy_engine.audits.outputs.reading_tables import (
+    FinishedTable,
+    TableKind,
+    read_finished,
+    read_tables,
+)
 from policy_engine.audits.outputs.undecided_totals import SmallCounts, may_tell_small
 from policy_engine.audits.outputs.written_tables import HandedInTable
 from policy_engine.data.keys import Key
@@ -68,6 +73,7 @@ def check_tables(
     **reading: Unpack[ReadingOptions],
 ) -> CheckedTables:
     """Return what a check says of finished tables: CSV, Parquet or Excel, with or without totals.
+    Each sheet of a workbook is a table.
 
     Tables of a `kind` ("counts", "totals" or "means") are judged alone, `counts` being a table of
     the same cells; counts are of rows unless they are said to be of `units`. With `data` and a
@@ -90,8 +96,9 @@ def check_tables(
     # By a recipe, the data say what adds up.
     read_kind: TableKind = kind if recipe is None else "means"
     finished = [
-        read_finished(Path(one), keys, total, kind=read_kind, has_measures=has_measures)
+        table
         for one in paths
+        for table in read_tables(Path(one), keys, total, kind=read_kind, has_measures=has_measures)
     ]
     if recipe is not None:
         outputs, digest = _judged_by_recipe(finished, chosen, recipe)
@@ -131,6 +138,7 @@ def _judged(
             made=made,
             layout=layout,
             withheld=table.is_blank[:, None],
+            written=HandedInTable.of_alone(table) if table.shares else None,
             comments=table.doubt,
         )
         outputs.append(output.judged_alone())

@@ -1,5 +1,6 @@
 """Which tables may be given to be checked, and what leaves of them."""
 
+import openpyxl
 import pytest
 from output_checked import TABLE, policy_with
 
@@ -34,6 +35,33 @@ ROWS = [
     *(("south", "farm", 40 + n / 9) for n in range(6)),
     *(("south", "shop", 50 + n / 11) for n in range(38)),
 ]
+
+
+def test_sheets_of_a_workbook_are_judged_together_as_files_are(tmp_path):
+    sheets = {
+        "both": [["region", "farm", "shop"], ["north", 30, 40], ["south", 6, 38]],
+        "one": [["region", "n"], ["north", 70], ["south", 44]],
+    }
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+        text = "\n".join(",".join(map(str, row)) for row in rows)
+        (tmp_path / f"t {name}.csv").write_text(text)
+    book.save(tmp_path / "t.xlsx")
+    files = [tmp_path / f"t {name}.csv" for name in sheets]
+    told = [
+        [
+            (one.name, str(one))
+            for one in check_tables(paths, profile="sacro", kind="counts").outputs
+        ]
+        for paths in (files, [tmp_path / "t.xlsx"])
+    ]
+    assert told[0] == told[1]
+    # The total of the south would tell the six.
+    assert "44" not in told[1][1][1]
 
 
 @pytest.fixture

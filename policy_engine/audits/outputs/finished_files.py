@@ -39,22 +39,26 @@ class FileCells(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
-def read_cells(path: Path) -> FileCells:
-    """Return the cells of a table.
+def read_cells(path: Path) -> dict[str, FileCells]:
+    """Return the cells of the tables in a file by their names: of a workbook, one for each sheet
+    that has any, which is called by the file and the sheet if there are several.
 
     Raises DataError where there is no such file (C002), it cannot be read (C003), is of another
     format (C004) or not a table (C010), or openpyxl is missing (C011).
     """
     if path.suffix.lower() in SHEETS:
-        return _sheet(path)
+        sheets = _sheets(path)
+        names = [path.stem] if len(sheets) == 1 else [f"{path.stem} {one}" for one in sheets]
+        return dict(zip(names, sheets.values(), strict=True))
     table = plain_texts(read_table(path))
     columns = [[_text(one) for one in column.to_pylist()] for column in table.columns]
     rows = tuple(zip(*columns, strict=True))
-    return _checked(path, FileCells(tuple(table.column_names), rows))
+    return {path.stem: _checked(path, FileCells(tuple(table.column_names), rows))}
 
 
-def _sheet(path: Path) -> FileCells:
-    """Return the one sheet of a workbook, as it is seen: values, not formulas."""
+def _sheets(path: Path) -> dict[str, FileCells]:
+    """Return the sheets of a workbook that are not empty, as they are seen: values, not
+    formulas."""
     if find_spec("openpyxl") is None:
         hint = "pip install 'policy-engine[outputs]'."
         raise DataError.of("C011", "openpyxl is not installed.", hint, str(path))
@@ -64,19 +68,30 @@ def _sheet(path: Path) -> FileCells:
         with warnings.catch_warnings(action="ignore"):
             values, formulas = (_book(path, is_value=one) for one in (True, False))
             faults = [*_unseen(formulas, values)]
-            sheets = [] if faults else [*values.worksheets[0].iter_rows(values_only=True)]
+            sheets = {} if faults else {one.title: _lines(one) for one in values.worksheets}
     except OSError as error:
         raise unreadable_file(path, error) from None
     except Exception:  # noqa: BLE001 (openpyxl and what it reads XML with raise many kinds)
         raise DataError.of("C010", "The file is not an Excel workbook.", source=str(path)) from None
     if faults:
-        message = f"Not all of the workbook is one table that is seen: it has {faults[0]}."
-        hint = "Give a workbook of one sheet that has the table alone, as values, or a CSV file."
+        message = f"Not all of the workbook is tables that are seen: it has {faults[0]}."
+        hint = "Give a workbook whose sheets have a table alone each, as values, or CSV files."
         raise DataError.of("C010", message, hint, str(path))
-    lines = [line for row in sheets if any(line := list(map(_text, row)))]
-    width = max((len(line) for line in lines), default=0)
+    tables = {name: _padded(lines) for name, lines in sheets.items() if lines}
+    if not tables:
+        tables = {"": FileCells((), ())}
+    return {name: _checked(path, cells, name) for name, cells in tables.items()}
+
+
+def _lines(sheet: Any) -> list[list[str]]:
+    rows = sheet.iter_rows(values_only=True)
+    return [line for row in rows if any(line := list(map(_text, row)))]
+
+
+def _padded(lines: list[list[str]]) -> FileCells:
+    width = max(len(line) for line in lines)
     padded = [tuple(line + [""] * (width - len(line))) for line in lines]
-    return _checked(path, FileCells(padded[0] if padded else (), tuple(padded[1:])))
+    return FileCells(padded[0], tuple(padded[1:]))
 
 
 def _book(path: Path, *, is_value: bool) -> Any:
@@ -90,11 +105,17 @@ def _book(path: Path, *, is_value: bool) -> Any:
 
 
 def _unseen(book: Any, values: Any) -> Iterator[str]:
-    """Yield what is in a workbook besides the cells that are seen."""
-    if len(book.sheetnames) != 1 or not book.worksheets:
-        yield f"{len(book.sheetnames)} sheets, {join_names(book.sheetnames)}"
+    """Yield what is in a workbook besides the cells that are seen, and where."""
+    charts = [one for one in book.sheetnames if one not in {s.title for s in book.worksheets}]
+    if charts or not book.worksheets:
+        yield f"sheets that are no tables, {join_names(charts or ['none'])}"
         return
-    sheet = book.worksheets[0]
+    for sheet in book.worksheets:
+        where = "" if len(book.worksheets) == 1 else f" in sheet {sheet.title!r}"
+        yield from (f"{one}{where}" for one in _unseen_of(sheet, values[sheet.title]))
+
+
+def _unseen_of(sheet: Any, values: Any) -> Iterator[str]:
     if sheet.sheet_state != "visible":
         yield f"the hidden sheet {sheet.title!r}"
     for noun, dimensions in (("row", sheet.row_dimensions), ("column", sheet.column_dimensions)):
@@ -106,18 +127,19 @@ def _unseen(book: Any, values: Any) -> Iterator[str]:
         for cell in row:
             if cell.comment is not None:
                 yield f"a comment at {cell.coordinate}"
-            if cell.data_type == "f" and values.worksheets[0][cell.coordinate].value is None:
+            if cell.data_type == "f" and values[cell.coordinate].value is None:
                 yield f"a formula without a value at {cell.coordinate}"
 
 
-def _checked(path: Path, cells: FileCells) -> FileCells:
+def _checked(path: Path, cells: FileCells, sheet: str = "") -> FileCells:
     if len(cells.head) > 1 and cells.rows:
         return cells
     message = "A table of results has a column of labels, one of figures, and rows. It has "
     message += (
         f"{join_names(cells.head) if cells.head else 'no columns'} and {len(cells.rows)} rows."
     )
-    raise DataError.of("C010", message, separator_hint(cells.head), str(path))
+    source = f"{path}#{sheet}" if sheet else str(path)
+    raise DataError.of("C010", message, separator_hint(cells.head), source)
 
 
 def _text(cell: Any) -> str:

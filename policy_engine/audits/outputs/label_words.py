@@ -129,3 +129,11 @@ def is_telling(label: str) -> bool:
     """Tell whether a label, as `plain_label` returns it, says of which key it is: not such as yes
     and no, codes of one letter, or figures."""
     return label not in _COMMON and sum(one.isalpha() for one in label) > 1
+
+
+def is_share_name(name: str, *, is_label: bool = False) -> bool:
+    """Tell whether a column is called a share: a label has to be the word alone."""
+    if "%" in name and not re.search(r"\d\s*%", name):
+        return True
+    words = plain_label(name).split()
+    return bool(SHARE_WORDS.intersection(words)) and (len(words) == 1 or not is_label)

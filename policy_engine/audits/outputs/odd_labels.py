@@ -11,8 +11,8 @@ from policy_engine.audits.outputs.label_words import (
     COUNT_WORDS,
     KEY_WORDS,
     NUMBER_WORDS,
-    SHARE_WORDS,
     has_number,
+    is_share_name,
     plain_label,
 )
 
@@ -104,18 +104,10 @@ def odd_columns(
 
     `labels` are those of the keys to the left, of which one may say what a figure is, too.
     """
-    by_name = [one for one in names if _is_share(one, is_label=False)]
-    by_name += [one for some in labels for one in some if _is_share(one, is_label=True)]
+    by_name = [one for one in names if is_share_name(one)]
+    by_name += [one for some in labels for one in some if is_share_name(one, is_label=True)]
     odd = dict.fromkeys([*by_name, *(names[one] for one in _shares(figures))])
     return [f"{one!r:.40} may be shares, which tell the counts that they are of." for one in odd]
-
-
-def _is_share(name: str, *, is_label: bool) -> bool:
-    """Tell whether a column is called a share: a label has to be the word alone."""
-    if "%" in name and not re.search(r"\d\s*%", name):
-        return True
-    words = plain_label(name).split()
-    return bool(SHARE_WORDS.intersection(words)) and (len(words) == 1 or not is_label)
 
 
 def _shares(figures: NDArray[np.float64]) -> Iterator[int]:

@@ -30,7 +30,8 @@ from policy_engine.audits.outputs.finished_files import (
 from policy_engine.audits.outputs.label_words import is_total_word
 from policy_engine.audits.outputs.model import TOTAL, Counts, Figures
 from policy_engine.audits.outputs.odd_labels import odd_columns, odd_labels
-from policy_engine.errors import DataError, PolicyEngineError
+from policy_engine.audits.outputs.share_columns import ShareColumn, find_shares, without_shares
+from policy_engine.errors import DataError, PolicyEngineError, join_names
 from policy_engine.kernels.output_checks.table_system import TableLayout, lay_out
 
 TableKind = Literal["counts", "totals", "means"]
@@ -68,6 +69,7 @@ class FinishedTable:
     written: FileCells
     head: str = ""
     doubt: tuple[str, ...] = ()
+    shares: tuple[ShareColumn, ...] = ()
 
     @property
     def is_blank(self) -> NDArray[np.bool_]:
@@ -124,14 +126,50 @@ def read_finished(
     kind: TableKind = "counts",
     has_measures: bool = False,
 ) -> FinishedTable:
-    """Return a table from a file. Its first columns, or as many as `keys` says, are labels; where
-    it `has_measures` on top, none of these is a total.
+    """Return the only table of a file, as `read_tables`. Raises the same, and (C010) for more."""
+    tables = read_tables(path, keys, total, kind=kind, has_measures=has_measures)
+    if len(tables) > 1:
+        names = join_names([one.name for one in tables])
+        message = f"One table is needed. There are {len(tables)}, {names}."
+        raise DataError.of("C010", message, "Give each in a file of its own.", str(path))
+    return tables[0]
+
+
+def read_tables(
+    path: Path,
+    keys: int = 0,
+    total: str = "",
+    *,
+    kind: TableKind = "counts",
+    has_measures: bool = False,
+) -> list[FinishedTable]:
+    """Return the tables of a file: those of a workbook's sheets. Their first columns, or as many as
+    `keys` says, are labels; where one `has_measures` on top, none of these is a total.
 
     A line that is the sum of others is a total, whatever it is called; means are not added up.
     Raises DataError as `read_cells` does, and (C010) for a cell that is neither a figure nor blank,
     a column of which it is not clear whether it is of labels, or labels that are there twice.
     """
-    cells, keys = without_row_numbers(_checked(read_cells(path), path), keys)
+    tables = read_cells(path)
+    sources = {one: path if len(tables) == 1 else Path(f"{path}#{one}") for one in tables}
+    return [
+        _finished((name, cells), sources[name], (keys, total), kind, has_measures=has_measures)
+        for name, cells in tables.items()
+    ]
+
+
+def _finished(
+    named: tuple[str, FileCells],
+    path: Path,
+    options: tuple[int, str],
+    kind: TableKind,
+    *,
+    has_measures: bool,
+) -> FinishedTable:
+    """Return a table under its name, and how many columns of its are labels and what totals are
+    called; `path` is where it is said to lie."""
+    name, (keys, total) = named[0], options
+    cells, keys = without_row_numbers(_checked(named[1], path), keys)
     plain = with_points(cells, path)
     left = keys or _left_columns(plain, path)
     if not 0 < left < len(cells.head):
@@ -139,6 +177,8 @@ def read_finished(
             f"A table has columns of labels and of figures. Of {len(cells.head)}, {left} have "
         )
         raise DataError.of("C010", f"{message}labels.", source=str(path))
+    shares = find_shares(cells, plain, left, total) if kind == "counts" else ()
+    cells, plain = (without_shares(one, left, shares) for one in (cells, plain))
     raw = _raw_cells(cells, plain, left, path)
     if kind == "counts":
         raw = replace(raw, slack=_count_slack(raw.values, raw.slack))
@@ -169,7 +209,7 @@ def read_finished(
         names.append(own[one.top] if one.top != NOBODY else "")
     _check_distinct(codes.tolist(), path)
     return FinishedTable(
-        name=path.stem,
+        name=name,
         keys=(*cells.head[:left], ACROSS)[:width],
         labels=tuple(labels),
         parents=tuple(uppers),
@@ -181,6 +221,7 @@ def read_finished(
         head=cells.head[left] if width == left else "",
         written=cells,
         doubt=tuple(doubt),
+        shares=shares,
     )
 
 

@@ -27,6 +27,12 @@ class HandedInTable:
         the recipe does not give."""
         return cls(table, matched_cells(table, made))
 
+    @classmethod
+    def of_alone(cls, table: FinishedTable) -> "HandedInTable":
+        """Return a table each cell of which is a row of the evidence, of its only measure."""
+        rows = np.arange(len(table.values))
+        return cls(table, np.column_stack([rows, np.zeros_like(rows)]))
+
     def shown(
         self,
         is_shown: NDArray[np.bool_],
@@ -44,13 +50,19 @@ class HandedInTable:
         kept, there = is_kept.reshape(-1, width), is_there.reshape(-1, width)
         values = self.table.values.reshape(-1, width)
         is_line = there.any(axis=1)
+        shares = [(one, one.kept(kept)) for one in self.table.shares] if digits is None else []
         # A label that is written once for several rows goes with each, where some are left out.
         labels = texts if is_line.all() else self.table.words[::width]
-        lines = [
-            (*labels[n][:left], *_figures(texts[n][left:], kept[n], values[n], digits))
-            for n in np.flatnonzero(is_line).tolist()
-        ]
-        return ShownTable(head, tuple(lines), left)
+        lines = []
+        for n in np.flatnonzero(is_line).tolist():
+            figures = _figures(texts[n][left:], kept[n], values[n], digits)
+            for share, own in shares:
+                figures.insert(share.place, own[n])
+            lines.append((*labels[n][:left], *figures))
+        names = [*head[left:]]
+        for share, _ in shares:
+            names.insert(share.place, share.name)
+        return ShownTable((*head[:left], *names), tuple(lines), left)
 
 
 def _figures(

@@ -14,7 +14,7 @@ from policy_engine.audits.outputs.finished_tables import (
     known_shares,
 )
 from policy_engine.audits.outputs.model import TOTAL, Statbarn
-from policy_engine.audits.outputs.reading_tables import read_finished
+from policy_engine.audits.outputs.reading_tables import read_finished, read_tables
 from policy_engine.data.csv_format import telling
 from policy_engine.errors import DataError
 
@@ -144,8 +144,13 @@ def test_what_is_no_count_is_refused_before_totals_are_summed(tmp_path, count):
         judged_alone(table, "counts", None, is_of_units=True)
 
 
-def more_sheets(book):
+def hidden_sheet(book):
     book.create_sheet("persons").append(["name", "ill"])
+    book["persons"].sheet_state = "hidden"
+
+
+def commented_sheet(book):
+    book.create_sheet("more")["A1"].comment = Comment("3 of them ill", "ann")
 
 
 def hidden_row(book):
@@ -171,7 +176,8 @@ def charted(book):
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        (more_sheets, "2 sheets, 'Sheet' and 'persons'"),
+        (hidden_sheet, "the hidden sheet 'persons' in sheet 'persons'"),
+        (commented_sheet, "a comment at A1 in sheet 'more'"),
         (hidden_row, "the hidden row 3"),
         (hidden_column, "the hidden column B"),
         (commented, "a comment at B2"),
@@ -187,6 +193,26 @@ def test_what_is_not_seen_of_a_workbook_is_refused_by_its_name(tmp_path, change,
     book.save(tmp_path / "t.xlsx")
     with pytest.raises(DataError, match=f"C010.*{what}"):
         read_finished(tmp_path / "t.xlsx")
+
+
+def test_each_sheet_of_a_workbook_is_a_table(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["region", "agr", "ind"], ["A", 30, 40], ["B", 12, 33]):
+        book.active.append(row)
+    book.create_sheet("empty")
+    book.save(tmp_path / "t.xlsx")
+    assert [one.name for one in read_tables(tmp_path / "t.xlsx")] == ["t"]
+    for row in (["region", "n"], ["A", 70], ["B", 45]):
+        book["empty"].append(row)
+    book.save(tmp_path / "t.xlsx")
+    tables = read_tables(tmp_path / "t.xlsx")
+    assert [(one.name, len(one.values)) for one in tables] == [("t Sheet", 4), ("t empty", 2)]
+    with pytest.raises(DataError, match=r"C010 One table.* 2, 't Sheet' and 't empty'"):
+        read_finished(tmp_path / "t.xlsx")
+    book["empty"]["B2"] = "many"
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(DataError, match=r"t.xlsx#t empty: C010 .*'many'"):
+        read_tables(tmp_path / "t.xlsx")
 
 
 def test_rows_beyond_what_a_workbook_says_of_its_size_are_read(tmp_path):
