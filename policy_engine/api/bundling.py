@@ -50,10 +50,10 @@ def bundle_policies(
     """Return a bundle of policies and of what they are read and decided with, all given as files.
 
     Policies may be folders and registries. `certificates` are those of outputs, attestations among
-    them; `contexts` are by URL, `taxonomies` by the names that policies use, and `limits` as in
-    `Reading`. With a `file` the bundle is written there. All of it is read once: raises as
-    `decider` does for what cannot be, and DataError (C018) for a registry whose files lie outside
-    of its folder.
+    them; `contexts` are by URL, `taxonomies` by the names that policies use (`Bundle.taxonomies`
+    gives them back), and `limits` as in `Reading`. With a `file` the bundle is written there. All
+    of it is read once: raises as `decider` does for what cannot be, and DataError (C018) for a
+    registry whose files lie outside of its folder.
     """
     packing = _Packing()
     for kind, sources in (
@@ -71,6 +71,7 @@ def bundle_policies(
     for number, proof in enumerate(read_proofs(certificates), start=1):
         packing.add_proof(number, proof)
     bundle = Bundle(tuple(packing.members), packing.files)
+    bundle.taxonomies()  # which are read as well, so that each is one
     packed = bundle.packed()
     decider(Bundle.read(packed), limits=limits)
     if file is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from policy_engine.cli.bundling import BundleDigestOption, BundleOption, decision_sources
+from policy_engine.cli.bundling import BundleDigestOption, BundleOption, decision_grounds
 from policy_engine.cli.options import (
     CertificateOption,
     HierarchyOption,
@@ -17,10 +17,8 @@ from policy_engine.cli.options import (
     TimeOption,
     WorldOption,
 )
-from policy_engine.cli.parsing import exit_with_two
 from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.data.storage import read_errors
-from policy_engine.errors import PolicyEngineError
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
@@ -48,16 +46,18 @@ def batch_decide(
     Nothing is logged; rules that count how often they are used deny without the log.
     """
     from policy_engine.api.batch_deciding import decide_batch  # noqa: PLC0415 (slow to import)
-    from policy_engine.api.deciding import decider, load_time, load_world  # noqa: PLC0415
+    from policy_engine.api.deciding import decider  # noqa: PLC0415
 
-    with (
-        exit_with_two(PolicyEngineError),
-        decision_sources(
-            bundle, bundle_digest, policy, certificate, hierarchy, owners, reading
-        ) as sources,
-    ):
-        policies = sources.reading.policies_in_force(*sources.policies, time=load_time(world, time))
-        state = load_world(world, time, policies)
+    with decision_grounds(
+        (bundle, bundle_digest),
+        policy,
+        certificate,
+        hierarchy,
+        owners,
+        reading,
+        world=world,
+        time=time,
+    ) as (sources, policies, state):
         market = decider(
             policies,
             sources.proofs,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -26,7 +26,8 @@ from policy_engine.errors import PolicyEngineError
 
 if TYPE_CHECKING:
     from policy_engine.api.deciding import Sources
-    from policy_engine.policy import Reading
+    from policy_engine.decision import World
+    from policy_engine.policy import InForce, Reading
 
 BundleOption = Annotated[
     Path | None,
@@ -94,8 +95,42 @@ def bundle(
     typer.echo(f"Next: policy-engine decide --bundle {output} --assignee IRI --target IRI")
 
 
+class Grounds(NamedTuple):
+    """What requests are decided by: where it is from, the policies in force at the time of the
+    world, and the state of the world."""
+
+    sources: "Sources"
+    policies: "InForce"
+    world: "World"
+
+
 @contextmanager
-def decision_sources(
+def decision_grounds(
+    bundle: tuple[Path | None, str],
+    policies: list[Path],
+    certificates: list[Path],
+    hierarchies: list[Path],
+    owners: Path | None,
+    reading: "Reading",
+    *,
+    world: Path | None,
+    time: str,
+) -> "Iterator[Grounds]":
+    """Give what requests are decided by, as the options of a command say: `decide` and
+    `batch-decide` decide by the same. Whatever goes wrong within ends the command with 2."""
+    from policy_engine.api.deciding import load_time, load_world  # noqa: PLC0415 (slow to import)
+
+    with (
+        exit_with_two(PolicyEngineError),
+        _decision_sources(*bundle, policies, certificates, hierarchies, owners, reading) as sources,
+    ):
+        moment = load_time(world, time)
+        in_force = sources.reading.policies_in_force(*sources.policies, time=moment)
+        yield Grounds(sources, in_force, load_world(world, time, in_force))
+
+
+@contextmanager
+def _decision_sources(
     bundle: Path | None,
     digest: str,
     policies: list[Path],

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.answers import print_json, print_notes
-from policy_engine.cli.bundling import BundleDigestOption, BundleOption, decision_sources
+from policy_engine.cli.bundling import BundleDigestOption, BundleOption, decision_grounds
 from policy_engine.cli.options import (
     AssigneeOption,
     CertificateOption,
@@ -23,10 +23,9 @@ from policy_engine.cli.options import (
     TimeOption,
     WorldOption,
 )
-from policy_engine.cli.parsing import check_keys, exit_with_two, parse_paths
+from policy_engine.cli.parsing import check_keys, parse_paths
 from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.cli.table_options import with_table_options
-from policy_engine.errors import PolicyEngineError
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
@@ -65,24 +64,27 @@ def decide(
     reading: "Reading",
 ) -> None:
     """Answer a request: permit (exit 0) or deny (exit 1), with the rule and the reason."""
-    from policy_engine.api.deciding import decide_request, load_time, load_world  # noqa: PLC0415
+    from policy_engine.api.deciding import decide_request  # noqa: PLC0415
     from policy_engine.decision import read_request  # noqa: PLC0415
 
     check_keys(log, log_key, ledger, ledger_key)
-    with (
-        exit_with_two(PolicyEngineError),
-        decision_sources(
-            bundle, bundle_digest, policy, certificate, hierarchy, owners, reading
-        ) as sources,
-    ):
-        policies = sources.reading.policies_in_force(*sources.policies, time=load_time(world, time))
+    with decision_grounds(
+        (bundle, bundle_digest),
+        policy,
+        certificate,
+        hierarchy,
+        owners,
+        reading,
+        world=world,
+        time=time,
+    ) as (sources, policies, state):
         request = read_request(assignee, action, target, purpose, policies)
         decision = decide_request(
             policies,
             sources.proofs,
             request,
             sources.hierarchy,
-            world=load_world(world, time, policies),
+            world=state,
             log=log,
             log_key=log_key,
             data=parse_paths(data),

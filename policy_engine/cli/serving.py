@@ -144,6 +144,9 @@ def serve(
         with _uncollected():
             from policy_engine.service.serving import serve as answer  # noqa: PLC0415
     except ImportError as error:
+        if error.name in _OF_POSIX:
+            message = "The service runs on Linux and macOS: it keeps runs apart by means of theirs."
+            raise DataError.of("C011", message, "Everything else runs here as well.") from None
         message = f"The service needs the package {error.name!r}, which is not installed."
         raise DataError.of("C011", message, "pip install 'policy-engine[service]'") from None
     from policy_engine.service.settings import ServiceSettings  # noqa: PLC0415
@@ -179,6 +182,9 @@ def serve(
         rules_in_force=rules_in_force,
     )
     answer(settings, partial(_announce, settings))
+
+
+_OF_POSIX = ("fcntl", "resource")
 
 
 @contextmanager

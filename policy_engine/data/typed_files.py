@@ -3,6 +3,7 @@
 What libraries say of damaged files is not passed on, since it may quote values.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time
@@ -10,6 +11,7 @@ from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 from policy_engine.data.csv_reading import check_is_header
 from policy_engine.data.sheets import split_sheet
@@ -139,7 +141,23 @@ def _read_workbook(path: Path) -> "pa.Table":
         rows = book.get_sheet_by_name(sheet).to_python()
     except calamine.CalamineError:
         raise ValueError(path) from None
+    if file.suffix.lower() == ".xlsx":
+        _check_computed(file)
     return _sheet_table(rows, path)
+
+
+def _check_computed(path: Path) -> None:
+    """Raise DataError (C010) where cells have formulas and no values, which would be missing: the
+    program that wrote them computes nothing."""
+    with ZipFile(path) as archive:
+        for name in archive.namelist():
+            if name.startswith("xl/worksheets/") and _UNCOMPUTED.search(archive.read(name)):
+                message = "The workbook has formulas whose values were never computed."
+                hint = "Open it in a spreadsheet program, and save it."
+                raise DataError.of("C010", message, hint, str(path))
+
+
+_UNCOMPUTED = re.compile(rb"(</f>|<f\b[^>]*/>)\s*(<v\s*/>|<v>\s*</v>)?\s*</c>")
 
 
 def _sheet_table(rows: Sequence[Sequence[Any]], path: Path) -> "pa.Table":
@@ -158,6 +176,11 @@ def _sheet_table(rows: Sequence[Sequence[Any]], path: Path) -> "pa.Table":
         if name != "" or any(one not in ("", None) for one in column)
     ]
     names = [name for name, _ in filled]
+    if names.count("") > len(names) / 2:
+        named = len(names) - names.count("")
+        message = f"The first row names {named} of {len(names)} columns: is it a title?"
+        hint = "Delete what is above the row with the names of the columns."
+        raise DataError.of("C010", message, hint, str(path))
     check_is_header(names, path)
     return pa.Table.from_arrays([to_column(column) for _, column in filled], names=names)
 

@@ -1,16 +1,19 @@
 import json
 
 import pytest
-from building import ANALYST, OUTPUT
+from applying import asking
+from building import ANALYST, DATASET, OUTPUT, column
 
 from policy_engine import (
     PolicyEngineError,
     Request,
+    apply_policy,
     bundle_policies,
     decider,
     load_bundle,
 )
 from policy_engine.api.bundling import strange_proofs
+from policy_engine.errors import DataError
 
 READING = "http://www.w3.org/ns/odrl/2/read"
 MARKETING = "https://www.mosaicrown.eu/ns/mosaicrown/1/marketing"
@@ -135,3 +138,24 @@ def test_a_file_that_is_there_stays(tmp_path):
     assert load_bundle(tmp_path / "b").digest == bundle_policies([file]).digest
     with pytest.raises(PolicyEngineError, match="C018"):
         load_bundle(tmp_path / "b", digest="0" * 64)
+
+
+def test_taxonomies_in_a_bundle_are_those_of_releases(tmp_path):
+    file = simple(tmp_path, "p.yaml")
+    taxonomy = tmp_path / "towns.csv"
+    taxonomy.write_text("Rome;Italy;*\nBonn;Germany;*\n")
+    bundle = bundle_policies([file], taxonomies={"towns": taxonomy}, file=tmp_path / "b")
+    [loaded] = load_bundle(tmp_path / "b").taxonomies().items()
+    assert (loaded[0], loaded[1].digest) == ("towns", bundle.taxonomies()["towns"].digest)
+    rows = {"town": ["Rome", "Bonn"] * 2}
+    town = column("town", generalization="taxonomy", taxonomy="towns")
+    asked = asking(method="k-anonymity", k=4, quasi=[town])
+    release = apply_policy(asked, {DATASET: rows}, taxonomies=dict([loaded]))
+    assert release.table.column("town").to_pylist() == ["*"] * 4
+
+
+def test_a_taxonomy_that_is_none_is_not_packed(tmp_path):
+    taxonomy = tmp_path / "towns.csv"
+    taxonomy.write_text("Rome;Italy;*\nRome;Spain;*\n")
+    with pytest.raises(DataError):
+        bundle_policies([simple(tmp_path, "p.yaml")], taxonomies={"towns": taxonomy})

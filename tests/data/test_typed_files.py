@@ -153,3 +153,23 @@ def test_a_damaged_file_of_spss_whose_column_has_no_name_is_refused(tmp_path, mo
     about = SimpleNamespace(column_names=["a", None])
     monkeypatch.setattr(pyreadstat, "read_sav", lambda *_, **__: ({"a": [1]}, about))
     assert problem_of(file_of(tmp_path, "", "a.sav")).code == "C010"
+
+
+def test_formulas_that_were_never_computed_are_refused(tmp_path):
+    path, book = tmp_path / "a.xlsx", pytest.importorskip("openpyxl").Workbook()
+    for row in (["age", "twice"], [20, "=A2*2"]):
+        book.active.append(row)
+    book.save(path)
+    with pytest.raises(DataError, match="never computed") as caught:
+        read_table(path)
+    assert caught.value.problems[0].hint == "Open it in a spreadsheet program, and save it."
+
+
+def test_a_title_above_the_header_is_refused_with_advice(tmp_path):
+    path, book = tmp_path / "a.xlsx", pytest.importorskip("openpyxl").Workbook()
+    for row in (["Staff of 2024"], ["age", "town", "pay"], [20, "Rome", 1]):
+        book.active.append(row)
+    book.save(path)
+    with pytest.raises(DataError, match="names 1 of 3 columns: is it a title") as caught:
+        read_table(path)
+    assert caught.value.problems[0].hint.startswith("Delete what is above")
