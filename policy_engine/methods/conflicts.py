@@ -31,6 +31,12 @@ _OPTIONS = {
     "bucketization": ("buckets",),
     ACCURACY_GUIDED: (LABEL, GUIDE, GUIDE_LABELS, REPRESENTATIVE),
 }
+_OWNERS = {
+    name: [algorithm for algorithm, own in _OPTIONS.items() if name in own]
+    for options in _OPTIONS.values()
+    for name in options
+}
+"""The algorithms that have each option."""
 _CELLS = {"microaggregation": CENTRAL, "local-suppression": (SUPPRESSION,)}
 """The generalizations of the algorithms that do not have all; the last is their default."""
 _REPRESENTED = {"median-mode": ("median", "mode", "median-mode"), "nearest": ("nearest",)}
@@ -65,7 +71,9 @@ def role_conflicts(roles: Mapping[str, tuple[str, ...]], unit: str = "") -> Iter
     """
     roles_by_column: dict[str, str] = {}
     for role in ROLES:
-        for column, times in Counter(roles.get(role, ())).items():
+        columns = roles.get(role, ())
+        repeated = Counter(columns) if len({*columns}) < len(columns) else dict.fromkeys(columns, 1)
+        for column, times in repeated.items():
             if times > 1:
                 yield Finding("M005", role, f"{column!r} is named {times} times under {role}.")
             if column in roles_by_column:
@@ -200,8 +208,7 @@ def option_conflicts(values: Mapping[str, Any]) -> Iterator[Finding]:
     algorithm = values.get("algorithm", "mondrian")
     if algorithm not in _OPTIONS:
         return
-    for name in dict.fromkeys(name for options in _OPTIONS.values() for name in options):
-        owners = [one for one, options in _OPTIONS.items() if name in options]
+    for name, owners in _OWNERS.items():
         if name in values and algorithm not in owners:
             message = f"{name} is an option of {' and '.join(owners)}. "
             yield Finding("M003", name, f"{message}The algorithm is {algorithm!r}.")

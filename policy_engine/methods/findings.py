@@ -4,7 +4,8 @@ import math
 from collections.abc import Mapping
 from datetime import date, time
 from decimal import Decimal
-from types import NoneType, UnionType
+from functools import cache
+from types import MappingProxyType, NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -36,9 +37,11 @@ class Texts(NamedTuple):
     """Marks a parameter that takes several texts, and not columns."""
 
 
-def parameters(kind: type[BaseModel]) -> dict[str, Any]:
+@cache
+def parameters(kind: type[BaseModel]) -> Mapping[str, Any]:
     """Return the fields of a model of parameters by the names that policies use."""
-    return {field.alias or name: field for name, field in kind.model_fields.items()}
+    fields = {field.alias or name: field for name, field in kind.model_fields.items()}
+    return MappingProxyType(fields)
 
 
 def format_value(value: Any) -> str:

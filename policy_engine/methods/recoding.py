@@ -111,6 +111,6 @@ class RecodingOptions(BaseModel):
 
 def option_fields() -> dict[str, Any]:
     """Return the fields of all options by the names that policies use."""
-    fields = parameters(RecodingOptions)
+    fields = dict(parameters(RecodingOptions))
     del fields[GUIDE]  # a policy says of what it is made
     return {**fields, **parameters(GuideParameters)}

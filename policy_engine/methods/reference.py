@@ -76,8 +76,8 @@ def model_parameters() -> list[Parameter]:
 
 
 def _parameters_of(name: str) -> list[Parameter]:
-    term, fields = terms.vocabulary()[f"{terms.PE}{name}"], parameters(Columns)
-    fields |= {**option_fields(), **parameters(Sampling)}
+    term = terms.vocabulary()[f"{terms.PE}{name}"]
+    fields = {**parameters(Columns), **option_fields(), **parameters(Sampling)}
     required = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
     return required + [_parameter(iri, fields) for iri in term.iris("allows")]
 

@@ -50,12 +50,12 @@ class Hierarchy:
     @cached_property
     def digest(self) -> str:
         """The sha-256 of all edges, whatever their order; empty without edges."""
-        edges_by_part = {
-            part: sorted({*getattr(self, part)}) for part in (*PARTS, "implied", "perhaps")
-        }
-        edges_by_part = {part: edges for part, edges in edges_by_part.items() if edges}
+        parts = (*PARTS, "implied", "perhaps")
+        edges_by_part = {part: sorted({*edges}) for part in parts if (edges := getattr(self, part))}
+        if not edges_by_part:
+            return ""
         text = json.dumps(edges_by_part, sort_keys=True, separators=(",", ":"))
-        return sha256(text.encode()).hexdigest() if edges_by_part else ""
+        return sha256(text.encode()).hexdigest()
 
     def names(self, *parts: Part) -> frozenset[str]:
         """Return the IRIs that the edges of some parts join."""

@@ -32,6 +32,7 @@ from policy_engine.policy.structure import (
     rule_properties,
 )
 from policy_engine.policy.syntax.json_ld import Node
+from policy_engine.policy.syntax.patience import check_awaited
 from policy_engine.terms import has_known_namespace, is_absolute
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
@@ -72,6 +73,7 @@ class RuleReader:
         return Rule(kind="permission", **self._parts(node))
 
     def _rule(self, node: Node, kind: Kind) -> Rule:
+        check_awaited()
         nested_properties = {name: f"{_ODRL}{name}" for name in INNER_KINDS[kind]}
         is_duty = kind not in ("permission", "prohibition")
         wrong_duties = sorted((_DUTIES - set(nested_properties.values())) & node.data.keys())

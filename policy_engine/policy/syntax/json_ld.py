@@ -26,6 +26,7 @@ from policy_engine.policy.syntax.contexts import (
 )
 from policy_engine.policy.syntax.json_text import Document, escape
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, MAX_PROBLEMS, Limits
+from policy_engine.policy.syntax.patience import check_awaited
 
 POINTER = "@index"
 """The key under which an expanded object holds its place in the text, a JSON pointer."""
@@ -361,6 +362,7 @@ def _check_object(
     property_definition: Definition | None,
 ) -> Iterator[Problem]:
     """Yield what is wrong with an object: a value of a property, or one at the top."""
+    check_awaited()
     definitions = [context.key(key) for key in value]
     iris = [definition.iri for definition in definitions]
     iris_once = set(iris)

@@ -181,6 +181,11 @@ class Identities:
         """Return whether a key was valid when it was seen last: most likely, it still is."""
         return digest_of(key) in self._known_keys
 
+    def known_owner(self, key: str) -> str:
+        """Return whose a key was when it was seen last, by identifier; empty where it was not."""
+        known_key = self._known_keys.get(digest_of(key))
+        return known_key.actor.id if known_key else ""
+
     def _owner_of_key(self, key: str) -> tuple[Actor, datetime]:
         """Return whose a key is, and until when. Raises as `by_key`."""
         with self.database.reading() as session:

@@ -8,6 +8,7 @@ from policy_engine.certificate.sources import Proof, proof_asset
 from policy_engine.decision import Decider, Decision
 from policy_engine.decision.telling import Telling
 from policy_engine.errors import ServiceError
+from policy_engine.policy import Policy
 from policy_engine.policy.owners import are_overlapping
 
 
@@ -37,18 +38,38 @@ class QueryGrounds:
     def check(self, assets: Collection[str]) -> None:
         """Check that everything still holds, for an answer of some assets.
 
-        Raises ServiceError (N004) where a policy is not in force any more as it was, or a release
-        was withdrawn.
+        Raises ServiceError (N004) where a policy is not in force any more as it was, a release was
+        withdrawn, an asset has another owner, or something was published that may prohibit it.
         """
         now = self.current()
         if now is self.decider:
             return
         before, after = _digests(self.decider), _digests(now)
+        gone = (*_gone(self.decider, now), *_reowned(self.decider, now))
         if any(before.get(uid) != after.get(uid) for uid in self.uids) or any(
-            are_overlapping(gone, asset) for gone in _gone(self.decider, now) for asset in assets
+            are_overlapping(one, asset) for one in gone for asset in assets
         ):
             message = "What permits the answer was withdrawn, or changed, while it was worked out."
             raise ServiceError.of("N004", message, "Ask again.")
+        if any(before.get(one.uid) != one.digest and _may_prohibit(one) for one in now.policies):
+            message = "A policy that may prohibit the answer was published while it was worked out."
+            raise ServiceError.of("N004", message, "Ask again.")
+
+
+def _may_prohibit(policy: Policy) -> bool:
+    """Tell whether more may be prohibited since a policy is in force: by it, or by another one, the
+    prohibitions of which see what this one says of groups.
+
+    Whom and what it is about is not looked at: that takes deciding anew, which whoever asks again
+    has done.
+    """
+    return bool(policy.prohibitions or policy.hierarchy.digest)
+
+
+def _reowned(before: Decider, after: Decider) -> set[str]:
+    """Return the assets that have another owner, or none, or one that they had not."""
+    changed = {*before.owners.statements} ^ {*after.owners.statements}
+    return {one.asset for one in changed}
 
 
 def _digests(decider: Decider) -> Mapping[str, str]:

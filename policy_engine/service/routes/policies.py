@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
@@ -12,17 +13,20 @@ from starlette.concurrency import run_in_threadpool
 from policy_engine.authoring.diff.model import Difference
 from policy_engine.authoring.explanation import AccessMatrix, access_matrix, policy_sentences
 from policy_engine.decision import Decider, read_request
-from policy_engine.errors import ServiceError
+from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.limits import Limits
 from policy_engine.service.calls.callers import (
     MOST_OF_ANYBODY,
     ServicesOf,
     allowed,
+    caller_of,
     check_signed_in,
     checker_of,
+    key_of,
 )
 from policy_engine.service.calls.characters import check_characters
+from policy_engine.service.calls.leaving import read_while_there
 from policy_engine.service.calls.model_answers import json_answer
 from policy_engine.service.calls.pages import Cursor, PageOf
 from policy_engine.service.calls.repeating import ONCE, RepeatableRoute
@@ -134,10 +138,36 @@ class CheckRoute(APIRoute):
 
         async def check_directly(call: Request) -> Response:
             await check_characters(call)
-            name = await checker_of(call)
-            return await check_policy(services_of(call), await _text_of(call), call, name)
+            services, text = services_of(call), await _text_of(call)
+            report = await _report_for_key(services, text, call)
+            if report is not None:
+                return json_answer(report)
+            return await check_policy(services, text, call, await checker_of(call))
 
         return check_directly
+
+
+async def _report_for_key(services: ServicesOf, text: bytes, call: Request) -> Diagnostics | None:
+    """Return what is wrong with a new text of a caller by a key that was seen before.
+
+    Whether it still holds is asked where the text is checked, rather than in a thread of its own.
+    None for any other call, and where it does not hold: the usual way counts it by its address.
+    Raises ServiceError (N006) for one too many.
+    """
+    owner = services.identities.known_owner(key_of(call))
+    if not owner or len(text) > MOST_OF_ANYBODY or services.checks.remembered(text) is not None:
+        return None
+
+    def checked() -> Diagnostics:
+        caller_of(call)
+        return services.checks.diagnose(text)
+
+    try:
+        return await read_while_there(call, services.turns, owner, checked)
+    except PolicyEngineError as error:
+        if error.code != "N010":
+            raise
+        return None
 
 
 async def check_policy(
@@ -151,8 +181,8 @@ async def check_policy(
         await run_in_threadpool(check_signed_in, call, len(text))
     report = services.checks.remembered(text)
     if report is None:
-        check = services.checks.diagnose
-        report = await services.turns.carry_out(name, check, text)
+        check = partial(services.checks.diagnose, text)
+        report = await read_while_there(call, services.turns, name, check)
     return json_answer(report)
 
 
@@ -167,27 +197,29 @@ router.add_api_route(
 
 
 @router.post("/policies:explain")
-async def explain(services: ServicesOf, text: Text, actor: Reader) -> Explanation:
+async def explain(services: ServicesOf, call: Request, text: Text, actor: Reader) -> Explanation:
     """Say what a text means, in sentences, and who can do what by it."""
-    return await services.turns.carry_out(
-        actor.id, _explanation, text.text, services.policies.limits.text
-    )
+    work = partial(_explanation, text.text, services.policies.limits.text)
+    return await read_while_there(call, services.turns, actor.id, work)
 
 
 @router.post("/policies:convert")
-async def convert(services: ServicesOf, wanted: Conversion, actor: Reader) -> ConvertedText:
+async def convert(
+    services: ServicesOf, call: Request, wanted: Conversion, actor: Reader
+) -> ConvertedText:
     """Write a text in another syntax of RDF, in which it means the same; nothing is kept of it."""
-    limits = services.policies.limits.text
-    text = await services.turns.carry_out(actor.id, text_in, wanted.text, wanted.to, limits)
+    work = partial(text_in, wanted.text, wanted.to, services.policies.limits.text)
+    text = await read_while_there(call, services.turns, actor.id, work)
     return ConvertedText(syntax=wanted.to, text=text)
 
 
 @router.post("/policies:evaluate")
-async def evaluate(services: ServicesOf, question: WhatIf, actor: Reader) -> dict[str, Any]:
+async def evaluate(
+    services: ServicesOf, call: Request, question: WhatIf, actor: Reader
+) -> dict[str, Any]:
     """Decide a request by a text alone, as if it were the only policy; nothing is logged."""
-    return await services.turns.carry_out(
-        actor.id, _evaluation, question, services.policies.limits.text
-    )
+    work = partial(_evaluation, question, services.policies.limits.text)
+    return await read_while_there(call, services.turns, actor.id, work)
 
 
 def _explanation(text: str, limits: Limits) -> Explanation:

@@ -1,7 +1,9 @@
 import pytest
 from served import API, CUSTOMER, browser, code, service, signed_in
 
+from policy_engine.service.calls.rates import RateLimit
 from policy_engine.service.calls.turns import CallTurns
+from policy_engine.service.identity.secrets import digest_of
 
 POLICY = {"name": "customers", "text": "{}"}
 
@@ -68,6 +70,33 @@ def test_texts_are_checked_in_turns_of_persons_and_not_of_addresses(services, mo
         client.post(path, content=f"{{{number}".encode())
     ids = [one.get(f"{API}/me").json()["id"] for one in people]
     assert callers == [*ids, "testclient"]
+
+
+def test_new_texts_by_a_key_are_those_of_its_person_while_it_holds(services, monkeypatch):
+    turns, spent, carry_out, spend = [], [], CallTurns.carry_out, RateLimit.spend
+
+    def counted(self, caller, *work):
+        turns.append(caller)
+        return carry_out(self, caller, *work)
+
+    def noted(self, caller):
+        spent.append(caller)
+        spend(self, caller)
+
+    path, ada = f"{API}/policies:check", signed_in(services, "owner")
+    made = ada.post(f"{API}/keys", json={"name": "editor", "roles": ["owner"]}).json()
+    client, headers = browser(services), {"Authorization": f"Bearer {made['key']}"}
+    person = client.get(f"{API}/me", headers=headers).json()["id"]
+    monkeypatch.setattr(CallTurns, "carry_out", counted)
+    monkeypatch.setattr(RateLimit, "spend", noted)
+    assert not client.post(path, content=b"{1", headers=headers).json()["valid"]
+    assert (turns, spent) == ([person], [digest_of(made["key"])])
+    ada.delete(f"{API}/keys/{made['id']}")
+    spent.clear()
+    for text in (b"{2", b"{3"):
+        assert not client.post(path, content=text, headers=headers).json()["valid"]
+    assert turns[-1] == "testclient"
+    assert spent.count("testclient") == 2
 
 
 def test_the_cookie_is_for_the_service_alone(tmp_path):

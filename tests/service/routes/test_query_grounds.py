@@ -1,3 +1,4 @@
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +8,7 @@ from test_decision_routes import DATA, READER, TABLE, code, policy, query
 from test_policy_routes import published
 
 from policy_engine.errors import PolicyEngineError
+from policy_engine.policy.owners import Owners
 from policy_engine.service.resources import queries
 from policy_engine.service.resources.query_grounds import QueryGrounds
 
@@ -63,6 +65,36 @@ def test_rows_are_not_given_once_what_permits_them_is_not_in_force(
     assert "Brx" not in answer.text
 
 
+def prohibit(owner):
+    text = policy().replace("policy/visits", "policy/no").replace('"permission"', '"prohibition"')
+    published(owner, text)
+
+
+def widen_a_group(owner):
+    """Publish what says of whom an older prohibition is about, and permits others something."""
+    member = {"uid": READER, "partOf": "http://e.org/barred"}
+    document = json.loads(policy().replace("policy/visits", "policy/group"))
+    document["permission"][0]["assignee"] = member
+    published(owner, json.dumps(document))
+
+
+@pytest.mark.parametrize("work", [prohibit, widen_a_group])
+def test_rows_are_not_given_once_a_policy_may_prohibit_them(owner, reader, monkeypatch, work):
+    meanwhile(monkeypatch, lambda: work(owner))
+    answer = query(reader, "SELECT town FROM Visit")
+    assert code(answer) == (409, "N004")
+    assert "Brx" not in answer.text
+
+
+def test_rows_are_not_given_once_their_data_have_another_owner():
+    before, after = deciding(), deciding()
+    after.owners = Owners.of({"http://e.org/A": "http://e.org/other"})
+    grounds = QueryGrounds(before, lambda: after)
+    with pytest.raises(PolicyEngineError, match="N004"):
+        grounds.check({"http://e.org/A": ()})
+    grounds.check({"http://e.org/B": ()})
+
+
 def test_what_else_changes_keeps_no_rows_back(owner, reader, monkeypatch):
     meanwhile(monkeypatch, lambda: publish_another(owner))
     assert query(reader, "SELECT town FROM Visit").json()["permitted"]
@@ -76,7 +108,7 @@ def deciding(*releases):
         )
         for asset, digest in releases
     ]
-    return SimpleNamespace(policies=(), certificates=certificates, attestations=())
+    return SimpleNamespace(policies=(), certificates=certificates, attestations=(), owners=Owners())
 
 
 @pytest.mark.parametrize(
