@@ -19,6 +19,7 @@ from policy_engine.data.chain.table import (
     TruncatedError,
     UnfinishedError,
 )
+from policy_engine.data.chain.verification import Head
 from policy_engine.errors import LedgerError, PolicyEngineError
 
 if TYPE_CHECKING:
@@ -177,6 +178,19 @@ class KindredFile:
             if table is None:
                 raise ValueError(EMPTY)
             yield _OpenFile(table)
+
+    def head(self, number: int | None = None) -> Head | None:
+        """Return the last entry that is stored, or that of a number; None where there is none.
+
+        It is what the file says: nothing of the chain is verified.
+        """
+        if not self.exists():
+            return None
+        with self._told(), self._table(self.path).reading() as table:
+            if table is None:
+                raise ValueError(EMPTY)
+            row = table.tail().last if number is None else next(table.between(number, number), None)
+        return Head(*row.columns) if row and row.columns else None
 
     def _table(self, path: Path) -> ChainTable:
         kind = self.kind

@@ -7,6 +7,7 @@ runs do that, which reach no network and no other files.
 import stat
 import sys
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ _MOST_ENTRIES = 100_000
 _MOST_INFLATED = 100
 """So many times as large as it is may an archive become, beyond what is always let be."""
 _ALWAYS = 64 * 2**20
+_CHUNK = 2**20
 
 
 def inspect_model(path: Path) -> "ModelKind":
@@ -64,6 +66,24 @@ def _check_archive(path: Path) -> None:
     if len({*names}) < len(names) or not all(map(_is_plain, entries)):
         message = "The archive has a name twice, or one that leads elsewhere."
         raise AuditError.of("A014", message)
+    if not _is_as_declared(path):
+        raise AuditError.of("A014", "A part of the archive is damaged, or not as large as it says.")
+
+
+def _is_as_declared(path: Path) -> bool:
+    """Tell whether each entry becomes as large as it says, with the checksum that it says; of none
+    is more unpacked than that."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return all(_size(archive, one) == one.file_size for one in archive.infolist())
+    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, RuntimeError):
+        return False
+
+
+def _size(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:
+    """Return how large an entry becomes; more than it says is not unpacked."""
+    with archive.open(entry) as file:
+        return sum(map(len, iter(lambda: file.read(_CHUNK), b"")))
 
 
 def _is_plain(entry: zipfile.ZipInfo) -> bool:

@@ -13,13 +13,14 @@ def key_file(folder: Path, name: str, of: Path | None = None) -> Path:
     """Return the file of a key, which is made where there is none: whole, or not at all.
 
     Two processes that begin at once have the same key. Raises ServiceError (N013) where there is no
-    key of a chain that was begun: another one would be of another chain.
+    key of a chain that was begun, which its file or what is known of its end shows: another key
+    would be of another chain.
     """
     keys = folder / "keys"
     keys.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = keys / f"{name}.key"
     if not path.exists():
-        if of is not None and of.exists():
+        if of is not None and (of.exists() or path.with_suffix(".head").exists()):
             message = f"The key of {of.name} is lost: there is no {path.name} in the folder keys."
             raise ServiceError.of("N013", message, "Restore it from a backup.")
         draft = keys / f".{name}.{secrets.token_hex(8)}"

@@ -1,10 +1,10 @@
-"""How large a Parquet file is once it is read: its footer says little of texts that repeat."""
+"""How large a Parquet file is once it is read, and whether all of it can be: its footer says little
+of texts that repeat, and nothing of pages that are damaged."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, PolicyEngineError
 
 _ROWS = 8192
 """So many rows are decoded at once."""
@@ -14,25 +14,35 @@ _BITS = 8
 def decoded_size(path: Path, limit: int) -> int:
     """Return how many bytes a Parquet file takes once it is read, as far as that is below a limit.
 
-    Columns of a fixed width are counted, and all others decoded, a few rows at once. Raises
-    DataError (C003) for what is not such a file.
+    All columns are decoded, a few rows at once, and the checksums of pages compared, where the file
+    has any. Those of a fixed width are counted beforehand: a file that says to have many more rows
+    than it has room for is too large, and not read. Raises DataError (C003) for what is not such a
+    file, or is damaged.
     """
     from pyarrow import ArrowException, parquet  # noqa: PLC0415 (slow to import)
 
-    total: int = 0
+    total = found = 0
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             rows = int(file.metadata.num_rows)
             plain = {field.name: width for field in file.schema_arrow if (width := _width(field))}
             total += rows * sum(plain.values()) // _BITS
-            others = [one.name for one in file.schema_arrow if one.name not in plain]
-            for size in _sizes(file, others) if others else ():
-                total += size
+            for batch in file.iter_batches(_ROWS, use_threads=False) if total <= limit else ():
+                found += batch.num_rows
+                named = zip(batch.schema.names, batch.columns, strict=True)
+                total += sum(array_size(column) for name, column in named if name not in plain)
                 if total > limit:
                     break
     except (ArrowException, OSError):
-        raise DataError.of("C003", "The file is not one of Parquet, or is damaged.") from None
+        raise _damaged_error() from None
+    if total <= limit and found != rows:
+        raise _damaged_error()
     return total
+
+
+def _damaged_error() -> PolicyEngineError:
+    """Return the error of what cannot be read as a Parquet file."""
+    return DataError.of("C003", "The file is not one of Parquet, or is damaged.")
 
 
 def _width(field: Any) -> int:
@@ -44,12 +54,6 @@ def _width(field: Any) -> int:
         types.is_primitive(kind) or types.is_decimal(kind) or types.is_fixed_size_binary(kind)
     )
     return int(kind.bit_width) if is_fixed else 0
-
-
-def _sizes(file: Any, names: list[str]) -> Iterator[int]:
-    """Yield the bytes of a few rows of columns after the others."""
-    for batch in file.iter_batches(_ROWS, columns=names, use_threads=False):
-        yield sum(array_size(column) for column in batch.columns)
 
 
 def array_size(array: Any) -> int:

@@ -15,6 +15,7 @@ from policy_engine.service.files.folder import SPARE
 from policy_engine.service.metrics.call_meter import Labels
 from policy_engine.service.metrics.exposition import Metric
 from policy_engine.service.metrics.process_meters import ProcessMeters
+from policy_engine.service.resources.log_heads import chain_problems
 from policy_engine.service.runs.folders import RunFolders
 from policy_engine.service.runs.states import RunState
 from policy_engine.service.settings import ServiceSettings
@@ -60,6 +61,7 @@ class ServiceFigures:
             message = "has not started yet" if is_starting else "has shown no sign of life"
             allowed = f"Seconds allowed: {self.settings.lease:g}."
             yield Problem("N013", f"The supervisor of runs {message}. {allowed}")
+        yield from chain_problems(self.folders)
         if shutil.disk_usage(self.settings.folder).free < SPARE:
             message = "The disk is nearly full."
             yield Problem("N013", f"{message} Bytes that are to be free: {SPARE:,}.")

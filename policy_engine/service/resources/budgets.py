@@ -9,16 +9,16 @@ from pydantic import BaseModel
 from sqlalchemy import select
 
 from policy_engine import terms
-from policy_engine.errors import PolicyEngineError, ServiceError
+from policy_engine.errors import LedgerError, PolicyEngineError, ServiceError
 from policy_engine.release.budget import Amount, Balance, BudgetEntry, BudgetLedger, Cap
 from policy_engine.release.budget.asked import asked_words
 from policy_engine.release.budget.entries import plain
-from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise
 from policy_engine.service.identity.roles import Verb, Whose
 from policy_engine.service.resources.decisions import LogIntegrity
-from policy_engine.service.runs.folders import LEDGER_KEY, RunFolders
+from policy_engine.service.resources.log_heads import budget_head
+from policy_engine.service.runs.folders import RunFolders
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset
 
@@ -111,8 +111,12 @@ class Budgets:
 
     @property
     def ledger(self) -> BudgetLedger:
-        """The ledger, which is made by the first charge."""
-        return BudgetLedger(self.path, key_file(self.folders.root, LEDGER_KEY))
+        """The ledger, which is made by the first charge. Raises LedgerError (B004) for one that was
+        cut or is gone, ServiceError (N013) where its key is lost."""
+        head = budget_head(self.folders)
+        head.check()
+        head.follow()
+        return BudgetLedger(self.path, head.key)
 
     @property
     def path(self) -> Path:
@@ -125,9 +129,9 @@ class Budgets:
         Raises LedgerError for a ledger that does not show what was spent.
         """
         reach = authorise(actor, Verb.READ_BUDGETS)
+        ledger = self.ledger
         if not self.path.exists():
             return BudgetsView(items=[])
-        ledger = self.ledger
         balances, uncovered = ledger.balances(), ledger.uncovered_by_dataset()
         names = dict.fromkeys([*(one.account.dataset for one in balances), *uncovered])
         if reach is Whose.OWN:
@@ -148,18 +152,25 @@ class Budgets:
         """Return what was spent for somebody, and what remains to them; nothing for whom policies
         do not know. Raises LedgerError as `all`."""
         authorise(actor, Verb.QUERY)
+        ledger = self.ledger
         if not (actor.party and self.path.exists()):
             return OwnAccountsView(items=[])
         party = terms.canonical(actor.party)
-        balances = [one for one in self.ledger.balances() if one.account.assignee == party]
+        balances = [one for one in ledger.balances() if one.account.assignee == party]
         return OwnAccountsView(items=[*map(_own_account, balances)])
 
     def verify(self, actor: Actor) -> LogIntegrity:
-        """Return whether the ledger is as it was written. Raises ServiceError (N004) for none."""
+        """Return whether the ledger is as it was written, and has the last entry that is known.
+        Raises ServiceError (N004) for none that has begun, N013 for one whose key is lost."""
         authorise(actor, Verb.READ_BUDGETS)
+        try:
+            ledger = self.ledger
+        except LedgerError as error:
+            problems = [str(one) for one in error.problems]
+            return LogIntegrity(intact=False, entries=0, head="", problems=problems)
         if not self.path.exists():
             raise _empty_error()
-        result = self.ledger.verify()
+        result = ledger.verify()
         return LogIntegrity(
             intact=result.intact,
             entries=result.entries,

@@ -30,7 +30,7 @@ from policy_engine.service.identity.authorising import (
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.metrics.call_meter import EventTally
 from policy_engine.service.resources.decision_turns import DecisionTurns
-from policy_engine.service.resources.log_heads import LogHead
+from policy_engine.service.resources.log_heads import DECISIONS_NAME, LogHead
 from policy_engine.service.resources.log_pages import (
     LogFilter,
     LoggedView,
@@ -43,7 +43,6 @@ from policy_engine.service.resources.log_readings import LogReading
 from policy_engine.service.resources.ownership import OwnedAssets
 
 Proofs = tuple[Certificate | Attestation, ...]
-_NAME = "decisions.sqlite"
 
 
 class AccessQuestion(BaseModel):
@@ -314,7 +313,7 @@ class Decisions:
     @property
     def path(self) -> Path:
         """Where the log is."""
-        return self.folder / _NAME
+        return self.folder / DECISIONS_NAME
 
     @property
     def key(self) -> Path:

@@ -14,12 +14,12 @@ from policy_engine.decision.query.query_limits import QueryStop, query_limits
 from policy_engine.errors import DataError, OutputError, PolicyEngineError, QueryError, ServiceError
 from policy_engine.policy.model import READ
 from policy_engine.service.calls.refusals import ProblemView
-from policy_engine.service.files.keys import key_file
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.roles import Verb
+from policy_engine.service.resources.log_heads import budget_head
 from policy_engine.service.resources.query_grounds import QueryGrounds
 from policy_engine.service.resources.query_inputs import QueryInputs
-from policy_engine.service.runs.folders import LEDGER_KEY
+from policy_engine.service.runs.folders import RunFolders
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -226,15 +226,16 @@ class Queries:
         is_run, is_noisy = not question.dry_run, bool(question.epsilon or question.delta)
         more = self.inputs.logged() if is_run else {}
         if is_noisy:
-            key = key_file(self.inputs.folder, LEDGER_KEY)
-            more |= {"ledger": self.budgets, "ledger_key": key, "output_ledger_key": None}
+            head = budget_head(RunFolders(self.inputs.folder))
+            head.check()
+            more |= {"ledger": self.budgets, "ledger_key": head.key}
         elif is_run:
             from policy_engine.decision.query.checking.reviewed_cells import (  # noqa: PLC0415
                 AnswerReview,
             )
 
             review = AnswerReview(is_exception=bool(question.exception.strip()))
-            more |= {"output_ledger": self.inputs.ledger, "review": review}
+            more |= {**self.inputs.recorded(), "review": review}
         decider, assignee = asker.grounds.decider, asker.assignee
         names = assignee, READ, [READ], question.purpose  # of targets, there is only the SQL
         request = self.inputs.decisions.request(asker.actor, *names, decider)
@@ -253,7 +254,7 @@ class Queries:
             **more,
         )
         if is_run:
-            self.inputs.decisions.head.follow()
+            self.inputs.follow()
         if is_run and result.decision:
             self.inputs.decisions.tally.add(result.decision.effect)
         return result

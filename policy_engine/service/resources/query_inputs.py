@@ -11,11 +11,11 @@ from policy_engine.decision.knowing import Known
 from policy_engine.errors import QueryError
 from policy_engine.service.files.keys import key_file
 from policy_engine.service.resources.decisions import Decisions
+from policy_engine.service.resources.log_heads import OUTPUT_NAME, budget_head, output_head
+from policy_engine.service.runs.folders import RunFolders
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.model import QueryResult
-
-_LEDGER = "outputs.sqlite"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class QueryInputs:
     @property
     def ledger(self) -> Path:
         """The ledger of checked answers."""
-        return self.folder / _LEDGER
+        return self.folder / OUTPUT_NAME
 
     def common(self, decider: Decider) -> dict[str, Any]:
         """Return what any query is asked with: proofs, owners and the key of noise."""
@@ -65,12 +65,35 @@ class QueryInputs:
         }
 
     def logged(self) -> dict[str, Any]:
-        """Return the log of decisions, and the key of the ledger, of a query that is answered.
-        Raises LogError (G002) for a log that was cut, ServiceError (N013) for a key that is lost.
-        """
+        """Return the log of decisions, of a query that is answered. Raises LogError (G002) for a
+        log that was cut, ServiceError (N013) for a key that is lost."""
         self.decisions.head.check()
         return {
             "log": self.decisions.path,
             "log_key": self.decisions.key,
-            "output_ledger_key": key_file(self.folder, "outputs", of=self.ledger),
         }
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the ledger of answers, of a query that is answered; it has to have the last entry
+        that is known of it.
+
+        Raises LedgerError (K033) for one that was cut or is gone, ServiceError (N013) for a key
+        that is lost.
+        """
+        head = output_head(self.folder)
+        head.check()
+        known = head.kept()
+        return {
+            "output_ledger": self.ledger,
+            "output_ledger_key": head.key,
+            "output_ledger_head": str(known) if known else "",
+        }
+
+    def follow(self) -> None:
+        """Remember the ends of the log and the ledgers, which an answer may have added to."""
+        self.decisions.head.follow()
+        if self.ledger.exists():
+            output_head(self.folder).follow()
+        folders = RunFolders(self.folder)
+        if folders.ledger.exists():
+            budget_head(folders).follow()

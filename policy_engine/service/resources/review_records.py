@@ -41,8 +41,9 @@ class ReviewRecords:
 
     @property
     def key(self) -> Path:
-        """The key of the logs."""
-        return key_file(self.root, "reviews")
+        """The key of the logs. Raises ServiceError (N013) where it is lost, and there are any."""
+        begun = next((self.root / _FOLDERS).glob("*/*"), None)
+        return key_file(self.root, "reviews", of=begun)
 
     def place(self, review_id: str) -> Path:
         """Return the folder of a review."""

@@ -330,7 +330,6 @@ class Reviews:
                 self.records.place(row.id),
                 decider.policies,
                 data,
-                self.inputs.ledger,
                 reason=reason,
                 by=actor.id,
                 is_own_allowed=self.rights.is_own_allowed,
@@ -339,7 +338,9 @@ class Reviews:
                 confirm=partial(self.rights.check_decider, actor, row),
                 **self.inputs.common(decider),
                 **self.inputs.logged(),
+                **self.inputs.recorded(),
             )
+        self.inputs.follow()
 
     def reject(
         self, actor: Actor, review_id: str, tag: str, output: str, reason: str

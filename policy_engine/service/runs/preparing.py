@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -11,10 +12,10 @@ from pydantic import ValidationError
 from sqlalchemy import select
 
 from policy_engine.errors import PolicyEngineError, ServiceError
-from policy_engine.service.files.keys import key_file
+from policy_engine.service.resources.log_heads import budget_head
 from policy_engine.service.resources.ownership import owners_by_iri, party_of
 from policy_engine.service.runs.clusters import Cluster
-from policy_engine.service.runs.folders import LEDGER_KEY, RunFolders
+from policy_engine.service.runs.folders import RunFolders
 from policy_engine.service.runs.jobs import Job, KeptText
 from policy_engine.service.runs.kinds.settings import RELEASES, RunSettings
 from policy_engine.service.runs.limits import RunLimits
@@ -103,8 +104,18 @@ class Preparation:
         if not settings.spends:
             return {}
         self.folders.ledger.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        key = key_file(self.folders.root, LEDGER_KEY)
-        return {"ledger": self.folders.ledger, "ledger_key": key}
+        head = budget_head(self.folders)
+        head.check()
+        return {"ledger": self.folders.ledger, "ledger_key": head.key}
+
+    def note_spent(self) -> None:
+        """Remember the end of the ledger of budgets, once a run may have charged it.
+
+        Where that fails, whoever uses the ledger next is told why.
+        """
+        with suppress(OSError, PolicyEngineError):
+            if self.folders.ledger.exists():
+                budget_head(self.folders).follow()
 
     def _policy(self, settings: RunSettings) -> KeptText | None:
         if settings.policy_id is None:

@@ -229,6 +229,7 @@ class Supervisor:
                 self._fail(holding, attempt.outcome[1])
             else:
                 keeps = not self._publish(attempt, attempt.outcome[1])
+        self.preparation.note_spent()
         self.attempts.remove(attempt)
         sweep(self._folder(attempt))
         if not attempt.is_lost:

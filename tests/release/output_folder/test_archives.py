@@ -72,6 +72,24 @@ def test_no_more_is_unpacked_than_there_is_room_for(texts, monkeypatch):
         read_archive(packed(texts))
 
 
+@pytest.mark.parametrize("declared", [10, 5_000_000])
+def test_a_size_that_is_not_true_lets_nothing_else_be_read(texts, declared):
+    true, name = 123_457, "outputs/big.csv"
+    content = packed(texts, (name, b"0" * true)).read()
+    assert true.to_bytes(4, "little") in content
+    lying = content.replace(true.to_bytes(4, "little"), declared.to_bytes(4, "little"))
+    with pytest.raises(LedgerError, match="K027"):
+        read_archive(io.BytesIO(lying))
+
+
+def test_an_archive_within_an_archive_is_not_unpacked(texts, monkeypatch):
+    bomb = packed({"zeros": b"0" * 10_000_000}).read()
+    texts = {name: bomb if "/" in name else text for name, text in texts.items()}
+    monkeypatch.setattr(archives, "MOST_BYTES", 100_000)
+    with pytest.raises(LedgerError, match=r"K027.*was changed"):
+        read_archive(packed(texts))
+
+
 def test_files_are_those_that_the_folder_says(texts):
     with pytest.raises(LedgerError, match=r"K027.*others than it says"):
         read_archive(packed(texts, ("outputs/more.csv", b"x")))

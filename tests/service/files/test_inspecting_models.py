@@ -38,3 +38,34 @@ def test_an_archive_that_leads_elsewhere_is_refused(tmp_path, name):
         writer.writestr(name, "{}")
     with pytest.raises(AuditError, match="A014"):
         model_kind(path)
+
+
+@pytest.mark.parametrize("declared", [1, 10, 5_000])
+def test_an_archive_with_a_size_that_is_not_true_is_refused(tmp_path, declared):
+    path = tmp_path / "abc"
+    path.write_bytes(lying(keras(layer(), weights=bytes(4_000)), 4_000, declared))
+    with pytest.raises(AuditError, match="A014"):
+        model_kind(path)
+
+
+def test_an_archive_with_a_damaged_part_is_refused(tmp_path):
+    path = tmp_path / "abc"
+    content = bytearray(keras(layer(), weights=b"the weights of a network" * 100))
+    content[content.index(b"model.weights.h5") + 60] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(AuditError, match="A014"):
+        model_kind(path)
+
+
+def test_an_archive_within_an_archive_is_not_unpacked(tmp_path):
+    path = tmp_path / "abc"
+    bomb = archive(zeros=bytes(200 * 2**20))
+    path.write_bytes(keras(layer(), weights=bomb))
+    assert model_kind(path) == "keras"
+
+
+def lying(content, size, declared):
+    """Return an archive that says of the entries of a size that they are as large as declared."""
+    true, said = size.to_bytes(4, "little"), declared.to_bytes(4, "little")
+    assert true in content
+    return content.replace(true, said)
