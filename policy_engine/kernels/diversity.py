@@ -8,11 +8,13 @@ the whole table. Figures are good to a relative 1e-12 or so: compare them with b
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.errors import InternalError
+from policy_engine.kernels.key_order import order_of_keys
 
 INT64_MAX = np.iinfo(np.int64).max
 
@@ -40,6 +42,11 @@ class ValueHistogram:
     def totals(self) -> NDArray[np.int64]:
         """Return the sum of the counts of every class, (classes,): what p is relative to."""
         return np.diff(_prefix_sums(self.counts)[self.starts])
+
+    @cached_property
+    def pair_totals(self) -> NDArray[np.int64]:
+        """What p of every pair is relative to, (pairs,)."""
+        return self.repeat_by_pair(self.totals())
 
     def repeat_by_pair(self, figures: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return figures of classes, repeated for every pair of the class, (pairs,)."""
@@ -144,8 +151,8 @@ def entropy(h: ValueHistogram) -> NDArray[np.float64]:
     # Computed as the number of distinct values times the exponential of minus their divergence from
     # the uniform distribution, so that l equally frequent values give exactly l, not a little less.
     width = np.diff(h.starts)
-    relative = h.counts * h.repeat_by_pair(width) / h.repeat_by_pair(h.totals())
-    information = h.counts / h.repeat_by_pair(h.totals()) * np.log(relative)
+    relative = h.counts * h.repeat_by_pair(width) / h.pair_totals
+    information = h.counts / h.pair_totals * np.log(relative)
     return width * np.exp(-h.reduce_by_class(np.add, information, 0.0))
 
 
@@ -157,8 +164,8 @@ def recursive(h: ValueHistogram, l: int) -> NDArray[np.float64]:  # noqa: E741
     """
     # The counts of every class in descending order by one sort: class and complement in one number.
     top = int(h.counts.max(initial=0)) + 1
-    classes = np.repeat(np.arange(len(h.members)), np.diff(h.starts))
-    descending = top - 1 - np.sort(classes * top + (top - 1 - h.counts)) % top
+    least = h.repeat_by_pair(np.arange(1, len(h.members) + 1) * top - 1)
+    descending = least - np.sort(least - h.counts)
     sums = _prefix_sums(descending)
     tails = sums[h.starts[1:]] - sums[np.minimum(h.starts[:-1] + l - 1, h.starts[1:])]
     ratios = np.full(len(tails), np.inf)
@@ -204,12 +211,24 @@ def ordered(h: ValueHistogram) -> NDArray[np.float64]:
     until = np.roll(place, -1)
     until[h.starts[1:][filled] - 1] = m
     sums = _prefix_sums(h.counts)
-    reached, totals = sums[1:] - h.repeat_by_pair(sums[h.starts[:-1]]), h.repeat_by_pair(h.totals())
-    turn = np.clip(np.searchsorted(below, reached * rows // totals, "right"), place, until)
+    reached, totals = sums[1:] - h.repeat_by_pair(sums[h.starts[:-1]]), h.pair_totals
+    turn = np.clip(_above(below, reached * rows // totals), place, until)
     level = reached / totals * (2 * turn - place - until)
     moved = level + (area[place] + area[until] - 2 * area[turn]) / rows
     moved[h.starts[:-1][filled]] += area[place[h.starts[:-1][filled]]] / rows
     return h.reduce_by_class(np.add, moved / max(m - 1, 1), 1.0)
+
+
+def _above(ends: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many of the ascending `ends` are no greater than each number."""
+    most = int(numbers.max(initial=0))
+    if most > _TABLE * len(numbers):
+        return np.searchsorted(ends, numbers, "right")
+    # Looked up, where a table of all numbers is not much longer than what is looked for.
+    return np.cumsum(np.bincount(ends[ends <= most], minlength=most + 1))[numbers]
+
+
+_TABLE = 4
 
 
 def beta(h: ValueHistogram) -> NDArray[np.float64]:
@@ -245,13 +264,13 @@ def delta(h: ValueHistogram) -> NDArray[np.float64]:
 
 def _shares(h: ValueHistogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return p and q of every pair, (pairs,) each."""
-    return h.counts / h.repeat_by_pair(h.totals()), (h.overall / max(h.overall.sum(), 1))[h.values]
+    return h.counts / h.pair_totals, (h.overall / max(h.overall.sum(), 1))[h.values]
 
 
 def _ratios(h: ValueHistogram) -> NDArray[np.float64]:
     """Return p / q of every pair, (pairs,); exactly 1 where they are equal."""
     # Multiplied as integers before the one division, so that equal shares give exactly 1.
-    in_class, in_table = h.repeat_by_pair(h.totals()), h.overall[h.values]
+    in_class, in_table = h.pair_totals, h.overall[h.values]
     ratios: NDArray[np.float64] = h.counts * int(h.overall.sum()) / (in_class * in_table)
     return ratios
 
@@ -316,17 +335,24 @@ def hierarchical(h: ValueHistogram, hierarchy: ValueHierarchy) -> NDArray[np.flo
     # difference of its ends' heights over H: an edge carries |p - q| of the values below it.
     codes = len(h.overall)
     place = np.argsort(np.lexsort(hierarchy.paths()[::-1, :codes]))
-    classes = np.repeat(np.arange(len(h.members)), np.diff(h.starts))
-    order = np.argsort(classes * codes + place[h.values], kind="stable")
+    classes = h.repeat_by_pair(np.arange(len(h.members)))
+    order = order_of_keys(classes * codes + place[h.values], len(h.members) * codes)
     values, p = h.values[order], _shares(h)[0][order]
+    begins = np.zeros(len(classes), dtype=np.bool_)
+    begins[h.starts[:-1][h.starts[:-1] < h.starts[1:]]] = True
     q = h.overall / max(h.overall.sum(), 1)
     moved = np.zeros(len(h.members))
     for groups, lengths in _edges(hierarchy, codes):
-        firsts = _changes(groups[values], classes)
-        actual, due = np.add.reduceat(p, firsts), np.bincount(groups, q)[groups[values[firsts]]]
-        carried = lengths[values[firsts]] * (np.abs(actual - due) - due)
+        group_of = groups[values]
+        firsts = np.flatnonzero(begins | np.append(True, group_of[1:] != group_of[:-1]))
+        if len(firsts) < len(values):
+            ends, owners = values[firsts], classes[firsts]
+            actual, due = np.add.reduceat(p, firsts), np.bincount(groups, q)[group_of[firsts]]
+        else:  # an edge above each value
+            ends, owners, actual, due = values, classes, p, np.bincount(groups, q)[group_of]
+        carried = lengths[ends] * (np.abs(actual - due) - due)
         # Where a class has none of the values below an edge, the edge carries their whole q.
-        moved += np.bincount(classes[firsts], carried, len(moved)) + (lengths * q).sum()
+        moved += np.bincount(owners, carried, len(moved)) + (lengths * q).sum()
     return np.where(h.members > 0, np.maximum(moved, 0.0), 1.0)
 
 

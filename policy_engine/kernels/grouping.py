@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.diversity import ValueHistogram, histogram
+from policy_engine.kernels.key_order import order_of_keys
 
 
 @dataclass(frozen=True)
@@ -162,16 +163,7 @@ def classes_of(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64],
 def sorted_order(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
     """Return the rows in the order of code columns, (rows,): by the first column, then by the next;
     of equal rows, the first first."""
-    keys, count = row_keys(columns)
-    bits = len(keys).bit_length()
-    if count > _MOST_KEYS >> bits:
-        return np.argsort(keys, kind="stable")
-    # Numpy sorts numbers several times as fast as it finds their order, which so is a part of them.
-    keys <<= bits
-    keys |= np.arange(len(keys))
-    keys.sort()
-    keys &= (1 << bits) - 1
-    return keys
+    return order_of_keys(*row_keys(columns))
 
 
 def row_keys(columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int64], int]:

@@ -427,3 +427,12 @@ def test_enhanced_beta_is_stricter_than_that_of_pycanon(pycanon, frame, measured
     found = pycanon.enhanced_beta_likeness(frame, ["age"], ["disease"])
     assert found == pytest.approx(min(diversity.beta(measured).max(), bound))
     assert diversity.enhanced_beta(measured).max() >= found
+
+
+def test_ordered_distances_are_the_same_whether_places_are_looked_up_or_searched_for(monkeypatch):
+    random = np.random.default_rng(7)
+    class_of, codes = random.integers(0, 40, 400), random.integers(0, 30, 400).astype(np.int32)
+    counted = diversity.histogram(class_of, 40, codes)
+    looked_up = diversity.ordered(counted)
+    monkeypatch.setattr(diversity, "_TABLE", 0)
+    assert diversity.ordered(counted).tolist() == looked_up.tolist()

@@ -1,6 +1,7 @@
 """What an audit can be asked for: its parameters, each with what it may be and its default."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from policy_engine import terms
 from policy_engine.methods import describe_allowed, parameters
@@ -10,7 +11,6 @@ from policy_engine.methods.audits.membership_inference import AttackBound, Membe
 from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS, RecordLinkage
 from policy_engine.methods.generative import SyntheticInference
-from policy_engine.methods.reference import Parameter
 from policy_engine.methods.synthesiser import synthesiser_class
 from policy_engine.plan.training.files import FEWEST, FileBounds
 from policy_engine.plan.training.model import Modelling
@@ -22,8 +22,11 @@ from policy_engine.plan.training.refining import (
     RISK_MEASURES,
 )
 
+if TYPE_CHECKING:
+    from policy_engine.methods.reference import Parameter
 
-def audit_parameters(notation: str) -> list[Parameter]:
+
+def audit_parameters(notation: str) -> "list[Parameter]":
     """Return the parameters of a method of audits, those of the model that it attacks among them.
 
     Where a policy has the model trained, its training says what that model is.
@@ -33,7 +36,7 @@ def audit_parameters(notation: str) -> list[Parameter]:
     return [_parameter(iri, term.texts("engine"), others) for iri in term.iris("allows")]
 
 
-def training_parameters() -> list[Parameter]:
+def training_parameters() -> "list[Parameter]":
     """Return the parameters of a training: those of classifiers, then those of generators."""
     others = {**_other_parameters(), **_generator_parameters()}
     names = (*OF_TRAINING, *OF_GENERATOR)
@@ -58,7 +61,9 @@ def _generator_parameters() -> dict[str, tuple[str, str]]:
 
 def _parameter(
     iri: str, engines: tuple[str, ...], others: Mapping[str, tuple[str, str]]
-) -> Parameter:
+) -> "Parameter":
+    from policy_engine.methods.reference import Parameter  # noqa: PLC0415 (loads all methods)
+
     name = terms.local_name(iri)
     kind, default = _bound(name) if name in MEASURES else others[name]
     definition = terms.vocabulary()[iri].definition
