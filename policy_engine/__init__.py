@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from policy_engine.api.reviewing_answers import accept_answer, give_answer, submit_answer
     from policy_engine.api.short_policies import override_policy, short_policy
+    from policy_engine.api.signing import sign_policy_files
     from policy_engine.api.suggesting import suggest_hierarchy
     from policy_engine.api.verified_release import VerifiedRelease
     from policy_engine.audits.membership.fitted.target import FittedModel
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from policy_engine.authoring.diff import compare_policies
     from policy_engine.authoring.policy_tests import run_policy_tests
     from policy_engine.authoring.schema import policy_schema, short_policy_schema
+    from policy_engine.certificate.verifying import verify_certificate
     from policy_engine.data.csv_format import CsvFormat, csv_files_as
     from policy_engine.decision import Decider, Decision, Request, World, read_request, read_world
     from policy_engine.decision.bundle import Bundle
@@ -99,6 +101,7 @@ _HOMES = {
         "api.reviewing_answers": ("accept_answer", "give_answer", "submit_answer"),
         "api.verified_release": ("VerifiedRelease",),
         "api.short_policies": ("override_policy", "short_policy"),
+        "api.signing": ("sign_policy_files",),
         "api.suggesting": ("suggest_hierarchy",),
         "audits.membership.fitted.target": ("FittedModel",),
         "audits.membership.learners.keras_function": ("KerasLearner",),
@@ -107,6 +110,7 @@ _HOMES = {
         "authoring.diff": ("compare_policies",),
         "authoring.policy_tests": ("run_policy_tests",),
         "authoring.schema": ("policy_schema", "short_policy_schema"),
+        "certificate.verifying": ("verify_certificate",),
         "data.csv_format": ("CsvFormat", "csv_files_as"),
         "decision": ("Decider", "Decision", "Request", "World", "read_request", "read_world"),
         "decision.bundle": ("Bundle",),
@@ -194,8 +198,10 @@ __all__ = [
     "run_policy_tests",
     "short_policy",
     "short_policy_schema",
+    "sign_policy_files",
     "submit_answer",
     "suggest_hierarchy",
+    "verify_certificate",
     "verify_log",
 ]
 

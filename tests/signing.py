@@ -2,9 +2,14 @@
 
 import json
 from datetime import UTC, datetime
+from functools import cache
+from io import BytesIO
 
+from building import DATASET, PEOPLE, people_policy
 from cryptography.hazmat.primitives.asymmetric import ed25519
+from pyarrow.csv import read_csv
 
+from policy_engine import apply_policy, load_policy
 from policy_engine.trust.credentials import sign_credential
 from policy_engine.trust.multikeys import multibase
 from policy_engine.trust.signers import PrivateKey
@@ -44,6 +49,19 @@ def signed_note(key=None, **options):
     options = {"time": NOW, "context": {"pe": "https://w3id.org/policy-engine/ns#"}, **options}
     subjects = [{"id": "http://e.org/Note", "pe:text": "42", "pe:share": 0.25}]
     return sign_credential("pe:Note", subjects, key or key_of(1), **options)
+
+
+@cache
+def people_certificate():
+    """Return the certificate of a release in memory."""
+    table = read_csv(BytesIO(PEOPLE.encode()))
+    return apply_policy(load_policy(people_policy()), {DATASET: table}).certificate
+
+
+def trust_text(*entries, **parts):
+    """Return a trust file of entries, by default of one key that may sign everything."""
+    everything = {"key": key_of(1).public.did, "policies": ["*"], "outputs": ["*"]}
+    return json.dumps({"trust": 1, "keys": list(entries) or [everything], **parts})
 
 
 def copied(document):

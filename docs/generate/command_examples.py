@@ -51,6 +51,12 @@ permission:
     auc: {lteq: 0.7}
     holdoutShare: 0.5
 """,
+    "trust.json": """\
+{
+  "trust": 1,
+  "keys": [{"key": "z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2", "outputs": ["*"]}]
+}
+""",
     "requests.jsonl": """\
 {"id": 1, "assignee": "http://org/user", "target": "http://example/anonCustomer", "purpose": "marketing"}
 {"id": 2, "assignee": "http://org/user", "target": "http://example.com/Customer", "purpose": "marketing"}
@@ -76,6 +82,7 @@ west,25,33
 """Small files that examples use, by name: policies in the short form, requests, tables."""
 
 _CUSTOMERS = "http://example.com/Customer=customer/customers.csv"
+_APPLY = f"policy-engine apply customer/customer.jsonld --data {_CUSTOMERS}"
 
 
 @dataclass(frozen=True)
@@ -100,9 +107,7 @@ EXAMPLES = {
     "init": CommandExample("policy-engine init employees.csv --yes --output employees.yaml"),
     "validate": CommandExample("policy-engine validate study.yaml customer/customer.jsonld"),
     "plan": CommandExample(f"policy-engine plan customer/customer.jsonld --data {_CUSTOMERS}"),
-    "apply": CommandExample(
-        f"policy-engine apply customer/customer.jsonld --data {_CUSTOMERS} --output release"
-    ),
+    "apply": CommandExample(f"{_APPLY} --output release"),
     "show": CommandExample("policy-engine show release/anonCustomer.csv --rows 3"),
     "certify": CommandExample("policy-engine certify release --policy customer/customer.jsonld"),
     "compare": CommandExample("policy-engine compare customer/customers.csv release"),
@@ -140,6 +145,18 @@ EXAMPLES = {
     "log show": CommandExample("policy-engine log show decisions.sqlite"),
     "attest": CommandExample(
         "policy-engine attest study.yaml --output summary.txt --by http://example.com/Ann"
+    ),
+    "key new": CommandExample("policy-engine key new --output signing.key"),
+    "key show": CommandExample("policy-engine key show signing.key --public"),
+    "key rotate": CommandExample(
+        "policy-engine key rotate signing.key --output next.key --statement rotation.json"
+    ),
+    "sign": CommandExample("policy-engine sign study.yaml --key signing.key"),
+    "verify": CommandExample(
+        "policy-engine verify signed/certificate.jsonld --output signed/anonCustomer.csv "
+        "--trust trust.json",
+        status=1,
+        before=(f"{_APPLY} --output signed --sign signing.key",),
     ),
     "graph": CommandExample("policy-engine graph study.yaml --format mermaid"),
     "diff": CommandExample("policy-engine diff offer.yaml study.yaml", status=1),

@@ -375,6 +375,29 @@ MESSAGES: Final = {
         "did:key:z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2. The document was "
         "changed after it was signed, or another key signed it."
     ),
+    "Y008": "At /keys/0: It has 'untill'. Did you mean 'until'?",
+    "Y009": (
+        "did:key:z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2 may not sign "
+        "certificates of http://example/anonCustomer made from "
+        "http://example.com/Customer. See 'trust.json'."
+    ),
+    "Y010": (
+        "did:key:z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2 is revoked since "
+        "2026-03-01T12:00:00Z. What it signed has to be signed again by another key."
+    ),
+    "Y011": (
+        "The policy http://example.com/policy/customer does not count: it is not the "
+        "one that was signed: it means something else, or is read with other things "
+        "beside it."
+    ),
+    "Y012": (
+        "The output 'anonCustomer.csv' that the certificate of "
+        "http://example/anonCustomer names is not beside it. Put the output there."
+    ),
+    "Y013": (
+        "The certificate is signed, and would be replaced by one that is not. Give the "
+        "key: --sign KEY."
+    ),
     "Y007": "The document was signed in the future, at 2036-03-01T12:00:00Z. Compare the clocks.",
     "B005": (
         "The budget ledger was made with another key, or without one. Give the key "

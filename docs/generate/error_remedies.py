@@ -309,6 +309,24 @@ REMEDIES: Final = {
         "If the clock of this machine or of the signer's is wrong, set it. A document that "
         "is not valid any more has to be signed again by its issuer."
     ),
+    "Y008": (
+        "Correct everything that is listed. Until then nothing is trusted: a trust file that "
+        "is understood in part would trust in part."
+    ),
+    "Y009": (
+        "Have it signed by somebody whom the trust file names for it (`apply --sign`, "
+        "`sign POLICY`), or name the key there, once you know whose it is."
+    ),
+    "Y010": (
+        "Ask for a certificate that another key signed. If the key was revoked by mistake, "
+        "whoever keeps the trust file takes it out of `revoked`."
+    ),
+    "Y011": (
+        "Compare with the policy as it was signed: `policy-engine diff`. Give the same "
+        "parents, vocabularies and contexts as who signed it. If it may change, sign it again."
+    ),
+    "Y012": "Put the output beside its certificate, under the name that it was released with.",
+    "Y013": "Give the key of whoever vouches for what was measured: `--sign KEY`.",
     "B005": "Give the key that the ledger was begun with, `--ledger-key`.",
     "B006": "Give the file that the ledger is in; a new one is made where there is none.",
     "B007": "Use the version of this package that wrote it, or a later one.",

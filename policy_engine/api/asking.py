@@ -14,6 +14,7 @@ from policy_engine.api.acting import ActingParty, MakingRequest
 from policy_engine.api.binding import adjacent_proofs, bind_plans
 from policy_engine.api.inputs import Inputs
 from policy_engine.certificate.sources import Proof, proof_asset
+from policy_engine.certificate.vouching import Vouched
 from policy_engine.data.catalog import Catalog, make_catalog
 from policy_engine.data.keys import Key
 from policy_engine.decision import Decider, World
@@ -103,7 +104,12 @@ class Asker:
         spelled = respell_hierarchies(self.catalog, self.policies, hierarchies, columns)
         assets = [one.iri for one in self.catalog.datasets]
         budgets = BudgetLedger(self.ledger, self.ledger_key) if self.ledger else _NothingSpent()
-        proofs = [*self.proofs, *adjacent_proofs(self.data, Launcher())]
+        adjacent = adjacent_proofs(self.data, Launcher())
+        proofs: Sequence[Proof]
+        if isinstance(self.proofs, Vouched):
+            proofs = self.proofs.joined(adjacent)
+        else:
+            proofs = [*self.proofs, *adjacent]
         return Decider(self.policies, proofs, spelled, self.owners, assets, budgets)
 
     @cached_property

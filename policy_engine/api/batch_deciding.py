@@ -23,10 +23,10 @@ def decide_batch(
 
     A line is a JSON object with `assignee` and `target` (an IRI or a list of those read together),
     perhaps an `action` (`read` by default), a `purpose`, and an `id`, which comes back with the
-    answer. An answer has `line` (from 1), `effect`, `reason`, `policy`, `rule` and the number of
-    `duties` that are outstanding; that to a line which is no request has an `error` with code and
-    message instead. Blank lines are left out. All are decided as of one moment: that of the world,
-    or else that at which the first line is read.
+    answer. An answer has `line` (from 1), `effect`, `reason`, `policy`, `rule`, `signatures` (those
+    of a `Decision`) and the number of `duties` that are outstanding; that to a line which is no
+    request has an `error` with code and message instead. Blank lines are left out. All are decided
+    as of one moment: that of the world, or else that at which the first line is read.
     """
     state = world or World()
     if state.time is None:
@@ -67,6 +67,7 @@ def _said(decision: Decision) -> _Members:
         "reason": decision.reason,
         "policy": decision.policy,
         "rule": decision.rule,
+        "signatures": decision.signatures,
         "duties": len(decision.duties),
     }
 

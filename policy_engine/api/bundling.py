@@ -20,6 +20,7 @@ from policy_engine.policy.collecting.registry import (
     is_registry,
     read_registry,
 )
+from policy_engine.policy.signing import signature_path
 from policy_engine.release.staging import CERTIFICATE
 
 _FOLDERS: Mapping[Kind, str] = {
@@ -128,6 +129,13 @@ class _Packing:
             return
         self.files[place] = content
         self.members.append(Member(kind, place, name))
+        self._add_signature(source, place)
+
+    def _add_signature(self, policies: Path, place: str) -> None:
+        """Add the signature beside a file of policies, if there is one."""
+        signature = signature_path(policies)
+        if signature.is_file():
+            self.files[str(signature_path(PurePosixPath(place)))] = read_file(signature)
 
     def add_proof(self, number: int, proof: Any) -> None:
         """Add a certificate or an attestation."""
@@ -140,6 +148,7 @@ class _Packing:
     def _add_files(self, folder: Path, names: list[str], place: str) -> None:
         for name in names:
             self.files[f"{place}/{name}"] = read_file(folder / name)
+            self._add_signature(folder / name, f"{place}/{name}")
 
     def _free_place(self, place: str) -> str:
         """Return a path that no other member has, nor lies in or around."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from policy_engine.api.binding import add_learnt_taxonomies, permitted_makers, published_certificate
 from policy_engine.api.certifying_models import Launched, certify_model
+from policy_engine.api.deciding import TrustSource
 from policy_engine.api.input_rows import (
     check_against_input,
     check_rows,
@@ -40,6 +41,7 @@ from policy_engine.certificate.remaking import (
     other_rows,
 )
 from policy_engine.certificate.renewal import check_making, is_renewable, with_change
+from policy_engine.certificate.vouching import check_vouched
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE, make_catalog, parse_location
 from policy_engine.data.places.spelling import is_database
@@ -51,13 +53,16 @@ from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import CellStyle
-from policy_engine.policy import Source
+from policy_engine.policy import Policy, Source
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import (
     Release,
     run_plan,
 )
 from policy_engine.release.staging import check_name
+from policy_engine.trust.proofs import Signer
+from policy_engine.trust.signers import KeySource, read_signer
+from policy_engine.trust.trust_file import load_trust
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,6 +96,8 @@ def certify_output(
     attempts: str | Path | None = None,
     write: bool = False,
     asset: str = "",
+    sign: KeySource | None = None,
+    trust: TrustSource | None = None,
     **options: Unpack[InputOptions],
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
@@ -105,6 +112,10 @@ def certify_output(
     `engine` and `attempts` are as for `apply_policy`: models are made and attacked again if the
     policy asks for audits of a table. A model is trained again, if `data` and a `record` with a
     seed are given (otherwise DataError, V006), and must be the same to the byte (V004).
+
+    Under a `trust` (see `load_trust`), policy and certificate have to be covered by it. The result
+    is signed with the private key `sign`, if that is given: a signed certificate is renewed by a
+    signed one only (Y013).
 
     With `write`, the certificate beside the output is renewed: the new one keeps the commitment to
     the owner's record, and facts that cannot be measured. These must agree with the policy (V014).
@@ -126,13 +137,18 @@ def certify_output(
     with published_output(location), launch_engine(inputs.engine) as launcher:
         earlier = published_certificate(launcher, location)
         product = output_product(source_policy, asset, earlier)
+        signer = _signer((sign, trust), source_policy, earlier, location, write=write)
         permitted_makers(making, [product], launcher, inputs)
         catalog = launcher.catalog(source_policy, [product], data or {}, inputs.taxonomies)
         plan = _measurable(plan_of(source_policy, product, engine=launcher.name), location)
         if plan.releases_model:
             launched = Launched(launcher, catalog, inputs, key)
-            files = (record, attempts)
-            return certify_model(making, product, launched, location, earlier, files, renews=write)
+            return _signed(
+                certify_model(
+                    making, product, launched, location, earlier, (record, attempts), renews=write
+                ),
+                signer,
+            )
         stored = launcher.stored_data(location)
         cells = _cell_style(launcher, location, plan)
         if write:
@@ -153,8 +169,9 @@ def certify_output(
         )
         run = launch()
         try:
-            engine = run if data else None
-            opened = _known_making(record, earlier, location, release.plan, engine, renews=write)
+            opened = _known_making(
+                record, earlier, location, release.plan, run if data else None, renews=write
+            )
             release = _repeat_audits(release, run, attempts, has_data=bool(data))
             before, is_made = (
                 _matched_or_made(release, run, earlier, has_key=key is not None)
@@ -184,12 +201,41 @@ def certify_output(
         if earlier:
             check_digest(earlier, stored)
             check_bounds_again(earlier, certified.certificate)
-        certificate = certified.certificate.model_copy(
-            update=_unmeasured_fields(earlier, certified.certificate, opened, write=write)
+        certificate = _signed(
+            certified.certificate.model_copy(
+                update=_unmeasured_fields(earlier, certified.certificate, opened, write=write)
+            ),
+            signer,
         )
         if write:
             renew(location, certificate, lambda: launcher.stored_data(location))
     return certificate
+
+
+def _signed(certificate: Certificate, signer: Signer | None) -> Certificate:
+    return certificate if signer is None else certificate.signed(signer)
+
+
+def _signer(
+    trusting: tuple[KeySource | None, TrustSource | None],
+    policy: Policy,
+    earlier: Certificate | None,
+    output: Location,
+    *,
+    write: bool,
+) -> Signer | None:
+    """Return what signs the result, by a key, once a trust file covers the earlier certificate.
+
+    Raises CertificateError as `check_vouched` does, and (Y013) where nothing signs, and a signed
+    certificate would be replaced.
+    """
+    sign, trust = trusting
+    if trust is not None:
+        check_vouched([policy], earlier, output, load_trust(trust))
+    if sign is None and write and earlier is not None and earlier.signature is not None:
+        message = "The certificate is signed, and would be replaced by one that is not."
+        raise CertificateError.of("Y013", message, "Give the key: sign=KEY.", str(output))
+    return None if sign is None else read_signer(sign)
 
 
 def _known_making(

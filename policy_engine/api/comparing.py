@@ -1,11 +1,12 @@
 """Compares a release with its original: what was lost, and how useful it still is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from policy_engine.api.acting import read_making_policy
+from policy_engine.api.deciding import TrustSource
 from policy_engine.api.outputs import open_record, output_product, published_output
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.audits.utility.comparing import ComparisonSettings, Sampled, compare
@@ -13,6 +14,7 @@ from policy_engine.audits.utility.masking import Masked
 from policy_engine.audits.utility.prediction import Task
 from policy_engine.certificate.beside import certificate_names, find_certificate, single_output
 from policy_engine.certificate.record import load_record
+from policy_engine.certificate.vouching import check_vouched
 from policy_engine.data import storage
 from policy_engine.data.bucket_tables import QUASI_IDENTIFIERS, is_in_buckets, table_paths
 from policy_engine.data.catalog import Catalog, find_taxonomies, parse_location
@@ -30,8 +32,9 @@ from policy_engine.methods.perturbation import Perturbation
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import AggregateStep, Anonymize, Mask, Sample, Synthesise
-from policy_engine.policy import Reading, ReadingOptions, Source
+from policy_engine.policy import Policy, Reading, ReadingOptions, Source
 from policy_engine.release.guiding import guide_rows
+from policy_engine.trust.trust_file import load_trust
 
 if TYPE_CHECKING:
     from policy_engine.audits.utility.estimating import EstimatedRelease
@@ -56,6 +59,7 @@ def compare_release(
     classifier: bool = True,
     shareable: bool = False,
     asset: str = "",
+    trust: TrustSource | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> "Comparison | EstimatedRelease | SyntheticComparison":
     """Return what a release lost compared with its original, and how useful it still is.
@@ -65,7 +69,8 @@ def compare_release(
     predicts, by default the first suitable sensitive one; none if `classifier` is False. A
     comparison reveals how often values of the original occur, so it is for the owner alone; a
     `shareable` one contains only what anybody with the release can find out. The `record` shows
-    whether the release was made from this original. Of a release by buckets, the table of
+    whether the release was made from this original. Under a trust file (`trust`), the release, its
+    certificate and the policy have to be covered by it. Of a release by buckets, the table of
     quasi-identifiers is compared, as one that is masked alone. Of records that were randomised,
     estimates are compared with the truth; of a synthetic table, how often columns have their values
     together and, without differential privacy, what a classifier learns from rows that are made up
@@ -90,6 +95,8 @@ def compare_release(
             plan = plan_of(source_policy, output_product(source_policy, asset, certificate))
         else:
             plan = certificate.plan  # type: ignore[union-attr]
+        own_policies = () if source_policy is None else (source_policy,)
+        _check_trusted(own_policies, certificate, path, trust)
         plan.check_one_input("compared with")
         if plan.train_generator is not None:
             message = "A generator is released, and no rows that could be compared."
@@ -146,6 +153,17 @@ def compare_release(
             apart=apart,
             progress=progress,
         )
+
+
+def _check_trusted(
+    policies: Sequence[Policy],
+    certificate: "Certificate | None",
+    release: Path,
+    trust: TrustSource | None,
+) -> None:
+    """Raise CertificateError for what a trust file, if there is one, does not cover."""
+    if trust is not None:
+        check_vouched(policies, certificate, release, load_trust(trust))
 
 
 class _Learning(NamedTuple):

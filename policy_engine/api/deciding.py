@@ -17,6 +17,7 @@ from policy_engine.certificate.beside import (
     single_output,
 )
 from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.vouching import vouch
 from policy_engine.data.atomic_file import write_file
 from policy_engine.data.catalog import Catalog, make_catalog, parse_location
 from policy_engine.data.keys import Key, read_chain_key
@@ -41,9 +42,12 @@ from policy_engine.policy.doing import meaning_of
 from policy_engine.policy.naming import Names
 from policy_engine.policy.owners import OwnersSource, load_owners
 from policy_engine.policy.syntax.json_text import read_json
+from policy_engine.trust.trust_file import Trust, load_trust
 
 ProofSource = str | Path | Certificate | Attestation
 """A certificate or attestation of an output, or its file."""
+TrustSource = str | Path | Trust
+"""Whose signatures count for what, or the file that says so."""
 
 if TYPE_CHECKING:
     from policy_engine.api.asking import Asker
@@ -68,6 +72,7 @@ def decide_request(
     owners: OwnersSource | None = None,
     ledger: "str | Path | BudgetLedger | None" = None,
     ledger_key: Key = None,
+    trust: TrustSource | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Decision:
     """Decide a request under policies and certificates, each given as a value or a file.
@@ -80,8 +85,10 @@ def decide_request(
     the names are read; a name that the data lacks raises DataError (C005). `owners` say who owns
     which asset (see `load_owners`): a rule then counts only for the assets of those who issued it.
     A budget `ledger`, its file chained with `ledger_key`, says what releases under differential
-    privacy have spent. For many requests, make a `Decider` once, and use it with
-    `DecisionLog.decide`.
+    privacy have spent. Under a trust file (`trust`), what it does not cover counts for nothing:
+    policies and certificates that are unsigned, or signed by keys that may not, and certificates
+    without their output beside them; the decision denies, with the reason. For many requests, make
+    a `Decider` once, and use it with `DecisionLog.decide`.
     """
     time = world.time if world else None
     in_force = _policies_in_force(policies, Reading(**reading), time)
@@ -91,7 +98,7 @@ def decide_request(
         hierarchies = [hierarchy or Hierarchy(), (world or World()).memberships]
         names = (*request.targets, *asset_owners.columns)
         hierarchy = respell_hierarchies(catalog, in_force, hierarchies, names)
-    proofs = read_proofs(certificates)
+    proofs = vouched_proofs(in_force, certificates, trust, time)
     assets = [one.iri for one in catalog.datasets]
     budgets = None if ledger is None else open_ledger(ledger, ledger_key)
     compiled = Decider(in_force, proofs, hierarchy, asset_owners, assets, budgets)
@@ -122,13 +129,14 @@ def decider(
     ledger: "str | Path | BudgetLedger | None" = None,
     ledger_key: Key = None,
     time: datetime | None = None,
+    trust: TrustSource | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Decider:
     """Return a Decider for policies and certificates, given as values or files, or as a bundle.
 
-    `owners`, `ledger` and `ledger_key` are as for `decide_request`; the policies are those in force
-    at a `time`, by default now. What is given beside a bundle (`load_bundle`) is added to what it
-    holds. Raises RequestError (D003) for owners beside a bundle that has its own.
+    `owners`, `ledger`, `ledger_key` and `trust` are as for `decide_request`; the policies are those
+    in force at a `time`, by default now. What is given beside a bundle (`load_bundle`) is added to
+    what it holds. Raises RequestError (D003) for owners beside a bundle that has its own.
     """
     # Imported here since few callers have one.
     from policy_engine.decision.bundle import Bundle  # noqa: PLC0415
@@ -137,17 +145,16 @@ def decider(
     budgets = None if ledger is None else open_ledger(ledger, ledger_key)
     if isinstance(policies, Bundle):
         with with_bundle(policies, (), certificates, hierarchy, owners, options) as sources:
-            return _compiled(sources, time, budgets)
-    return _compiled(
-        Sources(policies, read_proofs(certificates), hierarchy, owners, options), time, budgets
-    )
+            return _compiled(sources, time, budgets, trust)
+    own_sources = Sources(policies, certificates, hierarchy, owners, options)
+    return _compiled(own_sources, time, budgets, trust)
 
 
 class Sources(NamedTuple):
     """What decisions follow from, and what the policies are read with."""
 
     policies: Sequence[Source]
-    proofs: Sequence[Certificate | Attestation]
+    proofs: Sequence[ProofSource]
     hierarchy: Hierarchy | None
     owners: OwnersSource | None
     reading: Reading
@@ -175,7 +182,7 @@ def with_bundle(
             raise RequestError.of("D003", message)
         yield Sources(
             (*inside.policies, *policies),
-            (*inside.proofs, *read_proofs(certificates)),
+            (*inside.proofs, *certificates),
             (hierarchy or Hierarchy()).joined([inside.hierarchy()]),
             inside.owners if owners is None else owners,
             replace(
@@ -187,10 +194,16 @@ def with_bundle(
         )
 
 
-def _compiled(sources: Sources, time: datetime | None, ledger: "BudgetLedger | None") -> Decider:
+def _compiled(
+    sources: Sources,
+    time: datetime | None,
+    ledger: "BudgetLedger | None",
+    trust: TrustSource | None,
+) -> Decider:
     in_force = _policies_in_force(sources.policies, sources.reading, time)
     owners = load_owners(sources.owners, in_force, sources.reading.contexts)
-    return Decider(in_force, sources.proofs, sources.hierarchy, owners, ledger=ledger)
+    proofs = vouched_proofs(in_force, sources.proofs, trust, time)
+    return Decider(in_force, proofs, sources.hierarchy, owners, ledger=ledger)
 
 
 def query_data(
@@ -221,6 +234,7 @@ def query_data(
     review: "AnswerReview | None" = None,
     telling: Telling = unchanged,
     compiled: Decider | None = None,
+    trust: TrustSource | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
@@ -233,7 +247,7 @@ def query_data(
     denied, the result says which columns under which rule, and which smaller query would be
     permitted. The order of rows reveals nothing about how they are stored. Without `run`, the query
     is only rewritten. With a `log`, it says how often rules were exercised, and the decision is
-    added to it before anything is read. `owners` are as for `decide_request`.
+    added to it before anything is read. `owners` and `trust` are as for `decide_request`.
 
     With an `epsilon`, and a `delta`, exact decimals or their texts, the query is one of statistics
     that a permission releases under differential privacy: it is answered with noise, and charged to
@@ -262,7 +276,8 @@ def query_data(
     """
     time = world.time if world else None
     in_force = _policies_in_force(policies, Reading(**reading), time)
-    located, proofs = _located(data, in_force), read_proofs(certificates)
+    located = _located(data, in_force)
+    proofs = vouched_proofs(in_force, certificates, trust, time)
     decision_log = None if log is None else open_log(log, log_key)
     asset_owners = load_owners(owners, in_force, reading.get("contexts"))
 
@@ -486,6 +501,26 @@ def read_proofs(sources: Sequence[ProofSource]) -> list[Certificate | Attestatio
             else load_proofs(parse_location(one))
         )
     return proofs
+
+
+def vouched_proofs(
+    policies: Sequence[Policy],
+    sources: Sequence[ProofSource],
+    trust: TrustSource | None,
+    time: datetime | None = None,
+) -> Sequence[Certificate | Attestation]:
+    """Return certificates and attestations; under a `trust`, those that it covers.
+
+    Raises TrustError (Y008) for a trust file that cannot be understood, and as reading them does
+    without one. Under one, a certificate that cannot be read counts for nothing.
+    """
+    if trust is None:
+        return read_proofs(sources)
+    places = [
+        one if isinstance(one, Certificate | Attestation) else parse_location(one)
+        for one in sources
+    ]
+    return vouch(policies, places, load_trust(trust), load_proofs, now=time)
 
 
 def open_log(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":

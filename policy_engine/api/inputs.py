@@ -23,6 +23,7 @@ from policy_engine.policy import (
     VocabularySource,
 )
 from policy_engine.policy.owners import OwnersSource
+from policy_engine.trust.signers import KeySource
 
 if TYPE_CHECKING:
     from policy_engine.engines.spark.engine import SparkEngine
@@ -67,6 +68,7 @@ class ApplyOptions(InputOptions, total=False):
     ledger_key: Key
     allow_pickle: bool
     time_limit: float | None
+    sign: KeySource | None
 
 
 @dataclass(frozen=True)

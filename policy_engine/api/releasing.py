@@ -46,6 +46,8 @@ from policy_engine.release.budget.receipts import Receipt, receipt_of
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import Release, run_plan
 from policy_engine.terms import local_name
+from policy_engine.trust.proofs import Signer
+from policy_engine.trust.signers import KeySource, read_signer
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class ReleaseOptions:
     allow_pickle: bool = False
     time_limit: float | None = None
     cells: CellStyle = "text"
+    sign: KeySource | None = None
 
     def for_plan(self, plan: Plan, file: Location | None) -> "ReleaseOptions":
         """Return the options for one of several outputs: what is kept about it has its name.
@@ -154,6 +157,8 @@ def apply_plans(
     """
     for one in plans:
         _check_time_limit(one.plan, options.time_limit)
+    # A key that cannot be used is found out before anything is made, or charged.
+    signer = None if options.sign is None else read_signer(options.sign)
     engines = [
         launcher.engine(
             one.catalog, _progress_of(one.plan, options), options.key, options.time_limit
@@ -170,7 +175,8 @@ def apply_plans(
         hows = [options]
         if len(plans) > 1:
             hows = [options.for_plan(one.plan, f) for one, f in zip(plans, files, strict=True)]
-        jobs = [*map(_OutputJob, plans, makers, engines, hows, files)]
+        signers = [signer] * len(plans)
+        jobs = [*map(_OutputJob, plans, makers, engines, hows, files, signers)]
         if output is not None:
             return _verified_releases(jobs, _release_files(jobs, output, options))
         proved = _release_in_memory(jobs)
@@ -197,6 +203,7 @@ class _OutputJob:
     engine: Engine
     options: ReleaseOptions
     file: Location | None
+    signer: Signer | None = None
 
     @property
     def history(self) -> Ledger | None:
@@ -280,7 +287,8 @@ def _release_files(
     ) as pending:
         for job, record_output, file in zip(jobs, records, locations.values(), strict=True):
             release, written = job.make(pending.staged_file(file))
-            proved.append(prove(release, written, job.engine, record_output, file, pending))
+            one = prove(release, written, job.engine, record_output, file, pending)
+            proved.append(one.signed(job.signer))
         _list_uncovered(jobs)
         publish(proved, pending)
         return proved
@@ -294,7 +302,8 @@ def _release_in_memory(jobs: Sequence[_OutputJob]) -> Sequence[ProvenRelease]:
         release, written = job.make()
         certified = certify(release, job.engine, written=written)
         check_bounds(certified)
-        proved.append(ProvenRelease(release, written, job.engine, certified, record_output, None))
+        one = ProvenRelease(release, written, job.engine, certified, record_output, None)
+        proved.append(one.signed(job.signer))
     _list_uncovered(jobs)
     with keep_records(proved, lambda _: False):
         return proved

@@ -34,6 +34,8 @@ from policy_engine.release.budget.receipts import Receipt
 from policy_engine.release.release import Release
 from policy_engine.release.staging import check_publication
 from policy_engine.terms import local_name
+from policy_engine.trust.proofs import Signer
+from policy_engine.trust.signers import KeySource, read_signer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,15 +141,18 @@ class VerifiedRelease:
         overwrite: bool = False,
         wait: bool = False,
         record: str | Path | None = None,
+        sign: KeySource | None = None,
     ) -> "VerifiedRelease":
         """Write the output and its certificate, measured again on what was written.
 
         Returns the release as written, with a new record, which is also written to the file
-        `record`. With `wait`, another run that makes a release in the same folder is waited for.
-        Raises OutputError if a path is taken or not writable, DataError (C010) for a model; nothing
-        is visible then.
+        `record`. The certificate is signed with the private key `sign`, if that is given, and not
+        by whoever signed that of the release in memory. With `wait`, another run that makes a
+        release in the same folder is waited for. Raises OutputError if a path is taken or not
+        writable, DataError (C010) for a model; nothing is visible then.
         """
         self._check_table()
+        signer = None if sign is None else read_signer(sign)
         file = plan_destination(path, self.plan)
         record_output = record_file(record, file, path, overwrite=overwrite)
         session = self._engine.session
@@ -155,7 +160,8 @@ class VerifiedRelease:
         with publication(locations, session, overwrite=overwrite, wait=wait) as pending:
             written = self._engine.write_again(self._written, pending.staged)
             release = self.release.model_copy(update={"output": written.stored})
-            release_proven = prove(release, written, self._engine, record_output, file, pending)
+            made = prove(release, written, self._engine, record_output, file, pending)
+            release_proven = made.signed(signer)
             publish([release_proven], pending)
             return replace(release_proven.to_verified(), receipt=self.receipt)
 
@@ -170,6 +176,16 @@ class ProvenRelease:
     certified: CertifiedRelease
     record_file: RecordFile | None
     file: Location | None
+
+    def signed(self, signer: Signer | None) -> "ProvenRelease":
+        """Return the release with its certificate signed, if anybody signs.
+
+        Raises TrustError (Y004) for a certificate that cannot be signed.
+        """
+        if signer is None:
+            return self
+        certificate = self.certified.certificate.signed(signer)
+        return replace(self, certified=replace(self.certified, certificate=certificate))
 
     def to_verified(self) -> VerifiedRelease:
         """Return the release for the caller."""

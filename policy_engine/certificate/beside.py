@@ -12,6 +12,7 @@ from policy_engine.certificate.attestation import (
     load_attestation,
 )
 from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
+from policy_engine.certificate.signature import named_file
 from policy_engine.data import storage
 from policy_engine.data.places.spelling import is_database, is_output_database, redacted
 from policy_engine.data.storage import Location
@@ -89,8 +90,8 @@ def check_readable(output: Location) -> None:
 def _named_file(text: bytes) -> object:
     """Return the file that a text names in the way of a certificate, whether or not it is one."""
     try:
-        return json.loads(text)["pe:certificate"]["file"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        return named_file(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
@@ -204,7 +205,7 @@ def _load_verified(
     if certificate.file and storage.is_taken(output):
         naming = [one for one, other in certificates.items() if other.file == certificate.file]
         _check_single(certificate.file, naming, folder)
-        check_digest(certificate, _stored_output(certificate, output))
+        check_digest(certificate, stored_output(certificate, output))
         if certificate.plan.releases_model:
             _check_nothing_else(file, certificate.file)
     elif certificate.output_digest and certificate.plan.releases_model and not is_named:
@@ -223,7 +224,7 @@ def _check_single(output: str, names: Collection[str], folder: Location) -> None
         raise CertificateError.of("V015", message, hint, str(folder))
 
 
-def _stored_output(certificate: Certificate, output: Location) -> StoredData:
+def stored_output(certificate: Certificate, output: Location) -> StoredData:
     """Return an output with its digest: a table by its data, a model by its whole folder."""
     if not certificate.plan.releases_model:
         return StoredData.from_file(output)

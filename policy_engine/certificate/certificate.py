@@ -10,6 +10,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     SerializerFunctionWrapHandler,
     model_serializer,
 )
@@ -23,6 +24,7 @@ from policy_engine.certificate.label_figures import LabelFigures
 from policy_engine.certificate.randomised import RandomisedColumn
 from policy_engine.certificate.record import Count
 from policy_engine.certificate.shortcomings import shortcomings
+from policy_engine.certificate.signature import Signature, sign_written, unwrap
 from policy_engine.certificate.synthetic import synthetic_warning
 from policy_engine.data.commitment import Commitment
 from policy_engine.engines.engine import EarlyStop, StoredData
@@ -47,6 +49,7 @@ from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured
 from policy_engine.policy.syntax.json_text import Document, read_json
 from policy_engine.release.staging import name_problem
+from policy_engine.trust.proofs import Signer
 
 if TYPE_CHECKING:
     from policy_engine.engines.masking.columns import ColumnJudgement
@@ -118,7 +121,8 @@ class Certificate(BaseModel):
     `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
     output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
     are those of the table that it was trained on; for a generator, those of the rows that were
-    drawn from it to be measured and attacked.
+    drawn from it to be measured and attacked. `signature` is by whose key it is signed, None where
+    nobody signed it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -154,6 +158,7 @@ class Certificate(BaseModel):
     made_by: MadeBy = None
     versions: Annotated[dict[str, str], Field(default_factory=dict)]
     time: datetime
+    _signature: Signature | None = PrivateAttr(default=None)
 
     @model_serializer(mode="wrap")
     def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -170,6 +175,35 @@ class Certificate(BaseModel):
         optional += ["unique_rows", "lowered_loss"]
         absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
+
+    @property
+    def signature(self) -> Signature | None:
+        """The signature, with everything that is signed around the facts."""
+        return self._signature
+
+    def signed(
+        self,
+        signer: Signer,
+        *,
+        valid_until: datetime | None = None,
+        status: Mapping[str, Any] | None = None,
+    ) -> "Certificate":
+        """Return the certificate as a credential of who signs (W3C VC Data Model 2.0).
+
+        It is valid from now on, until `valid_until` if that is given; by the `status`, an entry of
+        a status list, it can be withdrawn. Raises TrustError (Y004) where it cannot be signed.
+        """
+        signature = sign_written(_written(self), signer, valid_until=valid_until, status=status)
+        return self._with_signature(signature)
+
+    def unsigned(self) -> "Certificate":
+        """Return the certificate without its signature, as before a fact of it is changed."""
+        return self._with_signature(None)
+
+    def _with_signature(self, signature: Signature | None) -> "Certificate":
+        other = self.model_copy()
+        other._signature = signature  # noqa: SLF001 (of the copy)
+        return other
 
     @property
     def holds(self) -> bool:
@@ -210,7 +244,9 @@ class Certificate(BaseModel):
         changes |= {"models": (), "ended": None, "label_figures": None, "unique_rows": None}
         changes |= {"lowered_loss": None}
         utility = NotApplicable(reason="nothing was released")
-        return self.model_copy(update={**changes, "approximated": (), "utility": utility})
+        return self.unsigned().model_copy(
+            update={**changes, "approximated": (), "utility": utility}
+        )
 
     def _repr_html_(self) -> str:
         from policy_engine.certificate.page import certificate_html  # noqa: PLC0415 (imports this)
@@ -218,8 +254,11 @@ class Certificate(BaseModel):
         return certificate_html(self)
 
     def to_jsonld(self) -> str:
-        """Return the certificate as JSON-LD, in the terms of PROV-O where it has them."""
-        return json.dumps(_written(self), indent=2) + "\n"
+        """Return the certificate as JSON-LD, in the terms of PROV-O where it has them; a signed one
+        as a Verifiable Credential."""
+        written = _written(self)
+        whole = written if self._signature is None else self._signature.around(written)
+        return json.dumps(whole, indent=2) + "\n"
 
 
 _EXACT = (
@@ -258,7 +297,8 @@ def readable_text(certificate: Certificate) -> str:
 
 
 def read_certificate(text: str | bytes, source: str = "") -> Certificate:
-    """Read a certificate. Raises CertificateError (V005) if the text is not one.
+    """Read a certificate, signed or not. Raises CertificateError (V005) if the text is not one, and
+    as `unwrap` does if it is signed and its proof does not hold.
 
     Its provenance section must agree with its facts, and no key may appear twice, so that two
     readers of one certificate see the same. Figures that no release can have are refused, and so is
@@ -277,19 +317,20 @@ def _unlike_ours(error: Exception) -> str:
 
 def _in_document(document: Document, source: str = "") -> Certificate:
     """Return the certificate that a text holds, once it agrees with all that the text says."""
+    value, signature = unwrap(document.value, source)
     try:
-        certificate = Certificate.model_validate_json(json.dumps(document.value["pe:certificate"]))
+        certificate = Certificate.model_validate_json(json.dumps(value["pe:certificate"]))
     except (ValueError, KeyError, TypeError) as error:
         raise CertificateError.of("V005", _unlike_ours(error), source=source) from None
     # Without indentation json.dumps is not written in Python, and several times as fast.
-    if document.problems or json.loads(json.dumps(_written(certificate))) != document.value:
+    if document.problems or json.loads(json.dumps(_written(certificate))) != value:
         message = "The certificate contradicts itself, or has fields that certificates do not have."
         raise CertificateError.of("V005", message, source=source)
     for contradiction in contradictions(certificate):
         raise CertificateError.of(
             "V005", f"The certificate contradicts itself. {contradiction}", "", source
         )
-    return certificate
+    return certificate if signature is None else certificate._with_signature(signature)  # noqa: SLF001
 
 
 def check_digest(certificate: Certificate, output: StoredData) -> None:

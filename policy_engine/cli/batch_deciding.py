@@ -15,6 +15,7 @@ from policy_engine.cli.options import (
     OwnersOption,
     PolicyOption,
     TimeOption,
+    TrustOption,
     WorldOption,
 )
 from policy_engine.cli.shared_options import with_reading_options
@@ -38,6 +39,7 @@ def batch_decide(
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
     owners: OwnersOption = None,
+    trust: TrustOption = None,
     *,
     reading: "Reading",
 ) -> None:
@@ -63,6 +65,8 @@ def batch_decide(
             sources.proofs,
             sources.hierarchy,
             owners=sources.owners,
+            time=state.time,
+            trust=trust,
             **sources.reading.keywords,
         )
         has_errors = False

@@ -142,7 +142,7 @@ def _decision_sources(
     """Give what a decision follows from, by the options of a command. Raises RequestError (U001)
     where there are neither policies nor a bundle."""
     from policy_engine.api.bundling import load_bundle  # noqa: PLC0415 (slow to import)
-    from policy_engine.api.deciding import Sources, read_proofs, with_bundle  # noqa: PLC0415
+    from policy_engine.api.deciding import Sources, with_bundle  # noqa: PLC0415
 
     hierarchy = reading.hierarchy(hierarchies)
     if bundle is not None:
@@ -154,4 +154,4 @@ def _decision_sources(
         raise usage_error("--bundle-digest is for a bundle. Give it as well: --bundle FILE.")
     if not policies:
         raise usage_error("Give policies with --policy POLICY, or a bundle with --bundle FILE.")
-    yield Sources(policies, read_proofs(certificates), hierarchy, owners, reading)
+    yield Sources(policies, certificates, hierarchy, owners, reading)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from policy_engine.cli.answers import print_json, print_notes
+from policy_engine.cli.answers import print_json
 from policy_engine.cli.bundling import BundleDigestOption, BundleOption, decision_grounds
 from policy_engine.cli.options import (
     AssigneeOption,
@@ -21,6 +21,7 @@ from policy_engine.cli.options import (
     PurposeOption,
     SpentOption,
     TimeOption,
+    TrustOption,
     WorldOption,
 )
 from policy_engine.cli.parsing import check_keys, parse_paths
@@ -59,6 +60,7 @@ def decide(
     log_key: LogKeyOption = None,
     ledger: SpentOption = None,
     ledger_key: LedgerKeyOption = None,
+    trust: TrustOption = None,
     output_format: FormatOption = Format.TEXT,
     *,
     reading: "Reading",
@@ -91,6 +93,7 @@ def decide(
             owners=sources.owners,
             ledger=ledger,
             ledger_key=ledger_key,
+            trust=trust,
             **sources.reading.keywords,
         )
     if output_format is Format.JSON:
@@ -99,7 +102,8 @@ def decide(
         from policy_engine.cli.tables.decisions import decision_lines, explanation  # noqa: PLC0415
         from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
-        print_notes(policies)
+        for note in decision.notes:
+            typer.echo(f"note: {note}", err=True)
         for line in explanation(decision) if explain else decision_lines(decision):
             console().print(line, soft_wrap=True)
     raise typer.Exit(0 if decision.permitted else 1)

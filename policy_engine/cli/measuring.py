@@ -30,7 +30,9 @@ from policy_engine.cli.options import (
     OwnersOption,
     PolicyArgument,
     SetOption,
+    SignOption,
     TaxonomyOption,
+    TrustOption,
 )
 from policy_engine.cli.parsing import (
     exit_with_two,
@@ -95,6 +97,8 @@ def certify(
     owners: OwnersOption = None,
     certificate: InputOption = [],  # noqa: B006
     asset: AssetOption = "",
+    sign: SignOption = None,
+    trust: TrustOption = None,
     *,
     write: Annotated[
         bool,
@@ -127,6 +131,8 @@ def certify(
             owners=owners,
             certificates=certificate,
             asset=asset,
+            sign=sign,
+            trust=trust,
             **acting,
             **reading.keywords,
         )
@@ -188,6 +194,7 @@ def compare(
         ),
     ] = None,
     asset: AssetOption = "",
+    trust: TrustOption = None,
     *,
     no_classifier: Annotated[
         bool,
@@ -225,6 +232,7 @@ def compare(
             classifier=not no_classifier,
             shareable=shareable,
             asset=asset,
+            trust=trust,
             **reading.keywords,
         )
         if report is not None:

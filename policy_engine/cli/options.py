@@ -58,6 +58,20 @@ class SampleKind(StrEnum):
     EMPLOYEES = "employees"
 
 
+_KEY_SOURCES = "A file, env:NAME, fd:NUMBER, or the URI of a token (pkcs11:...)."
+SignOption = Annotated[
+    str | None,
+    typer.Option("--sign", metavar="KEY", help=f"Sign it with this private key. {_KEY_SOURCES}"),
+]
+TrustOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--trust",
+        metavar="FILE",
+        help="Whose signatures count for what. What the file does not cover is refused.",
+    ),
+]
+KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help=f"The private key. {_KEY_SOURCES}")]
 _SYNTAXES = "JSON-LD, Turtle, N-Triples or RDF/XML; - is standard input."
 _REGISTRY = "a registry (a JSON file that lists versions of policies, and when each is in force)"
 _POLICIES_HELP = f"Policies: {_SYNTAXES} Also a folder, or {_REGISTRY}."

@@ -24,6 +24,7 @@ from policy_engine.cli.options import (
     PurposeOption,
     TaxonomyOption,
     TimeOption,
+    TrustOption,
     WorldOption,
 )
 from policy_engine.cli.parsing import check_keys, exit_with_two, parse_paths
@@ -139,6 +140,7 @@ def query(
     taxonomy: TaxonomyOption = [],  # noqa: B006
     world: WorldOption = None,
     time: TimeOption = "",
+    trust: TrustOption = None,
     output_format: Annotated[
         RowFormat, typer.Option("--format", help="The output format.")
     ] = RowFormat.TEXT,
@@ -197,6 +199,8 @@ def query(
         wanted = asked_review(review, comment, exception)
         policies = reading.policies_in_force(*policy, time=load_time(world, time))
         print_notes(policies)
+        if certificate and trust is None:
+            typer.echo(f"note: {_UNSIGNED}", err=True)
         # A delta without an epsilon is refused there.
         is_noisy = bool(epsilon or delta)
         result = query_data(
@@ -224,6 +228,7 @@ def query(
             alternatives=alternatives,
             review=wanted,
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
+            trust=trust,
             **reading.keywords,
         )
         if result.permitted or result.checked:
@@ -236,6 +241,9 @@ def query(
         else:
             _print_denial(result, output_format)
     raise typer.Exit(0 if result.permitted else 1)
+
+
+_UNSIGNED = "unsigned: policies and certificates are taken for what they say; give --trust FILE"
 
 
 def _print_rows(

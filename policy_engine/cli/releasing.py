@@ -26,6 +26,7 @@ from policy_engine.cli.options import (
     OwnersOption,
     PolicyArgument,
     SetOption,
+    SignOption,
     TaxonomyOption,
 )
 from policy_engine.cli.parsing import (
@@ -257,6 +258,7 @@ def apply(
         ),
     ] = False,
     time_limit: TimeLimitOption = None,
+    sign: SignOption = None,
     certificate: InputOption = [],  # noqa: B006
     certificate_to: Annotated[
         Path | None,
@@ -298,6 +300,7 @@ def apply(
                 "allow_pickle": allow_pickle,
                 "owners": owners,
                 "time_limit": time_limit,
+                "sign": sign,
                 "certificates": certificate,
                 **acting,
                 **reading.keywords,

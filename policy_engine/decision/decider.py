@@ -8,6 +8,7 @@ from itertools import chain
 from policy_engine import terms
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.vouching import Vouched
 from policy_engine.decision.agreement import check_agreement
 from policy_engine.decision.clauses import Clause
 from policy_engine.decision.closures import Closures
@@ -74,9 +75,10 @@ class Decider:
     (`InForce`). If there are owners, this holds for assets that the assigners of the old policy may
     own, or for all assets it names if its assigners are unknown.
 
-    The caller vouches for the policies and certificates: they are not signed. Raises RequestError
-    (D002) for two policies with the same uid, PolicyError (P019) for outputs that do not belong to
-    their policies.
+    The caller vouches for the policies and certificates, or a trust file does: the `certificates`
+    then are those that it covers (`Vouched`), and nothing is permitted under policies that it does
+    not cover. Raises RequestError (D002) for two policies with the same uid, PolicyError (P019) for
+    outputs that do not belong to their policies.
     """
 
     def __init__(
@@ -104,7 +106,9 @@ class Decider:
         ).joined([owned])
         in_force = policies if isinstance(policies, InForce) else InForce(policies)
         self.in_force = in_force
-        self._written = in_force, tuple(certificates), hierarchy or Hierarchy(), owners, ledger
+        self.vouched = certificates if isinstance(certificates, Vouched) else None
+        written = tuple(certificates) if self.vouched is None else self.vouched
+        self._written = in_force, written, hierarchy or Hierarchy(), owners, ledger
         self._extended: dict[Hierarchy, Decider] = {}
         self.index = Index(in_force, caller_hierarchy, apart=bool(owners))
         self.owners = self._owners((owners or Owners()).known_by(in_force), data)
@@ -116,6 +120,7 @@ class Decider:
         self.transformations = TransformationCache()
         self.spending = None if ledger is None else BudgetSpending(ledger, self._sources)
         self.notes, outputs = in_force.notes, {one.asset for one in self.index.outputs}
+        self.notes += self.vouched.notes if self.vouched else ()
         self.past, all_policies = in_force.ended, (*in_force, *in_force.ended)
         not_in_force = (
             *void_outputs(in_force.ended),
@@ -295,9 +300,13 @@ class Decider:
             if policy.uid not in self._plans:
                 self._plans[policy.uid] = output_plans(policy)
             plan = self._plans[policy.uid].get(asset)
-            self._outputs[key] = Output.of(
+            output = Output.of(
                 policy, asset, certificates, attestations, plan, self._attestation_refusal
             )
+            if self.vouched is not None and output.uncertified:
+                refusal = self.vouched.refusal(asset) or output.refusal
+                output = replace(output, refusal=refusal)
+            self._outputs[key] = output
         return self._outputs[key]
 
     def _attestation_refusal(self, policy: Policy, attestation: Attestation) -> str:

@@ -313,7 +313,9 @@ class Decision(BaseModel):
     `notes` say which ones were not because they are no longer in force. `counted` are the rules
     that a permit is an execution of: the permissions, the consents they rely on, and prohibitions
     of the permitted use that limit how often; None stands for the named rule alone. For a permit,
-    `made_from` says what the targets were made from, directly and indirectly.
+    `made_from` says what the targets were made from, directly and indirectly. `signatures` says
+    whether policies and certificates were compared with a trust file: without one they are taken
+    for what they say, and the answer is `unsigned`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -334,6 +336,7 @@ class Decision(BaseModel):
     counted: tuple[Counted, ...] | None = None
     notes: tuple[str, ...] = ()
     made_from: tuple[MadeFrom, ...] = ()
+    signatures: Literal["unsigned", "trusted"] = "unsigned"
 
     def _repr_html_(self) -> str:
         from policy_engine.decision.page import decision_html  # noqa: PLC0415 (for notebooks alone)

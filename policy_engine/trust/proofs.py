@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from policy_engine.errors import PolicyEngineError, SignatureError, TrustError
 from policy_engine.trust.canonical_json import canonical_bytes
@@ -27,6 +27,7 @@ _NEEDED = {
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
+@runtime_checkable
 class Signer(Protocol):
     """What signs: it has a public key, and the private one stays in it."""
 

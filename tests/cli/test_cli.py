@@ -261,8 +261,8 @@ def test_certify_fails_on_a_changed_output(run, people):
 @pytest.mark.parametrize(
     ("more", "status", "says"),
     [
-        (["--target", OUTPUT, "--certificate", "out"], 0, "permit:"),
-        (["--target", DATASET, "--certificate", "out"], 1, "deny:"),
+        (["--target", OUTPUT, "--certificate", "out"], 0, "permit (unsigned):"),
+        (["--target", DATASET, "--certificate", "out"], 1, "deny (unsigned):"),
         (["--target", OUTPUT], 1, "no certificate"),
     ],
     ids=["output", "input", "uncertified"],

@@ -13,7 +13,8 @@ from policy_engine.decision.explaining import inclusion_lines
 def decision_lines(decision: Decision) -> Iterator[str]:
     """Yield the answer, then what of its derivation the reason does not say."""
     colour = "green" if decision.permitted else "red"
-    yield f"[bold {colour}]{decision.effect}[/]: {escape(decision.reason)}"
+    unsigned = " (unsigned)" if decision.signatures == "unsigned" else ""
+    yield f"[bold {colour}]{decision.effect}[/]{unsigned}: {escape(decision.reason)}"
     yield from (
         f"  - {escape(line)}" for line in decision.derivation if line not in decision.reason
     )

@@ -250,5 +250,6 @@ def _decision(case: "Case", **parts: Any) -> Decision:
         time_by="caller" if case.world.time else "clock",
         policy_digests=case.decider.digests,
         notes=case.decider.notes,
+        signatures="unsigned" if case.decider.vouched is None else "trusted",
         **parts,
     )

@@ -149,6 +149,8 @@ class Case:
     def decide(self, *, through_inputs: bool = True) -> Decision:
         """Return the decision; unless `through_inputs`, only by rules on the targets themselves."""
         self.is_deciding = True
+        if self.decider.vouched is not None and self.decider.vouched.denial:
+            return answering.deny(self, self.decider.vouched.denial)
         touched = self.touched_outputs()
         lineage = making.lineage(self)
         touched_outputs = (self.decider.output(one.policy, one.asset) for one in touched)

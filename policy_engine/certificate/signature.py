@@ -1,0 +1,90 @@
+"""The signed form of a certificate: a Verifiable Credential whose subject it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from policy_engine.errors import CertificateError, SignatureError
+from policy_engine.trust.credentials import Credential, read_credential, sign_credential
+from policy_engine.trust.proofs import Signer
+
+KIND = "pe:ReleaseCertificate"
+_SUBJECT, _CONTEXT = "credentialSubject", "@context"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a signed certificate has around its facts, and the credential that it is.
+
+    Its proof held when it was signed or read. Whether the key is trusted for it is another
+    question, and whether the facts are still those that were signed as well: `to_jsonld` writes
+    what readers will verify again.
+    """
+
+    envelope: Mapping[str, Any]
+    credential: Credential
+
+    def around(self, written: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the credential as a whole, about what is written of the certificate."""
+        facts = {name: value for name, value in written.items() if name != _CONTEXT}
+        proof = {"proof": self.envelope["proof"]}
+        before = {name: value for name, value in self.envelope.items() if name != "proof"}
+        return {**before, _SUBJECT: facts, **proof}
+
+
+def sign_written(
+    written: Mapping[str, Any],
+    signer: Signer,
+    *,
+    time: datetime | None = None,
+    valid_until: datetime | None = None,
+    status: Mapping[str, Any] | None = None,
+) -> Signature:
+    """Return the signature of what is written of a certificate.
+
+    `status` is the entry of a status list by which it can be withdrawn. Raises TrustError (Y004)
+    for a certificate that has no canonical form.
+    """
+    facts = {name: value for name, value in written.items() if name != _CONTEXT}
+    document = sign_credential(
+        KIND,
+        [facts],
+        signer,
+        context=written[_CONTEXT],
+        time=time,
+        valid_until=valid_until,
+        status=status,
+    )
+    return _signature(document, time)
+
+
+def unwrap(document: Any, source: str = "") -> tuple[Any, Signature | None]:
+    """Return what a certificate's document says, and its signature, None where it has none.
+
+    Raises CertificateError (Y003, Y005, Y006, Y007) where it is signed and its proof does not hold.
+    """
+    if not isinstance(document, dict) or not {_SUBJECT, "proof", "issuer"} & document.keys():
+        return document, None
+    try:
+        signature = _signature(document, None)
+    except SignatureError as error:
+        raise CertificateError(*error.problems, source=source) from None
+    subjects = signature.credential.subjects
+    if len(subjects) != 1 or _CONTEXT in subjects[0]:
+        message = "The certificate is signed, and is not about one output."
+        raise CertificateError.of("Y005", message, source=source)
+    return {_CONTEXT: signature.credential.context, **subjects[0]}, signature
+
+
+def _signature(document: Mapping[str, Any], now: datetime | None) -> Signature:
+    credential = read_credential(document, KIND, now=now)
+    envelope = {name: value for name, value in document.items() if name != _SUBJECT}
+    return Signature(envelope, credential)
+
+
+def named_file(document: Any) -> object:
+    """Return the file that a document names in the way of a certificate, signed or not, whether or
+    not it is one. Raises KeyError and TypeError where it names none."""
+    facts = document.get(_SUBJECT, document)
+    return facts["pe:certificate"]["file"]

@@ -1,0 +1,192 @@
+"""Proofs of outputs under a trust file: which ones count, and why others do not."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import NamedTuple
+
+from policy_engine.certificate.attestation import Attestation
+from policy_engine.certificate.beside import certificate_names, stored_output
+from policy_engine.certificate.certificate import Certificate, check_digest
+from policy_engine.certificate.sources import Proof, proof_asset
+from policy_engine.data import storage
+from policy_engine.data.places.spelling import is_database
+from policy_engine.data.storage import Location, read_errors
+from policy_engine.errors import CertificateError, Problem, SignatureError
+from policy_engine.policy import Policy
+from policy_engine.policy.signing import PolicySignature, untrusted
+from policy_engine.trust.credentials import check_time
+from policy_engine.trust.trust_file import Trust
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
+    """The proofs that a trust file covers, with what it refuses.
+
+    `denial` says why nothing is permitted: policies that nobody vouches for, whose prohibitions
+    could be missing as well as their permissions be made up. `refusals` say, by asset, why a proof
+    does not count; that of the asset "" is about proofs that cannot be read at all. `notes` are
+    what the trust does not show: outputs that nobody saw.
+    """
+
+    trust: Trust
+    time: datetime
+    denial: str
+    refusals: Mapping[str, str]
+    notes: tuple[str, ...]
+
+    def __new__(
+        cls,
+        proofs: Iterable[Proof],
+        trust: Trust,
+        time: datetime,
+        denial: str = "",
+        refusals: Mapping[str, str] = _NOTHING,
+        notes: Iterable[str] = (),
+    ) -> "Vouched":
+        """Return the proofs with everything that is said of the others."""
+        instance = super().__new__(cls, proofs)
+        instance.trust, instance.time, instance.denial = trust, time, denial
+        instance.refusals, instance.notes = dict(refusals), tuple(notes)
+        return instance
+
+    def refusal(self, asset: str) -> str:
+        """Return why the proof of an asset does not count, empty where none was refused."""
+        return self.refusals.get(asset) or self.refusals.get("", "")
+
+    def joined(self, certificates: Iterable[Certificate]) -> "Vouched":
+        """Return the proofs with certificates beside data, those that the trust covers."""
+        refusals, more = dict(self.refusals), []
+        for one in certificates:
+            problem = proof_refusal(one, self.trust, self.time)
+            if problem is None:
+                more.append(one)
+            else:
+                refusals.setdefault(proof_asset(one), _said(problem))
+        proofs = (*self, *(one for one in more if one not in self))
+        return Vouched(proofs, self.trust, self.time, self.denial, refusals, self.notes)
+
+
+class Given(NamedTuple):
+    """A proof, and whether the output that it names was hashed when it was read; None where there
+    was no place to look at."""
+
+    proof: Proof
+    is_seen: bool | None
+
+
+def vouch(
+    policies: Iterable[Policy],
+    sources: Sequence[Proof | Location],
+    trust: Trust,
+    load: Callable[[Location], Iterable[Proof]],
+    *,
+    signatures: Sequence[PolicySignature] = (),
+    now: datetime | None = None,
+) -> Vouched:
+    """Return the proofs that count under a trust, of policies that all have to be signed.
+
+    `sources` are proofs, or places that `load` reads them from. Where a place has a certificate and
+    not the output that it names, it does not count: nobody knows what it is about.
+    """
+    moment = now or datetime.now(UTC)
+    proofs, refusals, notes = list[Proof](), dict[str, str](), list[str]()
+    for source in sources:
+        try:
+            given = [*_given(source, load)]
+        except CertificateError as error:
+            problem = error.problems[0]
+            refusals.setdefault("", f"{source} does not count: {_said(problem)}")
+            continue
+        for proof, is_seen in given:
+            problem_found = proof_refusal(proof, trust, moment) or _unseen(proof, is_seen)
+            if problem_found is not None:
+                refusals.setdefault(proof_asset(proof), _said(problem_found))
+                continue
+            proofs.append(proof)
+            if is_seen is None:
+                notes.append(f"{proof_asset(proof)} was not seen: only its certificate was.")
+    denial = " ".join(map(_said, untrusted(policies, trust, signatures, moment)))
+    return Vouched(proofs, trust, moment, denial, refusals, notes)
+
+
+def proof_refusal(proof: Proof, trust: Trust, now: datetime) -> Problem | None:
+    """Return why a proof does not count under a trust, None if it does.
+
+    Y009 is for one that is not signed by a key that may sign it, Y010 for a revoked key, Y007 for
+    one that is not valid at the time.
+    """
+    asset = proof_asset(proof)
+    if isinstance(proof, Attestation) or proof.signature is None:
+        kind = "attestation" if isinstance(proof, Attestation) else "certificate"
+        return Problem("Y009", f"The {kind} of {asset} is not signed.")
+    credential = proof.signature.credential
+    try:
+        check_time(credential, now)
+    except SignatureError as error:
+        return error.problems[0]
+    datasets = [one.asset for one in proof.plan.reads]
+    signed = credential.proof
+    return trust.certificate_refusal(signed.key, signed.created, asset, datasets, now)
+
+
+def check_vouched(
+    policies: Iterable[Policy],
+    certificate: Certificate | None,
+    output: Location,
+    trust: Trust,
+    now: datetime | None = None,
+) -> None:
+    """Raise CertificateError with everything that a trust refuses of an output and its policies.
+
+    That is an output without certificate (Y009), and whatever `vouch` would refuse; the output is
+    hashed (V004).
+    """
+    moment = now or datetime.now(UTC)
+    problems = [*untrusted(policies, trust, (), moment)]
+    if certificate is None:
+        message = f"No certificate that is signed names {storage.name(output)!r}."
+        problems.append(Problem("Y009", message))
+    else:
+        problems += filter(None, [proof_refusal(certificate, trust, moment)])
+    if problems:
+        raise CertificateError(*problems, source=str(output))
+    if certificate is not None:
+        check_digest(certificate, stored_output(certificate, output))
+
+
+def _given(
+    source: Proof | Location, load: Callable[[Location], Iterable[Proof]]
+) -> Iterator[Given]:
+    if isinstance(source, Certificate | Attestation):
+        yield Given(source, None)
+        return
+    for proof in load(source):
+        if not isinstance(proof, Certificate):
+            yield Given(proof, is_seen=True)
+            continue
+        yield Given(proof, _is_there(source, proof))
+
+
+def _is_there(source: Location, certificate: Certificate) -> bool | None:
+    """Tell whether the output of a certificate that was read is beside it, and so was hashed."""
+    if is_database(source):
+        return True
+    if not certificate.file:
+        return None
+    with read_errors(source):
+        is_holder = storage.is_folder(source) and bool(certificate_names(source))
+        folder = source if is_holder else storage.parent(source)
+        return storage.is_taken(storage.join(folder, certificate.file))
+
+
+def _unseen(proof: Proof, is_seen: bool | None) -> Problem | None:
+    if is_seen is not False:
+        return None
+    message = f"The output {proof.file!r} that the certificate of {proof_asset(proof)} names is "
+    return Problem("Y012", f"{message}not beside it.", "Put the output there.")
+
+
+def _said(problem: Problem) -> str:
+    return f"{problem.code} {problem.message}"

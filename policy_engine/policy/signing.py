@@ -1,0 +1,161 @@
+"""Signatures of policies: of what they mean, with everything that they are read with."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePath
+from typing import TypeVar
+
+from policy_engine.data.table_files import unreadable_file
+from policy_engine.errors import PolicyEngineError, Problem, SignatureError
+from policy_engine.policy.model import Policy
+from policy_engine.trust.canonical_json import read_document
+from policy_engine.trust.credentials import Credential, check_time, read_credential, sign_credential
+from policy_engine.trust.proofs import Signer
+from policy_engine.trust.trust_file import Trust
+
+KIND = "pe:PolicySignature"
+SIGNATURE = ".signature"
+"""The ending of a signature's file, after the name of that of the policies."""
+_CONTEXT = {"pe": "https://w3id.org/policy-engine/ns#"}
+_DIGEST = "pe:policyDigest"
+
+
+@dataclass(frozen=True)
+class PolicySignature:
+    """Policies by uid, with the digest of each that somebody signed."""
+
+    digests: dict[str, str]
+    credential: Credential
+    source: str = ""
+
+
+def sign_policies(
+    policies: Iterable[Policy],
+    signer: Signer,
+    *,
+    time: datetime | None = None,
+    valid_until: datetime | None = None,
+) -> str:
+    """Return the signature of policies, as the text of a Verifiable Credential.
+
+    It is of the digests that the engine gives them: another text of the same meaning has it, too,
+    and what is read along with a policy (parents, vocabularies, contexts) is part of its meaning.
+    """
+    subjects = [{"id": one.uid, _DIGEST: one.digest} for one in policies]
+    document = sign_credential(
+        KIND, subjects, signer, context=_CONTEXT, time=time, valid_until=valid_until
+    )
+    return json.dumps(document, indent=2) + "\n"
+
+
+def read_signature(
+    text: str | bytes, source: str = "", now: datetime | None = None
+) -> PolicySignature:
+    """Return a signature of policies. Raises SignatureError (Y003, Y005 to Y007) for another text,
+    and where its proof does not hold."""
+    credential = read_credential(read_document(text, source), KIND, source, now)
+    digests: dict[str, str] = {}
+    for subject in credential.subjects:
+        uid, digest = subject.get("id"), subject.get(_DIGEST)
+        is_pair = set(subject) == {"id", _DIGEST} and isinstance(uid, str) and uid not in digests
+        if not is_pair or not isinstance(digest, str):
+            raise _unlike(source)
+        digests[uid] = digest
+    return PolicySignature(digests, credential, source)
+
+
+def load_signature(path: Path) -> PolicySignature:
+    """Return the signature in a file. Raises as `read_signature`, DataError (C003) where it cannot
+    be read."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise unreadable_file(path, error) from None
+    return read_signature(text, str(path))
+
+
+_Path = TypeVar("_Path", bound=PurePath)
+
+
+def signature_path(policies: _Path) -> _Path:
+    """Return where the signature of a file of policies is: beside it."""
+    return policies.with_name(f"{policies.name}{SIGNATURE}")
+
+
+def untrusted(
+    policies: Iterable[Policy],
+    trust: Trust,
+    signatures: Sequence[PolicySignature] = (),
+    now: datetime | None = None,
+) -> Iterator[Problem]:
+    """Yield why policies do not count under a trust, a problem for each that does not.
+
+    A policy's signature is among those given, or beside its file. Y009 is for a policy without one
+    by a key that may sign it, Y010 for a revoked key, Y011 for a signature of something else.
+    """
+    moment = now or datetime.now(UTC)
+    beside: dict[str, PolicySignature | Problem | None] = {"": None}
+    for policy in policies:
+        if trust.accepts_unsigned(policy.uid):
+            continue
+        if policy.source not in beside:
+            beside[policy.source] = _beside(Path(policy.source))
+        own = beside[policy.source]
+        problem = _refusal(policy, trust, [*signatures, *([own] if own else ())], moment)
+        if problem is not None:
+            yield problem
+
+
+def _beside(path: Path) -> PolicySignature | Problem | None:
+    """Return the signature beside a file, why it is not one, or None where there is none."""
+    try:
+        place = signature_path(path)
+        return load_signature(place) if place.is_file() else None
+    except (ValueError, OSError):
+        return None  # the name of a text, and not of a file
+    except PolicyEngineError as error:
+        return error.problems[0]
+
+
+def _refusal(
+    policy: Policy,
+    trust: Trust,
+    signatures: Sequence[PolicySignature | Problem],
+    now: datetime,
+) -> Problem | None:
+    first: Problem | None = None
+    for one in signatures:
+        problem = one if isinstance(one, Problem) else _signature_refusal(policy, trust, one, now)
+        if problem is None:
+            return None
+        first = first or problem
+    if first is None:
+        return Problem("Y009", f"The policy {policy.uid} is not signed.", "See its trust file.")
+    return Problem(
+        first.code, f"The policy {policy.uid} does not count: {first.message}", first.hint
+    )
+
+
+def _signature_refusal(
+    policy: Policy, trust: Trust, signature: PolicySignature, now: datetime
+) -> Problem | None:
+    digest = signature.digests.get(policy.uid)
+    if digest is None:
+        return Problem("Y009", "nobody signed it.")
+    if digest != policy.digest:
+        message = "it is not the one that was signed: it means something else, or is read with "
+        return Problem("Y011", f"{message}other things beside it.")
+    credential = signature.credential
+    try:
+        check_time(credential, now, signature.source)
+    except SignatureError as error:
+        return error.problems[0]
+    proof = credential.proof
+    return trust.policy_refusal(proof.key, proof.created, policy.uid, now)
+
+
+def _unlike(source: str) -> PolicyEngineError:
+    message = "The document does not say which policies were signed, each with its digest."
+    return SignatureError.of("Y005", message, "", source)
