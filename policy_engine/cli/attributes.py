@@ -43,7 +43,7 @@ def attribute(
     label: LabelOption = "",
     secret: Annotated[
         str,
-        typer.Option(metavar="COLUMN", help="The feature that nobody should learn of a person."),
+        typer.Option(metavar="COLUMN", help="The sensitive feature."),
     ] = "",
     model: ModelOption = None,
     members: Annotated[
@@ -67,7 +67,7 @@ def attribute(
         ),
     ] = "",
     bins: Annotated[
-        int, typer.Option(help="Into how many bins a secret column of numbers is divided.")
+        int, typer.Option(help="The number of bins for a secret column of numbers.")
     ] = 4,
     targets: TargetsOption = 1,
     seed: SeedOption = 0,

@@ -25,7 +25,7 @@ budgets = typer.Typer(
 )
 
 LedgerOption = Annotated[
-    Path, typer.Option("--ledger", metavar="FILE", help="The ledger that `apply --ledger` made.")
+    Path, typer.Option("--ledger", metavar="FILE", help="The ledger that `apply --ledger` created.")
 ]
 
 

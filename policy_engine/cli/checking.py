@@ -95,12 +95,12 @@ def check_files(
         str, typer.Option(metavar="NAME", help="A profile: dwb-2015, sacro, abs, bundesbank ...")
     ] = "",
     kind: Annotated[
-        FigureKind, typer.Option(help="What the figures are; counts have to be said to be counts.")
+        FigureKind, typer.Option(help="The kind of figures. Say so if they are counts.")
     ] = FigureKind.TOTALS,
     counts: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="How many units each cell is of: a table of the same cells."
+            metavar="FILE", help="The number of units in each cell: a table with the same cells."
         ),
     ] = None,
     units: Annotated[
@@ -112,13 +112,17 @@ def check_files(
     ] = 0,
     total: Annotated[str, typer.Option(metavar="LABEL", help="What totals are called.")] = "",
     data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The microdata, to compute the evidence of.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The microdata, to compute the evidence from."),
     ] = None,
     by: Annotated[
-        str, typer.Option(metavar="COLUMNS", help="By which columns of it the table is made.")
+        str, typer.Option(metavar="COLUMNS", help="The columns that the table is grouped by.")
     ] = "",
     across: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Which column is on top of the table.")
+        str,
+        typer.Option(
+            metavar="COLUMN", help="The column whose values are the columns of the table."
+        ),
     ] = "",
     measure: Annotated[
         list[str],
@@ -128,7 +132,7 @@ def check_files(
         str, typer.Option(metavar="COLUMN", help="The column of the unit of privacy.")
     ] = "",
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write a folder for a checker.")
+        Path | None, typer.Option(metavar="DIR", help="Write a folder for a checker to review.")
     ] = None,
     who: Annotated[str, typer.Option("--by-whom", metavar="WHO", help="Who asks.")] = "researcher",
     log_key: LogKeyOption = None,
@@ -353,7 +357,7 @@ def triage(
     folder: FolderArgument,
     past: Annotated[
         list[Path],
-        typer.Option(metavar="DIR", help="Folders that were decided about, to learn from."),
+        typer.Option(metavar="DIR", help="Folders about which decisions were made, to learn from."),
     ] = [],  # noqa: B006
     log_key: LogKeyOption = None,
     expect: ExpectOption = "",

@@ -41,7 +41,7 @@ def decide(
         typer.Option(metavar="IRI", help="The asset. Repeat it for assets that are read together."),
     ],
     action: Annotated[
-        str, typer.Option(metavar="IRI", help="What they want to do with it.")
+        str, typer.Option(metavar="IRI", help="What the requester wants to do with it.")
     ] = "read",
     purpose: PurposeOption = "",
     policy: PolicyOption = [],  # noqa: B006

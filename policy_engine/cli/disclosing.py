@@ -40,7 +40,7 @@ def disclosure(
         typer.Option(
             "--known",
             metavar="COLUMN",
-            help="A column that the intruder knows; repeat it for more.",
+            help="A column that the intruder knows. Can be repeated.",
         ),
     ] = [],  # noqa: B006
     match: Annotated[
@@ -48,7 +48,7 @@ def disclosure(
         typer.Option(
             "--match",
             metavar="COLUMN",
-            help="A column, or several, that tell which row of the release is whose.",
+            help="A column that identifies the rows of both tables. Can be repeated.",
         ),
     ] = [],  # noqa: B006
     same_order: Annotated[
@@ -56,7 +56,7 @@ def disclosure(
         typer.Option(
             "--same-order",
             metavar="",
-            help="The rows of all tables are in one order, which tells whose is whose.",
+            help="The rows of all tables are in the same order.",
         ),
     ] = False,
     attack: Annotated[
@@ -64,12 +64,12 @@ def disclosure(
         typer.Option(
             "--attack",
             metavar="NAME",
-            help="Make this attack alone, repeated; in full, and on larger files, too.",
+            help="Make only this attack, in full and also on larger files. Can be repeated.",
         ),
     ] = [],  # noqa: B006
     seconds: Annotated[
         float,
-        typer.Option(metavar="SECONDS", help="The time that a family of learned distances has."),
+        typer.Option(metavar="SECONDS", help="The time for each family of learned distances."),
     ] = 10.0,
     agreement: Annotated[
         str,
@@ -106,19 +106,21 @@ def disclosure(
     holdout: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Persons who were never in the original, with the same columns."
+            metavar="FILE", help="People who were never in the original, with the same columns."
         ),
     ] = None,
     also: Annotated[
         list[Path],
         typer.Option(
-            metavar="RELEASE", help="Another release of the same original, repeated: what it adds."
+            metavar="RELEASE",
+            help="Another release of the same original, to see what it adds. Can be repeated.",
         ),
     ] = [],  # noqa: B006
     answered: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Queries in SQL that were answered on the original: what they add."
+            metavar="FILE",
+            help="SQL queries that were answered on the original, to see what they add.",
         ),
     ] = None,
     engine: EngineOption = EngineChoice.LOCAL,

@@ -39,7 +39,10 @@ def init(
         int | None, typer.Option(min=2, help="At least this many rows share what they release.")
     ] = None,
     namespace: Annotated[
-        str, typer.Option(metavar="IRI", help="What names of the policy's own begin with.")
+        str,
+        typer.Option(
+            metavar="IRI", help="The beginning of the IRIs of the policy's own parties and assets."
+        ),
     ] = "http://example.com/",
     assignee: Annotated[
         str, typer.Option(metavar="NAME", help="Who may read the release: an IRI, or a name.")

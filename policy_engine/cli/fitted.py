@@ -61,7 +61,9 @@ ClassesOption = Annotated[
 ]
 OutputsOption = Annotated[
     Outputs | None,
-    typer.Option("--outputs", help="What the model's answers are, if that is not clear from them."),
+    typer.Option(
+        "--outputs", help="The kind of answers the model gives, if it is not clear from them."
+    ),
 ]
 RetrainOption = Annotated[
     bool,

@@ -20,7 +20,7 @@ def example(
         str, typer.Option("--output", metavar="DIR", help="Default: a folder of that name.")
     ] = "",
     rows: Annotated[
-        int, typer.Option(min=100, max=10_000_000, help="How many rows of data that is made up.")
+        int, typer.Option(min=100, max=10_000_000, help="The number of rows of generated data.")
     ] = 10_000,
     overwrite: OverwriteOption = False,
     output_format: FormatOption = Format.TEXT,

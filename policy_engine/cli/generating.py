@@ -27,14 +27,16 @@ def generative(
     ],
     holdout: Annotated[
         list[Path],
-        typer.Option(metavar="FILE", help="Records of the same population that it has not seen."),
+        typer.Option(
+            metavar="FILE", help="Records of the same population that the generator has not seen."
+        ),
     ],
     synthetic: Annotated[
         list[Path], typer.Option(metavar="FILE", help="The synthetic records that it made.")
     ] = [],  # noqa: B006
     reference: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Others of the population: they calibrate scores."),
+        typer.Option(metavar="FILE", help="Other records of the population, to calibrate scores."),
     ] = None,
     model: Annotated[
         list[str],
@@ -63,21 +65,24 @@ def generative(
     ] = "",
     label: Annotated[
         str,
-        typer.Option(metavar="COLUMN", help="Records are compared within its values."),
+        typer.Option(
+            metavar="COLUMN", help="Compare records only within the same value of this column."
+        ),
     ] = "",
     privacy_unit: Annotated[
         str,
         typer.Option(
             metavar="COLUMN",
-            help="It tells persons apart who have several records: figures are of persons.",
+            help="The column that identifies persons who have several records: figures are then "
+            "about persons.",
         ),
     ] = "",
     secret: Annotated[
         list[str],
-        typer.Option(metavar="COLUMN", help="A column that nobody should learn, repeated."),
+        typer.Option(metavar="COLUMN", help="A sensitive column. Can be repeated."),
     ] = [],  # noqa: B006
     attack: Annotated[
-        list[str], typer.Option(metavar="NAME", help="Make this attack alone; repeat it for more.")
+        list[str], typer.Option(metavar="NAME", help="Make only this attack. Can be repeated.")
     ] = [],  # noqa: B006
     space: Annotated[
         str,
@@ -105,7 +110,9 @@ def generative(
     allow_shift: Annotated[
         bool,
         typer.Option(
-            "--allow-shift", metavar="", help="Members and holdout may be of two distributions."
+            "--allow-shift",
+            metavar="",
+            help="Accept members and holdout that differ in distribution.",
         ),
     ] = False,
     epsilon: Annotated[
@@ -125,7 +132,9 @@ def generative(
     ] = None,
     records: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the scores of records, for you alone."),
+        typer.Option(
+            metavar="FILE", help="Write the scores of records to a file that only you can read."
+        ),
     ] = None,
     fail_above: Annotated[
         float | None,

@@ -153,8 +153,10 @@ def diff(
         Path,
         typer.Argument(metavar="NEW", help="The new policies: a file, a folder or a registry."),
     ],
-    before: Annotated[list[Path], typer.Option(metavar="POLICY", help="More old policies.")] = [],  # noqa: B006
-    after: Annotated[list[Path], typer.Option(metavar="POLICY", help="More new policies.")] = [],  # noqa: B006
+    before: Annotated[
+        list[Path], typer.Option(metavar="POLICY", help="Further old policies.")
+    ] = [],  # noqa: B006
+    after: Annotated[list[Path], typer.Option(metavar="POLICY", help="Further new policies.")] = [],  # noqa: B006
     parent_before: Annotated[
         list[Path],
         typer.Option(metavar="POLICY", help="A policy that only the old ones inherit from."),

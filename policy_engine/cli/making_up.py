@@ -24,7 +24,8 @@ def generate(
     output: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write CSV or Parquet to this file instead of printing CSV."
+            metavar="FILE",
+            help="Write CSV, Parquet, Arrow or JSON lines to this file instead of printing CSV.",
         ),
     ] = None,
     overwrite: OverwriteOption = False,

@@ -56,7 +56,7 @@ EpsilonOption = Annotated[
     ),
 ]
 DeltaOption = Annotated[
-    str, typer.Option(metavar="NUMBER", help="The delta of statistics, beside --epsilon.")
+    str, typer.Option(metavar="NUMBER", help="The delta for statistics, with --epsilon.")
 ]
 
 
@@ -169,7 +169,7 @@ def query(
     ] = "",
     seconds: Annotated[
         float | None,
-        typer.Option(metavar="N", min=0.1, help="The time that the query may take."),
+        typer.Option(metavar="N", min=0.1, help="The time limit for the query."),
     ] = None,
     *,
     reading: "Reading",

@@ -39,11 +39,11 @@ CommentOption = Annotated[
 ]
 AnswerPolicyOption = Annotated[
     list[Path],
-    typer.Option("--policy", metavar="POLICY", help="Of an answer to a query: its policies."),
+    typer.Option("--policy", metavar="POLICY", help="For an answer to a query: its policies."),
 ]
 AnswerDataOption = Annotated[
     list[str],
-    typer.Option("--data", metavar="IRI=PATH", help="Of an answer to a query: its data."),
+    typer.Option("--data", metavar="IRI=PATH", help="For an answer to a query: its data."),
 ]
 AnswerLedgerOption = Annotated[
     Path | None,
@@ -64,18 +64,20 @@ LedgerHeadOption = Annotated[
 DecisionLogOption = Annotated[
     Path | None,
     typer.Option(
-        "--decision-log", metavar="FILE", help="The log of decisions that the answer is added to."
+        "--decision-log", metavar="FILE", help="The decision log to which the answer is added."
     ),
 ]
 DecisionKeyOption = Annotated[
     Path | None,
-    typer.Option(
-        "--decision-log-key", metavar="FILE", help="The key that the log of decisions has."
-    ),
+    typer.Option("--decision-log-key", metavar="FILE", help="The key of the decision log."),
 ]
 OwnOption = Annotated[
     bool,
-    typer.Option("--allow-own", metavar="", help="Let who submitted the outputs decide, too."),
+    typer.Option(
+        "--allow-own",
+        metavar="",
+        help="Let people decide about outputs that they submitted themselves.",
+    ),
 ]
 
 

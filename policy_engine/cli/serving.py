@@ -27,16 +27,30 @@ class OidcClaim(StrEnum):
 def serve(
     folder: Annotated[
         Path,
-        typer.Option(metavar="DIR", help="Where all is kept; it is made if it does not exist."),
+        typer.Option(
+            metavar="DIR",
+            help="The folder for everything the service stores; created if it does not exist.",
+        ),
     ] = Path("policy-engine-data"),
     port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="Where to listen; 0 for any.")
+        int,
+        typer.Option(
+            metavar="N", min=0, max=65535, help="The port to listen on; 0 for any free one."
+        ),
     ] = 8642,
     host: Annotated[
-        str, typer.Option(metavar="HOST", help="Who can reach it; by default this machine alone.")
+        str,
+        typer.Option(
+            metavar="HOST",
+            help="The address to listen on; by default, only this machine can reach it.",
+        ),
     ] = "127.0.0.1",
     public_url: Annotated[
-        str, typer.Option(metavar="URL", help="Where people reach it, behind a proxy for https.")
+        str,
+        typer.Option(
+            metavar="URL",
+            help="The URL at which people reach the service, if it is behind a proxy.",
+        ),
     ] = "",
     database: Annotated[
         str,
@@ -49,22 +63,25 @@ def serve(
         str,
         typer.Option(
             metavar="URL",
-            help="Where files of data and models are kept, such as s3://BUCKET/FOLDER.",
+            help="Where to store files of data and models, for example s3://BUCKET/FOLDER.",
         ),
     ] = "",
     oidc_issuer: Annotated[
         str,
-        typer.Option(metavar="URL", help="Who vouches for people: a provider of OpenID Connect."),
+        typer.Option(metavar="URL", help="The OpenID Connect provider that people sign in with."),
     ] = "",
     oidc_client: Annotated[
-        str, typer.Option(metavar="NAME", help="What the provider knows this service as.")
+        str,
+        typer.Option(
+            metavar="NAME", help="The client name under which the provider knows this service."
+        ),
     ] = "",
     oidc_secret: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What the service proves that by, if by anything."),
+        typer.Option(metavar="FILE", help="The client secret of the service, if it has one."),
     ] = None,
     oidc_claim: Annotated[
-        OidcClaim, typer.Option(help="What of a person the provider is asked for.")
+        OidcClaim, typer.Option(help="The claim that identifies a person.")
     ] = OidcClaim.SUB,
     two_persons: Annotated[
         bool,
@@ -77,7 +94,7 @@ def serve(
         typer.Option(
             "--stewards-for-all",
             metavar="",
-            help="Let stewards work for all owners, not for those alone who name them.",
+            help="Let stewards work for all owners, not only for those who name them.",
         ),
     ] = False,
     own_reviews: Annotated[
@@ -90,17 +107,17 @@ def serve(
     ] = False,
     runs: Annotated[
         int,
-        typer.Option(metavar="N", min=0, help="How many runs are carried out at once; 0 for none."),
+        typer.Option(metavar="N", min=0, help="The number of runs at the same time; 0 for none."),
     ] = 2,
     workers: Annotated[
         int,
         typer.Option(metavar="N", min=1, max=64, help="How many processes answer calls at once."),
     ] = 1,
     run_memory: Annotated[
-        float, typer.Option(metavar="GIB", min=0.5, help="The memory that a run may use.")
+        float, typer.Option(metavar="GIB", min=0.5, help="The memory limit for a run, in GiB.")
     ] = 8.0,
     run_hours: Annotated[
-        float, typer.Option(metavar="HOURS", min=0.01, help="The time that a run may take.")
+        float, typer.Option(metavar="HOURS", min=0.01, help="The time limit for a run, in hours.")
     ] = 6.0,
     engine: Annotated[
         EngineChoice,
@@ -116,7 +133,7 @@ def serve(
     ] = "",
     backup: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write what the folder keeps to a tar file, and end."),
+        typer.Option(metavar="FILE", help="Back up the folder to a tar file, and exit."),
     ] = None,
     query_memory: Annotated[
         float | None,
@@ -127,13 +144,18 @@ def serve(
         ),
     ] = None,
     policy_rules: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many rules a policy may list.")
+        int, typer.Option(metavar="N", min=1, help="The greatest number of rules in a policy.")
     ] = 2_000,
     rules_in_force: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many rules all policies in force may have.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="The greatest number of rules in all policies in force together.",
+        ),
     ] = 20_000,
     query_seconds: Annotated[
-        float, typer.Option(metavar="N", min=0.1, help="The time that a query may take.")
+        float, typer.Option(metavar="N", min=0.1, help="The time limit for a query.")
     ] = 60.0,
 ) -> None:
     """Start the service and its console; print the address and a link to sign in once.

@@ -18,7 +18,8 @@ ROWS = "age,city,day,ill\n" + "".join(
     for row in range(12)
 )
 POLICY = asking(method="k-anonymity", k=3, quasi=["age", "city"], insensitive=["day", "ill"])
-FORMATS = ("csv", "csv.gz", "parquet", "jsonl", "ndjson", "arrow", "feather")
+FORMATS = ("jsonl", "arrow")
+BY_NIGHT = ("csv", "csv.gz", "parquet", "ndjson", "feather")
 
 
 @pytest.fixture
@@ -28,7 +29,9 @@ def data(tmp_path):
     return {DATASET: path}
 
 
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize(
+    "ending", [*FORMATS, *(pytest.param(one, marks=pytest.mark.nightly) for one in BY_NIGHT)]
+)
 def test_a_release_is_verified_and_found_in_every_format(tmp_path, data, ending):
     record = tmp_path / "record.json"
     release = apply_policy(POLICY, data, tmp_path / "out" / f"x.{ending}", record=record)
@@ -42,7 +45,7 @@ def test_a_release_is_verified_and_found_in_every_format(tmp_path, data, ending)
     assert decide_request([POLICY], [release.path], request).permitted
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "arrow"])
+@pytest.mark.parametrize("ending", FORMATS)
 def test_a_release_that_was_changed_is_refused(tmp_path, data, ending):
     release = apply_policy(POLICY, data, tmp_path / "out" / f"x.{ending}")
     release.path.write_bytes(release.path.read_bytes() + b"\n")

@@ -15,6 +15,7 @@ from policy_engine.cli.commands import make_app
 
 RUN = {
     "commands": "test_command_reference.py",
+    "data": "test_tutorial_pages.py",
     "gallery": "test_gallery_page.py",
     "policy-language": "test_policy_language.py",
     "tutorial-disclosure-risk": "test_tutorials.py",

@@ -1,4 +1,4 @@
-"""The tutorials that start from an installed package, followed command by command."""
+"""Tutorials and pages that start from an installed package, followed command by command."""
 
 import doctest
 
@@ -6,8 +6,8 @@ import pytest
 from consoles import blocks, commands, run
 from places import ROOT
 
-PAGES = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-BY_NIGHT = ("what-does-my-model-leak",)  # it trains models, a minute long
+PAGES = [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "data.md"]
+BY_NIGHT = ("what-does-my-model-leak", "data")  # one trains models; the other's tests are by day
 ENOUGH = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -30,7 +30,8 @@ def test_a_tutorial_does_what_it_says(page, tmp_path):
         if block.file:
             (tmp_path / block.file).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / block.file).write_text(block.text, "utf-8")
-        for command in commands(block) if block.language == "console" else ():
+        is_run = block.language == "console" and "illustration" not in block.told
+        for command in commands(block) if is_run else ():
             done = run(command.line, tmp_path)
             assert done.status == command.status, (command.line, done.output)
             assert not command.said or is_as_said(command.said, done.output), done.output
