@@ -384,5 +384,5 @@ def sort_within_classes(prepared: PreparedTable, classes: Partition) -> Partitio
     ranks = [column[classes.order] for column in prepared.kept.values()]
     if not ranks:
         return classes
-    leaf = np.repeat(np.arange(len(classes.starts) - 1), np.diff(classes.starts))
+    leaf = np.repeat(np.arange(len(classes.starts) - 1, dtype=np.int32), np.diff(classes.starts))
     return Partition(classes.order[sorted_order([leaf, *ranks])], classes.starts)

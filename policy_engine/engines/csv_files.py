@@ -71,6 +71,7 @@ def read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     )
     if not is_plain:
         _check_swallowed(table, form, len(header), path)
+    pa.default_memory_pool().release_unused()  # blocks of the file, as large as what was read
     if form.decimal != ".":
         table = _with_points(table, form, path)
     return table.cast(pa.schema([untyped_field(name) for name in names]))

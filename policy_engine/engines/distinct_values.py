@@ -15,14 +15,16 @@ _UNORDERED = (
 )
 
 
-def text_ranks(column: pa.ChunkedArray) -> NDArray[np.int64]:
+def text_ranks(column: pa.ChunkedArray) -> NDArray[np.int32]:
     """Return the rank of every row's text, (rows,); all 0 where the column is not of texts."""
     # Equal numbers that are written differently have different ranks.
     if not (is_text(column.type) or pa.types.is_dictionary(column.type)):
-        return np.zeros(len(column), dtype=np.int64)
+        return np.zeros(len(column), dtype=np.int32)
     indices, values = index_distinct("", column)
-    ranks = pc.rank(values.cast(pa.string())).take(indices)
-    return to_numpy(ranks).astype(np.int64)
+    ranks: NDArray[np.int32] = to_numpy(
+        pc.rank(values.cast(pa.string())).cast(pa.int32()).take(indices)
+    )
+    return ranks
 
 
 def index_distinct(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:

@@ -21,7 +21,7 @@ from policy_engine.engines.text_types import infer_column_type
 from policy_engine.errors import DataError, Problem, format_count
 from policy_engine.kernels.axis import Axis, Codes
 from policy_engine.kernels.bounds import Ancestry
-from policy_engine.kernels.diversity import ValueHistogram, histogram
+from policy_engine.kernels.diversity import ValueHistogram, histogram, whole_histogram
 from policy_engine.kernels.grouping import distinct
 from policy_engine.kernels.layout import SensitiveRows
 from policy_engine.methods import Bound
@@ -129,7 +129,7 @@ def prepare(
     )
 
 
-def _content_ranks(codes: NDArray[np.int32], texts: NDArray[np.int64]) -> NDArray[np.integer]:
+def _content_ranks(codes: NDArray[np.int32], texts: NDArray[np.int32]) -> NDArray[np.integer]:
     """Return the ranks of every row by its value and then by its text, (rows,)."""
     if not texts.any():
         return codes
@@ -219,13 +219,18 @@ class Overview:
 def overview(prepared: PreparedTable) -> Overview:
     """Return the figures of a prepared table as a single class."""
     persons = None if prepared.persons is None else prepared.persons.astype(np.int64)
-    one_class = np.zeros(prepared.rows, dtype=np.int64)
     histograms = {
-        name: histogram(one_class, 1, column.values(), persons)
+        name: _whole_histogram(column.values(), persons)
         for name, column in prepared.sensitive.items()
     }
     count = None if persons is None else len(distinct(persons))
     return Overview(prepared.rows, count, histograms, prepared.ancestries)
+
+
+def _whole_histogram(codes: NDArray[np.int32], persons: NDArray[np.int64] | None) -> ValueHistogram:
+    if persons is None:
+        return whole_histogram(codes)
+    return histogram(np.zeros(len(codes), dtype=np.int64), 1, codes, persons)
 
 
 def check_feasible(table: Overview, step: Anonymize) -> None:

@@ -77,15 +77,41 @@ def histogram(
     """
     # By one sort of a number for each row. (`np.unique` would hash, which is far slower here.)
     present = codes >= 0
-    classes, values = class_of[present].astype(np.int64), codes[present].astype(np.int64)
+    present = slice(None) if present.all() else present  # without copies
+    classes, values = class_of[present].astype(np.int64, copy=False), codes[present]
     width = int(codes.max(initial=0)) + 1
     if persons is None:
-        cells = np.sort(classes * width + values)
+        cells = classes * width
+        cells += values
+        cells.sort()
         return _histogram(cells, width, np.bincount(classes, minlength=count), np.bincount(values))
     who = persons[present]
     cells = _once_a_person(classes * width + values, who)
     members = np.bincount(_once_a_person(classes, who), minlength=count)
-    return _histogram(cells, width, members, np.bincount(_once_a_person(values, who)))
+    return _histogram(
+        cells, width, members, np.bincount(_once_a_person(values.astype(np.int64), who))
+    )
+
+
+def whole_histogram(codes: NDArray[np.int32]) -> ValueHistogram:
+    """Return the histogram of a column of (rows,) codes, -1 for missing, over all rows as one
+    class."""
+    parts = [codes[place : place + _PART] for place in range(0, len(codes), _PART)]
+    counts = np.zeros(int(codes.max(initial=-1)) + 2, dtype=np.int64)
+    for part in parts:  # numpy would copy all codes at once
+        counts += np.bincount(part + np.int32(1), minlength=len(counts))
+    overall = counts[1:]
+    values = np.flatnonzero(overall)
+    return ValueHistogram(
+        starts=np.array([0, len(values)], dtype=np.int64),
+        values=values.astype(np.int32),
+        counts=overall[values],
+        members=np.array([overall.sum()], dtype=np.int64),
+        overall=overall,
+    )
+
+
+_PART = 1 << 20
 
 
 def _histogram(
@@ -374,5 +400,8 @@ def _edges(
 
 def _changes(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where rows differ from the row before, the first row included."""
-    different = [np.diff(column, prepend=-1) != 0 for column in columns]
-    return np.flatnonzero(np.logical_or.reduce(different))
+    different = np.ones(len(columns[0]), dtype=np.bool_)
+    different[1:] = False
+    for column in columns:
+        different[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(different)

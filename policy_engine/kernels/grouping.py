@@ -179,7 +179,9 @@ def row_keys(columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int64],
         width = int(codes.max(initial=0)) + 1
         if count > _MOST_KEYS // width:
             keys, count = _numbered(keys)
-        keys, count = keys * width + codes, count * width
+        keys *= width
+        keys += codes
+        count *= width
     return keys, count
 
 

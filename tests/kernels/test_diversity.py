@@ -436,3 +436,17 @@ def test_ordered_distances_are_the_same_whether_places_are_looked_up_or_searched
     looked_up = diversity.ordered(counted)
     monkeypatch.setattr(diversity, "_TABLE", 0)
     assert diversity.ordered(counted).tolist() == looked_up.tolist()
+
+
+@given(st.lists(st.integers(-1, 6)), st.integers(1, 4))
+def test_the_histogram_of_all_rows_is_that_of_one_class(codes, part):
+    column = np.array(codes, np.int32)
+    before, diversity._PART = diversity._PART, part
+    try:
+        found = diversity.whole_histogram(column)
+    finally:
+        diversity._PART = before
+    expected = histogram(np.zeros(len(codes), np.int64), 1, column)
+    for name, figures in vars(expected).items():
+        assert getattr(found, name).tolist() == figures.tolist()
+        assert getattr(found, name).dtype == figures.dtype
