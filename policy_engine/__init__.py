@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from policy_engine.api.estimating import estimate_answers
     from policy_engine.api.exploring import explore_policy
     from policy_engine.api.loading_generators import load_generator
+    from policy_engine.api.looking_back import look_back
     from policy_engine.api.output_sessions import output_session
     from policy_engine.api.planning import (
         check_policy,
@@ -88,6 +89,7 @@ _HOMES = {
         "api.catalogs": ("fetch_data", "open_catalog"),
         "api.exploring": ("explore_policy",),
         "api.loading_generators": ("load_generator",),
+        "api.looking_back": ("look_back",),
         "api.output_sessions": ("output_session",),
         "api.planning": (
             "check_policy",
@@ -185,6 +187,7 @@ __all__ = [
     "load_generator",
     "load_policies",
     "load_policy",
+    "look_back",
     "open_catalog",
     "output_session",
     "override_policy",

@@ -185,6 +185,8 @@ CODES = {
     "B010": "a release that another run is making, or did not finish",
     "B011": "a reservation of budget that is no longer held",
     "B012": "a release that protects another unit than the budget of its data",
+    "B013": "a release that tells too much of persons together with earlier ones",
+    "B014": "a policy that bounds several releases together, without a ledger of them",
     "Q001": "a query that cannot be parsed",
     "Q002": "a statement that is not a query",
     "Q003": "a table that the catalog lacks",

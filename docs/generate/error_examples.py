@@ -424,6 +424,16 @@ MESSAGES: Final = {
         "'http://example.com/Visits/row'. Name one unit of privacy in all policies on "
         "a dataset."
     ),
+    "B013": (
+        "The release 'http://example.com/VisitsByAge' tells too much of persons together with "
+        "earlier ones of the same persons, which its policy does not allow. Ask for larger "
+        "classes, or release what was released before."
+    ),
+    "B014": (
+        "The policy bounds what 'http://example.com/VisitsByAge' tells together with earlier "
+        "releases, and no ledger of them is given. Give the ledger that every release of these "
+        "data is recorded in: --ledger FILE."
+    ),
     "Q001": "The query cannot be parsed: '(' has no place here.",
     "Q002": ("There is no query that was answered. Give the queries, separated by semicolons."),
     "Q003": "There is no table 'anonPeople'. Given: 'quasi-identifiers' and 'sensitive'.",

@@ -341,6 +341,16 @@ REMEDIES: Final = {
     ),
     "B011": "Reserve anew, by making the release again.",
     "B012": "Use the unit of privacy that the dataset's budget has.",
+    "B013": (
+        "Look at the figures: `plan --data --ledger` says how many persons each earlier release "
+        "leaves too few candidates. Ask for the same quasi-identifiers, a larger k or mondrian, "
+        "which forms classes jointly; or let the policy say `independent`, if each release is to "
+        "hold by itself alone."
+    ),
+    "B014": (
+        "Give the ledger in which every release of these data is recorded, as `--ledger FILE`: "
+        "without it nobody knows what was released before."
+    ),
     "Q001": ("Correct the SQL at the place that is named, or say its dialect with `--dialect`."),
     "Q002": "Ask with one `SELECT`. Statements that change something are never run.",
     "Q003": ("Give the table with `--data`, or call it as listed: by the last segment of its IRI."),

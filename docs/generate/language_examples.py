@@ -185,6 +185,7 @@ VALUES: Mapping[str, Any] = {
     "pe:polish": True,
     "pe:maxSuppression": 0.01,
     "pe:maxUniqueKept": 0.05,
+    "pe:composition": "intersected",
     "pe:loss": "height",
     "pe:missing": "wildcard",
     "pe:buckets": "distinct-l",

@@ -24,20 +24,22 @@ from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.naming import Names
 from policy_engine.release.budget.charging import LedgerCharging, Listing
+from policy_engine.release.composition.composing import Composing
 
 
 @dataclass(frozen=True)
 class BoundPlan:
     """A plan for data, the location of the data, and the certified release that it is, if any.
 
-    `charging` is what charges what the plan draws, or lists what it releases without; None without
-    a ledger.
+    `charging` is what charges what the plan draws, or lists what it releases without, `composing`
+    what looks at the release together with earlier ones; None without a ledger.
     """
 
     catalog: Catalog
     plan: Plan
     upstream: tuple[Upstream, ...]
     charging: LedgerCharging | Listing | None = None
+    composing: Composing | None = None
 
 
 def choose_product(policy: Policy, asset: str = "") -> Product:

@@ -27,6 +27,7 @@ from policy_engine.api.outputs import (
 from policy_engine.certificate.beside import single_output
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
+from policy_engine.certificate.composed import with_stated
 from policy_engine.certificate.figure_checks import check_bounds_again, check_figures_again
 from policy_engine.certificate.input_checks import (
     check_same_sample,
@@ -184,7 +185,7 @@ def certify_output(
                 _make_again(release, launch, opened, has_key=key is not None)
                 if is_made
                 else certify(release, run, written=written)
-            )
+            ).with_stated(earlier)
             check_same(certified.certificate, stored, earlier, has_key=key is not None)
             _check_carried(launcher, location)
             check_rows(certified.certificate, written)
@@ -295,6 +296,7 @@ def _unmeasured_fields(
     names, plan, figures = ["ended", "lowered_loss", "upstream"], again.plan, again.class_figures
     names += ["made_by"] * is_renewable(earlier, plan, record) + ["approximated"] * write
     names += ["sample"] * (plan.sample is not None and again.sample is None)
+    names += ["composition"] * (with_stated(again, earlier).composition is not None)
     names += ["class_figures"] * (write and figures is not None and figures.are_of_output)
     commitment = earlier.commitment if record is not None or write else None
     return {"commitment": commitment, **{name: getattr(earlier, name) for name in names}}
@@ -337,6 +339,9 @@ def _matched_or_made(
     if is_made and earlier is not None and earlier.ended:
         message = "A time limit ended the search for this release: it cannot be made again "
         raise DataError.of("V006", f"{message}identically, nor persons counted.")
+    if is_made and earlier is not None and earlier.composition and earlier.composition.releases:
+        message = "Its classes were formed together with those of earlier releases: it cannot be "
+        raise DataError.of("V006", f"{message}made again without them, nor persons counted.")
     return before, is_made
 
 

@@ -7,6 +7,12 @@ from pathlib import Path
 from typing import get_args
 
 from policy_engine.api.acting import MakingRequest
+from policy_engine.api.announcing import (
+    Announcements,
+    composing_of,
+    settle_abandoned,
+    staged_name,
+)
 from policy_engine.api.binding import BoundPlan, bind_plans, permitted_makers
 from policy_engine.api.inputs import Inputs
 from policy_engine.api.verified_release import (
@@ -42,6 +48,7 @@ from policy_engine.release.budget.charging import (
     Listing,
     charging_of,
 )
+from policy_engine.release.budget.ledger import BudgetLedger
 from policy_engine.release.budget.receipts import Receipt, receipt_of
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import Release, run_plan
@@ -111,17 +118,32 @@ def release_outputs(
     with launch_engine(inputs.engine, keep=output is None) as launcher:
         makers = permitted_makers(making, products, launcher, inputs)
         bound_plans = bind_plans(making.policy, products, launcher, inputs, options.cells)
+        ledger = BudgetLedger(options.ledger, options.ledger_key) if options.ledger else None
         consented = [
-            replace(
-                one,
-                plan=making.with_consents(one.plan),
-                charging=charging_of(
-                    _chargeable(making, product, one, maker), options.ledger, options.ledger_key
-                ),
-            )
+            with_ledger(making, product, one, maker, ledger)
             for one, product, maker in zip(bound_plans, products, makers, strict=True)
         ]
         return apply_plans(consented, makers, launcher, output, options)
+
+
+def with_ledger(
+    making: MakingRequest,
+    product: Product,
+    bound: BoundPlan,
+    maker: MadeBy,
+    ledger: BudgetLedger | None,
+) -> BoundPlan:
+    """Return a plan with what owners consent to, and what a ledger has to do with it.
+
+    Raises LedgerError (B014) where a ledger is needed, and none is given.
+    """
+    chargeable = _chargeable(making, product, bound, maker)
+    return replace(
+        bound,
+        plan=making.with_consents(bound.plan),
+        charging=charging_of(chargeable, ledger),
+        composing=composing_of(chargeable, bound, ledger),
+    )
 
 
 def _chargeable(
@@ -247,6 +269,7 @@ class _OutputJob:
             allow_pickle=self.options.allow_pickle,
             upstream=self.bound_plan.upstream,
             charging=charging if isinstance(charging, LedgerCharging) else None,
+            composing=self.bound_plan.composing,
         )
         release = release.model_copy(update={"made_by": self.made_by})
         _write_reports(release, self.options.report)
@@ -277,7 +300,8 @@ def _release_files(
     locations = {
         job.bound_plan.plan.publish.asset: job.file for job in jobs if job.file is not None
     }
-    session, proved = jobs[0].engine.session, []
+    session, proved, announced = jobs[0].engine.session, list[ProvenRelease](), Announcements()
+    settle_abandoned([job.bound_plan.composing for job in jobs])
     with publication(
         locations,
         session,
@@ -285,28 +309,39 @@ def _release_files(
         wait=options.wait,
         progress=options.progress,
     ) as pending:
-        for job, record_output, file in zip(jobs, records, locations.values(), strict=True):
-            release, written = job.make(pending.staged_file(file))
-            one = prove(release, written, job.engine, record_output, file, pending)
-            proved.append(one.signed(job.signer))
-        _list_uncovered(jobs)
-        publish(proved, pending)
+        with announced.settling(pending):
+            for job, record_output, file in zip(jobs, records, locations.values(), strict=True):
+                staged = pending.staged_file(file)
+                release, written = job.make(staged)
+                announce = announced.announcer(
+                    job.bound_plan.composing, job.engine, written, staged_name(staged)
+                )
+                one = prove(release, written, job.engine, record_output, file, pending, announce)
+                one = one.signed(job.signer)
+                announced.is_of(one)
+                proved.append(one)
+            _list_uncovered(jobs)
+            publish(proved, pending)
         return proved
 
 
 def _release_in_memory(jobs: Sequence[_OutputJob]) -> Sequence[ProvenRelease]:
     """Return outputs that are not written, except for their records."""
     records = [record_file(job.options.record) for job in jobs]
-    proved = []
-    for job, record_output in zip(jobs, records, strict=True):
-        release, written = job.make()
-        certified = certify(release, job.engine, written=written)
-        check_bounds(certified)
-        one = ProvenRelease(release, written, job.engine, certified, record_output, None)
-        proved.append(one.signed(job.signer))
-    _list_uncovered(jobs)
-    with keep_records(proved, lambda _: False):
-        return proved
+    proved, announced = list[ProvenRelease](), Announcements()
+    settle_abandoned([job.bound_plan.composing for job in jobs])
+    with announced.settling():
+        for job, record_output in zip(jobs, records, strict=True):
+            release, written = job.make()
+            certified = certify(release, job.engine, written=written)
+            announce = announced.announcer(job.bound_plan.composing, job.engine, written, "")
+            check_bounds(certified if announce is None else certified.awaiting_composition())
+            certified = certified if announce is None else announce(certified)
+            one = ProvenRelease(release, written, job.engine, certified, record_output, None)
+            proved.append(one.signed(job.signer))
+        _list_uncovered(jobs)
+        with keep_records(proved, lambda _: False):
+            return proved
 
 
 def _write_reports(release: Release, folder: str | Path | None) -> None:

@@ -31,6 +31,7 @@ from policy_engine.engines.tables import infer_types
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.plan import Plan
 from policy_engine.release.budget.receipts import Receipt
+from policy_engine.release.composition.figures import Composition
 from policy_engine.release.release import Release
 from policy_engine.release.staging import check_publication
 from policy_engine.terms import local_name
@@ -160,7 +161,9 @@ class VerifiedRelease:
         with publication(locations, session, overwrite=overwrite, wait=wait) as pending:
             written = self._engine.write_again(self._written, pending.staged)
             release = self.release.model_copy(update={"output": written.stored})
-            made = prove(release, written, self._engine, record_output, file, pending)
+            composition = self.record.composition
+            announce = None if composition is None else partial(_composed, composition)
+            made = prove(release, written, self._engine, record_output, file, pending, announce)
             release_proven = made.signed(signer)
             publish([release_proven], pending)
             return replace(release_proven.to_verified(), receipt=self.receipt)
@@ -203,22 +206,32 @@ def prove(
     record_file: RecordFile | None,
     file: Location,
     publication: AnyPublication,
+    announce: Callable[[CertifiedRelease], CertifiedRelease] | None = None,
 ) -> ProvenRelease:
-    """Return a staged release, measured there. Raises as `check_bounds` does."""
+    """Return a staged release, measured there. Raises as `check_bounds` does.
+
+    Once every other bound holds, `announce` records it, and adds what is found of it together with
+    earlier releases.
+    """
     publication.hide(file)
     certified = certify(release, engine, absolute_name(file), written)
     try:
-        check_bounds(certified)
+        check_bounds(certified if announce is None else certified.awaiting_composition())
     except CertificateError as error:
         if {problem.code for problem in error.problems} <= {"V007", "V011"}:
             publication.refuse(certified.certificate.as_refusal())
         raise
+    certified = certified if announce is None else announce(certified)
     return ProvenRelease(release, written, engine, certified, record_file, file)
+
+
+def _composed(composition: Composition, certified: CertifiedRelease) -> CertifiedRelease:
+    return certified.with_composition(composition)
 
 
 def publish(proved: Sequence[ProvenRelease], publication: AnyPublication) -> None:
     """Publish releases together with their records: all of them or none."""
-    with keep_records(proved, lambda one: _is_published(one, publication)):
+    with keep_records(proved, lambda one: is_published(one, publication)):
         publication.publish(*(one.certified.certificate for one in proved))
 
 
@@ -236,7 +249,7 @@ def keep_records(
         yield
 
 
-def _is_published(one: ProvenRelease, publication: AnyPublication) -> bool:
+def is_published(one: ProvenRelease, publication: AnyPublication) -> bool:
     """Return whether a certificate is where it was published.
 
     If that is unknown, True: the record must not be lost.

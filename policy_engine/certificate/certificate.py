@@ -19,6 +19,7 @@ from policy_engine.audits.disclosure.unique_rows import UniqueRows
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import ClassFigures
+from policy_engine.certificate.composed import ComposedReleases
 from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.label_figures import LabelFigures
 from policy_engine.certificate.randomised import RandomisedColumn
@@ -117,7 +118,8 @@ class Certificate(BaseModel):
     the IRIs of other releases of the same data, of which the epsilon of statistics says nothing.
     `randomised` tells the probabilities of records that were randomised, `synthetic_attacks` what
     attacks on made-up rows, or on their generator, reached, `secret_attacks` what those on columns
-    of a model did.
+    of a model did. `composition` is the bound that holds of it together with earlier releases of
+    the same persons, if the policy asks for one.
     `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
     output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
     are those of the table that it was trained on; for a generator, those of the rows that were
@@ -152,6 +154,7 @@ class Certificate(BaseModel):
     synthetic_attacks: tuple[GenerativeMeasurement, ...] = ()
     secret_attacks: tuple[SecretMeasurement, ...] = ()
     unique_rows: UniqueRows | NotApplicable | None = None
+    composition: ComposedReleases | None = None
     utility: Utility | NotApplicable
     upstream: tuple[Upstream, ...] = ()
     uncovered: tuple[str, ...] = ()
@@ -168,11 +171,12 @@ class Certificate(BaseModel):
         where nothing else of the data is released, `randomised` where no records are,
         `synthetic_attacks` without attacks on made-up rows, `secret_attacks` without those on
         columns of a model, `unique_rows` where no rows are released or they were not
-        counted, and `lowered_loss` where no outlying rows may be left out."""
+        counted, `lowered_loss` where no outlying rows may be left out, and `composition` where
+        nothing is asked of several releases together."""
         values: dict[str, Any] = serialize(self)
         optional = ["sample", "maskings", "tables", "class_figures", "disclosures", "uncovered"]
         optional += ["randomised", "synthetic_attacks", "label_figures", "secret_attacks"]
-        optional += ["unique_rows", "lowered_loss"]
+        optional += ["unique_rows", "lowered_loss", "composition"]
         absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 
@@ -242,7 +246,7 @@ class Certificate(BaseModel):
         changes |= {"measurements": (), "disclosures": ()}
         changes |= {"maskings": (), "class_figures": None, "sample": None, "tables": {}}
         changes |= {"models": (), "ended": None, "label_figures": None, "unique_rows": None}
-        changes |= {"lowered_loss": None}
+        changes |= {"lowered_loss": None, "composition": None}
         utility = NotApplicable(reason="nothing was released")
         return self.unsigned().model_copy(
             update={**changes, "approximated": (), "utility": utility}

@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import ClassFigures, have_figures
+from policy_engine.certificate.composed import ComposedReleases, asked_bound, with_stated
 from policy_engine.certificate.label_figures import LabelFigures
 from policy_engine.certificate.lowered_loss import measure_lowered_loss
 from policy_engine.certificate.randomised import measure_answers, randomised_columns
@@ -46,6 +47,7 @@ from policy_engine.methods.disclosure import Measured
 from policy_engine.plan.inputs import Read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
+from policy_engine.release.composition.figures import Composition
 from policy_engine.release.release import Release
 
 if TYPE_CHECKING:
@@ -71,6 +73,31 @@ class CertifiedRelease:
         if self.record is None:
             raise InternalError.of("X001", "The input of a release is not known.")
         return self.record
+
+    def with_composition(self, composition: Composition) -> "CertifiedRelease":
+        """Return the results with what was found of earlier releases of the same persons: all of it
+        in the record, and in the certificate the bound that holds, if one is asked for."""
+        record = self.known_record.model_copy(update={"composition": composition})
+        changes = {
+            "composition": ComposedReleases.of(composition),
+            "commitment": record.commitment,
+        }
+        return replace(self, certificate=self.certificate.model_copy(update=changes), record=record)
+
+    def with_stated(self, earlier: Certificate | None) -> "CertifiedRelease":
+        """Return the results of an output with what the certificate of its making says of earlier
+        releases, which no output shows."""
+        return replace(self, certificate=with_stated(self.certificate, earlier))
+
+    def awaiting_composition(self) -> "CertifiedRelease":
+        """Return the results as if all that is asked of several releases together held, which is
+        found out last."""
+        bound = asked_bound(self.certificate.plan)
+        if not bound:
+            return self
+        awaited = ComposedReleases.model_validate({"bound": bound, "releases": 0})
+        certificate = self.certificate.model_copy(update={"composition": awaited})
+        return replace(self, certificate=certificate)
 
     @property
     def utility(self) -> Utility | NotApplicable:

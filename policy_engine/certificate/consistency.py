@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from policy_engine import terms
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import class_contradictions
+from policy_engine.certificate.composed import composition_contradictions
 from policy_engine.certificate.label_figures import label_contradictions
 from policy_engine.certificate.lowered_loss import lowered_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
@@ -83,6 +84,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
         yield from statistics_contradictions(certificate, certificate.plan.aggregate)
     elif certificate.uncovered:
         yield "It lists releases that no epsilon covers, and has no epsilon."
+    yield from composition_contradictions(certificate)
     yield from randomised_contradictions(certificate)
     yield from synthetic_contradictions(certificate)
     yield from _column_contradictions(certificate)

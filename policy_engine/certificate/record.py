@@ -18,6 +18,7 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.plan.plan import EngineName
 from policy_engine.policy.syntax.json_text import read_json
 from policy_engine.release.attempts import Attempt
+from policy_engine.release.composition.figures import Composition
 
 Count = Annotated[int, Field(ge=0, le=2**63)]
 
@@ -69,8 +70,9 @@ class Record(BaseModel):
     drawn by, None if it was drawn and forgotten. With the `salt`
     and the owner's key, the pseudonyms of this release can be made again; None if it has none of
     its own. `attempts` are all attempts at a model of the same data, in order, including refused
-    ones. `earlier` are records from the same file, kept until this release had replaced theirs;
-    nothing commits to them.
+    ones. `composition` is what it tells of persons together with earlier releases in a ledger, None
+    without one. `earlier` are records from the same file, kept until this release had replaced
+    theirs; nothing commits to them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -94,6 +96,7 @@ class Record(BaseModel):
     seed: int | None = None
     salt: Annotated[Hexadecimal | None, Field(repr=False)] = None
     attempts: tuple[Attempt, ...] = ()
+    composition: Composition | None = None
     earlier: tuple["Record", ...] = ()
 
     @property
@@ -139,6 +142,7 @@ class Record(BaseModel):
         absent |= set() if self.suppressed_cells else {"suppressed_cells"}
         absent |= set() if self.moves else {"moves"}
         absent |= set() if self.gain else {"gain"}
+        absent |= set() if self.composition else {"composition"}
         return self.model_dump(mode="json", exclude={"nonce", "earlier", *absent})
 
 

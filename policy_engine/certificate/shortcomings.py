@@ -9,6 +9,7 @@ from policy_engine.audits.disclosure.gate import disclosure_shortfalls, format_d
 from policy_engine.audits.gate import format_measurement, shortfalls
 from policy_engine.audits.generative.gate import format_synthetic, synthetic_shortfalls
 from policy_engine.audits.utility.figures import Utility
+from policy_engine.certificate.composed import composition_shortfalls
 from policy_engine.certificate.record import Record
 from policy_engine.errors import Problem, format_count
 from policy_engine.kernels.estimates import NotApplicable
@@ -50,6 +51,7 @@ def shortcomings(certificate: "Certificate") -> Iterator[Problem]:
                 f"{measured.achieved:g} in {where} of the output."
             )
             yield Problem("V001", message)
+    yield from composition_shortfalls(certificate)
     yield from _attack_shortcomings(certificate)
     yield from _file_shortcomings(certificate)
     steps = certificate.plan.disclosures if certificate.output_digest else ()
@@ -170,7 +172,10 @@ def proven(certificate: "Certificate") -> str:
     files = (
         f"{name} {figure} ({required})" for name, required, figure, _ in file_figures(certificate)
     )
-    return ", ".join((*measurements, *attacks, *disclosures, *synthetic, *secrets, *files))
+    stated = certificate.composition
+    composed = [f"{stated.bound} with {stated.releases:,} earlier releases"] if stated else []
+    figures = (*measurements, *composed, *attacks, *disclosures, *synthetic, *secrets, *files)
+    return ", ".join(figures)
 
 
 def _format_measurement(one: Measurement) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from policy_engine.certificate.record import Record
     from policy_engine.policy import InForce
     from policy_engine.release.budget.receipts import Receipt
+    from policy_engine.release.composition.figures import Composition
 
 
 def problem_json(problem: Problem) -> dict[str, Any]:
@@ -35,8 +36,21 @@ def release_json(release: "VerifiedRelease") -> dict[str, Any]:
         "unmentioned": drop.unmentioned,
         "warnings": release_warnings(release),
         **({} if release.receipt is None else {"budget": _receipt_json(release.receipt)}),
+        **_composition_json(release),
         "certificate": release.certificate.model_dump(mode="json"),
     }
+
+
+def composition_of(release: "VerifiedRelease") -> "Composition | None":
+    """Return what a release tells together with earlier ones, which only the owner is told."""
+    from policy_engine.plan.lineage import Maker  # noqa: PLC0415 (as used)
+
+    return None if isinstance(release.release.made_by, Maker) else release.record.composition
+
+
+def _composition_json(release: "VerifiedRelease") -> dict[str, Any]:
+    composition = composition_of(release)
+    return {} if composition is None else {"composition": composition.model_dump(mode="json")}
 
 
 def _receipt_json(receipt: "Receipt") -> dict[str, Any]:

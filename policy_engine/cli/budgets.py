@@ -74,7 +74,8 @@ def history(
 
     Of a charge, what was asked: figures, groups, conditions on rows, and the purpose.
 
-    Releases that no epsilon covers are listed as well.
+    Releases that no epsilon covers are listed as well, and those of rows are announced, with whom
+    they are for, and then published or not.
 
     A release that was spent and neither kept nor lost is being made, or its run was killed.
     """
@@ -103,10 +104,15 @@ def verify(
 def _line(entry: "BudgetEntry") -> str:
     from policy_engine.release.budget.asked import asked_words  # noqa: PLC0415 (slow to import)
 
-    head = f"{entry.number}  {entry.logged}  {entry.state:9}"
+    head = f"{entry.number}  {entry.logged}  {entry.state:11}"
     of = f"entry {entry.of}" if entry.of else ""
     of = terms.compact(entry.uncovered.release) if entry.uncovered else of
     charge = entry.charge
+    if entry.announced is not None:
+        datasets = ", ".join(map(terms.compact, entry.announced.datasets))
+        release = f"{head} {terms.compact(entry.announced.release)}  of {datasets}"
+        readers = ", ".join(map(terms.compact, entry.announced.assignees))
+        return f"{release}  {entry.announced.rows:,} rows" + (f"  for {readers}" if readers else "")
     if entry.uncovered is not None:
         datasets = ", ".join(map(terms.compact, entry.uncovered.datasets))
         return f"{head} {terms.compact(entry.uncovered.release)}  of {datasets}"

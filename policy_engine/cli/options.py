@@ -252,8 +252,9 @@ LedgerOption = Annotated[
     typer.Option(
         "--ledger",
         metavar="FILE",
-        help="The ledger of budgets, to which statistics under differential privacy are charged; "
-        "other releases are listed in it. It is made if there is none.",
+        help="The ledger of releases: statistics under differential privacy are charged to it, and "
+        "others recorded in it and looked at together with those before. It is made if there is "
+        "none.",
     ),
 ]
 LedgerKeyOption = Annotated[

@@ -1,13 +1,19 @@
 """The commands of a release: plan it, make it, show it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.answers import print_json, progress_bar, release_json, release_warnings
+from policy_engine.cli.answers import (
+    composition_of,
+    print_json,
+    progress_bar,
+    release_json,
+    release_warnings,
+)
 from policy_engine.cli.options import (
     AssetOption,
     AttemptsOption,
@@ -52,6 +58,7 @@ if TYPE_CHECKING:
     from policy_engine.plan.effort import Effort
     from policy_engine.plan.plan import Plan
     from policy_engine.policy import Reading, Source
+    from policy_engine.release.composition.figures import Composition
     from policy_engine.release.cost import Cost
     from policy_engine.release.left_out_rows import LeftOutRows
 
@@ -80,6 +87,8 @@ def plan(
     owners: OwnersOption = None,
     certificate: InputOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
+    ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
     asset: AssetOption = "",
     *,
     reading: "Reading",
@@ -87,10 +96,13 @@ def plan(
 ) -> None:
     """Show what apply would do and how long it would take; write nothing.
 
-    If the policy has several outputs, all are planned, or only the one that --asset names.
+    If the policy has several outputs, all are planned, or only the one that --asset names. With
+    --data and --ledger, the release is made in memory, and what it would tell together with the
+    earlier releases of the same persons is said.
     """
     from policy_engine.api.planning import plan_all, plan_policy  # noqa: PLC0415
 
+    check_keys(None, None, ledger, ledger_key)
     taxonomies, chosen_engine = (
         parse_paths(taxonomy, "--taxonomy"),
         make_engine(engine, master, conf),
@@ -108,8 +120,13 @@ def plan(
         plans: tuple[Plan, ...] = (plan_policy(source, paths, asset=asset, **options),)
     else:
         plans = plan_all(source, paths, **options)
+    looked = {"ledger": ledger, "ledger_key": ledger_key} if ledger and paths else {}
     estimates = [
-        _estimate(source, one, paths, certificate, engine, reading_options) for one in plans
+        replace(
+            _estimate(source, one, paths, certificate, engine, reading_options),
+            composition=_look_back(source, one, paths, {**options, **looked}),
+        )
+        for one in plans
     ]
     if output_format is Format.JSON:
         documents = [one.as_json() for one in estimates]
@@ -129,6 +146,7 @@ class _PlanEstimate:
     effort: "Effort | NotApplicable | None"
     unique_rows: "UniqueRows | NotApplicable | None"
     left_out: "LeftOutRows | NotApplicable | None"
+    composition: "Composition | NotApplicable | None" = None
 
     def as_json(self) -> dict[str, Any]:
         estimates = {"estimate": self.cost.model_dump(mode="json")} if self.cost else {}
@@ -137,9 +155,12 @@ class _PlanEstimate:
         estimates |= {"unique_rows": unique.model_dump(mode="json")} if unique else {}
         left_out = self.left_out
         estimates |= {"left_out_rows": left_out.model_dump(mode="json")} if left_out else {}
+        composed = self.composition
+        estimates |= {"composition": composed.model_dump(mode="json")} if composed else {}
         return {**self.plan.model_dump(mode="json"), **estimates}
 
     def print(self) -> None:
+        from policy_engine.cli.tables.compositions import composition_lines  # noqa: PLC0415
         from policy_engine.cli.tables.plans import (  # noqa: PLC0415
             cost_line,
             left_out_line,
@@ -158,8 +179,22 @@ class _PlanEstimate:
             console().print(cost_line(self.cost), markup=False)
         if self.left_out:
             console().print(left_out_line(self.left_out), markup=False)
-        for line in unique_lines(self.unique_rows):
+        for line in (*unique_lines(self.unique_rows), *composition_lines(self.composition)):
             console().print(line, markup=False)
+
+
+def _look_back(
+    policy: "Source", plan: "Plan", data: dict[str, str], options: dict[str, Any]
+) -> "Composition | NotApplicable | None":
+    """Return what a release would tell together with those of a ledger, None without one."""
+    if "ledger" not in options:
+        return None
+    from policy_engine.api.looking_back import look_back  # noqa: PLC0415
+
+    composition: Composition | NotApplicable = look_back(
+        policy, data, asset=plan.publish.asset, **options
+    )
+    return composition
 
 
 def _estimate(
@@ -339,6 +374,7 @@ def _print_releases(
 def _print_release(release: "VerifiedRelease", *, has_key: bool) -> None:
     from policy_engine.certificate.remaking import drawn_by_key  # noqa: PLC0415
     from policy_engine.cli.tables.certificates import certificate_table  # noqa: PLC0415
+    from policy_engine.cli.tables.compositions import composition_lines  # noqa: PLC0415
     from policy_engine.cli.tables.statistics import receipt_lines  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
@@ -351,6 +387,8 @@ def _print_release(release: "VerifiedRelease", *, has_key: bool) -> None:
         out.print(f"warning: {warning}", markup=False)
     if not has_key and (release.plan.sample or drawn_by_key(release.plan)):
         out.print(f"warning: {_KEYLESS}", markup=False)
+    for line in composition_lines(composition_of(release)):
+        out.print(line, markup=False, soft_wrap=True)
     if release.receipt is not None:
         for line in receipt_lines(release.receipt):
             out.print(line, markup=False, soft_wrap=True)

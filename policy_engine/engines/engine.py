@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from policy_engine.data.taxonomy import Taxonomy
     from policy_engine.engines.class_evidence import ClassEvidence
     from policy_engine.engines.guiding import GuideFitting
+    from policy_engine.engines.identified import ReleasedPersons
     from policy_engine.engines.masking.columns import ColumnJudgement
     from policy_engine.engines.masking.evidence import MaskingEvidence
     from policy_engine.engines.statistics.tallies import Key, Tallies
@@ -189,6 +190,7 @@ class AnonymizedTable:
     sampled, its columns masked, and its classes microaggregated; `doubts` is what the owner should
     know besides. `origins` are the rows of the input that its rows are made from, (rows,), where
     the input has its rows numbered, and `before` has their values in columns that intruders know.
+    `persons` are words for the persons of its rows, (rows,), where the engine knows them by now.
     The cells of `compared` columns are compared with those of the input when they are read back.
     `engine_state` is what only the engine needs to write and to measure it, such as the person of
     each row.
@@ -210,6 +212,7 @@ class AnonymizedTable:
     doubts: tuple[str, ...] = ()
     origins: "NDArray[np.int64] | None" = field(default=None, repr=False)
     before: Any = field(default=None, repr=False)
+    persons: "NDArray[np.uint64] | None" = field(default=None, repr=False)
     compared: tuple[str, ...] = ()
     engine_state: Any = field(default=None, repr=False)
 
@@ -417,6 +420,40 @@ class Engine(Protocol):
     def guide(self, table: Any, fitting: "GuideFitting") -> Any:
         """Return a table with the targets of its rows in hidden columns, by which their classes are
         cut: what `fitting` learns from its rows."""
+        ...
+
+    def identify(self, table: Any, unit: str, key: bytes, names: Sequence[str]) -> Any:
+        """Return some columns of a table, with who each of its rows is of in a hidden one.
+
+        Persons are those of the `unit` or, without one, rows by their whole content; who they are
+        is told by keyed hashes that are the same in every table.
+        """
+        ...
+
+    def everybody(self, table: Any) -> "NDArray[np.uint64]":
+        """Return the persons of the rows of a table that tells them, (rows,), in any order.
+
+        Raises DataError (R018) where the driver cannot hold so many.
+        """
+        ...
+
+    def with_earlier(
+        self,
+        table: Any,
+        persons: "NDArray[np.uint64]",
+        cells: "NDArray[np.int64]",
+        valued: Sequence[tuple[int, str]],
+    ) -> Any:
+        """Return a table with the intersection of the classes of earlier releases that each row is
+        in, and its pairs with the `valued` sensitive columns, in hidden columns.
+
+        `persons` (persons,) are all of the input, in order, and `cells` their intersections.
+        """
+        ...
+
+    def released_persons(self, written: WrittenTable, step: Anonymize) -> "ReleasedPersons | None":
+        """Read a written table back that this run has made of identified rows, and return who is in
+        which class; None where that is not known of such a release."""
         ...
 
     def anonymize(self, table: Any, step: Anonymize, output: Publish) -> AnonymizedTable:

@@ -35,6 +35,15 @@ from policy_engine.engines.engine import (
     silent,
 )
 from policy_engine.engines.guiding import GuideFitting, with_targets
+from policy_engine.engines.identified import (
+    ReleasedPersons,
+    released_persons,
+    with_earlier,
+    with_words,
+    words_in,
+    words_of_persons,
+    words_of_rows,
+)
 from policy_engine.engines.identifiers import (
     check_hidden,
     check_unlinked,
@@ -45,9 +54,15 @@ from policy_engine.engines.joining import join_tables
 from policy_engine.engines.label_measuring import measure_label
 from policy_engine.engines.memory_needs import held_in_memory
 from policy_engine.engines.missing_cells import count_missing, missing_in_table
-from policy_engine.engines.origins import origins_of
+from policy_engine.engines.origins import WORD, origins_of
 from policy_engine.engines.persons import uncounted_persons
-from policy_engine.engines.preparation import PreparedTable, check_feasible, overview, prepare
+from policy_engine.engines.preparation import (
+    PreparedTable,
+    check_feasible,
+    overview,
+    prepare,
+    texts_of_persons,
+)
 from policy_engine.engines.reading_back import groups
 from policy_engine.engines.released_tables import output_table
 from policy_engine.engines.samples import SampleEvidence
@@ -368,6 +383,39 @@ class LocalEngine:
         self._progress("training the guide", table.num_rows, table.num_rows)
         return with_targets(table, targets)
 
+    def identify(self, table: pa.Table, unit: str, key: bytes, names: Sequence[str]) -> pa.Table:
+        """Return some columns of a table, with the persons of its rows in a hidden one."""
+        from policy_engine.engines.masking.perturbing import RowKeys  # noqa: PLC0415 (compiled)
+
+        if unit:
+            words = words_of_persons(texts_of_persons(table, unit), key)
+        else:
+            keys = RowKeys.of(table, key)
+            words = words_of_rows(keys.keys, keys.repeats)
+        return with_words(table, words, names)
+
+    def everybody(self, table: pa.Table) -> NDArray[np.uint64]:
+        """Return the persons of the rows of a table, (rows,)."""
+        return words_in(table)
+
+    def with_earlier(
+        self,
+        table: pa.Table,
+        persons: NDArray[np.uint64],
+        cells: NDArray[np.int64],
+        valued: Sequence[tuple[int, str]],
+    ) -> pa.Table:
+        """Return a table with the intersections of earlier classes in hidden columns."""
+        return with_earlier(table, persons, cells, valued)
+
+    def released_persons(self, written: WrittenTable, step: Anonymize) -> ReleasedPersons | None:
+        """Read a written table back, and return who is in which class; None where that is not
+        known."""
+        persons = written.made_here().persons
+        if persons is None:
+            return None
+        return released_persons(self._outputs.read(written), persons, step)
+
     def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> AnonymizedTable:
         """Generalise the quasi-identifiers, and put the rows in a new order.
 
@@ -401,6 +449,7 @@ class LocalEngine:
             formed=grouping.evidence,
             doubts=grouping.doubts,
             origins=origins_of(table, classes.order),
+            persons=words_in(table)[classes.order] if WORD in table.column_names else None,
             engine_state=None if persons is None else persons[classes.order].astype(np.int64),
         )
 

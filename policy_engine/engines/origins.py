@@ -12,6 +12,15 @@ ORIGIN = "\ufffdorigin"
 It goes along where rows are sampled, left out or put in order, is never released, and decides
 nothing: what is drawn for a row follows from its other columns."""
 
+WORD = "policy_engine__carried_person"
+"""The column with a number that is the same for a person in every release, which goes along in the
+same way."""
+
+
+def is_carried(name: str) -> bool:
+    """Tell whether a column goes along and decides nothing."""
+    return name in (ORIGIN, WORD)
+
 
 def with_origins(table: pa.Table) -> pa.Table:
     """Return a table with its rows numbered."""

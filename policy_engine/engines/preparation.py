@@ -15,6 +15,7 @@ from policy_engine.engines.distinct_values import text_ranks
 from policy_engine.engines.encoding import ColumnCodes, ancestry, encode
 from policy_engine.engines.generalizations import Generalizer, encode_quasi_identifier, generalizer
 from policy_engine.engines.guiding import targets_in
+from policy_engine.engines.identified import joint_trees
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.text_types import infer_column_type
@@ -25,6 +26,7 @@ from policy_engine.kernels.diversity import ValueHistogram, histogram, whole_his
 from policy_engine.kernels.grouping import distinct
 from policy_engine.kernels.layout import SensitiveRows
 from policy_engine.methods import Bound
+from policy_engine.plan.joint import is_joint
 from policy_engine.plan.steps import Anonymize
 
 
@@ -35,7 +37,8 @@ class PreparedTable:
     `kept` holds the ranks of what is written in the columns that are released unchanged; `texts`,
     by which rows are ordered, are those columns and the person of each row. `targets` (rows,
     targets) are those by which classes are cut, and `label` is what a row is to have most often in
-    its class in order to stand for it, where rows do.
+    its class in order to stand for it, where rows do. `sensitive` has what is hidden of a
+    step made jointly as well, which orders no released rows.
     """
 
     rows: int
@@ -55,6 +58,7 @@ class PreparedTable:
         """
         ranks = [*self.kept.values()]
         ranks += [] if self.persons is None else [self.persons]
+        ranks += [one.codes for name, one in self.sensitive.items() if is_joint(name)]
         quasi = [generalizer.column.codes for generalizer in self.quasi.values()]
         marks = row_marks(map(unchunk, self.texts), self.rows)
         return content_order(quasi, marks, ranks, words)
@@ -102,12 +106,13 @@ def prepare(
         column = encode_quasi_identifier(one, table.column(one.name), numbers=numbers)
         taxonomy = taxonomies.get(one.taxonomy)
         quasi[one.name] = generalizer(one.name, column, one, taxonomy)
-    kept = (*columns.sensitive_names, *unbounded_columns(step, released), *columns.pseudonymize)
+    sensitive_names = shown_sensitive(step)
+    kept = (*sensitive_names, *unbounded_columns(step, released), *columns.pseudonymize)
     table = _with_one_dictionary(table, kept)
     for name in columns.sensitive_names:
         # As the certificate will compare sensitive texts when it reads them back from a file.
         sensitive[name] = _encode_column(table, name, numbers=True)
-    for name in (*columns.sensitive_names, *unbounded_columns(step, released)):
+    for name in (*sensitive_names, *unbounded_columns(step, released)):
         codes = (sensitive[name] if name in sensitive else _encode_column(table, name)).codes
         released_codes[name] = _content_ranks(codes, text_ranks(table.column(name)))
     for name in columns.pseudonymize:
@@ -121,7 +126,8 @@ def prepare(
             one.name: ancestry(one.name, sensitive[one.name], taxonomies[one.taxonomy])
             for one in columns.sensitive
             if one.taxonomy
-        },
+        }
+        | joint_trees(step, sensitive),
         persons=_persons(table, columns.privacy_unit) if columns.privacy_unit else None,
         texts=[*map(table.column, released_codes), *_person_texts(table, columns.privacy_unit)],
         targets=targets_in(table),
@@ -160,6 +166,11 @@ def _with_array_marks(table: pa.Table, names: Sequence[str]) -> pa.Table:
             place = table.schema.get_field_index(name)
             table = table.set_column(place, name, pa.chunked_array(marks, pa.string()))
     return table
+
+
+def shown_sensitive(step: Anonymize) -> tuple[str, ...]:
+    """Return the sensitive columns that are released, without those that a run hides."""
+    return tuple(name for name in step.columns.sensitive_names if not is_joint(name))
 
 
 def unbounded_columns(step: Anonymize, released: Sequence[str]) -> tuple[str, ...]:

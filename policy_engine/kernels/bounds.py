@@ -31,7 +31,9 @@ class Diversity(NamedTuple):
 
     `distinct` and `entropy` are the l of distinct and entropy l-diversity, `recursive` the
     (c, l) of recursive diversity; `alpha`, `t`, `beta`, `enhanced_beta` and `delta` are those
-    of (alpha,k)-anonymity, t-closeness, beta-likeness and delta-disclosure privacy.
+    of (alpha,k)-anonymity, t-closeness, beta-likeness and delta-disclosure privacy. Every value
+    that occurs is to occur `least` times. Where bounds hold `within` groups, the parents of values
+    in the `ancestry` are the groups, and `distinct`, `entropy` and `alpha` hold in each of them.
     """
 
     distinct: int = 0
@@ -44,6 +46,8 @@ class Diversity(NamedTuple):
     beta: float = _INFINITE
     enhanced_beta: float = _INFINITE
     delta: float = _INFINITE
+    least: int = 0
+    within: bool = False
 
 
 class ClassConstraint(NamedTuple):

@@ -32,7 +32,7 @@ class Watch(NamedTuple):
 
 
 COLUMN, DISTANCE, OFFSET, ROOT = range(4)
-DISTINCT, ENTROPY, REC_C, REC_L, ALPHA, T, BETA, ENHANCED, DELTA = range(9)
+DISTINCT, ENTROPY, REC_C, REC_L, ALPHA, T, BETA, ENHANCED, DELTA, TIMES, WITHIN = range(11)
 SHARE, CUMULATED = range(2)
 UP, HEIGHT = range(2)
 _DISTANCES = ("variational", "ordered", "hierarchical")
@@ -59,7 +59,7 @@ def watch(constraint: ClassConstraint, overall: list[NDArray[np.int64]]) -> Watc
         leaf[here] = tree.leaf[: len(counts[place])] if diversities[place].ancestry else 0
         nodes[facts[place, ROOT] : facts[place + 1, ROOT], UP] = tree.parent
         nodes[facts[place, ROOT] : facts[place + 1, ROOT], HEIGHT] = tree.height
-    bounds = np.array([_bounds(one) for one in diversities]).reshape(len(columns), DELTA + 1)
+    bounds = np.array([_bounds(one) for one in diversities]).reshape(len(columns), WITHIN + 1)
     return Watch(facts, bounds, shares, leaf, nodes)
 
 
@@ -72,6 +72,7 @@ def _bounds(diversity: Diversity) -> list[float]:
     return [
         *(diversity.distinct, diversity.entropy, *diversity.recursive),
         *(alpha, t, diversity.beta, diversity.enhanced_beta, diversity.delta),
+        *(diversity.least, float(diversity.within)),
     ]
 
 
@@ -103,6 +104,9 @@ class Tally(NamedTuple):
 KINDS, TOTAL, HOLDERS, MOST = range(4)
 UNITS, STAMP = range(2)
 EXCESS, DEFICIT = range(2)
+HAS, SUM, PEAK, INFORMATION = range(4)
+"""What `flows` holds of a group of values: how many there are, the sum of their counts n, the
+greatest of these, and the sum of n log n."""
 
 
 def tally(watched: Watch, persons: int, pairs: int) -> Tally:
@@ -116,7 +120,7 @@ def tally(watched: Watch, persons: int, pairs: int) -> Tally:
         state=np.zeros((columns + 1, 4), np.int64),
         persons=np.zeros((columns + 1, persons), np.int64),
         pairs=np.zeros((columns, pairs), np.int64),
-        flows=np.zeros((deepest, 2)),
+        flows=np.zeros((deepest, 4)),
     )
 
 
@@ -194,6 +198,10 @@ def is_diverse(watched, tally):  # type: ignore[no-untyped-def]
 @linked
 def _keeps(watched, tally, place):  # type: ignore[no-untyped-def]
     bounds, state = watched.bounds, tally.state
+    if bounds[place, WITHIN] > 0:
+        return _keeps_within(watched, tally, place)
+    if bounds[place, TIMES] > 0 and not _is_often(watched, tally, place):
+        return False
     # The cheap bounds first; the distances need a pass over the values. All are relaxed by what
     # rounding can cause, as in the certificate: a cut that it would accept is never rejected here.
     most, holders = state[place, MOST], state[place, HOLDERS]
@@ -211,6 +219,47 @@ def _keeps(watched, tally, place):  # type: ignore[no-untyped-def]
         return False
     if min(bounds[place, BETA], bounds[place, ENHANCED], bounds[place, DELTA]) < np.inf:
         return _is_near(watched, tally, place)
+    return True
+
+
+@linked
+def _is_often(watched, tally, place):  # type: ignore[no-untyped-def]
+    """Return whether every value that occurs does so often enough."""
+    for kind in range(tally.state[place, KINDS]):
+        value = watched.facts[place, OFFSET] + tally.touched[place, kind]
+        if tally.counts[value] < watched.bounds[place, TIMES]:
+            return False
+    return True
+
+
+@linked
+def _keeps_within(watched, tally, place):  # type: ignore[no-untyped-def]
+    """Return whether the values of every group that occurs are diverse."""
+    # Sums by group in one pass over the values that occur; groups are met again by their values.
+    bounds, nodes, flows = watched.bounds, watched.nodes, tally.flows
+    offset, root = watched.facts[place, OFFSET], watched.facts[place, ROOT]
+    kinds = tally.state[place, KINDS]
+    for kind in range(kinds):
+        group = nodes[root + watched.leaf[offset + tally.touched[place, kind]], UP]
+        for entry in range(4):
+            flows[group, entry] = 0.0
+    for kind in range(kinds):
+        value = offset + tally.touched[place, kind]
+        group, times = nodes[root + watched.leaf[value], UP], tally.counts[value]
+        flows[group, HAS] += 1
+        flows[group, SUM] += times
+        flows[group, PEAK] = max(flows[group, PEAK], times)
+        flows[group, INFORMATION] += times * np.log(times)
+    for kind in range(kinds):
+        group = nodes[root + watched.leaf[offset + tally.touched[place, kind]], UP]
+        total = flows[group, SUM]
+        if min(flows[group, HAS], total - flows[group, PEAK] + 1) < bounds[place, DISTINCT]:
+            return False
+        if flows[group, PEAK] > bounds[place, ALPHA] * total * (1 + TOLERANCE):
+            return False
+        effective = np.exp(np.log(total) - flows[group, INFORMATION] / total)
+        if effective < bounds[place, ENTROPY] * (1 - TOLERANCE):
+            return False
     return True
 
 

@@ -131,6 +131,25 @@ def _histogram(
     )
 
 
+def by_group(
+    h: ValueHistogram, group_of: NDArray[np.int64]
+) -> tuple[ValueHistogram, NDArray[np.int64]]:
+    """Return the histogram of the values of each group in each class, and the class of each such
+    part, (parts,); `group_of` (codes,) is the group of every code.
+
+    Its members are counted by their values: who has two of a group counts twice.
+    """
+    width = int(group_of.max(initial=0)) + 1
+    classes = np.repeat(np.arange(len(h.members)), np.diff(h.starts))
+    keys = classes * width + group_of[h.values]
+    order = np.argsort(keys, kind="stable")
+    parts, sizes = np.unique(keys, return_counts=True)
+    counts = h.counts[order]
+    starts = _prefix_sums(sizes)
+    members = np.diff(_prefix_sums(counts)[starts])
+    return ValueHistogram(starts, h.values[order], counts, members, h.overall), parts // width
+
+
 def _once_a_person(groups: NDArray[np.int64], persons: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of each row's group, in order, but once for each person in the group."""
     width = int(persons.max(initial=0)) + 1

@@ -192,6 +192,15 @@ def suppression_conflicts(
         yield Finding("M003", "quasi-identifier", f"{message}Given: {count}.")
 
 
+def composition_conflicts(
+    options: Mapping[str, Any], notations: Iterable[str]
+) -> Iterator[Finding]:
+    """Yield that m-invariance lacks its m, which is the l of l-diversity (M002)."""
+    if options.get("composition") == "m-invariant" and "l-diversity" not in notations:
+        message = "The m of m-invariance is the l of l-diversity, which is not asked for."
+        yield Finding("M002", "composition", message)
+
+
 def _distance_conflicts(settings: Mapping[str, Any]) -> Iterator[Finding]:
     distance = settings.get("distance")
     if distance == "hierarchical" and not settings.get("taxonomy"):

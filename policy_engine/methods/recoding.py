@@ -39,6 +39,9 @@ Loss = Literal[
 ]
 
 
+Composition = Literal["independent", "intersected", "m-invariant"]
+"""What is to hold of a release together with earlier ones of the same persons."""
+
 UNIQUE_KEPT = "maxUniqueKept"
 """The bound on the share of rows that are unique on what is kept exact, as a policy names it."""
 _Share = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False), Proportion()]
@@ -56,8 +59,9 @@ class RecodingOptions(BaseModel):
     The `guide` of accuracy-guided classes says which predictions, and what stands for a class.
     `max_unique_kept` is the greatest share of the released rows that may be unique on the columns
     that are kept exact, all together, None for any; no algorithm changes those, so a release either
-    keeps it or is refused. `missing` tells whether a missing quasi-identifier is a value of its
-    own, or matches any.
+    keeps it or is refused. `composition` is what holds of a release together with earlier ones of
+    the same persons, None where the policy does not say. `missing` tells whether a missing
+    quasi-identifier is a value of its own, or matches any.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, populate_by_name=True)
@@ -74,6 +78,7 @@ class RecodingOptions(BaseModel):
     ] = 0.0
     loss: Loss = "loss"
     max_unique_kept: Annotated[_Share | None, Field(alias=UNIQUE_KEPT)] = None
+    composition: Composition | None = None
     buckets: Buckets = "anatomy"
     guide: Guide | None = None
 
@@ -86,18 +91,21 @@ class RecodingOptions(BaseModel):
 
     @model_serializer(mode="wrap")
     def _omit_unused(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Omit `buckets`, the `guide` and `max_unique_kept` where there are none."""
+        """Omit `buckets`, the `guide` and what bounds unique rows or several releases, where
+        there are none."""
         values: dict[str, Any] = serialize(self)
         unused = {"buckets"} if self.algorithm != "bucketization" else set()
         unused |= {"guide"} if self.guide is None else set()
         unused |= {"max_unique_kept", UNIQUE_KEPT} if self.max_unique_kept is None else set()
+        unused |= {"composition"} if self.composition is None else set()
         return {name: value for name, value in values.items() if name not in unused}
 
     def options(self) -> dict[str, Any]:
         """Return every option by the name that policies use."""
         guide = dict.fromkeys(parameters(GuideParameters), "")
         guide = self.guide.options() if self.guide else guide
-        own = {"buckets": self.buckets, UNIQUE_KEPT: self.max_unique_kept}
+        own: dict[str, Any] = {"buckets": self.buckets, UNIQUE_KEPT: self.max_unique_kept}
+        own["composition"] = self.composition
         return {**self.model_dump(by_alias=True), **own, **guide}
 
     missing: Literal["category", "wildcard"] = "category"

@@ -16,6 +16,7 @@ from policy_engine.methods import (
 from policy_engine.methods.buckets import bucket_conflicts
 from policy_engine.methods.columns import IDENTIFIERS, Column, QuasiIdentifier, Sensitive
 from policy_engine.methods.conflicts import (
+    composition_conflicts,
     default_generalization,
     option_conflicts,
     parameter_findings,
@@ -197,6 +198,7 @@ def _parts(
     about = [name for name in of_models if privacy_model_class(name).is_about_values]
     problem_list += permutation_conflicts({**options, **guide.values}, notations, names, about)
     problem_list += suppression_conflicts(options, of_models, roles, unit)
+    problem_list += composition_conflicts(options, notations)
     if not of_models:
         problem_list += _useless([*roles, *options, *guide.values])
         problem_list += uncounted(unit, sample)

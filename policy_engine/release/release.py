@@ -34,6 +34,8 @@ from policy_engine.release.text_warnings import text_warnings
 
 if TYPE_CHECKING:
     from policy_engine.engines.masking.evidence import MaskingEvidence
+    from policy_engine.plan.steps import Anonymize
+    from policy_engine.release.composition.composing import Composing
     from policy_engine.release.statistics import Charging
     from policy_engine.release.trained_model import AuditedModel
 
@@ -115,6 +117,7 @@ def run_plan(
     allow_pickle: bool = False,
     upstream: tuple[Upstream, ...] = (),
     charging: "Charging | None" = None,
+    composing: "Composing | None" = None,
 ) -> tuple[Release, WrittenTable]:
     """Carry out a plan: read, leave out, anonymise, train, audit and write, to a place or memory.
 
@@ -126,9 +129,10 @@ def run_plan(
     `repeats` asks for it. With `allow_pickle`
     a scikit-learn model is written by joblib, with a warning beside it. `upstream` gives the
     releases that the inputs are: one that was changed since is refused (V013). What draws on a
-    budget is charged by `charging` before it is drawn. Raises DataError if the data cannot satisfy
-    the plan, AuditError if there is too little of it for the audits, OutputError if the output
-    cannot be written.
+    budget is charged by `charging` before it is drawn. Classes are looked at together with those of
+    earlier releases by `composing`, and formed jointly where that is asked. Raises DataError if the
+    data cannot satisfy the plan, AuditError if there is too little of it for the audits,
+    OutputError if the output cannot be written.
     """
     if plan.aggregate is not None:
         from policy_engine.release.statistics import release_statistics  # noqa: PLC0415 (imports this)
@@ -142,7 +146,10 @@ def run_plan(
         return _release_generation(
             plan, engine, destination, seed, upstream, history=history, repeats=repeats
         )
-    table, sources = read_inputs(plan, engine, upstream)
+    if composing is None or plan.train is not None:
+        table, sources = read_inputs(plan, engine, upstream)
+    else:
+        table, sources = composing.read(engine, upstream, read_inputs)
     doubts = tuple(text_warnings(plan, engine, table))
     if plan.train is not None:
         from policy_engine.release.trained_model import release_model  # noqa: PLC0415 (slow to import)
@@ -166,8 +173,8 @@ def run_plan(
         return release.model_copy(update={"doubts": doubts}), model.sanitised
     table = with_origins(table) if plan.disclosures else table
     sampled, sample = sample_rows(plan, engine, table)
-    masked = mask_rows(plan, engine, sampled)
-    anonymous = replace(anonymize_rows(plan, engine, masked), sample=sample)
+    masked, anonymous = _anonymized(plan, engine, sampled, composing)
+    anonymous = replace(anonymous, sample=sample)
     rows_in = sample.rows_in if sample else anonymous.rows
     k = plan.require_anonymize().k
     doubts += (*(masked.evidence.doubts(k) if masked.evidence else ()), *anonymous.doubts)
@@ -316,7 +323,9 @@ class MaskedTable(NamedTuple):
     gain: SuppressionGain | None = None
 
 
-def mask_rows(plan: Plan, engine: Engine, table: Any) -> MaskedTable:
+def mask_rows(
+    plan: Plan, engine: Engine, table: Any, step: "Anonymize | None" = None
+) -> MaskedTable:
     """Return a table with the columns masked that the plan masks.
 
     Columns are masked before classes are formed, since rows of a class are ordered by released
@@ -325,13 +334,36 @@ def mask_rows(plan: Plan, engine: Engine, table: Any) -> MaskedTable:
     """
     if plan.mask is None:
         return MaskedTable(table)
-    left = engine.released_rows(table, plan.require_anonymize(), plan.publish)
+    step = step or plan.require_anonymize()
+    left = engine.released_rows(table, step, plan.publish)
     return MaskedTable(*engine.mask(left.table, plan.mask), left.suppressed, left.gain)
 
 
-def anonymize_rows(plan: Plan, engine: Engine, masked: MaskedTable) -> AnonymizedTable:
-    """Return the release of a table whose columns are masked."""
-    step, suppressed = plan.require_anonymize(), masked.suppressed
+def _anonymized(
+    plan: Plan, engine: Engine, table: Any, composing: "Composing | None"
+) -> tuple[MaskedTable, AnonymizedTable]:
+    """Return a table with its columns masked, and its release, made jointly where that is asked and
+    the table as a whole allows it."""
+    if composing is not None:
+        joint, step = composing.joint(engine, table)
+        if composing.is_joint:
+            try:
+                masked = mask_rows(plan, engine, joint, step)
+                return masked, anonymize_rows(plan, engine, masked, step)
+            except DataError as error:
+                if {one.code for one in error.problems} != {"R003"}:
+                    raise
+                composing.is_joint = False
+    masked = mask_rows(plan, engine, table)
+    return masked, anonymize_rows(plan, engine, masked)
+
+
+def anonymize_rows(
+    plan: Plan, engine: Engine, masked: MaskedTable, step: "Anonymize | None" = None
+) -> AnonymizedTable:
+    """Return the release of a table whose columns are masked, by the step of its plan or another
+    one like it."""
+    step, suppressed = step or plan.require_anonymize(), masked.suppressed
     # A second choice among the rows that are left could leave out more than allowed.
     step = step.keeping_rows() if plan.mask is not None else step
     table = guide_rows(step, plan.publish, engine, masked.table)

@@ -95,7 +95,7 @@ def option_codes(**given):
 
 def test_every_option_is_of_one_algorithm_but_suppression_of_two():
     own = {name for options in _OPTIONS.values() for name in options}
-    assert own | {"algorithm", "missing", "maxUniqueKept"} == set(option_fields())
+    assert own | {"algorithm", "missing", "maxUniqueKept", "composition"} == set(option_fields())
     assert [name for name in own if sum(name in one for one in _OPTIONS.values()) > 1] == [
         "maxSuppression"
     ]

@@ -28,11 +28,12 @@ from policy_engine.engines.masking.surveys import (
     is_present,
     ranks_of,
 )
-from policy_engine.engines.origins import ORIGIN
+from policy_engine.engines.origins import is_carried
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.errors import DataError
 from policy_engine.kernels.streams import count_repeats, draw
 from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturbation
+from policy_engine.plan.joint import is_joint
 
 if TYPE_CHECKING:
     from policy_engine.kernels.microaggregation import Scale
@@ -74,7 +75,8 @@ class RowKeys:
 
 def content_keys(table: pa.Table, key: bytes) -> NDArray[np.uint64]:
     """Return the keyed hash of each row's content, whatever the order of the columns, (rows, 2)."""
-    names = sorted(name for name in table.column_names if name != ORIGIN)
+    hidden = (name for name in table.column_names if is_carried(name) or is_joint(name))
+    names = sorted({*table.column_names} - {*hidden})
     return row_keys([table.column(name) for name in names], key)
 
 

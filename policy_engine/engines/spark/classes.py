@@ -30,6 +30,7 @@ from policy_engine.engines.generalizations.representatives import Means
 from policy_engine.engines.identifiers import redacted_column
 from policy_engine.engines.microaggregating import Cells as TaskCells
 from policy_engine.engines.microaggregating import NearFormation, partition_of
+from policy_engine.engines.origins import WORD
 from policy_engine.engines.spark.coding import CARRIED, PERSON, CodedRows, Coding
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.guided_rows import (
@@ -48,6 +49,7 @@ from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.descent import descend
 from policy_engine.kernels.layout import Cutting
 from policy_engine.kernels.mondrian import Partition, partition
+from policy_engine.plan.joint import is_joint
 
 Ints = NDArray[np.int64]
 
@@ -101,6 +103,7 @@ class ClassFormation:
             kind = coded.schema[f"kept{self.coding.kept.index(name)}"].dataType if is_kept else None
             fields.append(StructField(name, kind or StringType()))
         fields += [StructField(PERSON, StringType())] * bool(self.coding.person)
+        fields += [StructField(WORD, LongType())] * (WORD in self.coding.kept)
         fields += [StructField(MARK, LongType())] * (self.guided is not None)
         if self.permutation is not None:
             names, kinds = self.coding.kept, coded.schema
@@ -233,9 +236,8 @@ class TaskRows:
                 columns.append(redacted_column(len(rows)).cast(pa.string()))
             else:
                 columns.append(self.kept[name].take(rows))
-        if self.person is not None:
-            columns.append(self.person.take(rows))
-        names = [*self.formation.columns, *([PERSON] * (self.person is not None))]
+        columns += [column.take(rows) for column in self._persons.values()]
+        names = [*self.formation.columns, *self._persons]
         if self.formation.guided:
             columns.append(from_numpy(target_marks(self.rows)[classes.order]))
             names.append(MARK)
@@ -249,6 +251,12 @@ class TaskRows:
             columns.append(pa.array([seen, *[None] * (len(rows) - 1)], pa.string()))
             names.append(SEEN)
         return pa.table(columns, names=names).combine_chunks()
+
+    @property
+    def _persons(self) -> dict[str, pa.Array]:
+        """The columns that tell whose rows are, where anybody has to know."""
+        persons = {} if self.person is None else {PERSON: self.person}
+        return persons | {name: one for name, one in self.carried.items() if name == WORD}
 
     def _peaks(self, classes: Partition) -> Iterator[pa.Array]:
         """Yield the greatest value of every class at its first row, and its sum, for all means."""
@@ -346,6 +354,9 @@ class TaskRows:
         node_texts = [column.take(from_numpy(rows)) for column in texts]
         kept = [rank[rows] for rank in ranks]
         kept += [] if self.rows.persons is None else [self.rows.persons[rows]]
+        first = len(self.formation.coding.quasi)
+        for place, name in enumerate(self.formation.coding.sensitive):
+            kept += [self.rows.codes[rows, first + place]] if is_joint(name) else []
         words = None if self.words is None else self.words[rows]
         return rows[content_order(quasi, row_marks(node_texts, len(rows)), kept, words)]
 

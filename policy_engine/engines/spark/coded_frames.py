@@ -12,11 +12,13 @@ from policy_engine.engines.care_levels import CareLevel
 from policy_engine.engines.encoding import ColumnCodes, ancestry
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
+from policy_engine.engines.identified import joint_trees
 from policy_engine.engines.identifiers import release_key
 from policy_engine.engines.permuting import permuting_secret
 from policy_engine.engines.preparation import (
     Overview,
     label_by_which_rows_stand,
+    shown_sensitive,
     unbounded_columns,
 )
 from policy_engine.engines.spark.classes import ClassFormation
@@ -179,6 +181,7 @@ class CodedFrame:
             for column in self.step.columns.sensitive
             if column.taxonomy and column.name in self.sensitive
         }
+        ancestries |= joint_trees(self.step, self.sensitive)
         return Overview(self.rows, persons, histograms, ancestries)
 
     def _histogram(self, name: str, code: str) -> ValueHistogram:
@@ -295,7 +298,7 @@ def make_coding(
         quasi=quasi,
         sensitive=sensitive,
         kept=(
-            *columns.sensitive_names,
+            *shown_sensitive(step),
             *unbounded_columns(step, work.released),
             *(columns.quasi_names if step.is_permuted else ()),
             *columns.pseudonymize,

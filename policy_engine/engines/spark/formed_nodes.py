@@ -13,6 +13,7 @@ from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.nodes import RowNodes, first_cuts, make_ask
 from policy_engine.kernels.coarse import coarsen
 from policy_engine.kernels.layout import prepare
+from policy_engine.plan.joint import planned_step
 from policy_engine.plan.steps import Anonymize, Publish
 
 
@@ -82,5 +83,5 @@ def keeps_bounds(
     """Tell whether the published classes, with equal cells merged, satisfy every bound."""
     if output.cells == "bounds":
         frame = with_end_columns(frame, step.columns.quasi_names)
-    measured = measure(frame, step, work.taxonomies, work.most_values, tasks)
+    measured = measure(frame, planned_step(step), work.taxonomies, work.most_values, tasks)
     return all(measurement.holds for measurement in measured.measurements)

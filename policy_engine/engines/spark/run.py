@@ -6,7 +6,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
 from policy_engine.data.catalog import MEMORY, TABLE
@@ -26,12 +28,14 @@ from policy_engine.engines.engine import (
     silent,
 )
 from policy_engine.engines.guiding import GuideFitting
+from policy_engine.engines.identified import ReleasedPersons
 from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.kept_types import other_types
 from policy_engine.engines.missing_cells import count_missing
-from policy_engine.engines.preparation import unbounded_columns
+from policy_engine.engines.origins import WORD
+from policy_engine.engines.preparation import shown_sensitive, unbounded_columns
 from policy_engine.engines.randomising.persons import no_persons_error
 from policy_engine.engines.reading_back import end_columns
 from policy_engine.engines.samples import SampleEvidence
@@ -41,6 +45,12 @@ from policy_engine.engines.spark.cell_ends import with_end_columns
 from policy_engine.engines.spark.coded_frames import ClassWork
 from policy_engine.engines.spark.engine import SparkEngine
 from policy_engine.engines.spark.guiding import GuidableRows, look_up_targets
+from policy_engine.engines.spark.identified import (
+    frame_with_earlier,
+    identify_frame,
+    persons_of_frame,
+    persons_of_release,
+)
 from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.joining import join_frames
 from policy_engine.engines.spark.masking import (
@@ -367,7 +377,7 @@ class SparkRun:
             key=self._key,
             salt=self._salt,
             is_csv=table.is_csv,
-            released=output.columns,
+            released=(*output.columns, *([WORD] if WORD in table.frame.columns else [])),
             targets=table.targets,
         )
 
@@ -385,6 +395,43 @@ class SparkRun:
             )
         return table._replace(targets=targets)
 
+    def identify(
+        self, table: InputFrame, unit: str, key: bytes, names: Sequence[str]
+    ) -> InputFrame:
+        """Return some columns of a table, with the persons of its rows in a hidden one."""
+        with running(self._engine.spark, "reading"):
+            frame = identify_frame(table.frame, unit, key, names, is_csv=table.is_csv)
+        return table._replace(frame=frame)
+
+    def everybody(self, table: InputFrame) -> NDArray[np.uint64]:
+        """Return the persons of the rows of a table, (rows,). Raises DataError (R011) where the
+        driver cannot hold so many."""
+        with running(self._engine.spark, "reading"):
+            return persons_of_frame(table.frame, self._engine.most_linked)
+
+    def with_earlier(
+        self,
+        table: InputFrame,
+        persons: NDArray[np.uint64],
+        cells: NDArray[np.int64],
+        valued: Sequence[tuple[int, str]],
+    ) -> InputFrame:
+        """Return a table with the intersections of earlier classes in hidden columns."""
+        with running(self._engine.spark, "reading"):
+            frame = frame_with_earlier(table.frame, persons, cells, valued)
+        return table._replace(frame=frame)
+
+    def released_persons(self, written: WrittenTable, step: Anonymize) -> ReleasedPersons | None:
+        """Return who is in which class of a table that was written; None where that is not known.
+
+        Raises CertificateError (V003) where the rows that are stored are not those that were made.
+        """
+        made = written.made_here()
+        with running(self._engine.spark, "verifying"):
+            persons = persons_of_release(made.engine_state.frame, step)
+            check_same_rows(made, *self._read_stored(written))
+        return persons
+
     def anonymize(self, table: InputFrame, step: Anonymize, output: Publish) -> AnonymizedTable:
         """Return the frame of the release, whose classes are formed when it is used.
 
@@ -395,14 +442,14 @@ class SparkRun:
         with running(self._engine.spark, "anonymizing"):
             release = anonymize(table.frame, step, output, work)
             frame = release.frame
-            hidden = hidden_columns(step)
+            hidden = (*hidden_columns(step), *([WORD] if WORD in frame.columns else []))
             if hidden or output.cells == "bounds":
                 frame = self._hold(frame)
             released = frame.drop(*hidden)
             if output.cells == "bounds":
                 released = with_end_columns(released, step.columns.quasi_names)
         columns = step.columns
-        unchanged = (*columns.sensitive_names, *unbounded_columns(step, output.columns))
+        unchanged = (*shown_sensitive(step), *unbounded_columns(step, output.columns))
         texts = {*unchanged, *release.typed} - set(table.labelled) if table.is_csv else set()
         texts |= set(release.numeric)
         ends = {end for name in columns.quasi_names for end in end_columns(name)}

@@ -194,13 +194,14 @@ class Chargeable:
 
 
 def charging_of(
-    chargeable: Chargeable, ledger: str | Path | None, key: Key = None
+    chargeable: Chargeable, ledger: str | Path | BudgetLedger | None, key: Key = None
 ) -> LedgerCharging | Listing | None:
-    """Return what charges a plan to the ledger of a file, or lists what is not charged; None
-    without a ledger."""
+    """Return what charges a plan to a ledger, or to that of a file, or lists what is not charged;
+    None without a ledger."""
     if ledger is None:
         return None
-    budget, plan = BudgetLedger(ledger, key), chargeable.plan
+    budget = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger, key)
+    plan = chargeable.plan
     if plan.aggregate is None:
         return Listing(budget, chargeable)
     charge, others = charge_of(chargeable), uncovered_releases(chargeable)

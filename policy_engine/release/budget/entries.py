@@ -11,13 +11,26 @@ from policy_engine.data.chain.hashing import HashChain
 from policy_engine.data.chain.verification import EntryKind
 from policy_engine.release.budget.accounts import Account, Cap, Charge, charge_error
 
-State = Literal["opened", "reserved", "spent", "cancelled", "kept", "lost", "replayed", "uncovered"]
+State = Literal[
+    "opened",
+    "reserved",
+    "spent",
+    "cancelled",
+    "kept",
+    "lost",
+    "replayed",
+    "uncovered",
+    "announced",
+    "published",
+    "unpublished",
+]
 """What an entry says of a reservation.
 
 `opened` begins a ledger; `reserved` holds budget, `cancelled` gives it back; `spent` says that
 noise may be drawn from now on; `kept` that the answer is stored, `lost` that it never will be;
 `replayed` that a kept answer was given again; `uncovered` that something else was released of the
-same data, of which no epsilon says anything.
+same data, of which no epsilon says anything; `announced` that something is about to be published,
+`published` that it was, `unpublished` that it was not.
 """
 
 _Amount = Annotated[str, StringConstraints(pattern=r"^\d+(\.\d+)?$")]
@@ -103,6 +116,36 @@ class UncoveredRelease(ChainRecord):
     origins: tuple[tuple[str, str], ...] | None = None
 
 
+class AnnouncedRelease(ChainRecord):
+    """A release that is about to be published, of which no epsilon says anything.
+
+    `policy`, `plan` and `output` are digests, `release` is the IRI of the output, `commitment` that
+    of its certificate; `place` is where it will be, `staged` where it is meanwhile, if in files.
+    Its `unit` tells persons apart, where one does. The digest of its `classes` is that of the text
+    that is kept beside the entry and says who is in which; what has none says why as `unknown`.
+    `figures` are what was found of it together with the releases before. `links` and `origins` are
+    as those of a charge.
+    """
+
+    datasets: tuple[str, ...]
+    release: str
+    policy: str
+    plan: str
+    output: str
+    rows: Annotated[int, Field(ge=0)]
+    assignees: tuple[str, ...] = ()
+    purposes: tuple[str, ...] = ()
+    commitment: str | None = None
+    place: str | None = None
+    staged: str | None = None
+    unit: str | None = None
+    classes: Hash | None = None
+    unknown: str | None = None
+    figures: JsonValue = None
+    links: tuple[tuple[str, str], ...] | None = None
+    origins: tuple[tuple[str, str], ...] | None = None
+
+
 class Owner(ChainRecord):
     """The process that reserved: its number, when it was started, and the machine it runs on."""
 
@@ -126,11 +169,12 @@ class BudgetEntry(ChainEntry):
     answer: Hash | None = None
     ledger: str | None = None
     uncovered: UncoveredRelease | None = None
+    announced: AnnouncedRelease | None = None
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
         needs, may_have = _PARTS[self.state]
-        parts = ("charge", "owner", "of", "answer", "ledger", "uncovered")
+        parts = ("charge", "owner", "of", "answer", "ledger", "uncovered", "announced")
         names = {name for name in parts if getattr(self, name) is not None}
         if not needs <= names <= needs | may_have:
             raise ValueError(f"an entry of the state {self.state!r} has other parts")
@@ -146,6 +190,9 @@ _PARTS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "lost": (frozenset({"of"}), frozenset()),
     "replayed": (frozenset({"of"}), frozenset({"charge"})),
     "uncovered": (frozenset({"uncovered"}), frozenset()),
+    "announced": (frozenset({"announced", "owner"}), frozenset()),
+    "published": (frozenset({"of"}), frozenset()),
+    "unpublished": (frozenset({"of"}), frozenset()),
 }
 """Which parts an entry of each state has, and which it may have."""
 

@@ -147,7 +147,7 @@ class BudgetLedger:
             check_caps(charge, charge.accounts, LedgerState(self.chain))
             return True
         is_charged = True
-        with suppress(_UndoneError), self._transaction() as ledger:
+        with suppress(_UndoneError), self.transaction() as ledger:
             outcome = ledger.attempt(charge, 0, is_spent=False)
             if isinstance(outcome, ReplayedAnswer):
                 is_charged = outcome.is_charged
@@ -163,7 +163,7 @@ class BudgetLedger:
         RecordedCharge.of(charge)  # What cannot be recorded is refused before a ledger is made.
         until, pause, awaited = time.monotonic() + wait, _FIRST_PAUSE, 0
         while True:
-            with self._transaction(create=True) as ledger:
+            with self.transaction(create=True) as ledger:
                 outcome = ledger.attempt(charge, awaited, is_spent=is_spent)
             if not isinstance(outcome, int):
                 return outcome
@@ -179,13 +179,13 @@ class BudgetLedger:
 
         Only now may noise be drawn. Raises LedgerError (B011) if the reservation is no longer held.
         """
-        with self._transaction() as ledger:
+        with self.transaction() as ledger:
             ledger.release(reservation.number, "reserved")
             return _head(ledger.append(state="spent", of=reservation.number))
 
     def cancel(self, reservation: Reservation) -> None:
         """Give back what was reserved, and never committed. Raises LedgerError (B011) otherwise."""
-        with self._transaction() as ledger:
+        with self.transaction() as ledger:
             ledger.release(reservation.number, "reserved")
             ledger.append(state="cancelled", of=reservation.number)
 
@@ -195,7 +195,7 @@ class BudgetLedger:
         Raises LedgerError (B011) if the reservation was not committed, has an answer, or was given
         up.
         """
-        with self._transaction() as ledger:
+        with self.transaction() as ledger:
             ledger.release(reservation.number, "spent")
             ledger.stored.add_answer(reservation.number, answer)
             digest = hashlib.sha256(answer).hexdigest()
@@ -206,7 +206,7 @@ class BudgetLedger:
 
         Nothing happens to a release that is complete.
         """
-        with self._transaction() as ledger:
+        with self.transaction() as ledger:
             held = ledger.state.reservations.get(reservation.number)
             if held is not None:
                 ledger.give_up(held)
@@ -229,7 +229,7 @@ class BudgetLedger:
             links=tuple(links) or None,
             origins=tuple(origins) or None,
         )
-        with self._transaction(create=True) as ledger:
+        with self.transaction(create=True) as ledger:
             if not ledger.state.has_listed(uncovered):
                 ledger.append(state="uncovered", uncovered=uncovered)
 
@@ -241,7 +241,7 @@ class BudgetLedger:
         Raises LedgerError if the ledger cannot be read (B001 to B007), as all that follow do.
         """
         moment = datetime.now(UTC)
-        with self._reading() as ledger:
+        with self.reading() as ledger:
             return tuple(
                 balance_of(one, ledger.state, moment) for one in ledger.state.accounts.values()
             )
@@ -254,7 +254,7 @@ class BudgetLedger:
         """
         if not self.store.exists():
             return {}
-        with self._reading() as ledger:
+        with self.reading() as ledger:
             amounts = {one.account: one.spent for one in ledger.state.accounts.values()}
             wholes = [one for one in amounts if one.assignee and not one.purpose]
             for account in (replace(one, purpose=name) for one in wholes for name in wider):
@@ -268,7 +268,7 @@ class BudgetLedger:
         """Return the releases that no epsilon covers and that tell of persons in some datasets, in
         the order of their names: by what the ledger knows of lineage, and by what else is `stated`.
         """
-        with self._reading() as ledger:
+        with self.reading() as ledger:
             lineages = (ledger.state.lineage, stated or DataLineage())
             releases = set[str]().union(*ledger.state.uncovered.values())
             persons = {*whole_of(datasets, *lineages)}
@@ -277,19 +277,19 @@ class BudgetLedger:
 
     def accounts_of(self, charge: Charge) -> tuple[Account, ...]:
         """Return the accounts that a charge goes to, by what the ledger knows of lineage."""
-        with self._reading() as ledger:
+        with self.reading() as ledger:
             return spread(charge, ledger.state.lineage).accounts
 
     def uncovered_by_dataset(self) -> dict[str, tuple[str, ...]]:
         """Return the releases of each dataset that no epsilon covers, by names in their order."""
-        with self._reading() as ledger:
+        with self.reading() as ledger:
             return {
                 one: tuple(sorted(some)) for one, some in sorted(ledger.state.uncovered.items())
             }
 
     def history(self) -> tuple[BudgetEntry, ...]:
         """Return the entries in order."""
-        with self._reading() as ledger:
+        with self.reading() as ledger:
             return tuple(parse_entry(row, LEDGER) for row in ledger.stored.rows())
 
     def verify(self, expect: str | int | Head | None = None) -> Verification:
@@ -304,18 +304,18 @@ class BudgetLedger:
     # -- transactions ------------------------------------------------------------------------------
 
     @contextmanager
-    def _transaction(self, *, create: bool = False) -> "Iterator[_Transaction]":
+    def transaction(self, *, create: bool = False) -> "Iterator[LedgerTransaction]":
         """Return the ledger held exclusively: what is appended is on the disk at the end."""
         if create:
             self._remembered.begin(self._first_entry)
         with self._remembered.appending() as (stored, state):
-            yield _Transaction(self, stored, state)
+            yield LedgerTransaction(self, stored, state)
 
     @contextmanager
-    def _reading(self) -> "Iterator[_Transaction]":
+    def reading(self) -> "Iterator[LedgerTransaction]":
         """Return the ledger as it is now."""
         with self._remembered.reading() as (stored, state):
-            yield _Transaction(self, stored, state)
+            yield LedgerTransaction(self, stored, state)
 
     def _first_entry(self) -> BudgetEntry:
         opened = {"state": "opened", "ledger": token_hex(16)}
@@ -328,7 +328,7 @@ class BudgetLedger:
 
     def _is_being_made(self, number: int) -> bool:
         """Return whether a living process still holds a reservation."""
-        with self._reading() as ledger:
+        with self.reading() as ledger:
             held = ledger.state.reservations.get(number)
         return held is not None and not is_gone(held.owner, held.logged)
 
@@ -339,7 +339,7 @@ class BudgetLedger:
 
 
 @dataclass(frozen=True)
-class _Transaction:
+class LedgerTransaction:
     """A ledger and its state, nobody else writing to it."""
 
     ledger: BudgetLedger

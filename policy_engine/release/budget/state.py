@@ -1,6 +1,7 @@
 """The state of a budget ledger, computed from its entries: balances, reservations, kept answers."""
 
 import gc
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,12 +19,14 @@ from policy_engine.policy.xsd.durations import subtract_duration
 from policy_engine.release.budget.accounts import SUMS, Account, Amount, Cap, renewal_of
 from policy_engine.release.budget.entries import (
     LEDGER,
+    AnnouncedRelease,
     BudgetEntry,
     Owner,
     UncoveredRelease,
     caps_of,
 )
 from policy_engine.release.budget.lineage import DataLineage
+from policy_engine.release.budget.processes import is_gone
 
 Identity: TypeAlias = tuple[str, str, str, str]
 Key: TypeAlias = tuple[str, str, str, str]
@@ -172,6 +175,29 @@ class ReleaseState:
         return str(self.entry["logged"])
 
 
+@dataclass(slots=True)
+class PublishedRelease:
+    """A release without an epsilon that was announced, and not said to be unpublished.
+
+    It `is_settled` once an entry says that it was published; until then it may have been.
+    """
+
+    number: int
+    entry: Plain
+    is_settled: bool = False
+
+    @property
+    def announced(self) -> AnnouncedRelease:
+        """What was announced."""
+        return AnnouncedRelease.model_validate_json(json.dumps(self.entry["announced"]))
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether the process that was publishing it is known to have ended before it said so."""
+        owner = Owner.model_validate(self.entry["owner"])
+        return not self.is_settled and is_gone(owner, str(self.entry["logged"]))
+
+
 @dataclass
 class LedgerState:
     """The state of a ledger up to a mark; every entry was verified when it was read.
@@ -179,7 +205,9 @@ class LedgerState:
     `releases` are those that are kept or are being made, `reservations` the latter by the number of
     the entry, `lost` the numbers of those that were spent for nothing. `units` are what the budgets
     of datasets protect, once something was spent; `uncovered` has the other releases of each
-    dataset, by its IRI, and `lineage` says which are parts of others, or made of them.
+    dataset, by its IRI, `published` those of them whose entries say more, by the number of the
+    entry, and `lineage` says which are parts of others, or made of them. Whatever was `announced`
+    has such an entry. The random `name` is that of the ledger.
     """
 
     chain: HashChain
@@ -192,6 +220,9 @@ class LedgerState:
     units: dict[str, str] = field(default_factory=dict)
     uncovered: dict[str, set[str]] = field(default_factory=dict)
     lineage: DataLineage = field(default_factory=DataLineage)
+    published: dict[int, PublishedRelease] = field(default_factory=dict)
+    announced: set[str] = field(default_factory=set)
+    name: str = ""
 
     def read(self, rows: Iterator[Row]) -> None:
         """Add the rows from the mark on; the first is the one that was read last.
@@ -254,6 +285,7 @@ class LedgerState:
         """Record the beginning of a ledger."""
         if entry["number"] != 1:
             raise _StepError("it begins the ledger again")
+        self.name = entry["ledger"]
 
     def reserve(self, entry: Plain) -> None:
         """Record that budget is held."""
@@ -311,6 +343,30 @@ class LedgerState:
             self.lineage.add_origins([(listed["release"], dataset)])
         self.lineage.add(listed.get("links", ()))
         self.lineage.add_origins(listed.get("origins", ()))
+
+    def announce(self, entry: Plain) -> None:
+        """Record a release that is about to be published."""
+        announced = entry["announced"]
+        self.published[entry["number"]] = PublishedRelease(entry["number"], entry)
+        self.announced.add(announced["release"])
+        self.lineage.add(announced.get("links") or ())
+        self.lineage.add_origins(announced.get("origins") or ())
+        datasets = announced["datasets"]
+        self.lineage.add_origins([(announced["release"], one) for one in datasets])
+
+    def publish(self, entry: Plain) -> None:
+        """Record that what was announced was published."""
+        self._announced(entry).is_settled = True
+
+    def unpublish(self, entry: Plain) -> None:
+        """Record that what was announced was not published."""
+        del self.published[self._announced(entry).number]
+
+    def _announced(self, entry: Plain) -> PublishedRelease:
+        release = self.published.get(entry["of"])
+        if release is None or release.is_settled:
+            raise _StepError(f"entry {entry['of']} is not an announcement that it may follow")
+        return release
 
     # -- parts of it -------------------------------------------------------------------------------
 
@@ -373,6 +429,9 @@ _RECORDERS: Mapping[str, Callable[[LedgerState, Plain], None]] = {
     "lost": LedgerState.lose,
     "replayed": LedgerState.replay,
     "uncovered": LedgerState.list_uncovered,
+    "announced": LedgerState.announce,
+    "published": LedgerState.publish,
+    "unpublished": LedgerState.unpublish,
 }
 
 

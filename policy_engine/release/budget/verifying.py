@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from policy_engine.data.chain.hashing import HashChain
 from policy_engine.data.chain.verification import Head, Verification
 from policy_engine.release.budget.entries import LEDGER
-from policy_engine.release.budget.state import LedgerState, ReleaseState
+from policy_engine.release.budget.state import LedgerState, PublishedRelease, ReleaseState
 from policy_engine.release.ledger_chain import verify_stored
 from policy_engine.release.ledger_file import StoredLedger
 
@@ -26,6 +26,21 @@ def _faults(stored: StoredLedger, chain: HashChain) -> Iterator[str]:
     for release in state.releases.values():
         if release.step == "kept" and kept_answer(stored, release) is None:
             yield answer_fault(release)
+    for published in state.published.values():
+        if published.entry["announced"].get("classes") and not kept_text(stored, chain, published):
+            yield classes_fault(published)
+
+
+def kept_text(stored: StoredLedger, chain: HashChain, release: PublishedRelease) -> bytes | None:
+    """Return what is kept of the classes of a release; None if it is missing, or was changed."""
+    text = stored.answer(release.number)
+    is_same = text is not None and chain.digest(text) == release.entry["announced"]["classes"]
+    return text if is_same else None
+
+
+def classes_fault(release: PublishedRelease) -> str:
+    """Return what is wrong with a release whose classes are not as they were kept."""
+    return f"The classes of the release of entry {release.number} are missing, or were changed."
 
 
 def kept_answer(stored: StoredLedger, release: ReleaseState) -> bytes | None:

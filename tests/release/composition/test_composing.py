@@ -1,0 +1,190 @@
+"""A release looked at together with earlier ones, and made jointly with them."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from repeated_releases import asking, classes_of, fewest, released
+
+from policy_engine import PolicyEngineError
+from policy_engine.release.budget import BudgetLedger
+
+# Two tables of the same patients, as two wards publish them: each is 3-anonymous, and together they
+# tell who has what (the attack of Ganta, Kasiviswanathan and Smith, KDD 2008, section 2).
+PATIENTS = pa.table(
+    {
+        "id": [*range(6)],
+        "age": [21, 25, 29, 41, 45, 49],
+        "zip": [10, 20, 21, 11, 12, 22],
+        "disease": ["flu", "asthma", "angina", "hiv", "flu", "ulcer"],
+    }
+)
+INTERSECTED = {"composition": "intersected"}
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return tmp_path / "releases.ledger"
+
+
+def refused(call, *arguments, **options):
+    with pytest.raises(PolicyEngineError) as raised:
+        call(*arguments, **options)
+    [problem] = raised.value.problems
+    return problem
+
+
+def test_two_releases_of_the_same_persons_leave_single_candidates(ledger):
+    released(asking("ByAge", ["age"], k=3), PATIENTS, ledger)
+    second = released(asking("ByZip", ["zip"], k=3), PATIENTS, ledger)
+    found = second.record.composition
+    [together] = found.earlier
+    # Ages put {0, 1, 2} and {3, 4, 5} together, codes {0, 3, 4} and {1, 2, 5}: 0 and 5 are alone.
+    assert (together.persons, together.least, together.below) == (6, 1, 6)
+    assert [(one.column, one.least) for one in together.values] == [("disease", 1)]
+    assert not found.holds
+    assert "6 persons of 6 are one of fewer than 3 candidates" in together.sentence(3)
+
+
+def test_intersected_releases_are_made_jointly(ledger):
+    first = released(asking("ByAge", ["age"], sensitive=["id"], k=3), PATIENTS, ledger)
+    second = released(
+        asking("ByZip", ["zip"], sensitive=["id"], k=3, **INTERSECTED), PATIENTS, ledger
+    )
+    parts = [classes_of(first, ["age"], "id"), classes_of(second, ["zip"], "id")]
+    assert fewest(parts, range(6)) >= 3
+    assert second.record.composition.joint
+    assert second.certificate.composition.bound == "intersected"
+    assert second.certificate.composition.releases == 1
+
+
+def test_a_bound_on_releases_needs_their_ledger():
+    policy = asking("ByAge", ["age"], k=3, **INTERSECTED)
+    assert refused(released, policy, PATIENTS, None).code == "B014"
+
+
+def test_independent_releases_hold_each_by_itself(ledger):
+    released(asking("ByAge", ["age"], k=3), PATIENTS, ledger)
+    second = released(asking("ByZip", ["zip"], k=3, composition="independent"), PATIENTS, ledger)
+    assert second.certificate.composition is None
+    assert second.record.composition.together.below == 6
+
+
+def test_what_the_method_cannot_join_is_refused_with_figures(ledger):
+    released(asking("ByAge", ["age"], k=3), PATIENTS, ledger)
+    by_zip = asking("ByZip", ["zip"], k=3, algorithm="full-domain", **INTERSECTED)
+    problem = refused(released, by_zip, PATIENTS, ledger)
+    assert problem.code == "B013"
+    assert "6 persons of 6 are one of fewer than 3 candidates" in problem.values[0]
+    states = [one.state for one in BudgetLedger(ledger).history()]
+    assert states.count("announced") == 1  # nothing is recorded of what was refused
+
+
+def test_values_stay_diverse_within_earlier_classes(ledger):
+    rows = 24
+    table = pa.table(
+        {
+            "id": [*range(rows)],
+            "age": [one % 12 for one in range(rows)],
+            "zip": [one * 7 % rows for one in range(rows)],
+            "disease": [("flu", "hiv")[one // 3 % 2] for one in range(rows)],
+        }
+    )
+    asked = {"methods": ["l-diversity"], "l": 2, "k": 3}
+    released(asking("ByAge", ["age"], **asked), table, ledger)
+    second = released(asking("ByZip", ["zip"], **asked, **INTERSECTED), table, ledger)
+    together = second.record.composition.together
+    assert together.least >= 3
+    assert [one.least for one in together.values] == [2]
+
+
+def test_rows_that_were_removed_are_a_class_of_their_own(ledger):
+    released(asking("ByAge", ["age"], k=2), PATIENTS, ledger)
+    fewer = PATIENTS.slice(1)
+    second = released(asking("Later", ["age"], k=2), fewer, ledger)
+    [together] = second.record.composition.earlier
+    assert (together.joined, together.left, together.least) == (0, 1, 1)
+    problem = refused(released, asking("Last", ["age"], k=2, **INTERSECTED), fewer, ledger)
+    assert problem.code == "B013"
+
+
+def test_rows_that_changed_are_not_known_again(ledger):
+    released(asking("ByAge", ["age"], k=2), PATIENTS, ledger)
+    changed = PATIENTS.set_column(1, "age", [[22, 25, 29, 41, 45, 49]])
+    second = released(asking("Later", ["age"], k=2), changed, ledger)
+    [unknown] = second.record.composition.unknown
+    assert "no column tells persons apart" in unknown.reason
+    problem = refused(released, asking("Last", ["age"], k=2, **INTERSECTED), changed, ledger)
+    assert problem.code == "B013"
+
+
+def test_persons_are_known_again_by_the_unit_of_privacy(ledger):
+    unit = {"unit": "id", "sensitive": ["disease"]}
+    released(asking("ByAge", ["age"], k=2, **unit), PATIENTS, ledger)
+    changed = PATIENTS.set_column(1, "age", [[22, 25, 29, 41, 45, 49]])
+    second = released(asking("Later", ["zip"], k=2, **unit, **INTERSECTED), changed, ledger)
+    assert second.record.composition.together.least >= 2
+
+
+def test_persons_of_another_unit_are_not_known_again(ledger):
+    released(asking("ByAge", ["age"], k=2), PATIENTS, ledger)
+    second = released(asking("ByZip", ["zip"], k=2, unit="id"), PATIENTS, ledger)
+    [unknown] = second.record.composition.unknown
+    assert unknown.reason == "persons were counted as rows, and are counted by 'id'"
+
+
+def test_releases_without_classes_are_not_known(ledger):
+    shown = asking("Buckets", ["age"], k=2, methods=["l-diversity"], l=2, algorithm="bucketization")
+    released(shown, PATIENTS, ledger)
+    second = released(asking("ByZip", ["zip"], k=2), PATIENTS, ledger)
+    [unknown] = second.record.composition.unknown
+    assert unknown.reason == "it publishes quasi-identifiers as they are"
+
+
+def test_a_ledger_changes_no_release(ledger, tmp_path):
+    policy = asking("ByZip", ["age", "zip"], k=2, partitioning="relaxed", polish=True)
+    first = released(policy, PATIENTS, None, tmp_path / "a" / "out.csv")
+    second = released(policy, PATIENTS, ledger, tmp_path / "b" / "out.csv")
+    assert first.path.read_bytes() == second.path.read_bytes()
+
+
+quasi = st.sampled_from([["age"], ["zip"], ["age", "zip"], ["zip", "job"], ["age", "job"]])
+options = st.fixed_dictionaries(
+    {},
+    optional={
+        "partitioning": st.just("relaxed"),
+        "polish": st.sampled_from([True]),
+        "score": st.sampled_from(["span", "entropy"]),
+        "missing": st.just("wildcard"),
+        "maxSuppression": st.just(0.1),
+    },
+)
+
+
+@st.composite
+def people(draw):
+    rows = draw(st.integers(6, 30))
+    whole = st.integers(0, 9)
+    maybe = st.one_of(st.none(), whole) if draw(st.booleans()) else whole
+
+    def column(of):
+        return draw(st.lists(of, min_size=rows, max_size=rows))
+
+    jobs = st.sampled_from(["nurse", "clerk", "cook"])
+    columns = {"age": column(whole), "zip": column(maybe), "job": column(jobs)}
+    return pa.table({"id": [*range(rows)], **columns})
+
+
+@settings(
+    max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(people(), st.lists(st.tuples(quasi, options), min_size=2, max_size=3), st.integers(2, 4))
+def test_k_holds_in_every_intersection_of_releases_made_jointly(tmp_path, table, asked, k):
+    ledger = tmp_path / f"{len([*tmp_path.iterdir()])}.ledger"
+    parts = []
+    for number, (names, how) in enumerate(asked):
+        own = {**how, **INTERSECTED} if number else {"partitioning": "strict"}
+        policy = asking(f"R{number}", names, sensitive=["id"], k=k, **own)
+        made = released(policy, table, ledger)
+        parts.append(classes_of(made, names, "id"))
+        assert fewest(parts, range(table.num_rows)) >= k

@@ -1,0 +1,92 @@
+"""m-invariance, on the tables of Xiao and Tao, SIGMOD 2007."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from repeated_releases import asking, released
+
+from policy_engine import PolicyEngineError
+from policy_engine.kernels.intersections import OUTSIDE, PersonClasses
+from policy_engine.release.composition.invariance import Version
+from policy_engine.release.composition.kept_classes import KeptClasses, Signatures
+
+# Tables 1 to 3: Bob, Alice, Andy, David, Gary, Helen, Jane, Ken, Linda, Paul, Steve; in the second
+# version Alice, Andy, Helen, Ken and Paul are gone, and Emily, Mary, Ray, Tom and Vince are new.
+DISEASES = ["dyspepsia", "bronchitis", "flu", "gastritis"]
+
+
+def version(rows):
+    """Return a version with rows of a person, a class and a value."""
+    persons, classes, values = (np.array(one) for one in zip(*rows, strict=True))
+    order = np.lexsort((values, classes))
+    pairs = np.stack([classes[order], values[order]], axis=1)
+    first, counts = np.unique(pairs, axis=0, return_counts=True)
+    signatures = Signatures(first[:, 0], first[:, 1].astype(np.uint64), counts)
+    kept = PersonClasses.of(persons.astype(np.uint64), classes.astype(np.int64))
+    return Version(KeptClasses(kept, {"disease": signatures}))
+
+
+FIRST = version([(1, 0, 10), (2, 0, 11), (3, 1, 12), (4, 1, 13)])
+
+
+def test_classes_of_different_values_are_unique():
+    assert FIRST.not_unique(2) == 0
+    assert FIRST.not_unique(3) == 2
+    assert version([(1, 0, 10), (2, 0, 10), (3, 0, 11)]).not_unique(2) == 1
+
+
+def test_who_stays_keeps_the_values_of_the_class():
+    # Bob (1) is with somebody new, who has what the one who left had.
+    kept = version([(1, 0, 10), (9, 0, 11), (3, 5, 12), (4, 5, 13)])
+    assert kept.changed(FIRST) == 0
+    moved = version([(1, 0, 10), (9, 0, 12), (3, 1, 12), (4, 1, 13)])
+    assert moved.changed(FIRST) == 1
+
+
+def test_who_is_in_several_classes_has_no_signature():
+    assert version([(1, 0, 10), (1, 1, 10), (2, 0, 11), (3, 1, 11)]).changed(FIRST) >= 1
+
+
+def test_persons_outside_are_not_compared():
+    kept = PersonClasses.of(np.array([1, 2], np.uint64), np.array([OUTSIDE, OUTSIDE]))
+    nobody = Version(KeptClasses(kept))
+    assert nobody.changed(FIRST) == 0
+
+
+def people(names, ages, diseases):
+    return pa.table({"name": names, "age": ages, "disease": diseases})
+
+
+ASKED = {"methods": ["l-diversity"], "l": 2, "k": 2, "unit": "name"}
+BEFORE = people(["Bob", "Alice", "Jane", "Ken"], [21, 22, 41, 43], DISEASES)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    ledger = tmp_path / "releases.ledger"
+    released(asking("V1", ["age"], **ASKED, composition="m-invariant"), BEFORE, ledger)
+    return ledger
+
+
+def test_a_version_with_the_same_signatures_is_released(ledger):
+    # Alice leaves, and Emily comes with what she had: Bob stays in a class of the same values.
+    now = people(["Bob", "Emily", "Jane", "Ken"], [21, 25, 41, 43], DISEASES)
+    made = released(asking("V2", ["age"], **ASKED, composition="m-invariant"), now, ledger)
+    assert made.certificate.composition.bound == "m-invariant"
+    assert [one.changed for one in made.record.composition.earlier] == [0]
+
+
+def test_a_version_that_rules_a_value_out_is_refused(ledger):
+    now = people(
+        ["Bob", "Emily", "Jane", "Ken"], [21, 25, 41, 43], ["dyspepsia", "hiv", "flu", "gastritis"]
+    )
+    with pytest.raises(PolicyEngineError, match="B013") as raised:
+        released(asking("V2", ["age"], **ASKED, composition="m-invariant"), now, ledger)
+    assert "1 person changed to classes with other values" in raised.value.problems[0].values[0]
+
+
+def test_values_that_repeat_in_a_class_are_refused(tmp_path):
+    rows = people(["Bob", "Alice", "Jane"], [21, 22, 23], ["flu", "flu", "hiv"])
+    asked = asking("V1", ["age"], **ASKED, composition="m-invariant")
+    with pytest.raises(PolicyEngineError, match="B013"):
+        released(asked, rows, tmp_path / "releases.ledger")
