@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from policy_engine.data.places.opening import read_place
+from policy_engine.data.places.other_systems import OTHER_SYSTEMS, copy_other
 from policy_engine.data.places.spelling import is_database, redacted, scheme
 from policy_engine.data.storage import data_files_among
 from policy_engine.errors import DataError, PolicyEngineError, join_names
@@ -79,8 +80,10 @@ def _copy(place: str, folder: Path, endings: Sequence[str]) -> Path:
         from policy_engine.data.places.web_files import fetch_web_file  # noqa: PLC0415 (slow to import)
 
         fetch_web_file(place, path)
+    elif scheme(place) in OTHER_SYSTEMS:
+        copy_other(place, path)
     else:
-        kinds = join_names(f"{one}://" for one in ("https", *_SYSTEMS))
+        kinds = join_names(f"{one}://" for one in ("https", *_SYSTEMS, *OTHER_SYSTEMS))
         message = f"No table is read from {redacted(place)!r}. Known are {kinds}."
         hint = "What comes by http could be changed on the way." * (scheme(place) == "http")
         raise DataError.of("C019", message, hint)
