@@ -1,6 +1,7 @@
-import type { FormEvent } from "react";
+import { useEffect, type FormEvent } from "react";
 import type { QueryAnswer } from "../api/types";
 import { Link } from "../app/router";
+import { noteSent } from "../reviews/unseen";
 
 interface Props {
   answer: QueryAnswer;
@@ -10,6 +11,9 @@ interface Props {
 
 /** What of an answer a person decides about: that it was sent, or how to ask for that. */
 export function ReviewNote({ answer, isBusy, ask }: Props) {
+  useEffect(() => {
+    if (answer.review) noteSent();
+  }, [answer.review]);
   if (answer.review) {
     return (
       <p className="notice" role="status">

@@ -9,7 +9,10 @@ const MINUTE = 60_000;
 const SEEN = "review-seen";
 const Count = createContext(0);
 
-/** Counts them for the pages within: whenever one is opened, and each minute while one is looked at. */
+/**
+ * Counts them for the pages within: whenever one is opened and, while any review of the reader waits
+ * to be decided, each minute in which a page is looked at.
+ */
 export function UnseenCounting({ path, children }: { path: string; children: ReactNode }) {
   const { loaded, reload } = useGet<UnseenReviews>("/reviews:unseen");
   const opened = useRef(path);
@@ -18,18 +21,22 @@ export function UnseenCounting({ path, children }: { path: string; children: Rea
     opened.current = path;
   }, [path, reload]);
   useEffect(() => {
+    window.addEventListener(SEEN, reload);
+    return () => window.removeEventListener(SEEN, reload);
+  }, [reload]);
+  const waits = loaded.state === "ready" && loaded.value.waiting > 0;
+  useEffect(() => {
+    if (!waits) return;
     function look(): void {
       if (document.visibilityState === "visible") reload();
     }
     const timer = window.setInterval(look, MINUTE);
     document.addEventListener("visibilitychange", look);
-    window.addEventListener(SEEN, reload);
     return () => {
       window.clearInterval(timer);
       document.removeEventListener("visibilitychange", look);
-      window.removeEventListener(SEEN, reload);
     };
-  }, [reload]);
+  }, [reload, waits]);
   return <Count.Provider value={loaded.state === "ready" ? loaded.value.count : 0}>{children}</Count.Provider>;
 }
 
@@ -56,4 +63,9 @@ export async function noteSeen(path: string): Promise<void> {
   } catch {
     // It stays news until the service answers.
   }
+}
+
+/** Says that something was sent for review, so that its decision is waited for. */
+export function noteSent(): void {
+  window.dispatchEvent(new Event(SEEN));
 }

@@ -1,5 +1,6 @@
 """Queries of what there is, answered as far as policies let the caller read it."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -168,6 +169,17 @@ class Queries:
     def _answer(
         self, actor: Actor, question: SqlQuestion, mentioned: Mapping[str, Path]
     ) -> QueryAnswer:
+        began = time.monotonic()
+        try:
+            return self._answered(actor, question, mentioned)
+        except QueryError as error:
+            if error.code in _OF_NAMES:
+                _wait_for_beat(began)
+            raise
+
+    def _answered(
+        self, actor: Actor, question: SqlQuestion, mentioned: Mapping[str, Path]
+    ) -> QueryAnswer:
         assignee = self.inputs.decisions.assignee_of(actor, "", Verb.QUERY)
         decider = self.inputs.decisions.decider()
         grounds = QueryGrounds(decider, self.inputs.decisions.decider)
@@ -182,6 +194,8 @@ class Queries:
             other = self._logged(asker, question, mentioned) if hidden else None
             if other is not None and other.permitted:
                 return self._reviewed(asker, question, other)
+            if error.code in _OF_NAMES and (other is None or other.decision is None):
+                self._log_nameless(asker, question, data)
             if unseen and error.code in _OF_NAMES:
                 raise _nameless(knowledge, unseen) from None
             raise
@@ -219,6 +233,29 @@ class Queries:
             return self._result(asker, question, data)
         except (QueryError, DataError):
             return None
+
+    def _log_nameless(self, asker: "_Asker", question: SqlQuestion, data: Iterable[str]) -> None:
+        """Log that a query is denied that names what there is not, as one is that names what may
+        not be read: how long the answer takes would else tell which it is."""
+        if question.dry_run:
+            return
+        from policy_engine.decision.log import DecisionLog  # noqa: PLC0415 (slow to import)
+
+        decider, decisions = asker.grounds.decider, self.inputs.decisions
+        names = asker.assignee, READ, [*data] or [READ], question.purpose
+        request = decisions.request(asker.actor, *names, decider)
+        logged = self.inputs.logged()
+        log = DecisionLog.open(logged["log"], logged["log_key"])
+        with log.transaction():
+            pass  # in which a query is asked what it may read, before it is decided
+        with log.transaction() as transaction:
+            decision = decider.decide(request, None, transaction.history)
+            denied = decision if decision.effect == "deny" else None
+            if denied is not None:
+                transaction.append(denied)
+        if denied is not None:
+            decisions.tally.add(denied.effect)
+        decisions.head.follow()
 
     def _result(
         self, asker: "_Asker", question: SqlQuestion, data: Mapping[str, Path]
@@ -264,6 +301,16 @@ _NOT_SENT = (
     "Nobody was asked to review it: too many of your reviews are open, or the data have no owner."
 )
 _OF_NAMES = ("Q003", "Q004")
+_BEAT = 0.1
+"""Seconds to a multiple of which a refusal of names takes."""
+
+
+def _wait_for_beat(began: float) -> None:
+    """Wait until what began then has taken a multiple of the beat: what is left between a name that
+    there is not and one that may not be read is a few milliseconds."""
+    time.sleep(_BEAT - (time.monotonic() - began) % _BEAT)
+
+
 _OF_POLICIES = ("C001", "C005")
 """What is wrong with the names that policies have for data, each of which such an error tells."""
 

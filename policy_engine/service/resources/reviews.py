@@ -41,7 +41,7 @@ from policy_engine.service.resources.review_views import (
     state_of,
 )
 from policy_engine.service.store.base import new_id, now
-from policy_engine.service.store.reviews import StoredReview, unseen_by
+from policy_engine.service.store.reviews import StoredReview, open_count, unseen_by
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.model import QueryResult
@@ -267,13 +267,14 @@ class Reviews:
             authorise_on(actor, Verb.READ_REVIEWS, row.owner_id)
         return self._view(actor, self.records.settle(review_id))
 
-    def unseen_count(self, actor: Actor) -> int:
-        """Return how many reviews of somebody were decided that they have not looked at."""
+    def unseen_count(self, actor: Actor) -> tuple[int, int]:
+        """Return how many reviews of somebody were decided that they have not looked at, and how
+        many wait to be decided."""
         authorise(actor, Verb.READ_REVIEWS)
         self._claims.end_abandoned(self.records.settle)
         rows = select(func.count()).where(unseen_by(actor.id))
         with self.records.database.reading() as session:
-            return session.scalar(rows) or 0
+            return session.scalar(rows) or 0, open_count(session, actor.id)
 
     def note_seen(self, actor: Actor, review_id: str) -> None:
         """Note that who asked for a review has looked at it. Raises ServiceError (N003)."""

@@ -55,9 +55,11 @@ class OutputDecision(BaseModel):
 
 
 class UnseenCount(BaseModel):
-    """How many reviews somebody has not looked at."""
+    """How many decided reviews somebody has not looked at, and how many still wait."""
 
     count: int
+    waiting: int
+    """While there is none, no more can be decided, and nobody needs to ask again."""
 
 
 @router.get("/reviews")
@@ -73,8 +75,10 @@ def list_reviews(
 
 @router.get("/reviews:unseen")
 def count_unseen(services: ServicesOf, actor: Reader) -> UnseenCount:
-    """Say how many of the reviews that you asked for were decided since you looked at them."""
-    return UnseenCount(count=services.reviews.unseen_count(actor))
+    """Say how many of the reviews that you asked for were decided since you looked at them, and how
+    many wait to be decided."""
+    count, waiting = services.reviews.unseen_count(actor)
+    return UnseenCount(count=count, waiting=waiting)
 
 
 @router.post("/reviews", status_code=201, dependencies=[ONCE], openapi_extra=_ARCHIVE)

@@ -340,6 +340,19 @@ def test_who_asked_is_told_that_it_was_decided_until_they_look(owner, reader):
     assert unseen(reader) == (0, [])
 
 
+def test_who_asked_is_told_how_many_of_their_reviews_wait(owner, reader):
+    def waiting(client):
+        return client.get(f"{API}/reviews:unseen").json()["waiting"]
+
+    assert waiting(reader) == 0
+    first, second = (ask(reader, sql)["review"] for sql in (TOTALS, BY_SECTOR))
+    assert (waiting(reader), waiting(owner)) == (2, 0)
+    decide(owner, first)
+    assert waiting(reader) == 1
+    decide(owner, second, "reject")
+    assert waiting(reader) == 0
+
+
 def test_a_decision_that_is_in_the_log_alone_is_told_once_its_process_has_ended(
     services, owner, reader, monkeypatch
 ):
