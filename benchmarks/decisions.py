@@ -1,12 +1,16 @@
 """What a decision costs, beside a way that walks every rule, and what reading a policy costs.
 
-    python benchmarks/decisions.py [--quick] [--json FILE]
+    python benchmarks/decisions.py [--quick] [--json FILE] [--before FOLDER]
+
+With `--before`, decisions and reading are measured in turn with the package of another checkout, in
+processes of their own, and the fastest of three runs of each is shown with the ratio.
 
 Policies are made up: a tenth of the rules prohibit, a third have constraints, parties, assets and
 purposes have hierarchies. Requests are half such as a rule is for, half drawn at random. Each
-figure is of warm decisions, explanation included, on one core. What is read are the texts that
-cost most: as many permissions as prohibitions on one asset that never meet, or that all do, under
-the conflict strategy `invalid`, and one node with as many properties.
+figure is of warm decisions, explanation included, on one core; CPU is that of the thread. What is
+read is such a policy, with the memory that it takes, and the texts that cost most: as many
+permissions as prohibitions on one asset that never meet, or that all do, under the conflict
+strategy `invalid`, and one node with as many properties.
 """
 
 import argparse
@@ -14,7 +18,9 @@ import json
 import os
 import platform
 import random
+import resource
 import statistics
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -36,6 +42,7 @@ from policy_engine.policy import (
     Value,
     read_policy,
 )
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -63,11 +70,22 @@ READ = {
 """What is read, and how many rules of each kind, or properties, there are."""
 
 
+RUNS = 3
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer requests, smaller policies")
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks/results/decisions.json")
+    parser.add_argument("--before", type=Path, help="another checkout, to be measured in turn")
+    parser.add_argument("--part", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.part:
+        print(json.dumps(part(options.part, quick=options.quick)))
+        return
+    if options.before:
+        beside(options)
+        return
     sizes = (10, 1_000, 10_000) if options.quick else (10, 1_000, 10_000, 100_000)
     figures = []
     for rules in sizes:
@@ -77,7 +95,9 @@ def main():
     for kind, size in SPECIAL.items():
         special.append(hold(kind, size, 100 if options.quick else 1_000))
         print("  ".join(f"{key} {value}" for key, value in special[-1].items()))
-    reading = []
+    reading = [part(name, quick=options.quick) for name in parts(options.quick) if "read" in name]
+    for one in reading:
+        print("  ".join(f"{key} {value}" for key, value in one.items()))
     for kind, sizes in READ.items():
         for size in sizes[:1] if options.quick else sizes:
             reading.append(read(kind, size))
@@ -92,6 +112,140 @@ def main():
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(report, indent=2) + "\n")
     print(f"saved to {options.json}")
+
+
+def parts(quick):
+    """Return what is measured in turn with another checkout: what, and of how many rules."""
+    sizes = (1_000, 10_000) if quick else (1_000, 10_000, 100_000)
+    return [f"{what} {size}" for what in ("decide", "read") for size in sizes]
+
+
+def part(name, *, quick):
+    what, size = name.split()
+    return (
+        usual_reading(int(size)) if what == "read" else cpu_of(int(size), 500 if quick else 5_000)
+    )
+
+
+def beside(options):
+    """Measure both checkouts in turn, and print the best of each with their ratio."""
+    rows = []
+    for name in parts(options.quick):
+        runs = {"before": [], "now": []}
+        for _ in range(RUNS):
+            for which, folder in (("before", options.before), ("now", ROOT)):
+                runs[which].append(in_process(name, folder, quick=options.quick))
+        best = {
+            which: {key: min(run[key] for run in some) for key in some[0]}
+            for which, some in runs.items()
+        }
+        for key, now in best["now"].items():
+            row = {"what": name, "figure": key, "before": best["before"][key], "now": now}
+            row["ratio"] = round(now / row["before"], 2) if row["before"] else None
+            rows.append(row)
+            print("  ".join(f"{key} {value}" for key, value in row.items()))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    report = {"machine": machine(), "quick": options.quick, "rows": rows}
+    options.json.write_text(json.dumps(report, indent=2) + "\n")
+
+
+def in_process(name, folder, *, quick):
+    command = [sys.executable, __file__, "--part", name, *(["--quick"] if quick else [])]
+    done = subprocess.run(
+        command,
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(folder.resolve())},
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def usual_reading(rules):
+    """Return the CPU milliseconds that a rule of a policy takes to be read, and the memory."""
+    draw = random.Random(rules)
+    text = json.dumps(usual(rules, draw), indent=1)
+    small = json.dumps(usual(10, draw))
+    limits = DEFAULT_LIMITS._replace(bytes=10**9, values=10**9)
+    read_policy(small, limits=limits)
+    earlier = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.process_time()
+    policy = read_policy(text, limits=limits)
+    spent = time.process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert len(policy.rules) == rules
+    return {
+        "ms a rule": round(spent / rules * 1e3, 3),
+        "s": round(spent, 2),
+        "MB": peak // 1024,
+        "MB more": (peak - earlier) // 1024,
+    }
+
+
+def usual(rules, draw):
+    """Return a policy in JSON-LD: as many rules, of which three quarters have constraints."""
+    users = [f"http://org/user/{n}" for n in range(max(rules // 10, 10))]
+    tables = [f"http://org/data/{n}" for n in range(max(rules // 20, 10))]
+    moments = [{"@value": f"202{n}-01-01T00:00:00Z", "@type": "xsd:dateTime"} for n in (6, 7)]
+    bounds = [
+        {"leftOperand": "dateTime", "operator": "lt", "rightOperand": moments[1]},
+        {"leftOperand": "spatial", "operator": "eq", "rightOperand": {"@id": "http://geo/eu"}},
+        {"leftOperand": "dateTime", "operator": "gt", "rightOperand": moments[0]},
+    ]
+    kinds = {"permission": [], "prohibition": []}
+    for n in range(rules):
+        column = f"/column{draw.randrange(10)}" if draw.random() < 0.5 else ""
+        one = {
+            "uid": f"http://org/rule/{n}",
+            "assignee": draw.choice(users),
+            "target": draw.choice(tables) + column,
+            "action": draw.choice(["read", "use", "modify", "display"]),
+        }
+        if draw.random() < 0.5:
+            one["purpose"] = f"http://org/purpose/{draw.randrange(50)}"
+        constraints = draw.sample(bounds, draw.choice([0, 0, 1, 2]))
+        kinds["prohibition" if n % 10 == 9 else "permission"].append(
+            one | ({"constraint": constraints} if constraints else {})
+        )
+    contexts = [
+        "http://www.w3.org/ns/odrl.jsonld",
+        "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
+    ]
+    profile = "https://www.mosaicrown.eu/ns/mosaicrown/1/"
+    return {
+        "@context": contexts,
+        "@type": "Set",
+        "uid": "http://org/p",
+        "profile": profile,
+        **kinds,
+    }
+
+
+def cpu_of(rules, asked):
+    """Return the CPU microseconds of decisions, and of decisions from JSON to JSON."""
+    policy, requests = market(rules, asked, random.Random(rules))
+    decider = Decider([policy])
+    texts = [request.model_dump_json() for request in requests]
+
+    def through_json(text):
+        return decider.decide(Request.model_validate_json(text), WORLD).model_dump_json()
+
+    figures = {}
+    for name, ask, given in (
+        ("", lambda request: decider.decide(request, WORLD), requests),
+        ("JSON ", through_json, texts),
+    ):
+        for one in given:
+            ask(one)
+        times = []
+        for one in given:
+            start = time.thread_time_ns()
+            ask(one)
+            times.append((time.thread_time_ns() - start) / 1_000)
+        times.sort()
+        figures[f"{name}median us"] = round(statistics.median(times), 1)
+        figures[f"{name}p99 us"] = round(times[int(len(times) * 0.99)], 1)
+    return figures
 
 
 def machine():

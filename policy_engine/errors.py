@@ -21,10 +21,10 @@ PolicyEngineError
 """
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 CODES = {
     "J001": "the text is not JSON",
@@ -399,17 +399,72 @@ SECTIONS = {
 """The section of a specification that a code is about, where there is one."""
 
 
-class Place(NamedTuple):
+class Place:
     """A place in a text.
 
-    `pointer` is its JSON pointer (RFC 6901); `line` and `column` count from 1, 0 is unknown.
+    `pointer` is its JSON pointer (RFC 6901); `line` and `column` count from 1, 0 is unknown. One
+    that is `sought` is looked for when it is first asked for: of most places nobody asks.
     """
 
-    pointer: str = ""
-    line: int = 0
-    column: int = 0
+    __slots__ = ("_parts",)
+    # The pointer, the line and the column; until they are sought, a function and its arguments.
+    # One tuple, which threads see as a whole.
+    _parts: tuple[Any, ...]
+
+    def __init__(self, pointer: str = "", line: int = 0, column: int = 0) -> None:
+        self._parts = (pointer, line, column)
+
+    @classmethod
+    def sought(cls, seek: "Seek", pointer: str, prop: str = "", index: int = 0) -> "Place":
+        """Return the place that a function gives, called with the arguments when it is needed."""
+        place = cls.__new__(cls)
+        place._parts = (seek, pointer, prop, index)  # noqa: SLF001 (its own)
+        return place
+
+    def _found(self) -> tuple[str, int, int]:
+        parts = self._parts
+        if len(parts) == _SOUGHT:
+            seek, *by = parts
+            parts = self._parts = (*seek(*by),)
+        return parts
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer."""
+        return self._found()[0]
+
+    @property
+    def line(self) -> int:
+        """The line, from 1; 0 if unknown."""
+        return self._found()[1]
+
+    @property
+    def column(self) -> int:
+        """The column, from 1; 0 if unknown."""
+        return self._found()[2]
+
+    def moved(self, pointer: str) -> "Place":
+        """Return the place with another pointer."""
+        return Place(pointer, self.line, self.column)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._found())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and self._found() == other._found()
+
+    def __hash__(self) -> int:
+        return hash(self._found())
+
+    def __repr__(self) -> str:
+        return f"Place(pointer={self.pointer!r}, line={self.line!r}, column={self.column!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Place, self._found()
 
 
+Seek = Callable[[str, str, int], Place]
+_SOUGHT = 4
 NOWHERE = Place()
 
 

@@ -49,6 +49,12 @@ _UNRESERVED = f"{string.ascii_letters}{string.digits}-._~"
 _IRI_CHARACTERS = f"{_UNRESERVED}%:/?#[]@!$&'()*+,;="
 _HOST = re.compile("[^:/]+:(//[^/?#]*)?/?")
 _PORTS = {"http": "80", "https": "443"}
+_PLAIN_IRI = re.compile(
+    r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?:/(?:[\w~:@!$&'()*+,;=-][\w~:@!$&'()*+,;=.-]*)?)*"
+    r"(?:[?#][\w~:@!$&'()*+,;=.#?-]*)?",
+    re.ASCII,
+)
+"""Most IRIs: whole, in the spelling that is taken, without escapes, ports and dot segments."""
 _ESCAPE = re.compile("(%[0-9A-F]{2})")
 _ESCAPES = re.compile("(?:%[0-9A-Fa-f]{2})+|%")
 _SURROGATE = re.compile("[\udc00-\udcff]")
@@ -282,6 +288,14 @@ def has_known_namespace(iri: str) -> bool:
     return iri.startswith((ODRL, MOSAICROWN, PE))
 
 
+def is_plain(iri: str) -> bool:
+    """Tell whether an IRI is, by its form alone, a whole one of the web in its one spelling.
+
+    It has no character that no IRI has. Others may be in their one spelling as well.
+    """
+    return _PLAIN_IRI.fullmatch(iri) is not None
+
+
 def is_absolute(iri: str) -> bool:
     """Tell whether an IRI is absolute (RFC 3986, section 3)."""
     return bool(_ABSOLUTE.match(iri))
@@ -359,6 +373,7 @@ def expand_term(name: str) -> str:
     return canonical(expand(name))
 
 
+@lru_cache(maxsize=8_192)
 def compact(iri: str) -> str:
     """Return the compact name of an IRI in a known namespace; anything else as it is."""
     for prefix, namespace in PREFIXES.items():
@@ -381,6 +396,8 @@ def canonical(iri: str) -> str:
     (section 5.3.2) hold equal, one is taken, so that nothing passes a prohibition by writing
     `%41` for `A`, or an accent apart from its letter. Applied to its result, it changes nothing.
     """
+    if is_plain(iri):
+        return _CORRECTIONS.get(iri, iri)
     iri = _normalize_spelling(iri)
     if iri.startswith(_OLD_MOSAICROWN):
         iri = MOSAICROWN + iri.removeprefix(_OLD_MOSAICROWN)

@@ -1,3 +1,4 @@
+import pickle
 import re
 from pathlib import Path
 
@@ -64,3 +65,21 @@ def test_the_tree_that_is_drawn_is_that_of_the_classes():
     own = [one for one in classes if issubclass(one, Exception)]
     assert drawn(errors.__doc__) == {one.__name__: one.__base__.__name__ for one in own}
     assert drawn(errors.__doc__)["AuditError"] == "PolicyEngineError"
+
+
+def test_a_place_that_is_sought_is_found_once_and_equals_the_one_found():
+    asked = []
+
+    def seek(*by):
+        asked.append(by)
+        return Place("/a", 3, 7)
+
+    place = Place.sought(seek, "", "target", 2)
+    assert asked == []
+    assert (place.line, place.pointer, place.column) == (3, "/a", 7)
+    assert place == Place("/a", 3, 7)
+    assert hash(place) == hash(Place("/a", 3, 7))
+    assert pickle.loads(pickle.dumps(place)) == place
+    assert place.moved("/b") == Place("/b", 3, 7)
+    assert place != ("/a", 3, 7)
+    assert asked == [("", "target", 2)]

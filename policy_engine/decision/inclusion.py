@@ -7,6 +7,7 @@ from policy_engine.decision.clauses import Clause
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.members import RefinedMembers
 from policy_engine.decision.model import DerivationStep, Request
+from policy_engine.decision.valid_models import construct
 from policy_engine.policy.hierarchy import Part, Ways
 
 
@@ -111,7 +112,7 @@ def derivation_steps(
         if from_rule and included and not path:
             path = _path_from_rule(part, name, included, expanded.closures)
         if path:
-            steps.append(DerivationStep.model_construct(part=part, path=path))
+            steps.append(construct(DerivationStep, part=part, path=path))
     return tuple(steps)
 
 

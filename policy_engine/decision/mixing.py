@@ -1,6 +1,6 @@
 """Outputs read together with their inputs or with other outputs of these; rules that name both."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from policy_engine.decision.closures import Closures
@@ -28,13 +28,15 @@ class Mix:
         return f"{self.output} is made from {self.source}"
 
 
-def mixes(targets: Sequence[str], outputs: Iterable[str], view: View) -> list[Mix]:
+def mixes(targets: Sequence[str], outputs: Collection[str], view: View) -> list[Mix]:
     """Return the outputs that targets read together with their inputs or other outputs of these.
 
     Whatever lies inside an output belongs to the output, even if it also lies inside its input, if
     those say so who make it: nobody else's word moves a part of the input into the output. A single
     target reads both if it contains both.
     """
+    if not outputs:
+        return []
     closures, found_mixes = view.closures, []
     sources = {output: tuple(_sources(output, view)) for output in outputs}
     for output, made_from in sources.items():

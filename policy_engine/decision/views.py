@@ -31,6 +31,8 @@ class View:
         self.void = index.void
         self._lower_ends: dict[Part, tuple[frozenset[str], dict[str, list[str]]]] = {}
         self._touched: dict[str, tuple[int, ...]] = {}
+        self._part_keys: dict[tuple[Part, str], list[str]] = {}
+        self._purpose_keys: dict[str, list[str]] = {}
         self._own = {id(index.closures): self.closures}
         self.trusted = index.trusted if self.is_bare else index.trusted.extended(more)
         self.standing = Standing(owners, self._stated_parts()) if owners else None
@@ -113,8 +115,14 @@ class View:
 
     def _keys(self, part: Part, name: str) -> list[str]:
         """Return the keys of everything that a name includes, or is included in."""
-        lower = [name] if self.is_bare else self._lower_names(part, name)
-        return [*map(inclusion_key, lower), *self.closures.reach(part, name)]
+        keys = self._part_keys.get((part, name))
+        if keys is None:
+            if len(self._part_keys) >= _MOST_ASSETS:
+                self._part_keys.clear()
+            lower = [name] if self.is_bare else self._lower_names(part, name)
+            keys = [*map(inclusion_key, lower), *self.closures.reach(part, name)]
+            self._part_keys[part, name] = keys
+        return keys
 
     def _lower_names(self, part: Part, name: str) -> Iterator[str]:
         """Yield a name, and the starts of edges in the world that put something into it."""
@@ -143,12 +151,18 @@ class View:
         prohibited = self.index.prohibitions.purposes
         if not prohibited:
             return []
-        lower = [
-            one
-            for name in self._lower_names("purpose", purpose)
-            for one in prohibited.get(name, ())
-        ]
-        return [*lower, *self.closures.reach("purpose", purpose)]
+        keys = self._purpose_keys.get(purpose)
+        if keys is None:
+            if len(self._purpose_keys) >= _MOST_ASSETS:
+                self._purpose_keys.clear()
+            lower = [
+                one
+                for name in self._lower_names("purpose", purpose)
+                for one in prohibited.get(name, ())
+            ]
+            keys = [*lower, *self.closures.reach("purpose", purpose)]
+            self._purpose_keys[purpose] = keys
+        return keys
 
     def _without_void(self, clauses: list[Clause]) -> Iterator[Clause]:
         return (one for one in clauses if one.policy.uid not in self.void)

@@ -16,10 +16,12 @@ for all (`collecting`).
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from hashlib import sha256
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
 
 from policy_engine import terms
@@ -45,6 +47,8 @@ VERSION = 1
 _AND, _IN_ORDER = f"{terms.ODRL}and", f"{terms.ODRL}andSequence"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20]+")
 _Form = Any
+_EMPTY = frozenset(('""', "[]", "{}"))
+"""The texts of what says nothing."""
 
 
 def digest_of(policy: Policy) -> str:
@@ -58,13 +62,15 @@ def digest_of_heir(policy: Policy, parents: Sequence[Policy], conflict: Strategy
     What a policy shares with its rules goes for those that it inherits too, and what its parents
     share for its own; `conflict` is the strategy that results for them together.
     """
-    form = {
-        **_form(policy),
-        "conflict": conflict,
-        "shared": _rule(policy.shared),
-        "parents": _sorted([one.digest, _rule(one.shared)] for one in parents),
+    parts = {
+        **_members(policy),
+        "conflict": _quoted(conflict),
+        "shared": canonical_rule(policy.shared),
+        "parents": _sorted(
+            f"[{_quoted(one.digest)},{canonical_rule(one.shared)}]" for one in parents
+        ),
     }
-    return sha256(_text(form).encode()).hexdigest()
+    return sha256(_object(parts).encode()).hexdigest()
 
 
 def canonical_text(policy: Policy) -> str:
@@ -73,66 +79,61 @@ def canonical_text(policy: Policy) -> str:
     Hierarchies and vocabularies, which are said beside its rules, are there by their digest, for
     many policies of one text may share it.
     """
-    return _text(_form(policy))
+    return _object(_members(policy))
 
 
-def canonical_rule(rule: Rule) -> str:
-    """Return what a rule means as JSON, its kind apart."""
-    return _text(_rule(rule))
-
-
-def _form(policy: Policy) -> dict[str, _Form]:
+def _members(policy: Policy) -> dict[str, str]:
     parts = {
-        "uid": policy.uid,
-        "type": policy.type,
-        "conflict": policy.conflict,
-        "inheritFrom": sorted(set(policy.inherits)),
-        "endsWith": sorted(set(policy.ends_with)),
-        "accepted": policy.accepted,
-        "permission": _sorted(map(_rule, policy.permissions)),
-        "prohibition": _sorted(map(_rule, policy.prohibitions)),
-        "obligation": _sorted(map(_rule, policy.obligations)),
-        "hierarchy": policy.hierarchy.digest,
-        "vocabulary": policy.vocabulary.digest,
+        "uid": _quoted(policy.uid),
+        "type": _quoted(policy.type),
+        "conflict": _quoted(policy.conflict),
+        "inheritFrom": _names(policy.inherits),
+        "endsWith": _names(policy.ends_with),
+        "accepted": _quoted(policy.accepted),
+        "permission": _sorted(map(canonical_rule, policy.permissions)),
+        "prohibition": _sorted(map(canonical_rule, policy.prohibitions)),
+        "obligation": _sorted(map(canonical_rule, policy.obligations)),
+        "hierarchy": _quoted(policy.hierarchy.digest),
+        "vocabulary": _quoted(policy.vocabulary.digest),
         "queries": _sorted(map(_query, policy.queries)),
         "budget": _sorted(map(_budget, policy.budgets)),
     }
-    return {"canonical": VERSION, **_without_empty(parts)}
+    return {"canonical": str(VERSION), **_without_empty(parts)}
 
 
 # -- queries and budgets ---------------------------------------------------------------------
 
 
-def _query(query: Query) -> dict[str, _Form]:
+def _query(query: Query) -> str:
     """Return a table of aggregates, the columns of which are in the order of its parts."""
     parts = {
-        "uid": query.uid,
-        "groupBy": [_group_column(one) for one in query.group_by],
-        "keys": query.keys,
-        "aggregate": [_aggregate(one) for one in query.aggregates],
-        "rows": "" if query.rows is None else _parameter_value(query.rows),
+        "uid": _quoted(query.uid),
+        "groupBy": _list(map(_group_column, query.group_by)),
+        "keys": _text(query.keys),
+        "aggregate": _list(map(_aggregate, query.aggregates)),
+        "rows": '""' if query.rows is None else _parameter_value(query.rows),
     }
-    return _without_empty(parts)
+    return _said(parts)
 
 
-def _group_column(column: GroupColumn) -> dict[str, _Form]:
-    return _without_empty({"iri": column.iri, "keys": [*map(_parameter_value, column.keys)]})
+def _group_column(column: GroupColumn) -> str:
+    return _said({"iri": _quoted(column.iri), "keys": _list(map(_parameter_value, column.keys))})
 
 
-def _aggregate(aggregate: Aggregate) -> dict[str, _Form]:
+def _aggregate(aggregate: Aggregate) -> str:
     parts = {
-        "function": aggregate.function,
-        "of": aggregate.of,
-        "name": aggregate.name,
+        "function": _quoted(aggregate.function),
+        "of": _text(aggregate.of),
+        "name": _quoted(aggregate.name),
         **{name: _parameter_value(one) for name, one in aggregate.settings.items()},
-        "candidates": [*map(_parameter_value, aggregate.candidates)],
+        "candidates": _list(map(_parameter_value, aggregate.candidates)),
     }
-    return _without_empty(parts)
+    return _said(parts)
 
 
-def _budget(budget: Budget) -> dict[str, _Form]:
+def _budget(budget: Budget) -> str:
     lifetime = {
-        name: canonical_literal(number)
+        name: _quoted(canonical_literal(number))
         for name, number in (
             ("lifetimeEpsilon", budget.lifetime_epsilon),
             ("lifetimeDelta", budget.lifetime_delta),
@@ -140,58 +141,62 @@ def _budget(budget: Budget) -> dict[str, _Form]:
         if number is not None
     }
     parts = {
-        "over": budget.over,
-        "epsilon": canonical_literal(budget.epsilon),
-        "delta": canonical_literal(budget.delta),
-        "scope": budget.scope,
-        "renewal": budget.renewal,
+        "over": _text(budget.over),
+        "epsilon": _quoted(canonical_literal(budget.epsilon)),
+        "delta": _quoted(canonical_literal(budget.delta)),
+        "scope": _text(budget.scope),
+        "renewal": _text(budget.renewal),
         **lifetime,
     }
-    return _without_empty(parts)
+    return _said(parts)
 
 
 # -- rules ------------------------------------------------------------------------------------
 
 
-def _rule(rule: Rule) -> dict[str, _Form]:
-    parts = {
-        "uid": rule.uid,
-        "assigner": _parts(rule.assigners),
-        "assignee": _parts(rule.assignees),
-        "target": _parts(rule.targets),
-        "action": _parts(rule.actions),
-        "purpose": sorted(set(rule.purposes)),
-        "output": rule.output,
-        "constraint": _conditions(rule.constraints, _operands),
-        "duty": _sorted(map(_rule, rule.duties)),
-        "remedy": _sorted(map(_rule, rule.remedies)),
-        "consequence": _sorted(map(_rule, rule.consequences)),
-        "function": {function: _parts(some) for function, some in rule.functions.items()},
-    }
-    return _without_empty(parts)
+def canonical_rule(rule: Rule) -> str:
+    """Return what a rule means as JSON, its kind apart."""
+    parts = (
+        ("action", _parts(rule.actions)),
+        ("assignee", _parts(rule.assignees)),
+        ("assigner", _parts(rule.assigners)),
+        ("consequence", _sorted(map(canonical_rule, rule.consequences))),
+        ("constraint", _conditions(rule.constraints, _operands)),
+        ("duty", _sorted(map(canonical_rule, rule.duties))),
+        ("function", _object({name: _parts(some) for name, some in rule.functions.items()})),
+        ("output", _quoted(rule.output)),
+        ("purpose", _names(rule.purposes)),
+        ("remedy", _sorted(map(canonical_rule, rule.remedies))),
+        ("target", _parts(rule.targets)),
+        ("uid", _quoted(rule.uid)),
+    )
+    return _said_in_order(parts)
 
 
-def _parts(parts: Iterable[Action | Party | Asset]) -> list[_Form]:
-    return _set(map(_part, parts))
+def _parts(parts: Sequence[Action | Party | Asset]) -> str:
+    if len(parts) > 1:
+        return _set([*map(_part, parts)])
+    return f"[{_part(parts[0])}]" if parts else "[]"
 
 
-def _part(part: Action | Party | Asset) -> _Form:
+def _part(part: Action | Party | Asset) -> str:
     if not part.refinements:
-        return part.iri
+        return _quoted(part.iri)
     operands = _operands
     if isinstance(part, Action):
-        operands = _parameters if part.iri == ANONYMIZE else _values
-    return {"iri": part.iri, "refinement": _conditions(part.refinements, operands)}
+        operands = _parameters if part.iri == ANONYMIZE else _value_list
+    refinements = _conditions(part.refinements, operands)
+    return _object({"iri": _quoted(part.iri), "refinement": refinements})
 
 
 # -- conditions -------------------------------------------------------------------------------
 
-_Operands = Callable[[Constraint], list[_Form]]
+_Operands = Callable[[Constraint], str]
 
 
-def _conditions(conditions: Iterable[Condition], operands: _Operands) -> list[_Form]:
+def _conditions(conditions: Sequence[Condition], operands: _Operands) -> str:
     """Return conditions that must all hold, those joined by `and` one by one."""
-    return _sorted(_condition(one, operands) for one in _flat(conditions))
+    return _sorted(_condition(one, operands) for one in _flat(conditions)) if conditions else "[]"
 
 
 def _flat(conditions: Iterable[Condition]) -> Iterator[Condition]:
@@ -202,113 +207,155 @@ def _flat(conditions: Iterable[Condition]) -> Iterator[Condition]:
             yield one
 
 
-def _condition(condition: Condition, operands: _Operands) -> dict[str, _Form]:
+def _condition(condition: Condition, operands: _Operands) -> str:
     if isinstance(condition, LogicalConstraint):
         inner = [_condition(one, operands) for one in condition.operands]
         is_ordered = condition.operator == _IN_ORDER
-        return {condition.operator: inner if is_ordered else _sorted(inner)}
-    parts = {
-        "left": condition.left_operand,
-        "operator": condition.operator,
-        "right": operands(condition),
-        "reference": sorted(set(condition.references)),
+        return _object({condition.operator: _list(inner) if is_ordered else _sorted(inner)})
+    parts = (
         # The type of the right operand is in its value.
-        "dataType": condition.data_type if condition.references else "",
-        "unit": condition.unit,
-        "status": _literal(condition.status.value, "") if condition.status else [],
-    }
-    return _without_empty(parts)
+        ("dataType", _quoted(condition.data_type if condition.references else "")),
+        ("left", _quoted(condition.left_operand)),
+        ("operator", _quoted(condition.operator)),
+        ("reference", _names(condition.references)),
+        ("right", operands(condition)),
+        ("status", _literal(condition.status.value, "") if condition.status else "[]"),
+        ("unit", _quoted(condition.unit)),
+    )
+    return _said_in_order(parts)
 
 
-def _operands(constraint: Constraint) -> list[_Form]:
+def _operands(constraint: Constraint) -> str:
     return _set(_values(constraint))
 
 
-def _values(constraint: Constraint) -> list[_Form]:
+def _value_list(constraint: Constraint) -> str:
+    return _list(_values(constraint))
+
+
+def _values(constraint: Constraint) -> list[str]:
     is_name = terms.takes_names(constraint.left_operand)
     values = [one for value in constraint.right_operands for one in value.all]
     return [_value(one, constraint, is_name=is_name) for one in values]
 
 
-def _parameters(constraint: Constraint) -> list[_Form]:
+def _parameters(constraint: Constraint) -> str:
     """Return the right operand of a parameter, where a number is a number of any type."""
     if terms.names_columns(constraint.left_operand):
         rights = constraint.right_operands
-        return [["iri", terms.canonical(str(one.value)), *_settings(one)] for one in rights]
+        return _list(_name(terms.canonical(str(one.value)), one) for one in rights)
     is_name = terms.takes_names(constraint.left_operand)
-    return [
-        ["iri", terms.canonical(terms.expand(str(one.value)))]
+    return _list(
+        _name(terms.canonical(terms.expand(str(one.value))))
         if is_name and not one.is_iri and _NAME.fullmatch(str(one.value))
         else _parameter_value(one)
         for one in constraint.right_operands
-    ]
+    )
 
 
 # -- values -----------------------------------------------------------------------------------
 
 
-def _value(value: Value, constraint: Constraint, *, is_name: bool) -> list[_Form]:
+def _name(iri: str, value: Value | None = None) -> str:
+    """Return a name, with the settings of the column that it is, if it has any."""
+    settings = _settings(value) if value else ""
+    return f'["iri",{_quoted(iri)}{settings}]'
+
+
+def _value(value: Value, constraint: Constraint, *, is_name: bool) -> str:
     """Return a name as one, a text that is a name where names are meant too, else a literal."""
     content = value.value
     if isinstance(content, str) and (value.is_iri or (is_name and _NAME.fullmatch(content))):
         # Names are compared so.
-        return ["iri", terms.canonical(terms.expand(content)), *_settings(value)]
-    return [*_literal(content, value.type or constraint.data_type), *_settings(value)]
+        return _name(terms.canonical(terms.expand(content)), value)
+    return _literal(content, value.type or constraint.data_type, _settings(value))
 
 
-def _settings(value: Value) -> Iterator[dict[str, _Form]]:
-    """Yield the settings of a column, if it has any."""
-    if value.settings:
-        yield {name: _setting(one) for name, one in value.settings.items()}
+def _settings(value: Value) -> str:
+    """Return the settings of a column as a further item, if it has any."""
+    if not value.settings:
+        return ""
+    return "," + _object({name: _setting(one) for name, one in value.settings.items()})
 
 
-def _setting(value: Value) -> list[_Form]:
-    return [_parameter_value(one) for one in value.all] if value.more else _parameter_value(value)
+def _setting(value: Value) -> str:
+    return _list(map(_parameter_value, value.all)) if value.more else _parameter_value(value)
 
 
-def _parameter_value(value: Value) -> list[_Form]:
+def _parameter_value(value: Value) -> str:
     """Return a name or a literal, where a number is a number of any type."""
     if value.is_iri:
-        return ["iri", str(value.value)]
+        return _name(str(value.value))
     content = value.value
     is_whole = isinstance(content, float) and content.is_integer()
     return _literal(int(content) if is_whole else content, value.type)  # type: ignore[arg-type]
 
 
-def _literal(value: Literals, datatype: str) -> list[_Form]:
+def _literal(value: Literals, datatype: str, settings: str = "") -> str:
     """Return a literal by its kind; of a duration with its type, by which others are read."""
     kind, text = kind_of(value), canonical_literal(value)
-    return [kind, text, datatype or type_of(value)] if kind == "duration" else [kind, text]
+    of_type = f",{_quoted(datatype or type_of(value))}" if kind == "duration" else ""
+    return f"[{_quoted(kind)},{_quoted(text)}{of_type}{settings}]"
 
 
 def canonical_literal(value: Literals) -> str:
     """Return the canonical text of a value in XSD; of an instant, whatever its zone, in UTC."""
-    if isinstance(value, datetime) and value.utcoffset() is not None:
-        with suppress(OverflowError):
-            return lexical(value.astimezone(UTC))
+    if isinstance(value, datetime):
+        offset = value.utcoffset()
+        if offset is not None:
+            return _instant(value.replace(tzinfo=None), offset)
     return lexical(value)
+
+
+@lru_cache(maxsize=4_096)
+def _instant(local: datetime, offset: timedelta) -> str:
+    moment = local.replace(tzinfo=timezone(offset))
+    with suppress(OverflowError):
+        return lexical(moment.astimezone(UTC))
+    return lexical(moment)
 
 
 # -- as text ----------------------------------------------------------------------------------
 
 
-def _without_empty(parts: Mapping[str, _Form]) -> dict[str, _Form]:
+def _without_empty(parts: Mapping[str, str]) -> dict[str, str]:
     """Return the members that say something."""
-    return {name: value for name, value in parts.items() if value not in ("", [], {})}
+    return {name: text for name, text in parts.items() if text not in _EMPTY}
 
 
-def _sorted(forms: Iterable[_Form]) -> list[_Form]:
-    sorted_forms = list(forms)
-    return sorted_forms if len(sorted_forms) < 2 else sorted(sorted_forms, key=_text)
+def _said_in_order(parts: Iterable[tuple[str, str]]) -> str:
+    """Return an object of the members that say something, given in the order of their names."""
+    return "{" + ",".join([f'"{name}":{text}' for name, text in parts if text not in _EMPTY]) + "}"
 
 
-def _set(forms: Iterable[_Form]) -> list[_Form]:
-    """Return forms in order, each once."""
-    all_forms = list(forms)
-    if len(all_forms) < 2:
-        return all_forms
-    forms_by_text = {_text(one): one for one in all_forms}
-    return [forms_by_text[text] for text in sorted(forms_by_text)]
+def _said(parts: Mapping[str, str]) -> str:
+    """Return an object of the members that say something."""
+    return _object(_without_empty(parts))
+
+
+def _object(parts: Mapping[str, str]) -> str:
+    """Return an object of members, whose values are texts already, sorted by their names."""
+    if not parts:
+        return "{}"
+    return "{" + ",".join([f"{_quoted(name)}:{parts[name]}" for name in sorted(parts)]) + "}"
+
+
+def _list(texts: Iterable[str]) -> str:
+    return f"[{','.join(texts)}]"
+
+
+def _names(names: Collection[str]) -> str:
+    """Return names in order, each once."""
+    return _list(map(_quoted, sorted(set(names)))) if names else "[]"
+
+
+def _sorted(texts: Iterable[str]) -> str:
+    return _list(sorted(texts))
+
+
+def _set(texts: Sequence[str]) -> str:
+    """Return texts in order, each once."""
+    return _list(sorted({*texts}))
 
 
 def _text(form: _Form) -> str:

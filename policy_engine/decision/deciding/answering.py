@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from heapq import nsmallest
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from policy_engine.decision.clauses import Clause
 from policy_engine.decision.deciding import prohibiting
@@ -14,11 +14,20 @@ from policy_engine.decision.explaining import (
     near_miss_lines,
     no_permission_reason,
 )
+from policy_engine.decision.history import MadeFrom
 from policy_engine.decision.inclusion import count_uncovered
 from policy_engine.decision.matching import RuleMatch, match_permission, outstanding_duties
-from policy_engine.decision.model import Counted, Decision, NearMiss, OutstandingDuty
+from policy_engine.decision.model import (
+    Counted,
+    Decision,
+    Effect,
+    NearMiss,
+    OutstandingDuty,
+)
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.ownership import OwnerConsent
+from policy_engine.decision.valid_models import construct
+from policy_engine.policy.model import Strategy
 
 if TYPE_CHECKING:
     from policy_engine.decision.deciding.case import Case
@@ -66,9 +75,11 @@ def _counted_consents(case: "Case", clause: Clause) -> Iterator[Counted]:
 def counted_rules(case: "Case", *permitting: Clause) -> tuple[Counted, ...]:
     """Return the rules that a permit based on some permissions is an execution of."""
     exercised = [(clause, "") for clause in (*permitting, *case.counting)]
-    use_consents = [
-        (party, consent) for one in permitting for party, _, consent in _use_consents(case, one)
-    ]
+    use_consents = (
+        [(party, consent) for one in permitting for party, _, consent in _use_consents(case, one)]
+        if case.ownership
+        else []
+    )
     # One consent is exercised once, for any number of assets.
     by_consent = {
         (clause.number, party): (clause, party)
@@ -76,7 +87,8 @@ def counted_rules(case: "Case", *permitting: Clause) -> tuple[Counted, ...]:
         for clause in consent.exercised_rules
     }
     return tuple(
-        Counted.model_construct(
+        construct(
+            Counted,
             policy=clause.policy.uid,
             rule=clause.label,
             targets=case.request.targets,
@@ -140,10 +152,11 @@ def deny_unpermitted(case: "Case") -> Decision:
     for match in nearest:
         case.ineffective.pop(match.clause.number, None)
     ended = case.decider.index.ended
+    is_void = case.view.void
     void = {
         policy.uid: ended.get(policy.uid, "its rules conflict")
-        for policy in case.decider.policies
-        if policy.uid in case.view.void
+        for policy in (case.decider.policies if is_void else ())
+        if policy.uid in is_void
     }
     lines = tuple(near_miss_lines(void, nearest))
     return _decision(
@@ -152,8 +165,11 @@ def deny_unpermitted(case: "Case") -> Decision:
         reason=no_permission_reason(lines),
         derivation=lines,
         near_misses=tuple(
-            NearMiss.model_construct(
-                policy=match.clause.policy.uid, rule=match.clause.label, missing=match.missing
+            construct(
+                NearMiss,
+                policy=match.clause.policy.uid,
+                rule=match.clause.label,
+                missing=match.missing,
             )
             for match in nearest
         ),
@@ -165,8 +181,9 @@ def deny_unpermitted(case: "Case") -> Decision:
 def _nearest(case: "Case") -> list[RuleMatch]:
     """Return the permissions that lack least: only conditions, or some parts of the request."""
     refused = {match.clause.number for match in case.refused}
+    expand = case.expand_for
     ranked = [
-        (count_uncovered(clause, case.expand_for(clause)), clause.number, clause)
+        (count_uncovered(clause, expand(clause)), clause.number, clause)
         for clause in case.view.near_permissions(case.expanded, _NEAR)
         if clause.number not in refused
     ]
@@ -230,26 +247,37 @@ def ineffective_rules(case: "Case") -> Iterator[str]:
         yield PolicyLine.of("", f"{more:,} more rules do not count")
 
 
-def _decision(case: "Case", **parts: Any) -> Decision:
-    parts = {
-        "policy": "",
-        "rule": "",
-        "derivation": (),
-        "near_misses": (),
-        "duties": (),
-        "strategy": "",
-        "counted": (),
-        "made_from": (),
-        **parts,
-    }
-    parts["derivation"] = (*parts["derivation"], *ineffective_rules(case))
-    return Decision.model_construct(
+def _decision(
+    case: "Case",
+    *,
+    effect: Effect,
+    reason: str,
+    policy: str = "",
+    rule: str = "",
+    derivation: Sequence[str] = (),
+    near_misses: tuple[NearMiss, ...] = (),
+    duties: tuple[OutstandingDuty, ...] = (),
+    strategy: Strategy | Literal[""] = "",
+    counted: tuple[Counted, ...] = (),
+    made_from: tuple[MadeFrom, ...] = (),
+) -> Decision:
+    return construct(
+        Decision,
+        effect=effect,
         request=case.request,
-        matches=tuple(case.matches),
+        reason=reason,
+        policy=policy,
+        rule=rule,
+        derivation=(*derivation, *(ineffective_rules(case) if case.ineffective else ())),
+        matches=(*case.matches,),
+        near_misses=near_misses,
+        duties=duties,
+        strategy=strategy,
         time=case.time,
         time_by="caller" if case.world.time else "clock",
         policy_digests=case.decider.digests,
+        counted=counted,
         notes=case.decider.notes,
+        made_from=made_from,
         signatures="unsigned" if case.decider.vouched is None else "trusted",
-        **parts,
     )

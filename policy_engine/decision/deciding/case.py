@@ -31,6 +31,7 @@ from policy_engine.decision.model import (
 from policy_engine.decision.origins import Origins
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.ownership import AssetUse, OwnerConsent, Ownership, no_consent
+from policy_engine.decision.valid_models import construct
 from policy_engine.policy import Rule
 from policy_engine.policy.wording import rule_name
 
@@ -152,12 +153,7 @@ class Case:
         if self.decider.vouched is not None and self.decider.vouched.denial:
             return answering.deny(self, self.decider.vouched.denial)
         touched = self.touched_outputs()
-        lineage = making.lineage(self)
-        touched_outputs = (self.decider.output(one.policy, one.asset) for one in touched)
-        outputs = self.outputs = [*map(lineage.keep_valid, touched_outputs)]
-        self.facts.certified = {
-            id(duty) for output in outputs for duty in output.fulfilled_duties()
-        }
+        outputs = self.outputs = self._valid_outputs(touched) if touched else []
         self._find_permissions([output.asset for output in outputs])
         denial = self._deny_prohibited(touched, outputs) or self._deny_unfit(touched, outputs)
         if denial is not None:
@@ -170,6 +166,15 @@ class Case:
             return answering.permit(self, (unfiltered or self.permits)[:1], outputs)
         through_inputs_decision = self._permit_through_inputs(outputs) if through_inputs else None
         return through_inputs_decision or answering.deny_unpermitted(self)
+
+    def _valid_outputs(self, touched: Sequence[RuleOutput]) -> list[Output]:
+        lineage = making.lineage(self)
+        touched_outputs = (self.decider.output(one.policy, one.asset) for one in touched)
+        outputs = [*map(lineage.keep_valid, touched_outputs)]
+        self.facts.certified = {
+            id(duty) for output in outputs for duty in output.fulfilled_duties()
+        }
+        return outputs
 
     def _deny_prohibited(
         self, output_rules: Sequence[RuleOutput], outputs: Sequence[Output]
@@ -186,6 +191,8 @@ class Case:
         self, output_rules: Sequence[RuleOutput], outputs: Sequence[Output]
     ) -> Decision | None:
         """Return the denial of outputs that nobody may read as they are, None if there are none."""
+        if not (output_rules or outputs or self.carried):
+            return making.deny_void(self)
         refusals = ((one, making.making_refusal(self, one.clause)) for one in output_rules)
         for one, refusal in chain(refusals, making.carried_out_refusals(self)):
             if refusal:
@@ -204,6 +211,8 @@ class Case:
 
     def touched_outputs(self) -> list[RuleOutput]:
         """Return the outputs that the request touches."""
+        if not self.decider.index.outputs:
+            return []
         outputs = (self.decider.index.outputs[n] for n in self.view.touched_outputs(self.expanded))
         concerned = [one for one in outputs if self.concerns(one.clause, self.request.targets)]
         return [one for one in concerned if self._is_read(one)] if self.facts.making else concerned
@@ -333,7 +342,8 @@ class Case:
     def note(self, rule_match: RuleMatch, *, applies: bool) -> None:
         """Add a rule to those that the decision reports."""
         clause = rule_match.clause
-        noted = Match.model_construct(
+        noted = construct(
+            Match,
             policy=clause.policy.uid,
             rule=clause.label,
             kind=clause.rule.kind,

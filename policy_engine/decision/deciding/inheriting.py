@@ -26,6 +26,8 @@ def deny_inherited(
     The maker's own prohibitions on the input do not reach the output; if no owners are given, all
     prohibitions are the maker's.
     """
+    if not output_rules:
+        return None
     inputs_by_rule = [
         (one, output_inputs(output, one, case.request.targets))
         for one, output in zip(output_rules, outputs, strict=True)

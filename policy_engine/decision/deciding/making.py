@@ -124,6 +124,8 @@ def _action_prohibition(case: "Case", making: Clause, request: Request, *, was_d
 
 def deny_void(case: "Case") -> Decision | None:
     """Deny outputs that were made under a policy that is not in force."""
+    if not (case.decider.void or case.view.void):
+        return None
     for one in chain.from_iterable(map(partial(_related_void_outputs, case), case.request.targets)):
         reason = f"{one.asset} was made under {one.policy}, which is not in force"
         if case.ownership is not None and not one.issuers:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from policy_engine.errors import (
     DataError,
+    Place,
     PolicyEngineError,
     PolicyError,
     Problem,
@@ -357,5 +358,5 @@ def _join_errors(errors: Sequence[PolicyEngineError]) -> PolicyEngineError:
 def _named(problem: Problem, error: PolicyEngineError) -> Problem:
     """Return a problem that says itself in which file and line it is."""
     line = f", line {problem.place.line}" if problem.place.line else ""
-    place = problem.place._replace(line=0, column=0)
+    place = Place(problem.place.pointer)
     return replace(problem, message=f"In {error.source!r}{line}: {problem.message}", place=place)

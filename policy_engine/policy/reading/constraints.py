@@ -107,8 +107,8 @@ class ConstraintReader:
                 first = places[parameter].line
                 message = f"{terms.compact(parameter)} is given twice, first in line {first}."
                 self.walker.add("P007", message, "", child)
-            places.setdefault(parameter, self.walker.graph.place(child))
-            place = self.walker.graph.place(child, RIGHT)
+            places.setdefault(parameter, self.walker.graph.later_place(child))
+            place = self.walker.graph.later_place(child, RIGHT)
             one = Constraint(parameter, operator, values, place=place)
             read.append((child, one))
             yield read_parameter(self.walker, child, one)
@@ -171,9 +171,11 @@ class ConstraintReader:
         return False
 
     def _check_type(self, node: Node, kind: str) -> None:
+        if "@type" not in node.data:
+            return
         other_types = sorted(set(node.data.get("@type", ())) - _TYPES)
         if other_types and not self.walker.is_lenient:
-            types = join_names(map(terms.local_name, _TYPES), "or")
+            types = join_names(map(terms.local_name, sorted(_TYPES)), "or")
             message = f"{_capitalized(kind)} is of type {types}."
             message += f" Given: {join_names(map(terms.compact, other_types))}."
             self.walker.add("P007", message, "", node, "@type")
@@ -203,7 +205,7 @@ class ConstraintReader:
         if len(operands) < len(conditions):
             return None
         return LogicalConstraint(
-            prop, operands, self.walker.read_uid(node), self.walker.graph.place(node)
+            prop, operands, self.walker.read_uid(node), self.walker.graph.later_place(node)
         )
 
     def _constraint(self, node: Node, kind: str) -> Constraint | None:
@@ -219,10 +221,14 @@ class ConstraintReader:
         operator = self._operator(node, capital)
         data_type = self._right_operands.data_type(node)
         values = tuple(self._right_operands.values(node, left_operand, data_type))
-        references = tuple(iri for iri, _ in self.walker.iris(node, REFERENCE))
+        references = (
+            tuple(iri for iri, _ in self.walker.iris(node, REFERENCE))
+            if REFERENCE in node.data
+            else ()
+        )
         count = len(right_operands(node)) + len(node.data.get(REFERENCE, []))
         self._check_right(node, operator, count, capital)
-        units = [iri for iri, _ in self.walker.iris(node, UNIT)]
+        units = [iri for iri, _ in self.walker.iris(node, UNIT)] if UNIT in node.data else []
         if len(units) > 1:
             message = f"{capital} has one unit. Given: {len(units)}."
             self.walker.add_strict("P007", message, "", node, UNIT)
@@ -237,7 +243,7 @@ class ConstraintReader:
             unit=units[0] if units else "",
             status=self._status(node),
             uid=self.walker.read_uid(node),
-            place=self.walker.graph.place(node),
+            place=self.walker.graph.later_place(node),
         )
         check_spent(self.walker, node, condition)
         return condition
@@ -267,7 +273,7 @@ class ConstraintReader:
             self._add_unknown_term(node, "leftOperand", operand, operands)
             return ""
         if operand and operand not in operands:
-            self.own_terms.append((operand, self.walker.graph.place(node, LEFT)))
+            self.own_terms.append((operand, self.walker.graph.later_place(node, LEFT)))
         return operand
 
     def _operator(self, node: Node, capital: str) -> str:
@@ -330,7 +336,7 @@ class ConstraintReader:
             return None
         datatype = items[0].get("@type", "")
         value = self._right_operands.literal(items[0], datatype, "", node, STATUS)
-        return None if value is None else Value(value, self.walker.graph.place(node, STATUS))
+        return None if value is None else Value(value, self.walker.graph.later_place(node, STATUS))
 
 
 def _capitalized(text: str) -> str:

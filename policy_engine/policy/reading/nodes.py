@@ -1,6 +1,6 @@
 """Look at expanded nodes: their statements, and the values of their properties."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policy_engine import terms
@@ -37,8 +37,29 @@ def described_nodes(data: Mapping[str, Any]) -> list[tuple[str, Node]]:
     return nodes
 
 
+def stating_nodes(nodes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return those of some nodes that have properties which are not mere descriptions."""
+    by_keys: dict[tuple[str, ...], bool] = {}
+    stating = []
+    for data in nodes:
+        keys = (*data,)
+        states = by_keys.get(keys)
+        if states is None:
+            states = by_keys[keys] = has_statements(data)
+        if states:
+            stating.append(data)
+    return stating
+
+
+def is_name_alone(data: Mapping[str, Any]) -> bool:
+    """Tell whether an expanded value is a name of which nothing is said, no type either."""
+    return len(data) == 1 and "@id" in data
+
+
 def has_statements(data: Mapping[str, Any]) -> bool:
     """Tell whether a node has properties that are not mere descriptions."""
+    if len(data) == 1 and "@id" in data:
+        return False
     for prop in data:  # noqa: SIM110 (any() of a generator takes twice as long)
         if not prop.startswith(_SILENT):
             return True

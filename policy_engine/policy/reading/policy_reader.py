@@ -120,7 +120,7 @@ class PolicyReader:
         kind, uid = self._policy_type(node), self._uid(node)
         inherits = self.walker.iris(node, INHERIT)
         for parent, index in inherits:
-            self.parents_at[uid, parent] = self.walker.graph.place(node, INHERIT, index)
+            self.parents_at[uid, parent] = self.walker.graph.later_place(node, INHERIT, index)
         shared = self.rule_reader.shared(node)
         rules = {name: self._shared_rules(node, name, kind, shared) for name in KINDS}
         self._note_own_properties(node)
@@ -144,7 +144,7 @@ class PolicyReader:
             context=self.walker.graph.context_at(node.pointer),
             source=source,
             hints=tuple(self._hints(node, profiles)),
-            place=self.walker.graph.place(node),
+            place=self.walker.graph.later_place(node),
             replaced_by=tuple(self._replaced(node)),
             ends_with=ends_with,
             accepted=accepted,
@@ -176,12 +176,12 @@ class PolicyReader:
             message = f"Policies share too many parts with their rules. {most:,} are allowed."
             self.walker.add("J003", message, "", node)
             return ()
-        return tuple(with_shared(rule, shared) for rule in rules)
+        return tuple(with_shared(rule, shared) for rule in rules) if members(shared) else rules
 
     def _hints(self, node: Node, profiles: tuple[str, ...]) -> Iterator[Problem]:
         if self._uses_profile(node) and not set(profiles) & _PROFILES:
             message = "The policy uses the MOSAICrOWN profile without naming it."
-            place = self.walker.graph.place(node)
+            place = self.walker.graph.later_place(node)
             fix = self.walker.first_member_fix(node, f'"profile": "{_MC}"')
             yield Problem("H001", message, f'Add "profile": "{_MC}".', place, fix)
 
@@ -289,18 +289,14 @@ class PolicyReader:
 
     def _check_uids(self, nodes: Sequence[Node]) -> None:
         """Note two policies of a text with one uid: nobody could tell which one is meant."""
-        first_lines: dict[str, int] = {}
+        first_nodes: dict[str, Node] = {}
         for node in nodes:
-            uid, line = (
-                terms.canonical(node.data.get("@id", "")),
-                self.walker.graph.place(node).line,
-            )
-            if uid and uid in first_lines:
-                message = (
-                    f"Two policies have the uid {uid!r}; the first is in line {first_lines[uid]}."
-                )
+            uid = terms.canonical(node.data.get("@id", ""))
+            first = first_nodes.setdefault(uid, node)
+            if uid and first is not node:
+                line = self.walker.graph.place(first).line
+                message = f"Two policies have the uid {uid!r}; the first is in line {line}."
                 self.walker.add("D002", message, "Give each its own.", node)
-            first_lines.setdefault(uid, line)
 
     def _replaced(self, node: Node) -> Iterator[str]:
         """Yield the policies that replace one, which is then no longer in force (ODRL IM, 2.8)."""

@@ -341,7 +341,7 @@ def query_problems(
                 names = f"It has {join_names(queries)}." if queries else "It has none."
                 message = f"{uid!r} is not a query of the policy. {names}"
                 fixes = (
-                    replace_text(release.place._replace(pointer=release.place.pointer + step), name)
+                    replace_text(release.place.moved(release.place.pointer + step), name)
                     for name in filter(None, [nearest(uid, queries)])
                     for step in ("", "/@id", "/uid")
                 )

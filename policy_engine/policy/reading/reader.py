@@ -6,6 +6,7 @@ from typing import Any
 from policy_engine.errors import PolicyError, Problem, place_order
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
+from policy_engine.policy.reading.collector import collector_paused
 from policy_engine.policy.reading.inheritance import inherited
 from policy_engine.policy.reading.policy_reader import PolicyReader
 from policy_engine.policy.reading.queries import query_problems
@@ -67,9 +68,22 @@ def read_policies(
     was replaced (P012) is none with `keep_replaced`. `beside` are possible parents that nobody gave
     as such, as in a folder (`inherited`).
     """
-    how = (contexts, limits, syntax, vocabulary)
+    with collector_paused():
+        how = (contexts, limits, syntax, vocabulary)
+        return _read_policies(text, source, how, parents, beside, keep_replaced=keep_replaced)
+
+
+def _read_policies(
+    text: str | bytes | Document,
+    source: str,
+    how: "_How",
+    parents: Sequence[Policy],
+    beside: Sequence[Policy],
+    *,
+    keep_replaced: bool,
+) -> tuple[Policy, ...]:
     reader, drafts = _drafts(text, source, how, keep_replaced=keep_replaced)
-    places, replace_text = reader.parents_at, reader.replace_text
+    places, replace_text, limits = reader.parents_at, reader.replace_text, how[1]
     policies, problems = inherited(drafts, parents, places, limits, replace_text, beside)
     problems = [*reader.walker.problems, *problems]
     if not problems:

@@ -11,6 +11,7 @@ from policy_engine.policy.model import (
 )
 from policy_engine.policy.reading.nodes import (
     format_value,
+    is_name_alone,
     property_values,
 )
 from policy_engine.policy.reading.operands import (
@@ -35,9 +36,13 @@ class RightOperandReader:
 
     def __init__(self, walker: Walker) -> None:
         self.walker = walker
+        # Texts that were read as literals of a type, on the right of a left operand.
+        self._literals_by_text: dict[tuple[str, str, str, bool], Literals] = {}
 
     def data_type(self, node: Node) -> str:
         """Return the data type that a constraint names, empty where it names none or several."""
+        if DATA_TYPE not in node.data:
+            return ""
         data_types = [iri for iri, _ in self.walker.iris(node, DATA_TYPE)]
         if len(data_types) > 1:
             message = f"A constraint has one dataType. Given: {len(data_types)}."
@@ -47,14 +52,18 @@ class RightOperandReader:
     def values(self, node: Node, operand: str, data_type: str) -> Iterator[Value]:
         """Yield the right operands of a constraint on a left operand, as far as can be read."""
         for index, item in enumerate(right_operands(node)):
-            place = self.walker.graph.place(node, RIGHT, index)
+            place = self.walker.graph.later_place(node, RIGHT, index)
             if "@id" in item:
                 iri = terms.canonical(item["@id"])
                 if not self.walker.is_name(iri):
                     self.walker.add("L006", *relative_iri_problem(iri), node, RIGHT, index)
                 elif operand == _PURPOSE and self.walker.is_unknown_purpose(iri):
                     self.walker.add_unknown_purpose(iri, node, RIGHT, index)
-                settings = self._settings(Node(item, item.get(POINTER, "")), operand)
+                settings = (
+                    {}
+                    if is_name_alone(item)
+                    else self._settings(Node(item, item.get(POINTER, "")), operand)
+                )
                 yield Value(iri, place, settings, IRI)
             elif "@value" in item:
                 datatype = _type_of(item) or data_type
@@ -95,12 +104,18 @@ class RightOperandReader:
             message = f"A text of a language compares with nothing. Given: {raw!r:.80}."
             self.walker.add("P007", message, "Write it without one.", node, prop, index)
             return None
+        key = (raw, datatype, operand, bool(own)) if type(raw) is str else None
+        if key in self._literals_by_text:
+            return self._literals_by_text[key]
         try:
             vocabulary = self.walker.vocabulary
-            return read_operand(raw, datatype, operand, vocabulary, names_type=bool(own))
+            value = read_operand(raw, datatype, operand, vocabulary, names_type=bool(own))
         except ValueError as error:
             self.walker.add("P007", f"{error}.", "", node, prop, index)
             return None
+        if key is not None:
+            self._literals_by_text[key] = value
+        return value
 
     def _settings(self, node: Node, parameter: str) -> dict[str, Value]:
         """Return the settings of a column: one literal or IRI for each property, or several of
@@ -133,7 +148,7 @@ class RightOperandReader:
         for index, item in enumerate(items):
             literal = self.literal(item, _type_of(item), "", node, prop, index)
             if literal is not None:
-                values.append(Value(literal, self.walker.graph.place(node, prop, index)))
+                values.append(Value(literal, self.walker.graph.later_place(node, prop, index)))
         if len(values) < len(items):
             return None
         first, *more = sorted(values, key=lambda value: str(value.value))
@@ -155,10 +170,10 @@ class RightOperandReader:
         if not is_absolute(iri):
             self.walker.add("L006", *relative_iri_problem(iri), node, prop, index)
         self.walker.check_properties(Node(item, item.get(POINTER, "")), set(), "a name")
-        return Value(iri, self.walker.graph.place(node, prop, index), type=IRI)
+        return Value(iri, self.walker.graph.later_place(node, prop, index), type=IRI)
 
     def _setting(self, node: Node, prop: str) -> Value | None:
-        items, place = node.data[prop], self.walker.graph.place(node, prop)
+        items, place = node.data[prop], self.walker.graph.later_place(node, prop)
         if len(items) != 1 or not {"@value", "@id"} & items[0].keys():
             values_text = format_value(items[0]) if len(items) == 1 else len(items)
             message = f"{terms.compact(prop)} takes one value. Given: {values_text}."

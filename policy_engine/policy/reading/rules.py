@@ -2,14 +2,15 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
 
 from policy_engine import terms
 from policy_engine.errors import Place, join_names
 from policy_engine.policy.hierarchy import Part
-from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule
+from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule, RulePart
 from policy_engine.policy.reading.constraints import ConstraintReader
-from policy_engine.policy.reading.nodes import format_value
+from policy_engine.policy.reading.nodes import format_value, is_name_alone
 from policy_engine.policy.reading.release_parameters import refuse_spent
 from policy_engine.policy.structure import (
     ACTION,
@@ -32,6 +33,7 @@ from policy_engine.policy.structure import (
     rule_properties,
 )
 from policy_engine.policy.syntax.json_ld import Node
+from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 from policy_engine.policy.syntax.patience import check_awaited
 from policy_engine.terms import has_known_namespace, is_absolute
 
@@ -39,7 +41,30 @@ _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
 _KINDS_WITH_ARTICLE: Mapping[Kind, str] = {
     kind: f"An {kind}" if kind == "obligation" else f"A {kind}" for kind in INNER_KINDS
 }
-_DUTIES = {f"{_ODRL}{kind}" for kind in ("duty", "remedy", "consequence")}
+_DUTIES = frozenset(f"{_ODRL}{kind}" for kind in ("duty", "remedy", "consequence"))
+
+
+class _Table(NamedTuple):
+    """What a rule of a kind may have, and what it is called."""
+
+    subject: str
+    nested: Mapping[Kind, str]
+    wrong_duties: frozenset[str]
+    properties: frozenset[str]
+
+
+@cache
+def _table(kind: Kind) -> _Table:
+    nested = {name: f"{_ODRL}{name}" for name in INNER_KINDS[kind]}
+    wrong_duties = _DUTIES.difference(nested.values())
+    return _Table(_KINDS_WITH_ARTICLE[kind].lower(), nested, wrong_duties, rule_properties(kind))
+
+
+@cache
+def _functions() -> frozenset[str]:
+    return frozenset(party_functions())
+
+
 _Member = TypeVar("_Member", Party, Asset)
 _Part = TypeVar("_Part", Party, Asset, Action)
 
@@ -54,6 +79,8 @@ class RuleReader:
         self.walker = constraints.walker
         self.constraints = constraints
         self.own_actions: list[tuple[str, Place]] = []
+        self._plain_members: dict[type[RulePart], dict[str, str]] = {Party: {}, Asset: {}}
+        self._plain_actions: dict[str, str] = {}
 
     def rules(
         self, node: Node, kind: Kind, needed: Collection[str] = (ACTION,), policy_type: str = ""
@@ -74,25 +101,28 @@ class RuleReader:
 
     def _rule(self, node: Node, kind: Kind) -> Rule:
         check_awaited()
-        nested_properties = {name: f"{_ODRL}{name}" for name in INNER_KINDS[kind]}
-        is_duty = kind not in ("permission", "prohibition")
-        wrong_duties = sorted((_DUTIES - set(nested_properties.values())) & node.data.keys())
+        table = _table(kind)
+        wrong_duties = sorted(table.wrong_duties & node.data.keys())
         for prop in wrong_duties:
             allowed = (
-                f"It may have a {next(iter(nested_properties))}."
-                if nested_properties
+                f"It may have a {next(iter(table.nested))}."
+                if table.nested
                 else "It has no duties."
             )
             message = (
                 f"{_KINDS_WITH_ARTICLE[kind]} has no {terms.local_name(prop)} of its own. {allowed}"
             )
             self.walker.add("P013", message, "", node, prop, of_key=True)
-        self.walker.check_properties(
-            node, {*rule_properties(kind), *wrong_duties}, _KINDS_WITH_ARTICLE[kind].lower()
-        )
+        properties = table.properties.union(wrong_duties) if wrong_duties else table.properties
+        self.walker.check_properties(node, properties, table.subject)
         self._check_rule(node, kind)
-        nested = {name: tuple(self.rules(node, name)) for name in INNER_KINDS[kind]}
+        nested = {
+            name: tuple(self.rules(node, name))
+            for name, prop in table.nested.items()
+            if prop in node.data
+        }
         constraints = self.constraints.conditions(node, CONSTRAINT)
+        is_duty = kind not in ("permission", "prohibition")
         if is_duty:
             refuse_spent(self.walker, node, CONSTRAINT, constraints)
         return Rule(
@@ -104,21 +134,22 @@ class RuleReader:
             duties=nested.get("duty", ()),
             remedies=nested.get("remedy", ()),
             consequences=nested.get("consequence", ()),
-            place=self.walker.graph.place(node),
+            place=self.walker.graph.later_place(node),
             **self._parts(node),
         )
 
     def _parts(self, node: Node) -> dict[str, Any]:
         """Return the parts that a policy may share with its rules."""
-        function_properties = [prop for prop in party_functions() if prop in node.data]
         parties_by_function = {
-            prop: tuple(self._members(node, prop, Party)) for prop in function_properties
+            prop: self._members(node, prop, Party)
+            for prop in (() if _functions().isdisjoint(node.data) else party_functions())
+            if prop in node.data
         }
         return {
-            "targets": tuple(self._members(node, TARGET, Asset)),
+            "targets": self._members(node, TARGET, Asset),
             "actions": tuple(self._actions(node)),
-            "assigners": tuple(self._members(node, ASSIGNER, Party)),
-            "assignees": tuple(self._members(node, ASSIGNEE, Party)),
+            "assigners": self._members(node, ASSIGNER, Party),
+            "assignees": self._members(node, ASSIGNEE, Party),
             "functions": {
                 prop: parties for prop, parties in parties_by_function.items() if parties
             },
@@ -132,8 +163,10 @@ class RuleReader:
         return outputs[0][0] if outputs else ""
 
     def _check_rule(self, node: Node, kind: Kind) -> None:
+        if "@type" not in node.data:
+            return
         name = kind.capitalize() if kind in ("permission", "prohibition") else "Duty"
-        types = set(node.data.get("@type", [])) - {f"{_ODRL}{name}", f"{_ODRL}Rule"}
+        types = set(node.data["@type"]) - {f"{_ODRL}{name}", f"{_ODRL}Rule"}
         if self.walker.is_lenient:
             types = {one for one in types if one.startswith(_ODRL)}
         if types:
@@ -143,17 +176,39 @@ class RuleReader:
 
     # -- parties and assets -------------------------------------------------------------------
 
-    def _members(self, node: Node, prop: str, kind: type[_Member]) -> Iterator[_Member]:
-        for index, data in enumerate(node.data.get(prop, [])):
-            resolved = self.walker.resolve(data)
-            if _is_described(resolved):
-                member = self._collection(resolved, kind)
+    def _members(self, node: Node, prop: str, kind: type[_Member]) -> tuple[_Member, ...]:
+        values = node.data.get(prop)
+        if not values:
+            return ()
+        plain_names = self._plain_members[kind]
+        members = []
+        for index, data in enumerate(values):
+            iri = plain_names.get(data.get("@id", "")) if len(data) == 1 else None
+            if iri is None:
+                member = self._member(node, prop, index, kind)
             else:
-                iri = self.walker.iri(node, prop, index, role=_ROLES[kind])
-                place = self.walker.graph.place(node, prop, index)
-                member = kind(iri, place=place) if iri is not None else None
+                member = kind(iri, (), self.walker.graph.later_place(node, prop, index))
             if member is not None:
-                yield member
+                members.append(member)
+        return tuple(members)
+
+    def _member(self, node: Node, prop: str, index: int, kind: type[_Member]) -> _Member | None:
+        data, problem_count = node.data[prop][index], len(self.walker.problems)
+        resolved = self.walker.resolve(data)
+        if _is_described(resolved):
+            return self._collection(resolved, kind)
+        iri = self.walker.iri(node, prop, index, role=_ROLES[kind])
+        if iri is None:
+            return None
+        if self._is_plain(data, resolved, problem_count):
+            self._plain_members[kind][data["@id"]] = iri
+        return kind(iri, (), self.walker.graph.later_place(node, prop, index))
+
+    def _is_plain(self, data: Mapping[str, Any], resolved: Node, problem_count: int) -> bool:
+        """Tell whether a value is a name of which nothing is said anywhere, and nothing was wrong
+        with it: as it was read it may be read again."""
+        is_same = resolved.data is data and is_name_alone(data)
+        return is_same and len(self.walker.problems) == problem_count < MAX_PROBLEMS
 
     def _collection(self, node: Node, kind: type[_Member]) -> _Member | None:
         """Return the members of a collection that meet its refinements (section 2.5.3)."""
@@ -171,7 +226,7 @@ class RuleReader:
         count = len(node.data.get(SOURCE, []))
         if is_lenient and (is_absolute(uid) or count < 2):
             name = uid if is_absolute(uid) else [*sources, uid][0]
-            return kind(name, refinements, self.walker.graph.place(node))
+            return kind(name, refinements, self.walker.graph.later_place(node))
         if uid and not is_lenient:
             message = "A collection with refinements is named by its source, not by a uid."
             message += f" Given: {uid!r}."
@@ -179,23 +234,28 @@ class RuleReader:
         elif count != 1:
             message = f"A collection with refinements has one source. Given: {count}."
             self.walker.add("P015", message, 'Add "source": "http://...".', node)
-        return kind(sources[0], refinements, self.walker.graph.place(node)) if sources else None
+        return (
+            kind(sources[0], refinements, self.walker.graph.later_place(node)) if sources else None
+        )
 
     # -- actions ------------------------------------------------------------------------------
 
     def _actions(self, rule: Node) -> Iterator[Action]:
         for index, data in enumerate(rule.data.get(ACTION, [])):
-            action = self._action(rule, index, data)
-            if action:
+            iri = self._plain_actions.get(data.get("@id", "")) if len(data) == 1 else None
+            if iri is not None:
+                yield Action(iri, (), self.walker.graph.later_place(rule, ACTION, index))
+            elif action := self._action(rule, index, data):
                 yield action
 
     def _action(self, rule: Node, index: int, data: Mapping[str, Any]) -> Action | None:
         """Return an action: a term alone, or a node whose rdf:value is refined."""
-        place = self.walker.graph.place(rule, ACTION, index)
+        place = self.walker.graph.later_place(rule, ACTION, index)
         if {"@value", "@list"} & data.keys():
             message = f"An action is a term or an object. Given: {format_value(data)}."
             self.walker.add("P007", message, "", rule, ACTION, -1 if "@list" in data else index)
             return None
+        problem_count, own = len(self.walker.problems), self._own
         node = self.walker.resolve(data)
         self.walker.check_types(node, "action")
         if "@id" in node.data and not REFINED_ACTION_PROPERTIES & node.data.keys():
@@ -203,8 +263,15 @@ class RuleReader:
             iri = self._action_iri(node.data["@id"], rule, ACTION, index)
             if ACTION_PROPERTIES & node.data.keys() and is_absolute(iri):
                 self.walker.read_membership(node, role="action")
+            if self._is_plain(data, node, problem_count) and own == self._own:
+                self._plain_actions[data["@id"]] = iri
             return Action(iri=iri, place=place)
         return self._refined(node)
+
+    @property
+    def _own(self) -> tuple[int, int]:
+        """How many names were noted that are not of the language, each with its place."""
+        return len(self.constraints.own_terms), len(self.own_actions)
 
     def _refined(self, node: Node) -> Action | None:
         uid = self.walker.read_uid(node)
@@ -229,7 +296,7 @@ class RuleReader:
         if len(actions) != 1:
             return None
         iri = self._action_iri(actions[0][0], node, VALUE)
-        place = self.walker.graph.place(node)
+        place = self.walker.graph.later_place(node)
         if iri == ANONYMIZE:
             return Action(iri, tuple(self.constraints.parameters(node)), place)
         return Action(iri, self.constraints.conditions(node, REFINEMENT), place)
@@ -256,9 +323,11 @@ class RuleReader:
             self._unknown_action(iri, node, prop, index)
             return iri
         if iri not in actions:
-            self.constraints.own_terms.append((iri, self.walker.graph.place(node, prop, index)))
+            self.constraints.own_terms.append(
+                (iri, self.walker.graph.later_place(node, prop, index))
+            )
         if iri not in actions or "deprecated" in actions[iri].facts:
-            self.own_actions.append((iri, self.walker.graph.place(node, prop, index)))
+            self.own_actions.append((iri, self.walker.graph.later_place(node, prop, index)))
         return iri
 
     def _unknown_action(self, iri: str, node: Node, prop: str, index: int) -> None:

@@ -15,9 +15,11 @@ from policy_engine.policy.reading.nodes import (
     described_nodes,
     format_value,
     has_statements,
+    is_name_alone,
     property_values,
     says_something_else,
     statements,
+    stating_nodes,
 )
 from policy_engine.policy.structure import (
     KINDS,
@@ -36,6 +38,7 @@ from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_p
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
 _RULES = {f"{_ODRL}{kind}" for kind in KINDS}
+_ABOUT_NODES = frozenset((POINTER, "@id", "@type"))
 _MEMBER_ROLES = {"party": "a party", "asset": "an asset", "party asset": "a party or an asset"}
 _CLASSES = {
     "party": (f"{_ODRL}Party", f"{_ODRL}PartyCollection"),
@@ -68,6 +71,16 @@ class Walker:
         self._first_lines: dict[str, int] = {}
         self._without_namespace: dict[str, set[str]] = defaultdict(set)
         self._nodes_by_name: dict[str, list[Node]] = defaultdict(list)
+        # Names that were found to be right, in the roles and ways that they were read in.
+        self._plain_names: dict[tuple[str, bool], dict[str, str]] = defaultdict(dict)
+        self._stating: list[Mapping[str, Any]] | None = None
+        if graph.inner is not None and not is_lenient:
+            self._stating = stating_nodes(graph.inner)
+            for data in self._stating:
+                if "@id" in data:
+                    name = terms.canonical(data["@id"])
+                    self._nodes_by_name[name].append(Node(data, data[POINTER]))
+            return
         for top in graph.nodes:
             # Read leniently, all nodes are at the top, and one that has but a type has its place.
             named_nodes = [(top.data["@id"], top)] if is_lenient else described_nodes(top.data)
@@ -90,9 +103,15 @@ class Walker:
         With a `role`, the memberships that their nodes state are read; with `terms_too`, names
         that are not IRIs are left for the caller to check.
         """
+        values = node.data.get(prop)
+        if values is None:
+            return []
+        plain_names = self._plain_names[role, terms_too]
         iris = []
-        for index in range(len(node.data.get(prop, []))):
-            iri = self.iri(node, prop, index, role=role, terms_too=terms_too)
+        for index, data in enumerate(values):
+            iri = plain_names.get(data.get("@id", "")) if len(data) == 1 else None
+            if iri is None:
+                iri = self.iri(node, prop, index, role=role, terms_too=terms_too)
             if iri is not None:
                 iris.append((iri, index))
         return iris
@@ -101,6 +120,20 @@ class Walker:
         self, node: Node, prop: str, index: int, *, role: str = "", terms_too: bool = False
     ) -> str | None:
         """Return the IRI that is the nth value of a property, None where it is not an IRI."""
+        data = node.data[prop][index]
+        problem_count = len(self.problems)
+        iri = self._named(node, prop, index, role=role, terms_too=terms_too)
+        if (
+            iri is not None
+            and is_name_alone(data)
+            and len(self.problems) == problem_count < MAX_PROBLEMS
+        ):
+            self._plain_names[role, terms_too][data["@id"]] = iri
+        return iri
+
+    def _named(
+        self, node: Node, prop: str, index: int, *, role: str, terms_too: bool
+    ) -> str | None:
         data = node.data[prop][index]
         iri = terms.canonical(data.get("@id", ""))
         if "@id" not in data:
@@ -174,6 +207,8 @@ class Walker:
 
         What may be several things, as in a vocabulary, is left alone, and so are foreign types.
         """
+        if "@type" not in node.data:
+            return
         types = () if self.is_lenient else _CLASSES.get(role, ())
         for index, name in enumerate(node.data.get("@type", []) if types else ()):
             iri = terms.canonical(name)
@@ -234,11 +269,11 @@ class Walker:
 
     def resolve(self, data: Mapping[str, Any]) -> Node:
         """Return the node that a value is, or that is described elsewhere under its name."""
-        node = Node(data, data.get(POINTER, ""))
-        if "@id" not in data or has_statements(data):
-            return node
-        nodes = self._nodes_by_name.get(terms.canonical(data["@id"]))
-        return nodes[0] if nodes else node
+        if "@id" in data and not has_statements(data):
+            nodes = self._nodes_by_name.get(terms.canonical(data["@id"]))
+            if nodes:
+                return nodes[0]
+        return Node(data, data.get(POINTER, ""))
 
     def check_unique(self, node: Node, code: str, subject: str) -> None:
         """Note a node with the name of an earlier one: in RDF they would be the same."""
@@ -275,6 +310,9 @@ class Walker:
     def check_properties(self, node: Node, properties: AbstractSet[str], subject: str) -> None:
         """Note every property of a node that is neither known nor a mere description."""
         self._read_pointers.add(node.pointer)
+        # Most nodes have what is known, in its one spelling.
+        if not node.data.keys() - properties - _ABOUT_NODES:
+            return
         for prop in map(terms.canonical, node.data):
             if prop in properties or prop.startswith(self._silent):
                 continue
@@ -304,7 +342,9 @@ class Walker:
 
     def read_uid(self, node: Node) -> str:
         """Return the name of a node, empty where it has none or one for this text alone."""
-        uid = str(terms.canonical(node.data.get("@id", "_:")))
+        if "@id" not in node.data:
+            return "_:" if self.is_lenient else ""
+        uid = str(terms.canonical(node.data["@id"]))
         if uid.startswith("_:"):
             return uid if self.is_lenient else ""
         if not is_absolute(uid):
@@ -343,7 +383,13 @@ class Walker:
 
         Where there are problems already, what is unread may follow from them.
         """
-        for node in self.graph.nodes if not (self.problems or self.is_lenient) else ():
+        if self.problems or self.is_lenient:
+            return
+        if self._stating is not None and self._read_pointers.issuperset(
+            data[POINTER] for data in self._stating
+        ):
+            return
+        for node in self.graph.nodes:
             self._refuse_unread_data(node.data)
 
     def _refuse_unread_data(self, data: Mapping[str, Any]) -> None:

@@ -121,16 +121,17 @@ def read_contexts(
     context, problems = Context({}), []
     urls: tuple[str, ...] = ()
     for number, (entry_pointer, entry) in enumerate(_entries(top, pointer)):
-        place = document.place(entry_pointer)
         if number >= limits.contexts:
             message = f"The text has too many contexts. {limits.contexts} are allowed."
-            problems.append(Problem("J003", message, "", place))
+            problems.append(Problem("J003", message, "", document.place(entry_pointer)))
             break
         if isinstance(entry, str) and terms.bundled_url(entry) in contexts:
             definitions = _definitions(contexts[terms.bundled_url(entry)])
             is_given = terms.bundled_url(entry) in own_contexts
             entry_problems = (
-                list(_unreadable_entries(entry, definitions, place)) if is_given else []
+                list(_unreadable_entries(entry, definitions, document.place(entry_pointer)))
+                if is_given
+                else []
             )
         elif isinstance(entry, str):
             definitions, entry_problems = (
@@ -144,6 +145,7 @@ def read_contexts(
             )
         else:
             message = f"A context is a URL or an object. {entry!r} was given."
+            place = document.place(entry_pointer)
             definitions, entry_problems = {}, [Problem("L005", message, "", place)]
         problems += entry_problems
         urls += (terms.bundled_url(entry),) if isinstance(entry, str) and not own_contexts else ()

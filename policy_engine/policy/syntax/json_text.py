@@ -4,15 +4,32 @@ import bisect
 import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NoReturn
 
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, MAX_PROBLEMS, Limits
+from policy_engine.policy.syntax.scanned_json import (
+    MAX_DIGITS,
+    UNLIMITED,
+    UnclearJsonError,
+    scanned_json,
+)
 from policy_engine.policy.xsd.values import read_float
 from policy_engine.terms import MOST_CHARACTERS
 
-MAX_DIGITS = 400
+__all__ = [
+    "MAX_DIGITS",
+    "Document",
+    "decoded",
+    "escape",
+    "place_of",
+    "read_json",
+    "read_valid_json",
+    "unescape",
+]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 # Nearly all keys and strings match these at once; what does not is looked at step by step.
@@ -36,10 +53,10 @@ class Document:
 
     value: Any
     text: str
-    values: dict[str, int]
-    keys: dict[str, int]
+    values: Mapping[str, int]
+    keys: Mapping[str, int]
     problems: tuple[Problem, ...]
-    lines: list[int] = field(repr=False)
+    lines: Sequence[int] = field(repr=False)
     name_characters: int = field(default=MOST_CHARACTERS, kw_only=True)
     """How many characters a name in it may have."""
 
@@ -81,13 +98,69 @@ class Document:
         return value
 
 
+class _Scanned(Document):
+    """A document whose places are looked for once one of them is asked for."""
+
+    def __init__(self, value: Any, text: str, name_characters: int) -> None:
+        parts = {"value": value, "text": text, "name_characters": name_characters}
+        self.__dict__.update(parts, problems=())
+
+    @cached_property
+    def _reader(self) -> "_Reader":
+        reader = _Reader(self.text, "", UNLIMITED)
+        reader.document()
+        return reader
+
+    @cached_property
+    def values(self) -> Mapping[str, int]:
+        """Where each value begins, by its pointer."""
+        return self._reader.values
+
+    @cached_property
+    def keys(self) -> Mapping[str, int]:
+        """Where each key begins, by the pointer of its value."""
+        return self._reader.keys
+
+    @cached_property
+    def lines(self) -> Sequence[int]:
+        """Where each line begins."""
+        return line_starts(self.text)
+
+    def place(self, pointer: str, *, of_key: bool = False) -> Place:
+        """Return the place of the value (or of its key) that the pointer names."""
+        if pointer:
+            return super().place(pointer, of_key=of_key)
+        return place_of(self.lines, self._start)
+
+    def opening(self, pointer: str) -> Place | None:
+        """Return the place right behind the brace that opens the object that a pointer names."""
+        if pointer or not isinstance(self.value, dict):
+            return super().opening(pointer)
+        return place_of(self.lines, self._start + 1)
+
+    @cached_property
+    def _start(self) -> int:
+        match = _SPACE.match(self.text)
+        return match.end() if match else 0
+
+
 def read_json(text: str | bytes, source: str = "", limits: Limits = DEFAULT_LIMITS) -> Document:
     """Read one JSON text (RFC 8259), strictly, with the place of every value and key.
 
     A key that appears twice is among the document's problems; what stops the text from being
-    JSON at all raises PolicyError at once, as does a text beyond the limits.
+    JSON at all raises PolicyError at once, as does a text beyond the limits. Places are looked for
+    in a text in which nothing is wrong once one of them is asked for.
     """
-    reader = _Reader(decoded(text, source, limits), source, limits)
+    plain = decoded(text, source, limits)
+    try:
+        return _Scanned(scanned_json(plain, limits), plain, limits.name_characters)
+    except UnclearJsonError:
+        return _placed_json(plain, source, limits)
+
+
+def _placed_json(text: str, source: str, limits: Limits) -> Document:
+    """Return a document whose places are known."""
+    reader = _Reader(text, source, limits)
     value = reader.document()
     return Document(
         value,
@@ -151,7 +224,7 @@ def line_starts(text: str) -> list[int]:
 _LINE_ENDS = re.compile(r"\r\n?|\n")
 
 
-def place_of(lines: list[int], offset: int, pointer: str = "") -> Place:
+def place_of(lines: Sequence[int], offset: int, pointer: str = "") -> Place:
     """Return the place of an offset in a text whose lines begin at the offsets given."""
     line = bisect.bisect_right(lines, offset)
     return Place(pointer, line, offset - lines[line - 1] + 1)

@@ -108,6 +108,11 @@ def test_constraint_that_is_not_well_formed_is_refused_once(keys, expected):
     assert constraint_problems(**keys) == [expected]
 
 
+def test_types_that_a_constraint_may_have_are_told_in_order():
+    with pytest.raises(PolicyError, match="is of type 'Constraint' or 'LogicalConstraint'"):
+        read_policy(text(permission(constraint={**COUNT, "@type": "Permission"})))
+
+
 def test_left_operand_of_ones_own_is_an_iri_of_the_profile():
     assert constraint(leftOperand="ex:T/sex").left_operand == ex("T/sex")
 
