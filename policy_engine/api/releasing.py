@@ -1,7 +1,7 @@
 """Makes, verifies and publishes outputs: one by one, and all of them or none."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
@@ -42,6 +42,7 @@ from policy_engine.plan.lineage import MadeBy, Maker
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import Product
 from policy_engine.plan.steps import CellStyle
+from policy_engine.policy.signing import signature_evidence
 from policy_engine.release.budget.charging import (
     Chargeable,
     LedgerCharging,
@@ -123,7 +124,8 @@ def release_outputs(
             with_ledger(making, product, one, maker, ledger)
             for one, product, maker in zip(bound_plans, products, makers, strict=True)
         ]
-        return apply_plans(consented, makers, launcher, output, options)
+        evidence = () if options.sign is None else signature_evidence(making.policy)
+        return apply_plans(consented, makers, launcher, output, options, evidence)
 
 
 def with_ledger(
@@ -169,6 +171,7 @@ def apply_plans(
     launcher: Launcher,
     output: str | Path | None,
     options: ReleaseOptions,
+    evidence: Sequence[Mapping[str, str]] = (),
 ) -> tuple[VerifiedRelease, ...]:
     """Return the outputs of plans, each made, measured and written for its maker.
 
@@ -197,8 +200,8 @@ def apply_plans(
         hows = [options]
         if len(plans) > 1:
             hows = [options.for_plan(one.plan, f) for one, f in zip(plans, files, strict=True)]
-        signers = [signer] * len(plans)
-        jobs = [*map(_OutputJob, plans, makers, engines, hows, files, signers)]
+        signing = (signer, tuple(evidence))
+        jobs = [*map(_OutputJob, plans, makers, engines, hows, files, [signing] * len(plans))]
         if output is not None:
             return _verified_releases(jobs, _release_files(jobs, output, options))
         proved = _release_in_memory(jobs)
@@ -225,7 +228,8 @@ class _OutputJob:
     engine: Engine
     options: ReleaseOptions
     file: Location | None
-    signer: Signer | None = None
+    signing: tuple[Signer | None, Sequence[Mapping[str, str]]] = (None, ())
+    """What signs its certificate, and what that relies on."""
 
     @property
     def history(self) -> Ledger | None:
@@ -317,7 +321,7 @@ def _release_files(
                     job.bound_plan.composing, job.engine, written, staged_name(staged)
                 )
                 one = prove(release, written, job.engine, record_output, file, pending, announce)
-                one = one.signed(job.signer)
+                one = one.signed(*job.signing)
                 announced.is_of(one)
                 proved.append(one)
             _list_uncovered(jobs)
@@ -338,7 +342,7 @@ def _release_in_memory(jobs: Sequence[_OutputJob]) -> Sequence[ProvenRelease]:
             check_bounds(certified if announce is None else certified.awaiting_composition())
             certified = certified if announce is None else announce(certified)
             one = ProvenRelease(release, written, job.engine, certified, record_output, None)
-            proved.append(one.signed(job.signer))
+            proved.append(one.signed(*job.signing))
         _list_uncovered(jobs)
         with keep_records(proved, lambda _: False):
             return proved

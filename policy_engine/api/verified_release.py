@@ -180,14 +180,16 @@ class ProvenRelease:
     record_file: RecordFile | None
     file: Location | None
 
-    def signed(self, signer: Signer | None) -> "ProvenRelease":
-        """Return the release with its certificate signed, if anybody signs.
+    def signed(
+        self, signer: Signer | None, evidence: Sequence[Mapping[str, str]] = ()
+    ) -> "ProvenRelease":
+        """Return the release with its certificate signed, if anybody signs, who relied on evidence.
 
         Raises TrustError (Y004) for a certificate that cannot be signed.
         """
         if signer is None:
             return self
-        certificate = self.certified.certificate.signed(signer)
+        certificate = self.certified.certificate.signed(signer, evidence=evidence)
         return replace(self, certified=replace(self.certified, certificate=certificate))
 
     def to_verified(self) -> VerifiedRelease:

@@ -191,14 +191,16 @@ class Certificate(BaseModel):
         *,
         valid_until: datetime | None = None,
         status: Mapping[str, Any] | None = None,
+        evidence: Sequence[Mapping[str, str]] = (),
     ) -> "Certificate":
         """Return the certificate as a credential of who signs (W3C VC Data Model 2.0).
 
         It is valid from now on, until `valid_until` if that is given; by the `status`, an entry of
-        a status list, it can be withdrawn. Raises TrustError (Y004) where it cannot be signed.
+        a status list, it can be withdrawn; `evidence` is what who signs relied on. Raises
+        TrustError (Y004) where it cannot be signed.
         """
-        signature = sign_written(_written(self), signer, valid_until=valid_until, status=status)
-        return self._with_signature(signature)
+        options = (signer, valid_until, status, evidence)
+        return self._with_signature(sign_written(_written(self), *options))
 
     def unsigned(self) -> "Certificate":
         """Return the certificate without its signature, as before a fact of it is changed."""

@@ -1,6 +1,6 @@
 """The signed form of a certificate: a Verifiable Credential whose subject it is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -36,14 +36,14 @@ class Signature:
 def sign_written(
     written: Mapping[str, Any],
     signer: Signer,
-    *,
-    time: datetime | None = None,
     valid_until: datetime | None = None,
     status: Mapping[str, Any] | None = None,
+    evidence: Sequence[Mapping[str, str]] = (),
 ) -> Signature:
     """Return the signature of what is written of a certificate.
 
-    `status` is the entry of a status list by which it can be withdrawn. Raises TrustError (Y004)
+    `status` is the entry of a status list by which it can be withdrawn, `evidence` what the issuer
+    relied on, such as the signature of the policy. Raises TrustError (Y004)
     for a certificate that has no canonical form.
     """
     facts = {name: value for name, value in written.items() if name != _CONTEXT}
@@ -52,11 +52,11 @@ def sign_written(
         [facts],
         signer,
         context=written[_CONTEXT],
-        time=time,
         valid_until=valid_until,
         status=status,
+        evidence=evidence,
     )
-    return _signature(document, time)
+    return _signature(document)
 
 
 def unwrap(document: Any, source: str = "") -> tuple[Any, Signature | None]:
@@ -67,7 +67,7 @@ def unwrap(document: Any, source: str = "") -> tuple[Any, Signature | None]:
     if not isinstance(document, dict) or not {_SUBJECT, "proof", "issuer"} & document.keys():
         return document, None
     try:
-        signature = _signature(document, None)
+        signature = _signature(document)
     except SignatureError as error:
         raise CertificateError(*error.problems, source=source) from None
     subjects = signature.credential.subjects
@@ -77,8 +77,8 @@ def unwrap(document: Any, source: str = "") -> tuple[Any, Signature | None]:
     return {_CONTEXT: signature.credential.context, **subjects[0]}, signature
 
 
-def _signature(document: Mapping[str, Any], now: datetime | None) -> Signature:
-    credential = read_credential(document, KIND, now=now)
+def _signature(document: Mapping[str, Any]) -> Signature:
+    credential = read_credential(document, KIND)
     envelope = {name: value for name, value in document.items() if name != _SUBJECT}
     return Signature(envelope, credential)
 

@@ -141,7 +141,9 @@ def _left(credential: Credential, facts: Mapping[str, Any]) -> Iterator[str]:
         place = credential.status.get("statusListCredential", "")
         yield f"whether it was withdrawn: see the status list {place!r}"
     yield "its figures: whoever signed it vouches for them; policy-engine certify measures again"
-    yield f"that its policy (digest {facts['policy_digest']}) is in force, and who signed it"
+    signers = [one["pe:signedBy"] for one in credential.evidence if "pe:signedBy" in one]
+    by = f"; the certificate says that {signers[0]} signed it" if signers else ""
+    yield f"that its policy (digest {facts['policy_digest']}) is in force, and who signed it{by}"
     if facts["commitment"]:
         yield "its input: the owner's record opens the commitment; policy-engine certify --record"
 

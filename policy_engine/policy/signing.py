@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import TypeVar
 
-from policy_engine.data.table_files import unreadable_file
+from policy_engine.data.table_files import is_file, unreadable_file
 from policy_engine.errors import PolicyEngineError, Problem, SignatureError
 from policy_engine.policy.model import Policy
 from policy_engine.trust.canonical_json import read_document
@@ -82,6 +82,23 @@ _Path = TypeVar("_Path", bound=PurePath)
 def signature_path(policies: _Path) -> _Path:
     """Return where the signature of a file of policies is: beside it."""
     return policies.with_name(f"{policies.name}{SIGNATURE}")
+
+
+def signature_evidence(policy: Policy) -> tuple[dict[str, str], ...]:
+    """Return what the signature beside a policy says, for a certificate to bind it; empty where
+    nobody signed this policy there.
+
+    Raises SignatureError for a signature that does not hold.
+    """
+    place = signature_path(Path(policy.source)) if policy.source else None
+    if place is None or not is_file(place):
+        return ()
+    signature = load_signature(place)
+    if signature.digests.get(policy.uid) != policy.digest:
+        return ()
+    signed_by, value = signature.credential.proof.key.did, signature.credential.proof.value
+    own = {"type": KIND, "id": policy.uid, _DIGEST: policy.digest}
+    return ({**own, "pe:signedBy": signed_by, "pe:proofValue": value},)
 
 
 def untrusted(

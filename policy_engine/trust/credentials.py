@@ -12,7 +12,7 @@ from policy_engine.trust.proofs import Proof, Signer, add_proof, read_time, veri
 CREDENTIALS = "https://www.w3.org/ns/credentials/v2"
 KIND = "VerifiableCredential"
 _NEEDED = {"@context", "type", "issuer", "validFrom", "credentialSubject", "proof"}
-_ALLOWED = _NEEDED | {"id", "validUntil", "credentialStatus"}
+_ALLOWED = _NEEDED | {"id", "validUntil", "credentialStatus", "evidence"}
 _STATUS = "BitstringStatusListEntry"
 _NO_CONTEXT: Mapping[str, Any] = MappingProxyType({})
 
@@ -22,7 +22,8 @@ class Credential:
     """What an issuer says of subjects, by a proof that holds.
 
     `status` is the entry by which it can be withdrawn (W3C Bitstring Status List 1.0, section 2.1);
-    whether it was is for who reads the list. `kind` is its type beside `VerifiableCredential`.
+    whether it was is for who reads the list. `kind` is its type beside `VerifiableCredential`, and
+    `evidence` what the issuer relied on (VC Data Model 2.0, section 5.6), texts by name.
     """
 
     kind: str
@@ -33,6 +34,7 @@ class Credential:
     context: Mapping[str, Any]
     status: Mapping[str, Any] | None = None
     identifier: str = ""
+    evidence: tuple[Mapping[str, str], ...] = ()
 
 
 def sign_credential(
@@ -45,6 +47,7 @@ def sign_credential(
     valid_until: datetime | None = None,
     status: Mapping[str, Any] | None = None,
     identifier: str = "",
+    evidence: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
     """Return a credential about subjects, issued by the did:key of who signs, as JSON.
 
@@ -56,6 +59,7 @@ def sign_credential(
     document |= {"type": [KIND, kind], "issuer": signer.public.did, "validFrom": _written(now)}
     document |= {"validUntil": _written(valid_until)} if valid_until else {}
     document |= {"credentialStatus": dict(status)} if status else {}
+    document |= {"evidence": [dict(one) for one in evidence]} if evidence else {}
     listed = [dict(one) for one in subjects]
     document["credentialSubject"] = listed[0] if len(listed) == 1 else listed
     return add_proof(document, signer, now)
@@ -93,6 +97,7 @@ def read_credential(
         _context(document["@context"], source),
         _status(document, source),
         _identifier(document, source),
+        _evidence(document, source),
     )
 
 
@@ -136,6 +141,18 @@ def _identifier(document: Mapping[str, Any], source: str) -> str:
     if not isinstance(identifier, str):
         raise _unlike("its id is not text", source)
     return identifier
+
+
+def _evidence(document: Mapping[str, Any], source: str) -> tuple[Mapping[str, str], ...]:
+    if "evidence" not in document:
+        return ()
+    listed = document["evidence"]
+    is_list = isinstance(listed, list) and bool(listed)
+    if not is_list or not all(isinstance(one, dict) and "type" in one for one in listed):
+        raise _unlike("its evidence is not a list of objects, each with a type", source)
+    if not all(isinstance(text, str) for one in listed for text in one.values()):
+        raise _unlike("its evidence has other values than texts", source)
+    return tuple(listed)
 
 
 def _written(time: datetime) -> str:

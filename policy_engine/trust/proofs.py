@@ -41,10 +41,12 @@ class Signer(Protocol):
 
 @dataclass(frozen=True)
 class Proof:
-    """A proof that was verified: by which key, and when that key's holder says it was made."""
+    """A proof that was verified: by which key, when that key's holder says it was made, and the
+    signature as it is written."""
 
     key: PublicKey
     created: datetime
+    value: str
 
 
 def add_proof(document: Mapping[str, Any], signer: Signer, created: datetime) -> dict[str, Any]:
@@ -106,7 +108,7 @@ def verify_proof(
     if created > (now or datetime.now(UTC)) + CLOCK_TOLERANCE:
         message_text = f"The document was signed in the future, at {options['created']}."
         raise SignatureError.of("Y007", message_text, "Compare the clocks.", source)
-    return Proof(key, created)
+    return Proof(key, created, options["proofValue"])
 
 
 def read_time(text: object) -> datetime | None:

@@ -180,7 +180,11 @@ def check_members(document: Document, kind: str, key: str) -> None:
     needed = {"@context", "type", "issuer", "validFrom", "credentialSubject", "proof"}
     others = set(document) - needed
     need(needed <= set(document), "Y005", "it lacks a member of credentials")
-    need(others <= {"id", "validUntil", "credentialStatus"}, "Y005", f"it has {sorted(others)}")
+    need(
+        others <= {"id", "validUntil", "credentialStatus", "evidence"},
+        "Y005",
+        f"it has {sorted(others)}",
+    )
     need(document["type"] == ["VerifiableCredential", kind], "Y005", f"it is not a {kind}")
     need(document["issuer"] == f"did:key:{key}", "Y005", "its issuer did not sign it")
     for name in {"validFrom", "validUntil"} & set(document):
@@ -197,6 +201,11 @@ def check_members(document: Document, kind: str, key: str) -> None:
     is_entry = isinstance(status, dict) and status.get("type") == "BitstringStatusListEntry"
     is_entry = is_entry and all(isinstance(one, str) for one in status.values())
     need(is_entry, "Y005", "its status is another")
+    evidence = document.get("evidence", [{"type": ""}])
+    is_list = isinstance(evidence, list) and bool(evidence)
+    is_list = is_list and all(isinstance(one, dict) and "type" in one for one in evidence)
+    is_list = is_list and all(isinstance(text, str) for one in evidence for text in one.values())
+    need(is_list, "Y005", "its evidence is another")
 
 
 def check_time(document: Document, now: datetime) -> None:

@@ -30,8 +30,8 @@ def original(tmp_path_factory):
     (folder / "policy.jsonld").write_text(people_policy())
     key_of(1).write(folder / "key")
     data = {DATASET: folder / "people.csv"}
-    apply_policy(folder / "policy.jsonld", data, folder / "release", sign=folder / "key")
     sign_policy_files([folder / "policy.jsonld"], folder / "key")
+    apply_policy(folder / "policy.jsonld", data, folder / "release", sign=folder / "key")
     (folder / "trust.json").write_text(trust_text())
     return folder
 
@@ -86,6 +86,19 @@ def test_what_is_signed_by_who_may_is_permitted(market):
     assert (made.signatures, made.notes) == ("trusted", ())
     assert decision(market, "release/certificate.jsonld").permitted
     assert decision(market, f"release/{output_file(market).name}").permitted
+
+
+def test_a_certificate_binds_the_signature_of_its_policy(market):
+    certificate = load_certificate(market / "release")
+    [evidence] = certificate.signature.credential.evidence
+    proof = json.loads((market / "policy.jsonld.signature").read_text())["proof"]
+    assert evidence == {
+        "type": "pe:PolicySignature",
+        "id": "http://x.org/policy",
+        "pe:policyDigest": certificate.plan.policy_digest,
+        "pe:signedBy": key_of(1).public.did,
+        "pe:proofValue": proof["proofValue"],
+    }
 
 
 def test_without_a_trust_file_the_answer_is_unsigned(market):
