@@ -21,21 +21,21 @@ def decoded_size(path: Path, limit: int) -> int:
     """
     from pyarrow import ArrowException, parquet  # noqa: PLC0415 (slow to import)
 
-    total = found = 0
+    total = count = 0
     try:
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             rows = int(file.metadata.num_rows)
             plain = {field.name: width for field in file.schema_arrow if (width := _width(field))}
             total += rows * sum(plain.values()) // _BITS
             for batch in file.iter_batches(_ROWS, use_threads=False) if total <= limit else ():
-                found += batch.num_rows
+                count += batch.num_rows
                 named = zip(batch.schema.names, batch.columns, strict=True)
                 total += sum(array_size(column) for name, column in named if name not in plain)
                 if total > limit:
                     break
     except (ArrowException, OSError):
         raise _damaged_error() from None
-    if total <= limit and found != rows:
+    if total <= limit and count != rows:
         raise _damaged_error()
     return total
 

@@ -82,11 +82,11 @@ class QueryInputs:
         """
         head = output_head(self.folder)
         head.check()
-        known = head.kept()
+        end = head.kept()
         return {
             "output_ledger": self.ledger,
             "output_ledger_key": head.key,
-            "output_ledger_head": str(known) if known else "",
+            "output_ledger_head": str(end) if end else "",
         }
 
     def follow(self) -> None:
