@@ -59,8 +59,9 @@ def read_signature(
     digests: dict[str, str] = {}
     for subject in credential.subjects:
         uid, digest = subject.get("id"), subject.get(_DIGEST)
-        is_pair = set(subject) == {"id", _DIGEST} and isinstance(uid, str) and uid not in digests
-        if not is_pair or not isinstance(digest, str):
+        if set(subject) != {"id", _DIGEST}:
+            raise _unlike(source)
+        if not isinstance(uid, str) or not isinstance(digest, str) or uid in digests:
             raise _unlike(source)
         digests[uid] = digest
     return PolicySignature(digests, credential, source)
