@@ -3,7 +3,12 @@
 A covariance adds up (x - a) (y - b) over units. Whoever has a, or b, adds nothing, and hides
 nobody: where all but few have either, it is about those few, though enough have another value in
 each column alone.
+
+Who knows one column, and the total of the other, knows the sum of (x - c) y for every c: he chooses
+the one for which what others add is least beside what somebody adds whose x lies apart from theirs.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +18,48 @@ from policy_engine.kernels.distinct_numbers import distinct_numbers
 _MOST_VALUES = 20
 """So many values of a column are tried; where more could matter, there are not enough units."""
 
+_MOST_CENTRES, _MANY_ROWS = 64, 20_000
+"""How many centres are tried, and from how many rows on a few: nobody of many dominates by one."""
+
 _Ints = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+
+
+class LargestTerms(NamedTuple):
+    """The largest and the second term that a unit adds to a sum, and the sum of all by absolute
+    value: (centres,) each."""
+
+    largest: _Floats
+    second: _Floats
+    total: _Floats
+
+
+def largest_terms(units: _Ints, one: _Floats, other: _Floats) -> LargestTerms:
+    """Return what units add to the sum of (x - c) y and of (y - c) x, for centres c at which one of
+    them may dominate it: x and y are `one` and `other`, (rows,) each, of the units of rows."""
+    pairs = ((one, other), (other, one))
+    rows = [
+        _terms(units, (known - centre) * secret)
+        for known, secret in pairs
+        for centre in _centres(known)
+    ]
+    return LargestTerms(*(np.array(part) for part in zip(*rows, strict=True)))
+
+
+def _terms(units: _Ints, terms: _Floats) -> tuple[float, float, float]:
+    sizes = np.append(np.abs(np.bincount(units, terms, minlength=1)), 0.0)
+    second, first = np.partition(sizes, -2)[-2:]
+    return float(first), float(second), float(sizes.sum())
+
+
+def _centres(values: _Floats) -> _Floats:
+    """Return centres: between those of two neighbours, which unit adds how much grows or shrinks
+    steadily, so that values themselves are enough; of many, some of them."""
+    levels = np.unique(values)
+    most = _MOST_CENTRES if len(values) < _MANY_ROWS else 5
+    if len(levels) > most:
+        levels = np.quantile(values, np.linspace(0, 1, most))
+    return np.append(levels, 0.0)
 
 
 def are_enough_of_both(units: _Ints, one: _Ints, other: _Ints, least: int) -> bool:

@@ -51,6 +51,11 @@ class CellConditions:
             texts.append(json.dumps([part, keys], sort_keys=True))
         return texts
 
+    def is_of_all(self, made: Tabulation) -> bool:
+        """Return whether an output that was collected is about all rows that have values in its
+        columns: nobody chose them."""
+        return self._names[id(made)][0] == _EVERYBODY
+
     def are_same(self, one: str, other: str) -> bool:
         """Return whether two conditions follow from each other, whichever values cells are of."""
         (part, keys), (other_part, other_keys) = json.loads(one), json.loads(other)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.outputs.model import Figures, TableVerdict
 from policy_engine.audits.outputs.reasons import LEDGER_REASONS, CheckOutcome, Reason
 from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
-from policy_engine.methods.output_checks.profile import OutputProfile
+from policy_engine.methods.output_checks.parameters import OutputCheck
 from policy_engine.release.cell_conditions import CellConditions
 from policy_engine.release.judged_tables import JudgedTable
 from policy_engine.release.output_ledger.answers import (
@@ -20,6 +20,7 @@ from policy_engine.release.output_ledger.answers import (
     Protection,
     spread_column,
 )
+from policy_engine.release.output_ledger.known_counts import with_known_counts
 from policy_engine.release.output_ledger.ledger import OutputLedger
 from policy_engine.release.output_ledger.populations import Populations
 from policy_engine.release.output_ledger.unit_owners import UnitOwners
@@ -75,7 +76,7 @@ def link_output(
     columns = columns or scope.columns.measured(scope.rows, [*made_before, made])
     verdict = _without_sums(verdict, made, columns, earlier)
     conditions = _conditions(made, scope, made_before)
-    table = _LinkedTable(made, scope, covers, columns, conditions, verdict.check.profile)
+    table = _LinkedTable(made, scope, covers, columns, conditions, verdict.check)
     if verdict.released.any() and _has_counts(verdict, made):
         verdict = _beside_total(verdict, table, ledger)
     if verdict.released.any():
@@ -116,7 +117,7 @@ class _LinkedTable:
     covers: NDArray[np.bool_]
     columns: MeasuredColumns
     conditions: CellConditions | None
-    profile: OutputProfile
+    check: OutputCheck
 
     def answer(
         self, cells: Sequence[OutputCell], name: str, more: Populations | None = None
@@ -125,7 +126,7 @@ class _LinkedTable:
         own, scope = _populations(self.made, self.scope.rows), self.scope
         # How many rows there are in all is known, whoever has most of them.
         may_tell = self._may_tell(cells) if more is None else None
-        return OutputAnswer(
+        answer = OutputAnswer(
             dataset=scope.dataset,
             data=scope.data,
             scopes=scope.scopes,
@@ -139,6 +140,22 @@ class _LinkedTable:
             may_tell=may_tell,
             contributing=None if may_tell is None else may_tell.contributing,
         )
+        if self.check.secondary == "none":
+            return answer
+        everybody = np.ones(scope.rows, np.bool_)
+        return with_known_counts(answer, everybody, self._of_all() if self.is_of_all else ())
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether it is about all rows of the data that have values in its columns."""
+        return self.conditions is not None and self.conditions.is_of_all(self.made)
+
+    def _of_all(self) -> Iterator[NDArray[np.bool_]]:
+        """Yield the rows that each measure is of, and a model counts: (rows,) each."""
+        for members in (*self.made.members, *filter(None, (self.made.counted,))):
+            is_in = np.zeros(self.scope.rows, np.bool_)
+            is_in[members.numbers] = True
+            yield is_in
 
     def _may_tell(self, cells: Sequence[OutputCell]) -> ToldDifferences | None:
         """Return which differences may be told; None where there are only persons to count."""
@@ -147,7 +164,7 @@ class _LinkedTable:
         if not is_told and owners is None:
             return None
         units = np.arange(self.scope.rows) if owners is None else owners.numbers
-        return ToldDifferences(units.astype(np.int64), self.columns.values, self.profile)
+        return ToldDifferences(units.astype(np.int64), self.columns.values, self.check.profile)
 
     def secret_totals(self, verdict: TableVerdict) -> list[OutputCell]:
         """Return the totals and means of which nothing may be told although nothing is shown."""
@@ -168,7 +185,7 @@ class _LinkedTable:
     def cells(self, verdict: TableVerdict) -> Iterator[_PlacedCell]:
         """Yield the cells by row and measure; suppressed ones have their protection. Those of a
         model are released together."""
-        made, check, released = self.made, verdict.check, verdict.released
+        made, check, released = self.made, self.check, verdict.released
         rows, threshold = len(made.table.codes), self.scope.least(check.profile.min_units)
         texts = self.texts
         for number, aggregate in enumerate(made.aggregates):

@@ -25,7 +25,7 @@ from policy_engine.kernels.distinct_numbers import distinct_numbers
 from policy_engine.kernels.output_checks.near_values import near_widths, nearest
 from policy_engine.kernels.output_checks.value_histograms import tell_counts
 from policy_engine.methods.output_checks.profile import OutputProfile
-from policy_engine.release.both_columns import are_enough_of_both
+from policy_engine.release.both_columns import LargestTerms, are_enough_of_both, largest_terms
 from policy_engine.release.output_ledger import (
     COUNT,
     DISTINCT_PERSONS,
@@ -117,10 +117,13 @@ class ToldDifferences:
         is_in = (one != other) & first.is_known & second.is_known
         sizes = np.where(one, 1.0, -1.0) * first.sizes * second.sizes
         total, least = self._total(is_in, sizes), self.profile.min_units
-        if self.profile.has_dominance and dominance(total, self.profile).any():
-            return False
         own = self.units[is_in], first.codes[is_in], second.codes[is_in]
-        return bool(total.evidence.units[0] >= least) and are_enough_of_both(*own, least)
+        if total.evidence.units[0] < least or not are_enough_of_both(*own, least):
+            return False
+        if not self.profile.has_dominance:
+            return True
+        terms = largest_terms(own[0], first.sizes[is_in], second.sizes[is_in])
+        return not dominance(_of_terms(terms, total.evidence), self.profile).any()
 
     def _known(self, column: "_Column") -> list[list[float]]:
         """Return values by which others may know what many have in a column, together each."""
@@ -350,6 +353,19 @@ class _Column:
     def is_wide(self) -> bool:
         """Whether it has as many values as a percentile of it asks for."""
         return len(self.levels) >= LEAST_RANKED
+
+
+def _of_terms(terms: LargestTerms, evidence: CellEvidence) -> ShownStatistic:
+    """Return sums of which the largest terms are known, of the units of some evidence."""
+    count = len(terms.total)
+    own = CellEvidence(
+        units=np.repeat(evidence.units, count),
+        largest=terms.largest,
+        second=terms.second,
+        total=terms.total,
+        negatives=np.zeros(count, np.int64),
+    )
+    return ShownStatistic(Statbarn.LINEAR_AGGREGATIONS, own)
 
 
 def _levels(sizes: Figures) -> NDArray[np.int64]:

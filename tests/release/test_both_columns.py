@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from policy_engine.methods.output_checks.profiles import PROFILES
-from policy_engine.release.both_columns import are_enough_of_both
+from policy_engine.release.both_columns import are_enough_of_both, largest_terms
 from policy_engine.release.output_ledger import pair_measure
 from policy_engine.release.output_ledger.answers import told_columns, told_systems
 from policy_engine.release.telling_differences import ToldDifferences
@@ -102,3 +102,30 @@ def test_contributing_to_products_are_those_who_do_to_both_columns():
     assert np.array_equal(is_counted, np.arange(UNITS) >= 40)
     unknown = ToldDifferences(np.arange(UNITS), lambda _: None, PROFILES["sacro"])
     assert unknown.contributing(system) == []
+
+
+def told_of_nine(hours):
+    """Return whether a covariance of nine gains, all others having none, passes with hours."""
+    gains = np.zeros(UNITS)
+    gains[:9] = [500, 300, 400, 600, 450, 350, 250, 550, 420]
+    columns = {"gain": gains, "hours": hours}
+    profile = PROFILES["sacro"].model_copy(update={"min_units": 3})
+    told = ToldDifferences(np.arange(UNITS), columns.get, profile)
+    return told('products:["gain", "hours"]', np.ones(UNITS, bool), np.zeros(UNITS, bool))
+
+
+def test_a_covariance_beside_a_total_is_not_about_one_with_other_hours_than_all_others():
+    hours = 100.0 + np.arange(UNITS) % 3
+    assert told_of_nine(hours + np.arange(UNITS) % 7)
+    apart = np.where(np.arange(UNITS) == 0, 160.0, hours)
+    # No product is much of their sum; of those with hours less 101, the first one's is nearly all.
+    products = np.sort(apart[:9] * [500, 300, 400, 600, 450, 350, 250, 550, 420])
+    assert products[-2:].sum() < 0.5 * products.sum()
+    assert not told_of_nine(apart)
+
+
+def test_centres_of_many_rows_are_few():
+    units = np.arange(30_000)
+    terms = largest_terms(units, np.ones(30_000), np.arange(30_000.0))
+    assert len(terms.total) < 20
+    assert (terms.total >= terms.largest + terms.second).all()

@@ -26,8 +26,9 @@ STATISTICS = "statistics:"
 _SPREADS = ("std", "var", "sem", "skew")
 """What outputs of sessions tell of how a column is spread."""
 _PRODUCTS = "products:"
-AMOUNTS = "amounts:"
-"""The linear systems of all that is told of a column about those who have something in it."""
+AMOUNTS, EQUATIONS = "amounts:", "equations:"
+"""The linear systems of all that is told of a column about those who have something in it: what it
+is told of, and how many equations there are, of which there may be several of one population."""
 _RANKED = ("MEDIAN", "QUANTILE", "PERCENTILE", "APPROX", "MODE")
 
 Bounds = Mapping[str, tuple[float, float]]
@@ -136,6 +137,8 @@ class OutputAnswer:
     other statistics of a column by it.
     `contributing` tells who adds something to what is told of a column: of these, there have to be
     enough.
+    `known` are cells that everybody knows whoever asks, such as the number of all units: they are
+    added to what is known before the answer is judged, and are recorded with it.
     `owners` are whose the units are, where somebody may have several: a threshold is then so many
     units that they are of enough owners, whosever they are. Where a person has `accepted` the
     answer, who that is: what it releases need not stay unknown any more, though it was suppressed
@@ -159,6 +162,7 @@ class OutputAnswer:
     measured: Measured | None = None
     accepted: str = ""
     contributing: Contributing | None = None
+    known: tuple[OutputCell, ...] = ()
 
     def check(self) -> None:
         """Raise LedgerError (K037) if the answer cannot be checked as it is."""
@@ -166,7 +170,7 @@ class OutputAnswer:
         if not self.scopes or not all(isinstance(one, str) and one for one in texts):
             raise LedgerError.of("K037", "An answer names its dataset, its data and its scopes.")
         count, units = len(self.populations), self.populations.units
-        for cell in self.cells:
+        for cell in (*self.cells, *self.known):
             if not 0 <= cell.population < count or not cell.measure or cell.threshold < 1:
                 message = f"A cell has one of {count} populations, a measure and a threshold of 1 "
                 raise LedgerError.of("K037", f"{message}or more. {cell!r} was given.")

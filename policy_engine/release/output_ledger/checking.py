@@ -40,6 +40,7 @@ from policy_engine.release.output_ledger.measured_cells import withheld_parts
 from policy_engine.release.output_ledger.met_limits import follows_from, met, out_of_time
 from policy_engine.release.output_ledger.spans import FEW_DERIVED, TOO_LARGE, span_faults
 from policy_engine.release.output_ledger.statistic_loads import load_faults
+from policy_engine.release.output_ledger.unknowns_left import unknown_faults
 
 OTHER_DATA = "K047"
 REVIEWED = {TOO_LARGE, OTHER_DATA, UNDECIDED}
@@ -80,12 +81,12 @@ def judge(before: Knowledge, content: AnswerContent, *, partly: bool) -> LedgerJ
     if _is_repeated(before, content) and not _is_disguised(before, content):
         outcomes = _outcomes(content.cells, {}, "repeated")
         return LedgerJudgement("repeated", outcomes, before)
-    base = replace(before.copy(), sums=before.sums.copy())
-    numbers = base.add_populations(content)
+    before = replace(before.copy(), sums=before.sums.copy())
+    numbers = before.add_populations(content)
+    before.add_cells(content.known, numbers.tolist())
     if content.is_accepted:
-        before = before.copy()
-        for one in (before, base):
-            one.lift(content.cells, numbers.tolist())
+        before.lift(content.cells, numbers.tolist())
+    base = before.copy()
     base.add_bounds(content)
     threshold = max([base.threshold, *(cell.threshold for cell in content.cells)])
     table = base.atom_table(_most_atoms(base), threshold, content.owners)
@@ -211,6 +212,7 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     checks = (
         _exact_faults,
         lambda trial, _: amount_faults(trial, table),
+        lambda trial, _: unknown_faults(trial, table),
         lambda trial, _: empty_faults(trial, table),
         _bound_faults,
     )

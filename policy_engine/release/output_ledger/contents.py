@@ -72,6 +72,7 @@ class AnswerContent:
     is_accepted: bool = False
     related: Mapping[int, frozenset[str]] = field(default_factory=dict)
     contributing: Contributing | None = None
+    known: tuple[OutputCell, ...] = ()
 
     @classmethod
     def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":
@@ -83,7 +84,8 @@ class AnswerContent:
         beside = answer.contributions, answer.empty_parts
         content = cls(populations.units, populations.blocks, prints, *about, *beside)
         is_accepted = bool(answer.accepted)
-        return replace(content, is_accepted=is_accepted, contributing=answer.contributing)
+        last = {"contributing": answer.contributing, "known": answer.known}
+        return replace(content, is_accepted=is_accepted, **last)
 
     def block_keys(self) -> list[bytes]:
         """Return the fingerprints of each block's populations, by which it is known again."""
@@ -95,13 +97,16 @@ class AnswerContent:
     ) -> tuple[bytes, list[int]]:
         """Return the content as it is kept, and which blocks are in it: others are `kept` already.
 
-        `states` is which cells are released after all.
+        `states` is which cells are released after all. What everybody knows is kept as cells that
+        are.
         """
-        measures = list(dict.fromkeys(cell.measure for cell in self.cells))
+        cells = (*self.cells, *self.known)
+        are_released = (*states, *(True for _ in self.known))
+        measures = list(dict.fromkeys(cell.measure for cell in cells))
         numbers = {measure: number for number, measure in enumerate(measures)}
         rows = [
             _row(cell, numbers, is_released)
-            for cell, is_released in zip(self.cells, states, strict=True)
+            for cell, is_released in zip(cells, are_released, strict=True)
         ]
         blocks: list[dict[str, Any]] = []
         parts, own = [self.fingerprints.tobytes(), np.array(rows, _CELL).tobytes()], list[int]()
@@ -115,11 +120,11 @@ class AnswerContent:
             own.append(place)
         bounds = {column: list(pair) for column, pair in self.bounds.items()}
         header = {"units": self.units, "blocks": blocks, "measures": measures, "bounds": bounds}
-        conditions = list(dict.fromkeys(cell.condition for cell in self.cells))
+        conditions = list(dict.fromkeys(cell.condition for cell in cells))
         if any(conditions):
             places = {text: place for place, text in enumerate(conditions)}
             header |= {"conditions": len(parts)}
-            numbers_of_cells = np.array([places[cell.condition] for cell in self.cells], "<i4")
+            numbers_of_cells = np.array([places[cell.condition] for cell in cells], "<i4")
             parts += [json.dumps(conditions).encode(), numbers_of_cells.tobytes()]
         return packed(header, parts), own
 

@@ -352,22 +352,33 @@ def _pair_faults(
     trial: Trial, places: dict[int, list[int]], number: int, near: int
 ) -> Iterator[Fault]:
     """Yield the fresh cells of a population that can be compared with those of a near one."""
+    known = _known_systems(trial.before, number) if number in places else frozenset()
+    earlier = [one for one, own in trial.before.released.items() if near in own]
     for place in places.get(number, ()):
         measure = trial.cells[place].measure
         figures = partial(difference_figures, trial, place, near)
-        if _is_compared(trial.before, measure, near):
+        if any(_tells_more(measure, other, known) for other in earlier):
             yield Fault(NEAR_EARLIER, (place,), figures)
         else:
-            own = [one for one in places.get(near, ()) if number > near]
-            if any(are_compatible(measure, trial.cells[one].measure) for one in own):
+            own = [trial.cells[one].measure for one in places.get(near, ()) if number > near]
+            if any(_tells_more(measure, other, known) for other in own):
                 yield Fault(NEAR_OWN, (place,), figures)
 
 
-def _is_compared(before: Knowledge, measure: str, number: int) -> bool:
-    return any(
-        number in numbers and are_compatible(measure, other)
-        for other, numbers in before.released.items()
-    )
+def _known_systems(before: Knowledge, number: int) -> frozenset[str]:
+    """Return the linear systems that a population's value was known in before."""
+    measures = (one for one, own in before.released.items() if number in own)
+    return frozenset(system for one in measures for system in systems_of(one))
+
+
+def _tells_more(measure: str, other: str, known: frozenset[str]) -> bool:
+    """Return whether a value of a measure can be subtracted from one of another, and tells then
+    what it did not in the systems that it is `known` in: how many a mean is of may be known."""
+    if not are_compatible(measure, other):
+        return False
+    systems, others = {*systems_of(measure)}, {*systems_of(other)}
+    common = systems & others if systems and others else systems | others
+    return not common or not common <= known
 
 
 def _near_atoms(

@@ -165,7 +165,7 @@ class Knowledge:
         numbers = self.add_populations(content)
         if content.is_accepted:
             self.lift(content.cells, numbers.tolist())
-        self.add_cells(content.cells, numbers.tolist())
+        self.add_cells((*content.cells, *content.known), numbers.tolist())
         self.add_bounds(content)
         return numbers
 

@@ -14,6 +14,7 @@ from policy_engine.kernels.output_checks.sparse_span import SparseRows
 from policy_engine.release.output_ledger.answers import (
     AMOUNTS,
     COUNT,
+    EQUATIONS,
     STATISTICS,
     column_of,
     is_held,
@@ -139,8 +140,8 @@ def is_row(name: str, measure: str) -> bool:
     """Return whether released values of a measure are rows of a system."""
     if name.startswith(STATISTICS):
         return name.removeprefix(STATISTICS) in statistic_columns(measure)
-    if name.startswith(AMOUNTS):
-        return name.removeprefix(AMOUNTS) in told_columns(measure)
+    if name.startswith((AMOUNTS, EQUATIONS)):
+        return name.partition(":")[2] in told_columns(measure)
     systems = systems_of(measure)
     if not systems:
         return name in (OPAQUE, measure) or (bool(systems_of(name)) and not is_of_its_own(name))
@@ -159,9 +160,9 @@ def _row_numbers(knowledge: Knowledge, name: str) -> tuple[set[int], set[int]]:
 
 def _earlier_numbers(trial: Trial, name: str) -> set[int]:
     """Return the populations that are rows of a system without the answer: of all statistics of a
-    column, those of which the answer has none."""
+    column, and of equations, those of which the answer has none."""
     before, _ = _row_numbers(trial.before, name)
-    if not name.startswith(STATISTICS):
+    if not name.startswith((STATISTICS, EQUATIONS)):
         return before
     own = (place for place in trial.fresh if is_row(name, trial.cells[place].measure))
     return before - {trial.numbers[place] for place in own}

@@ -21,6 +21,7 @@ from policy_engine.decision.query.checking.distinct_persons import DistinctPerso
 from policy_engine.decision.query.checking.evidence_query import BASE, CELLS
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
+from policy_engine.decision.query.checking.population_conditions import population_condition
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
@@ -36,8 +37,11 @@ from policy_engine.release.output_ledger import (
     Populations,
     UnitOwners,
 )
+from policy_engine.release.output_ledger.known_counts import with_known_counts
 from policy_engine.release.telling_differences import ToldDifferences
 
+_DISTORTED = ("round", "noise")
+"""What is shown of figures that others, and the number of all, do not tell exactly."""
 _OF_VALUES = ("sum:", "mean:", "shape:", "pair:")
 
 if TYPE_CHECKING:
@@ -71,6 +75,11 @@ class DatasetRows:
     def count(self) -> int:
         """How many rows there are, and one for what is joined with none of them."""
         return int(self.row_counts.sum()) + 1
+
+    @property
+    def everybody(self) -> "NDArray[np.bool_]":
+        """All rows, but not what stands for none of them."""
+        return np.arange(self.count) < self.count - 1
 
     def numbers(self, rows: "pa.ChunkedArray") -> "Counts":
         """Return the numbers of rows, the last one for what is joined with none."""
@@ -150,7 +159,7 @@ def ledger_answer(
     about = (scope.dataset, scope.data, scope.scopes)
     may_tell = _may_tell(dataset_rows, verdict, cells)
     is_same = dataset_rows.is_same_condition
-    return OutputAnswer(
+    answer = OutputAnswer(
         *about,
         populations,
         tuple(cells),
@@ -162,6 +171,41 @@ def ledger_answer(
         contributions=dataset_rows.values,
         empty_parts=dataset_rows.empty_parts if _hides_zeros(verdict) else None,
         measured=dataset_rows.measured,
+    )
+    if verdict.check.secondary == "none" or verdict.check.mitigation in _DISTORTED:
+        return answer
+    others = _of_values(gathered, members, dataset_rows)
+    return with_known_counts(answer, dataset_rows.everybody, others)
+
+
+def _of_values(
+    gathered: GatheredAnswer, members: "Sequence[PopulationRows]", dataset_rows: DatasetRows
+) -> "Iterator[NDArray[np.bool_]]":
+    """Yield the rows that have a value in the columns of a total, a mean or another statistic of
+    all rows, (rows,) each: who has one is known."""
+    rows, seen = dataset_rows.unfiltered, set[bytes]()
+    for part in members if rows is not None else ():
+        if not _is_of_all(gathered, part, rows):
+            continue
+        is_in = np.zeros(dataset_rows.count, np.bool_)
+        is_in[part.numbers] = True
+        is_in &= dataset_rows.everybody
+        key = np.packbits(is_in).tobytes()
+        if key not in seen and not np.array_equal(is_in, dataset_rows.everybody):
+            seen.add(key)
+            yield is_in
+
+
+def _is_of_all(
+    gathered: GatheredAnswer, part: "PopulationRows", rows: UnfilteredRows | None
+) -> bool:
+    """Return whether all cells of a part are of statistics of values, without any condition."""
+    aggregates = gathered.queries.query.aggregates
+    return rows is not None and any(
+        aggregates[number].kind not in ("count", "units")
+        and part.name == gathered.populations[number][0]
+        and not population_condition(gathered.queries, number, rows).parts
+        for number in part.aggregates
     )
 
 

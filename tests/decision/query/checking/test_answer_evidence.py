@@ -114,19 +114,27 @@ def findings(result, sql):
 
 
 def test_owners_read_what_earlier_answers_would_tell_with_a_cell_and_of_how_many(tmp_path):
-    sql = "SELECT COUNT(*) AS n, SUM(pay) AS s FROM T"
-    [[count], [total]] = findings(asked_in_turn(tmp_path, TABLE_OF_TWO, sql), sql)
-    assert (count["code"], count["told"]["kind"]) == ("K044", "withheld")
-    assert [count["told"][name] for name in ("units", "low", "high", "more")] == [6, 6, 6, 0]
-    assert [(one["entry"], one["rows"]) for one in count["told"]["with"]] == [
+    sql = "SELECT SUM(pay) AS s FROM T"
+    [[total]] = findings(asked_in_turn(tmp_path, TABLE_OF_TWO, sql), sql)
+    assert (total["code"], total["told"]["kind"]) == ("K044", "withheld")
+    west = sum(BRANCHES["pay"].to_pylist()[114:])
+    told = [total["told"][name] for name in ("units", "low", "high", "more")]
+    assert told == [6, west, west, 0]
+    assert [(one["entry"], one["rows"]) for one in total["told"]["with"]] == [
         (2, 70),
         (2, 44),
         (0, 120),
     ]
-    assert count["told"]["with"][0]["where"] == ['"t"."branch" IS NOT DISTINCT FROM \'north\'']
-    west = sum(BRANCHES["pay"].to_pylist()[114:])
-    assert (total["told"]["low"], total["told"]["high"]) == (west, west)
+    assert total["told"]["with"][0]["where"] == ['"t"."branch" IS NOT DISTINCT FROM \'north\'']
     assert {one["measure"] for one in total["told"]["with"]} == {"sum:pay"}
+
+
+def test_owners_read_what_a_count_would_tell_with_the_number_of_all(tmp_path):
+    found = findings(asked_in_turn(tmp_path, TABLE_OF_TWO), TABLE_OF_TWO)
+    [count] = found[2]
+    assert (count["code"], count["told"]["kind"]) == ("K044", "withheld")
+    assert [count["told"][name] for name in ("units", "low", "high")] == [6, 6, 6]
+    assert sorted(one["rows"] for one in count["told"]["with"]) == [44, 70, 120]
 
 
 def test_owners_read_by_whom_two_answers_differ(tmp_path):
@@ -185,7 +193,7 @@ def test_the_same_answer_is_given_whatever_the_ledger_found(tmp_path):
         checked_json(asked_in_turn(tmp_path / name, *queries).checked, with_rows=True)
         for name, queries in (
             ("alone", ["SELECT COUNT(*) AS n FROM T WHERE branch = 'west'"]),
-            ("beside", [TABLE_OF_TWO, "SELECT COUNT(*) AS n FROM T"]),
+            ("beside", [TABLE_OF_TWO, "SELECT COUNT(*) AS n FROM T WHERE branch <> 'south'"]),
         )
         if not (tmp_path / name).mkdir()
     )

@@ -53,4 +53,6 @@ def test_persons_with_one_row_each_are_as_many_as_their_rows(ask, asked):
 
 def test_totals_of_persons_tell_the_number_of_few(ask):
     sql = "SELECT region, COUNT(DISTINCT id) AS n FROM T GROUP BY region"
-    assert ask(stays(3), PERSONS, sql)["n"] == [None, 70]
+    # Of the south, another count is withheld that would tell the few by the number of all persons.
+    assert ask(stays(3), PERSONS, sql)["n"] == [None, None]
+    assert ask(stays(3), sql)["n"] == [45, 70]
