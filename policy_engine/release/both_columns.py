@@ -39,9 +39,9 @@ def largest_terms(units: _Ints, one: _Floats, other: _Floats) -> LargestTerms:
     them may dominate it: x and y are `one` and `other`, (rows,) each, of the units of rows."""
     pairs = ((one, other), (other, one))
     rows = [
-        _terms(units, (known - centre) * secret)
-        for known, secret in pairs
-        for centre in _centres(known)
+        _terms(units, (weights - centre) * secret)
+        for weights, secret in pairs
+        for centre in _centres(weights)
     ]
     return LargestTerms(*(np.array(part) for part in zip(*rows, strict=True)))
 

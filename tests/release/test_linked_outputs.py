@@ -70,7 +70,12 @@ def test_a_policy_that_denies_withholds_all_cells_with_the_one_at_fault(linked):
 def test_outputs_of_other_scopes_are_not_compared(linked):
     linked(counted(PEOPLE, "size"))
     other = LinkedScope("urn:people", "digest", 60, ("project:1",))
-    assert linked(counted(PEOPLE.iloc[1:], "size"), scope=other).released.all()
+    assert linked(counted(PEOPLE.iloc[1:50], "size"), scope=other).released.all()
+    assert not linked(counted(PEOPLE.iloc[1:50], "size")).released.all()
+
+
+def test_all_but_one_person_are_not_counted_in_any_scope(linked):
+    assert not linked(counted(PEOPLE.iloc[1:], "size")).released.all()
 
 
 def test_what_the_rules_withhold_altogether_is_not_recorded(linked):

@@ -84,8 +84,8 @@ class AnswerContent:
         beside = answer.contributions, answer.empty_parts
         content = cls(populations.units, populations.blocks, prints, *about, *beside)
         is_accepted = bool(answer.accepted)
-        last = {"contributing": answer.contributing, "known": answer.known}
-        return replace(content, is_accepted=is_accepted, **last)
+        content = replace(content, is_accepted=is_accepted, known=answer.known)
+        return replace(content, contributing=answer.contributing)
 
     def block_keys(self) -> list[bytes]:
         """Return the fingerprints of each block's populations, by which it is known again."""

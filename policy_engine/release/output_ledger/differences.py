@@ -352,16 +352,16 @@ def _pair_faults(
     trial: Trial, places: dict[int, list[int]], number: int, near: int
 ) -> Iterator[Fault]:
     """Yield the fresh cells of a population that can be compared with those of a near one."""
-    known = _known_systems(trial.before, number) if number in places else frozenset()
+    systems = _known_systems(trial.before, number) if number in places else frozenset()
     earlier = [one for one, own in trial.before.released.items() if near in own]
     for place in places.get(number, ()):
         measure = trial.cells[place].measure
         figures = partial(difference_figures, trial, place, near)
-        if any(_tells_more(measure, other, known) for other in earlier):
+        if any(_tells_more(measure, other, systems) for other in earlier):
             yield Fault(NEAR_EARLIER, (place,), figures)
         else:
             own = [trial.cells[one].measure for one in places.get(near, ()) if number > near]
-            if any(_tells_more(measure, other, known) for other in own):
+            if any(_tells_more(measure, other, systems) for other in own):
                 yield Fault(NEAR_OWN, (place,), figures)
 
 
@@ -371,14 +371,14 @@ def _known_systems(before: Knowledge, number: int) -> frozenset[str]:
     return frozenset(system for one in measures for system in systems_of(one))
 
 
-def _tells_more(measure: str, other: str, known: frozenset[str]) -> bool:
+def _tells_more(measure: str, other: str, earlier: frozenset[str]) -> bool:
     """Return whether a value of a measure can be subtracted from one of another, and tells then
-    what it did not in the systems that it is `known` in: how many a mean is of may be known."""
+    what it did not in the `earlier` systems that it was known in: of how many a mean is may be."""
     if not are_compatible(measure, other):
         return False
     systems, others = {*systems_of(measure)}, {*systems_of(other)}
     common = systems & others if systems and others else systems | others
-    return not common or not common <= known
+    return not common or not common <= earlier
 
 
 def _near_atoms(
