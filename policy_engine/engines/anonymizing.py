@@ -22,6 +22,7 @@ from policy_engine.kernels.diversity import histogram
 from policy_engine.kernels.grouping import classes_of, distinct, first_rows, sorted_order
 from policy_engine.kernels.layout import SensitiveRows
 from policy_engine.kernels.mondrian import Partition, never
+from policy_engine.plan.joint import EARLIER
 from policy_engine.plan.steps import Anonymize, CellStyle
 
 _MOST_NODES = 20_000_000
@@ -243,6 +244,9 @@ def _mondrian(
     constraint = constraint._replace(size=care.least(step.k, rows))
     is_polished = step.recoding.polish and care is CareLevel.AS_PLANNED
     order = prepared.content_order() if cutting.is_relaxed or is_polished else None
+    edges = None
+    if EARLIER in prepared.sensitive:
+        order, edges = _strata(prepared, step, order)
     axes = axes if order is None else [_reorder_axis(axis, order) for axis in axes]
     people = people if order is None else _reorder_people(people, order)
     if mondrian.needs_compiling():
@@ -255,6 +259,7 @@ def _mondrian(
         cutting,
         lambda rows_done: progress("partitioning", rows_done, rows),
         is_over=is_over,
+        edges=edges,
     )
     stage: Stage = "partitioning"
     if is_polished and not classes.open:
@@ -268,6 +273,28 @@ def _mondrian(
     if order is not None:
         classes = replace(classes, order=order[classes.order])
     return classes, stage
+
+
+def _strata(
+    prepared: PreparedTable, step: Anonymize, order: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows by the intersections of earlier classes, in an order within each, and where
+    each intersection begins.
+
+    A class that keeps every bound within each intersection can be cut into those, which all keep
+    it, and lose no more: so each is cut by itself. Raises DataError (R003) where one breaks a bound
+    as a whole.
+    """
+    cells = prepared.sensitive[EARLIER].codes.astype(np.int64)
+    _, cells = np.unique(cells, return_inverse=True)
+    count = int(cells.max(initial=-1)) + 1
+    if _violating(prepared, step, cells, count).any():
+        message = "Persons of an intersection of earlier classes cannot keep every bound."
+        raise DataError.of("R003", message)
+    rows = np.arange(prepared.rows) if order is None else order
+    rows = rows[np.argsort(cells[rows], kind="stable")]
+    sizes = np.bincount(cells, minlength=count)
+    return rows, np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _sort_by_number(classes: Partition) -> Partition:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,12 @@ def partition(
     on_settled: Callable[[int], object] = int,
     workers: int = 0,
     is_over: Callable[[], bool] = never,
+    edges: NDArray[np.int64] | None = None,
 ) -> Partition:
     """Cut the rows into classes that each satisfy the constraint, as small as cuts allow.
+
+    With `edges`, (strata + 1,), each stratum, the rows from one to the next, is cut by itself, and
+    each has to satisfy the constraint.
 
     A relaxed partition takes equal rows in the order given: callers give them in an order that
     follows from their content. `on_settled` is called now and then with the number of rows in
@@ -67,7 +72,7 @@ def partition(
     """
     table = prepare(axes, people, constraint, cutting)
     cutter = Cutter(_cut_nodes, lambda rows: scratch(table, rows))
-    return cut_table(table, cutter, on_settled, workers, is_over)
+    return cut_table(table, cutter, on_settled, workers, is_over, edges)
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ def cut_table(
     on_settled: Callable[[int], object] = int,
     workers: int = 0,
     is_over: Callable[[], bool] = never,
+    edges: NDArray[np.int64] | None = None,
 ) -> Partition:
     """Cut the rows of a table into classes, as `partition` does, by any kernel.
 
@@ -93,7 +99,8 @@ def cut_table(
     # Threads, not processes: compiled kernels release the interpreter's lock, and the rows stay
     # where they are. Every thread works on rows of its own, so the cuts do not depend on them.
     rows, workers = len(table.rows), workers or os.cpu_count() or 1
-    is_shared = rows > _WORTH_SHARING
+    is_shared = rows > _WORTH_SHARING and edges is None
+    ends = [0, rows] if edges is None else edges.tolist()
     # Several parts for each worker: some take much longer than others, and all should end together.
     floor = rows // (8 * max(workers, 2)) if is_shared else 0
     settled = 0
@@ -104,13 +111,13 @@ def cut_table(
         on_settled(settled)
 
     watch = _Watch(is_over, settle)
-    parts = _cut(table, cutter, (0, rows), floor, watch)
+    parts = _cut(table, cutter, [*pairwise(ends)], floor, watch)
     if is_shared:
         is_open = parts[:, OPEN] == 1
         cut, silent = [parts[~is_open]], _Watch(is_over)
         with ThreadPoolExecutor(workers) as pool:
-            edges = parts[is_open, :OPEN].tolist()
-            for leaves in pool.map(lambda edge: _cut(table, cutter, edge, 0, silent), edges):
+            open_ends = parts[is_open, :OPEN].tolist()
+            for leaves in pool.map(lambda edge: _cut(table, cutter, [edge], 0, silent), open_ends):
                 cut.append(leaves)
                 settle(int((leaves[:, END] - leaves[:, START]).sum()))
         parts = _ascending(cut)
@@ -134,20 +141,25 @@ class _Watch:
 
 
 def _cut(
-    table: CodedTable, cutter: Cutter, whole: Sequence[int], floor: int, watch: _Watch
+    table: CodedTable,
+    cutter: Cutter,
+    whole: Sequence[Sequence[int]],
+    floor: int,
+    watch: _Watch,
 ) -> NDArray[np.int64]:
-    """Cut the node of some rows, from the first to that behind the last, until no part has more
-    than `floor` rows and a valid cut.
+    """Cut nodes of some rows, from the first to that behind the last, until no part has more than
+    `floor` rows and a valid cut.
 
     Return the parts, (parts, 3), ascending: where each starts and ends, and whether it is OPEN:
     not yet searched for a cut.
     """
     # The tally and the scratch memory are this call's own: other threads cut the same table.
     table = table._replace(tally=fresh(table.tally))
-    start, end = whole
-    work, open_, settled = cutter.memory(end - start), [(start, end)], [_NOTHING]
+    open_, settled = [(start, end) for start, end in whole], [_NOTHING]
+    most = max(end - start for start, end in open_)
+    work = cutter.memory(most)
     cut_nodes = cutter.kernel
-    for least in _floors(end - start, floor, is_limited=watch.is_over is not never):
+    for least in _floors(most, floor, is_limited=watch.is_over is not never):
         small = [node for node in open_ if node[END] - node[START] <= least]
         unfinished = [np.array([[*node, 1] for node in small], dtype=np.int64).reshape(-1, 3)]
         for node in open_:

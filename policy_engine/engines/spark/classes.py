@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.types import (
     DecimalType,
     IntegerType,
@@ -49,7 +50,7 @@ from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.descent import descend
 from policy_engine.kernels.layout import Cutting
 from policy_engine.kernels.mondrian import Partition, partition
-from policy_engine.plan.joint import is_joint
+from policy_engine.plan.joint import EARLIER, is_joint
 
 Ints = NDArray[np.int64]
 
@@ -87,7 +88,13 @@ class ClassFormation:
         return self.frame_of_tasks(self.moved(coded, nodes, tasks), coded)
 
     def moved(self, coded: DataFrame, nodes: RowNodes, tasks: int) -> DataFrame:
-        """Return coded rows moved to `tasks` tasks of about equal size, with their `node`."""
+        """Return coded rows moved to `tasks` tasks of about equal size, with their `node`; those of
+        an intersection of earlier classes are a node, where there are any."""
+        if EARLIER in self.coding.sensitive:
+            place = [*self.coding.sensitive].index(EARLIER)
+            node = F.col(f"sensitive{place}").cast("long")
+            placed = coded.withColumn("node", node).withColumn("task", F.pmod(node, F.lit(tasks)))
+            return placed.repartitionById(tasks, F.col("task").cast("int")).drop("task")
         placing = _placement_task(self.coding.codes, nodes, assign_tasks(nodes, tasks))
         placed_frame = coded.mapInArrow(placing, StructType([*coded.schema.fields, *_PLACE]))
         return placed_frame.repartitionById(tasks, "task").drop("task")

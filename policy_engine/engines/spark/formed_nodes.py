@@ -13,7 +13,7 @@ from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.nodes import RowNodes, first_cuts, make_ask
 from policy_engine.kernels.coarse import coarsen
 from policy_engine.kernels.layout import prepare
-from policy_engine.plan.joint import planned_step
+from policy_engine.plan.joint import EARLIER, planned_step
 from policy_engine.plan.steps import Anonymize, Publish
 
 
@@ -45,6 +45,10 @@ def _form_nodes(
     cutting, constraint = care.cutting(step), table.constraint(overview.ancestries)
     constraint = constraint._replace(size=care.least(step.k, table.rows))
     axes, overall = table.axes(), tuple(h.overall for h in overview.histograms.values())
+    if EARLIER in table.sensitive:
+        whole = RowNodes(rows={0: table.rows})
+        formation = table.formation(output, overview, care)
+        return FormedNodes(table, whole, formation, table.tasks, ())
     people, parts = table.no_rows(overall), table.parts(axes)
     axes_from_afar = [
         coarsen(axis, parts[dim]) if dim in parts else axis for dim, axis in enumerate(axes)
