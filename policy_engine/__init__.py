@@ -6,6 +6,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from policy_engine.api.applying import apply_all, apply_policy
+    from policy_engine.api.audit_trails import pack_audit_trail, verify_audit_trail
     from policy_engine.api.auditing import audit_membership, audit_predictions_file, audit_tradeoff
     from policy_engine.api.auditing_generators import audit_generative
     from policy_engine.api.auditing_secrets import audit_attribute
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from policy_engine.api.signing import sign_policy_files
     from policy_engine.api.suggesting import suggest_hierarchy
     from policy_engine.api.verified_release import VerifiedRelease
+    from policy_engine.api.withdrawing import withdraw_release
     from policy_engine.audits.membership.fitted.target import FittedModel
     from policy_engine.audits.membership.learners.keras_function import KerasLearner
     from policy_engine.audits.membership.one_run import audit_in_one_run
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from policy_engine.certificate.verifying import verify_certificate
     from policy_engine.data.csv_format import CsvFormat, csv_files_as
     from policy_engine.decision import Decider, Decision, Request, World, read_request, read_world
+    from policy_engine.decision.audit_trail import TrailReport
     from policy_engine.decision.bundle import Bundle
     from policy_engine.decision.compliance import compliance_report
     from policy_engine.decision.log import DecisionLog, verify_log
@@ -68,6 +71,7 @@ _HOMES = {
     name: home
     for home, names in {
         "api.applying": ("apply_all", "apply_policy"),
+        "api.audit_trails": ("pack_audit_trail", "verify_audit_trail"),
         "api.auditing": ("audit_membership", "audit_predictions_file", "audit_tradeoff"),
         "api.auditing_generators": ("audit_generative",),
         "api.auditing_secrets": ("audit_attribute",),
@@ -102,6 +106,7 @@ _HOMES = {
         ),
         "api.reviewing_answers": ("accept_answer", "give_answer", "submit_answer"),
         "api.verified_release": ("VerifiedRelease",),
+        "api.withdrawing": ("withdraw_release",),
         "api.short_policies": ("override_policy", "short_policy"),
         "api.signing": ("sign_policy_files",),
         "api.suggesting": ("suggest_hierarchy",),
@@ -115,6 +120,7 @@ _HOMES = {
         "certificate.verifying": ("verify_certificate",),
         "data.csv_format": ("CsvFormat", "csv_files_as"),
         "decision": ("Decider", "Decision", "Request", "World", "read_request", "read_world"),
+        "decision.audit_trail": ("TrailReport",),
         "decision.bundle": ("Bundle",),
         "decision.compliance": ("compliance_report",),
         "decision.log": ("DecisionLog", "verify_log"),
@@ -147,6 +153,7 @@ __all__ = [
     "QueryStop",
     "Request",
     "SparkEngine",
+    "TrailReport",
     "VerifiedRelease",
     "World",
     "accept_answer",
@@ -191,6 +198,7 @@ __all__ = [
     "open_catalog",
     "output_session",
     "override_policy",
+    "pack_audit_trail",
     "plan_all",
     "plan_policy",
     "policy_schema",
@@ -204,8 +212,10 @@ __all__ = [
     "sign_policy_files",
     "submit_answer",
     "suggest_hierarchy",
+    "verify_audit_trail",
     "verify_certificate",
     "verify_log",
+    "withdraw_release",
 ]
 
 

@@ -126,6 +126,9 @@ EXAMPLES = {
     "bundle": CommandExample(
         "policy-engine bundle customer/customer.jsonld --certificate release --output market.bundle"
     ),
+    "audit-trail": CommandExample(
+        "policy-engine audit-trail visits.trail --policy study.yaml --log decisions.sqlite"
+    ),
     "query": CommandExample(
         "policy-engine query 'SELECT StoreCategory, COUNT(*) AS n FROM anonCustomer GROUP BY 1' "
         "--policy customer/customer.jsonld --certificate release "

@@ -49,8 +49,9 @@ def apply_policy(
     attempt, released or not, in the folder `attempts` (see `Ledger`), and judged with those before
     it; a model that was refused is not made again from the same seed, unless a `report` asks for
     all results. With `sign`, the file of a private key (or `env:NAME`, `fd:NUMBER`, `pkcs11:...`),
-    the certificate is a Verifiable Credential of its holder. A scikit-learn model is written by
-    skops or, with `allow_pickle`, by joblib, whose files run code when they are loaded.
+    the certificate is a Verifiable Credential of its holder; with a `status_list`, `FILE` or
+    `IRI=FILE`, it has an entry there by which it can be withdrawn. A scikit-learn model is written
+    by skops or, with `allow_pickle`, by joblib, whose files run code when they are loaded.
 
     If `owners` are given (see `load_owners`), the policy's assigner must own what it transforms. If
     the input is a release itself, its certificate is the one beside it, or among `certificates`:

@@ -8,7 +8,7 @@ from typing import Any
 from policy_engine.api.deciding import ProofSource, decider, read_proofs
 from policy_engine.certificate.attestation import ATTESTATION, Attestation
 from policy_engine.data.atomic_file import write_file
-from policy_engine.decision.bundle import Bundle, Kind
+from policy_engine.decision.bundle import Bundle
 from policy_engine.decision.opened_bundle import opened
 from policy_engine.decision.package import Member
 from policy_engine.errors import DataError
@@ -23,7 +23,7 @@ from policy_engine.policy.collecting.registry import (
 from policy_engine.policy.signing import signature_path
 from policy_engine.release.staging import CERTIFICATE
 
-_FOLDERS: Mapping[Kind, str] = {
+_FOLDERS: Mapping[str, str] = {
     "policy": "policies",
     "parent": "parents",
     "vocabulary": "vocabularies",
@@ -56,7 +56,7 @@ def bundle_policies(
     of it is read once: raises as `decider` does for what cannot be, and DataError (C018) for a
     registry whose files lie outside of its folder.
     """
-    packing = _Packing()
+    packing = Packing()
     for kind, sources in (
         ("policy", policies),
         ("parent", parents),
@@ -65,10 +65,10 @@ def bundle_policies(
         ("owners", () if owners is None else (owners,)),
     ):
         for source in sources:
-            packing.add(kind, Path(source))  # type: ignore[arg-type]
+            packing.add(kind, Path(source))
     for kind, named in (("context", contexts), ("taxonomy", taxonomies)):
         for name, source in (named or {}).items():
-            packing.add(kind, Path(source), name)  # type: ignore[arg-type]
+            packing.add(kind, Path(source), name)
     for number, proof in enumerate(read_proofs(certificates), start=1):
         packing.add_proof(number, proof)
     bundle = Bundle(tuple(packing.members), packing.files)
@@ -107,13 +107,13 @@ def _subject(proof: Any) -> tuple[str, str]:
 
 
 @dataclass
-class _Packing:
+class Packing:
     """Files as they are added, each under a path of its own."""
 
     members: list[Member] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
 
-    def add(self, kind: Kind, source: Path, name: str = "") -> None:
+    def add(self, kind: str, source: Path, name: str = "") -> None:
         """Add a file, or the folder or registry of policies that a path names."""
         place = self._free_place(f"{_FOLDERS[kind]}/{source.resolve().name or 'standard-input'}")
         if is_folder(source):
@@ -140,7 +140,7 @@ class _Packing:
     def add_proof(self, number: int, proof: Any) -> None:
         """Add a certificate or an attestation."""
         is_attestation = isinstance(proof, Attestation)
-        kind: Kind = "attestation" if is_attestation else "certificate"
+        kind = "attestation" if is_attestation else "certificate"
         place = f"certificates/{number}/{f'output{ATTESTATION}' if is_attestation else CERTIFICATE}"
         self.files[place] = proof.to_jsonld().encode()
         self.members.append(Member(kind, place))

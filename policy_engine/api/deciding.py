@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from policy_engine.api.output_ledgers import open_output_ledger
@@ -17,11 +18,19 @@ from policy_engine.certificate.beside import (
     single_output,
 )
 from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.sources import Proof
 from policy_engine.certificate.vouching import vouch
+from policy_engine.certificate.withdrawals import (
+    Withdrawals,
+    read_withdrawals,
+    statements_beside,
+)
 from policy_engine.data.atomic_file import write_file
 from policy_engine.data.catalog import Catalog, make_catalog, parse_location
 from policy_engine.data.keys import Key, read_chain_key
-from policy_engine.data.storage import read_errors
+from policy_engine.data.places.spelling import is_database, scheme
+from policy_engine.data.places.web_files import fetch_web_file
+from policy_engine.data.storage import Location, read_errors
 from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
 from policy_engine.decision.requests import check_name
@@ -48,6 +57,8 @@ ProofSource = str | Path | Certificate | Attestation
 """A certificate or attestation of an output, or its file."""
 TrustSource = str | Path | Trust
 """Whose signatures count for what, or the file that says so."""
+StatusSource = str | Path
+"""The file or the https URL of a status list, or of a statement that an output was withdrawn."""
 
 if TYPE_CHECKING:
     from policy_engine.api.asking import Asker
@@ -73,6 +84,7 @@ def decide_request(
     ledger: "str | Path | BudgetLedger | None" = None,
     ledger_key: Key = None,
     trust: TrustSource | None = None,
+    status: Sequence[StatusSource] = (),
     **reading: Unpack[ReadingOptions],
 ) -> Decision:
     """Decide a request under policies and certificates, each given as a value or a file.
@@ -87,8 +99,10 @@ def decide_request(
     A budget `ledger`, its file chained with `ledger_key`, says what releases under differential
     privacy have spent. Under a trust file (`trust`), what it does not cover counts for nothing:
     policies and certificates that are unsigned, or signed by keys that may not, and certificates
-    without their output beside them; the decision denies, with the reason. For many requests, make
-    a `Decider` once, and use it with `DecisionLog.decide`.
+    without their output beside them; the decision denies, with the reason. Outputs that a `status`
+    (status lists, and statements of `withdraw_release`), or a statement beside the certificate,
+    says were withdrawn are permitted to nobody. For many requests, make a `Decider` once, and use
+    it with `DecisionLog.decide`.
     """
     time = world.time if world else None
     in_force = _policies_in_force(policies, Reading(**reading), time)
@@ -98,7 +112,7 @@ def decide_request(
         hierarchies = [hierarchy or Hierarchy(), (world or World()).memberships]
         names = (*request.targets, *asset_owners.columns)
         hierarchy = respell_hierarchies(catalog, in_force, hierarchies, names)
-    proofs = vouched_proofs(in_force, certificates, trust, time)
+    proofs = vouched_proofs(in_force, certificates, trust, time, status)
     assets = [one.iri for one in catalog.datasets]
     budgets = None if ledger is None else open_ledger(ledger, ledger_key)
     compiled = Decider(in_force, proofs, hierarchy, asset_owners, assets, budgets)
@@ -130,13 +144,14 @@ def decider(
     ledger_key: Key = None,
     time: datetime | None = None,
     trust: TrustSource | None = None,
+    status: Sequence[StatusSource] = (),
     **reading: Unpack[ReadingOptions],
 ) -> Decider:
     """Return a Decider for policies and certificates, given as values or files, or as a bundle.
 
-    `owners`, `ledger`, `ledger_key` and `trust` are as for `decide_request`; the policies are those
-    in force at a `time`, by default now. What is given beside a bundle (`load_bundle`) is added to
-    what it holds. Raises RequestError (D003) for owners beside a bundle that has its own.
+    `owners`, `ledger`, `ledger_key`, `trust` and `status` are as for `decide_request`; the policies
+    are those in force at a `time`, by default now. What is given beside a bundle (`load_bundle`) is
+    added to what it holds. Raises RequestError (D003) for owners beside a bundle that has its own.
     """
     # Imported here since few callers have one.
     from policy_engine.decision.bundle import Bundle  # noqa: PLC0415
@@ -145,9 +160,9 @@ def decider(
     budgets = None if ledger is None else open_ledger(ledger, ledger_key)
     if isinstance(policies, Bundle):
         with with_bundle(policies, (), certificates, hierarchy, owners, options) as sources:
-            return _compiled(sources, time, budgets, trust)
+            return _compiled(sources, time, budgets, trust, status)
     own_sources = Sources(policies, certificates, hierarchy, owners, options)
-    return _compiled(own_sources, time, budgets, trust)
+    return _compiled(own_sources, time, budgets, trust, status)
 
 
 class Sources(NamedTuple):
@@ -199,10 +214,11 @@ def _compiled(
     time: datetime | None,
     ledger: "BudgetLedger | None",
     trust: TrustSource | None,
+    status: Sequence[StatusSource],
 ) -> Decider:
     in_force = _policies_in_force(sources.policies, sources.reading, time)
     owners = load_owners(sources.owners, in_force, sources.reading.contexts)
-    proofs = vouched_proofs(in_force, sources.proofs, trust, time)
+    proofs = vouched_proofs(in_force, sources.proofs, trust, time, status)
     return Decider(in_force, proofs, sources.hierarchy, owners, ledger=ledger)
 
 
@@ -235,6 +251,7 @@ def query_data(
     telling: Telling = unchanged,
     compiled: Decider | None = None,
     trust: TrustSource | None = None,
+    status: Sequence[StatusSource] = (),
     **reading: Unpack[ReadingOptions],
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
@@ -247,7 +264,7 @@ def query_data(
     denied, the result says which columns under which rule, and which smaller query would be
     permitted. The order of rows reveals nothing about how they are stored. Without `run`, the query
     is only rewritten. With a `log`, it says how often rules were exercised, and the decision is
-    added to it before anything is read. `owners` and `trust` are as for `decide_request`.
+    added to it before anything is read. `owners`, `trust` and `status` are as for `decide_request`.
 
     With an `epsilon`, and a `delta`, exact decimals or their texts, the query is one of statistics
     that a permission releases under differential privacy: it is answered with noise, and charged to
@@ -277,7 +294,7 @@ def query_data(
     time = world.time if world else None
     in_force = _policies_in_force(policies, Reading(**reading), time)
     located = _located(data, in_force)
-    proofs = vouched_proofs(in_force, certificates, trust, time)
+    proofs = vouched_proofs(in_force, certificates, trust, time, status)
     decision_log = None if log is None else open_log(log, log_key)
     asset_owners = load_owners(owners, in_force, reading.get("contexts"))
 
@@ -508,19 +525,48 @@ def vouched_proofs(
     sources: Sequence[ProofSource],
     trust: TrustSource | None,
     time: datetime | None = None,
+    status: Sequence[StatusSource] = (),
 ) -> Sequence[Certificate | Attestation]:
-    """Return certificates and attestations; under a `trust`, those that it covers.
+    """Return certificates and attestations that were not withdrawn; under a `trust`, those that it
+    covers.
 
-    Raises TrustError (Y008) for a trust file that cannot be understood, and as reading them does
-    without one. Under one, a certificate that cannot be read counts for nothing.
+    What was withdrawn is said by the `status` and by statements beside certificates. Raises
+    TrustError (Y008) for a trust file that cannot be understood, SignatureError (Y005 to Y007,
+    Y014) for a status that does not count, and as reading proofs does without a trust. Under one, a
+    certificate that cannot be read counts for nothing.
     """
-    if trust is None:
-        return read_proofs(sources)
     places = [
         one if isinstance(one, Certificate | Attestation) else parse_location(one)
         for one in sources
     ]
-    return vouch(policies, places, load_trust(trust), load_proofs, now=time)
+    withdrawals = read_status(status, places)
+    trusted = None if trust is None else load_trust(trust)
+    if trusted is None and withdrawals == Withdrawals():
+        return read_proofs(sources)
+    return vouch(policies, places, trusted, load_proofs, withdrawals=withdrawals, now=time)
+
+
+def read_status(
+    sources: Sequence[StatusSource], places: Sequence[Proof | Location] = ()
+) -> Withdrawals:
+    """Return what status lists and statements say was withdrawn, those beside certificates at some
+    places among them. Raises as `vouched_proofs` does for a status, DataError where it cannot be
+    read or fetched."""
+    texts = [(str(one), read_named(one)) for one in sources]
+    for place in places:
+        if not isinstance(place, Certificate | Attestation) and not is_database(place):
+            texts += statements_beside(place)
+    return read_withdrawals(dict(texts).items())
+
+
+def read_named(source: StatusSource) -> bytes:
+    """Return a file, or what an https URL gives that an operator named."""
+    if scheme(str(source)) != "https":
+        return read_file(Path(source))
+    with TemporaryDirectory(prefix="policy-engine-") as folder:
+        file = Path(folder) / "fetched"
+        fetch_web_file(str(source), file)
+        return file.read_bytes()
 
 
 def open_log(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":

@@ -69,6 +69,7 @@ class ApplyOptions(InputOptions, total=False):
     allow_pickle: bool
     time_limit: float | None
     sign: KeySource | None
+    status_list: str | Path | None
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from policy_engine.api.verified_release import (
     publish,
     record_file,
 )
+from policy_engine.api.withdrawing import check_status_list
 from policy_engine.certificate.certifying import certify, check_bounds
 from policy_engine.certificate.publication import (
     check_model_folder,
@@ -76,6 +77,7 @@ class ReleaseOptions:
     time_limit: float | None = None
     cells: CellStyle = "text"
     sign: KeySource | None = None
+    status_list: str | Path | None = None
 
     def for_plan(self, plan: Plan, file: Location | None) -> "ReleaseOptions":
         """Return the options for one of several outputs: what is kept about it has its name.
@@ -197,6 +199,8 @@ def apply_plans(
             if output is None
             else plan_destinations([one.plan for one in plans], output)
         )
+        if options.status_list is not None:
+            check_status_list(options.status_list, files, is_signed=signer is not None)
         hows = [options]
         if len(plans) > 1:
             hows = [options.for_plan(one.plan, f) for one, f in zip(plans, files, strict=True)]
@@ -321,7 +325,7 @@ def _release_files(
                     job.bound_plan.composing, job.engine, written, staged_name(staged)
                 )
                 one = prove(release, written, job.engine, record_output, file, pending, announce)
-                one = one.signed(*job.signing)
+                one = one.signed(*job.signing, job.options.status_list)
                 announced.is_of(one)
                 proved.append(one)
             _list_uncovered(jobs)
@@ -342,7 +346,7 @@ def _release_in_memory(jobs: Sequence[_OutputJob]) -> Sequence[ProvenRelease]:
             check_bounds(certified if announce is None else certified.awaiting_composition())
             certified = certified if announce is None else announce(certified)
             one = ProvenRelease(release, written, job.engine, certified, record_output, None)
-            proved.append(one.signed(*job.signing))
+            proved.append(one.signed(*job.signing, job.options.status_list))
         _list_uncovered(jobs)
         with keep_records(proved, lambda _: False):
             return proved

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.arguments import check_arguments
+from policy_engine.api.withdrawing import allot_status
 from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
 from policy_engine.certificate.page import certificate_html
@@ -181,15 +182,20 @@ class ProvenRelease:
     file: Location | None
 
     def signed(
-        self, signer: Signer | None, evidence: Sequence[Mapping[str, str]] = ()
+        self,
+        signer: Signer | None,
+        evidence: Sequence[Mapping[str, str]] = (),
+        status_list: str | Path | None = None,
     ) -> "ProvenRelease":
-        """Return the release with its certificate signed, if anybody signs, who relied on evidence.
+        """Return the release with its certificate signed, if anybody signs, who relied on evidence,
+        and with an entry in a status list, if there is one.
 
-        Raises TrustError (Y004) for a certificate that cannot be signed.
+        Raises TrustError (Y004) for a certificate that cannot be signed, and as `allot_status`.
         """
         if signer is None:
             return self
-        certificate = self.certified.certificate.signed(signer, evidence=evidence)
+        status = None if status_list is None else allot_status(status_list, signer, 1)[0]
+        certificate = self.certified.certificate.signed(signer, evidence=evidence, status=status)
         return replace(self, certified=replace(self.certified, certificate=certificate))
 
     def to_verified(self) -> VerifiedRelease:

@@ -1,6 +1,7 @@
 """Proofs of outputs under a trust file: which ones count, and why others do not."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.beside import certificate_names, stored_output
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.sources import Proof, proof_asset
+from policy_engine.certificate.withdrawals import Withdrawals, withdrawal_problem
 from policy_engine.data import storage
 from policy_engine.data.places.spelling import is_database
 from policy_engine.data.storage import Location, read_errors
@@ -19,10 +21,14 @@ from policy_engine.trust.credentials import check_time
 from policy_engine.trust.trust_file import Trust
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_NO_WITHDRAWALS = Withdrawals()
 
 
 class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
-    """The proofs that a trust file covers, with what it refuses.
+    """The proofs that a trust file covers, with what it refuses, or what was withdrawn.
+
+    Without a `trust` all proofs are taken for what they say, but for those that were `withdrawn`,
+    which are kept with the time since when they are.
 
     `denial` says why nothing is permitted: policies that nobody vouches for, whose prohibitions
     could be missing as well as their permissions be made up. `refusals` say, by asset, why a proof
@@ -30,8 +36,10 @@ class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
     what the trust does not show: outputs that nobody saw.
     """
 
-    trust: Trust
+    trust: Trust | None
     time: datetime
+    withdrawals: Withdrawals
+    withdrawn: tuple[tuple[Proof, datetime], ...]
     denial: str
     refusals: Mapping[str, str]
     notes: tuple[str, ...]
@@ -39,33 +47,77 @@ class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
     def __new__(
         cls,
         proofs: Iterable[Proof],
-        trust: Trust,
+        trust: Trust | None,
         time: datetime,
         denial: str = "",
         refusals: Mapping[str, str] = _NOTHING,
         notes: Iterable[str] = (),
+        *,
+        withdrawals: Withdrawals = _NO_WITHDRAWALS,
+        withdrawn: Iterable[tuple[Proof, datetime]] = (),
     ) -> "Vouched":
         """Return the proofs with everything that is said of the others."""
         instance = super().__new__(cls, proofs)
         instance.trust, instance.time, instance.denial = trust, time, denial
         instance.refusals, instance.notes = dict(refusals), tuple(notes)
+        instance.withdrawals, instance.withdrawn = withdrawals, tuple(withdrawn)
         return instance
 
     def refusal(self, asset: str) -> str:
         """Return why the proof of an asset does not count, empty where none was refused."""
         return self.refusals.get(asset) or self.refusals.get("", "")
 
+    def withdrawn_since(self, asset: str) -> datetime | None:
+        """Return since when the last release of an asset is withdrawn, None where none is."""
+        times = [since for proof, since in self.withdrawn if proof_asset(proof) == asset]
+        return max(times, default=None)
+
     def joined(self, certificates: Iterable[Certificate]) -> "Vouched":
-        """Return the proofs with certificates beside data, those that the trust covers."""
-        refusals, more = dict(self.refusals), []
-        for one in certificates:
-            problem = proof_refusal(one, self.trust, self.time)
-            if problem is None:
-                more.append(one)
-            else:
-                refusals.setdefault(proof_asset(one), _said(problem))
+        """Return the proofs with certificates beside data, those that count."""
+        judging = _Judging(self.trust, self.withdrawals, self.time)
+        judging.refusals.update(self.refusals)
+        judging.withdrawn += self.withdrawn
+        more = [one for one in certificates if judging.counts(one)]
         proofs = (*self, *(one for one in more if one not in self))
-        return Vouched(proofs, self.trust, self.time, self.denial, refusals, self.notes)
+        return judging.vouched(proofs, self.denial, self.notes)
+
+
+@dataclass
+class _Judging:
+    """Which proofs count, and why others do not, as they are judged one after another."""
+
+    trust: Trust | None
+    withdrawals: Withdrawals
+    now: datetime
+    refusals: dict[str, str] = field(default_factory=dict)
+    withdrawn: list[tuple[Proof, datetime]] = field(default_factory=list)
+
+    def counts(self, proof: Proof, *, is_seen: bool | None = True) -> bool:
+        """Tell whether a proof counts, and keep why if it does not."""
+        problem = self._problem(proof, is_seen=is_seen)
+        if problem is not None:
+            self.refusals.setdefault(proof_asset(proof), _said(problem))
+        return problem is None
+
+    def _problem(self, proof: Proof, *, is_seen: bool | None) -> Problem | None:
+        # A withdrawal is looked for first: whatever else is wrong, it stays withdrawn.
+        try:
+            since = self.withdrawals.withdrawn(proof, self.trust, self.now)
+        except SignatureError as error:
+            return error.problems[0]
+        if since is not None:
+            self.withdrawn.append((proof, since))
+            return withdrawal_problem(proof, since)
+        if self.trust is None:
+            return None
+        return proof_refusal(proof, self.trust, self.now) or _unseen(proof, is_seen)
+
+    def vouched(
+        self, proofs: Iterable[Proof], denial: str = "", notes: Iterable[str] = ()
+    ) -> Vouched:
+        """Return the proofs that count, with everything that is known of the others."""
+        about = {"withdrawals": self.withdrawals, "withdrawn": self.withdrawn}
+        return Vouched(proofs, self.trust, self.now, denial, self.refusals, notes, **about)
 
 
 class Given(NamedTuple):
@@ -79,36 +131,38 @@ class Given(NamedTuple):
 def vouch(
     policies: Iterable[Policy],
     sources: Sequence[Proof | Location],
-    trust: Trust,
+    trust: Trust | None,
     load: Callable[[Location], Iterable[Proof]],
     *,
     signatures: Sequence[PolicySignature] = (),
+    withdrawals: Withdrawals = _NO_WITHDRAWALS,
     now: datetime | None = None,
 ) -> Vouched:
-    """Return the proofs that count under a trust, of policies that all have to be signed.
+    """Return the proofs that count under a trust, of policies that all have to be signed, and that
+    were not withdrawn.
 
     `sources` are proofs, or places that `load` reads them from. Where a place has a certificate and
-    not the output that it names, it does not count: nobody knows what it is about.
+    not the output that it names, it does not count: nobody knows what it is about. Without a trust,
+    all count that were not withdrawn; then CertificateError is raised for what cannot be read.
     """
-    moment = now or datetime.now(UTC)
-    proofs, refusals, notes = list[Proof](), dict[str, str](), list[str]()
+    judging = _Judging(trust, withdrawals, now or datetime.now(UTC))
+    proofs, notes = list[Proof](), list[str]()
     for source in sources:
         try:
             given = [*_given(source, load)]
         except CertificateError as error:
+            if trust is None:
+                raise
             problem = error.problems[0]
-            refusals.setdefault("", f"{source} does not count: {_said(problem)}")
+            judging.refusals.setdefault("", f"{source} does not count: {_said(problem)}")
             continue
         for proof, is_seen in given:
-            problem_found = proof_refusal(proof, trust, moment) or _unseen(proof, is_seen)
-            if problem_found is not None:
-                refusals.setdefault(proof_asset(proof), _said(problem_found))
-                continue
-            proofs.append(proof)
-            if is_seen is None:
-                notes.append(f"{proof_asset(proof)} was not seen: only its certificate was.")
-    denial = " ".join(map(_said, untrusted(policies, trust, signatures, moment)))
-    return Vouched(proofs, trust, moment, denial, refusals, notes)
+            if judging.counts(proof, is_seen=is_seen):
+                proofs.append(proof)
+                if is_seen is None and trust is not None:
+                    notes.append(f"{proof_asset(proof)} was not seen: only its certificate was.")
+    problems = () if trust is None else untrusted(policies, trust, signatures, judging.now)
+    return judging.vouched(proofs, " ".join(map(_said, problems)), notes)
 
 
 def proof_refusal(proof: Proof, trust: Trust, now: datetime) -> Problem | None:

@@ -14,6 +14,7 @@ from policy_engine.cli.options import (
     HierarchyOption,
     OwnersOption,
     PolicyOption,
+    StatusOption,
     TimeOption,
     TrustOption,
     WorldOption,
@@ -40,6 +41,7 @@ def batch_decide(
     hierarchy: HierarchyOption = [],  # noqa: B006
     owners: OwnersOption = None,
     trust: TrustOption = None,
+    status: StatusOption = [],  # noqa: B006
     *,
     reading: "Reading",
 ) -> None:
@@ -67,6 +69,7 @@ def batch_decide(
             owners=sources.owners,
             time=state.time,
             trust=trust,
+            status=status,
             **sources.reading.keywords,
         )
         has_errors = False

@@ -20,6 +20,7 @@ from policy_engine.cli.options import (
     PolicyOption,
     PurposeOption,
     SpentOption,
+    StatusOption,
     TimeOption,
     TrustOption,
     WorldOption,
@@ -61,6 +62,7 @@ def decide(
     ledger: SpentOption = None,
     ledger_key: LedgerKeyOption = None,
     trust: TrustOption = None,
+    status: StatusOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
     *,
     reading: "Reading",
@@ -94,6 +96,7 @@ def decide(
             ledger=ledger,
             ledger_key=ledger_key,
             trust=trust,
+            status=status,
             **sources.reading.keywords,
         )
     if output_format is Format.JSON:

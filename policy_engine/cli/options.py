@@ -63,6 +63,24 @@ SignOption = Annotated[
     str | None,
     typer.Option("--sign", metavar="KEY", help=f"Sign it with this private key. {_KEY_SOURCES}"),
 ]
+StatusListOption = Annotated[
+    str | None,
+    typer.Option(
+        "--status-list",
+        metavar="[IRI=]FILE",
+        help="With --sign: the status list by which the certificate can be withdrawn. It is made "
+        "where there is none; IRI is where it will be published.",
+    ),
+]
+StatusOption = Annotated[
+    list[str],
+    typer.Option(
+        "--status",
+        metavar="FILE",
+        help="A status list, or a statement of `withdraw`: a file, or an https URL. Repeat it for "
+        "several. Nobody may read what was withdrawn.",
+    ),
+]
 TrustOption = Annotated[
     Path | None,
     typer.Option(

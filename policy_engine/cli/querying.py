@@ -22,6 +22,7 @@ from policy_engine.cli.options import (
     OwnersOption,
     PolicyOption,
     PurposeOption,
+    StatusOption,
     TaxonomyOption,
     TimeOption,
     TrustOption,
@@ -141,6 +142,7 @@ def query(
     world: WorldOption = None,
     time: TimeOption = "",
     trust: TrustOption = None,
+    status: StatusOption = [],  # noqa: B006
     output_format: Annotated[
         RowFormat, typer.Option("--format", help="The output format.")
     ] = RowFormat.TEXT,
@@ -229,6 +231,7 @@ def query(
             review=wanted,
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
             trust=trust,
+            status=status,
             **reading.keywords,
         )
         if result.permitted or result.checked:

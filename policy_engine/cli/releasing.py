@@ -33,6 +33,7 @@ from policy_engine.cli.options import (
     PolicyArgument,
     SetOption,
     SignOption,
+    StatusListOption,
     TaxonomyOption,
 )
 from policy_engine.cli.parsing import (
@@ -294,6 +295,7 @@ def apply(
     ] = False,
     time_limit: TimeLimitOption = None,
     sign: SignOption = None,
+    status_list: StatusListOption = None,
     certificate: InputOption = [],  # noqa: B006
     certificate_to: Annotated[
         Path | None,
@@ -336,6 +338,7 @@ def apply(
                 "owners": owners,
                 "time_limit": time_limit,
                 "sign": sign,
+                "status_list": status_list,
                 "certificates": certificate,
                 **acting,
                 **reading.keywords,

@@ -120,11 +120,11 @@ class Decider:
         self.transformations = TransformationCache()
         self.spending = None if ledger is None else BudgetSpending(ledger, self._sources)
         self.notes, outputs = in_force.notes, {one.asset for one in self.index.outputs}
-        self.notes += self.vouched.notes if self.vouched else ()
+        self.notes += () if self.vouched is None else self.vouched.notes
         self.past, all_policies = in_force.ended, (*in_force, *in_force.ended)
         not_in_force = (
             *void_outputs(in_force.ended),
-            *void_proven_outputs(certificates, all_policies),
+            *void_proven_outputs((*certificates, *self._withdrawn_proofs()), all_policies),
         )
         self.void = tuple(one for one in dict.fromkeys(not_in_force) if one.asset not in outputs)
 
@@ -156,6 +156,15 @@ class Decider:
         claims = Claims(self.policies, self.index.void)
         check_outputs(claims, owners, edges, data)
         return owned_outputs(claims, owners, edges) if owners else owners
+
+    def _withdrawn_proofs(self) -> tuple[Certificate | Attestation, ...]:
+        """Return the proofs of what was withdrawn: that an output was made stays known."""
+        return () if self.vouched is None else tuple(one for one, _ in self.vouched.withdrawn)
+
+    @property
+    def is_trusting(self) -> bool:
+        """Whether signatures count, by a trust file."""
+        return self.vouched is not None and self.vouched.trust is not None
 
     def void_outputs(self, view: View) -> Iterator[VoidOutput]:
         """Yield the outputs of policies that are not in force."""

@@ -302,6 +302,15 @@ class Counted(BaseModel):
     party: str = ""
 
 
+class WithdrawnOutput(BaseModel):
+    """An output of which a release was withdrawn, and since when."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    asset: str
+    since: datetime
+
+
 class Decision(BaseModel):
     """The answer to a request: permit or deny, by which rule, and how it was derived.
 
@@ -315,7 +324,8 @@ class Decision(BaseModel):
     of the permitted use that limit how often; None stands for the named rule alone. For a permit,
     `made_from` says what the targets were made from, directly and indirectly. `signatures` says
     whether policies and certificates were compared with a trust file: without one they are taken
-    for what they say, and the answer is `unsigned`.
+    for what they say, and the answer is `unsigned`. `withdrawn` are releases of the targets that do
+    not count any more.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -337,6 +347,7 @@ class Decision(BaseModel):
     notes: tuple[str, ...] = ()
     made_from: tuple[MadeFrom, ...] = ()
     signatures: Literal["unsigned", "trusted"] = "unsigned"
+    withdrawn: tuple[WithdrawnOutput, ...] = ()
 
     def _repr_html_(self) -> str:
         from policy_engine.decision.page import decision_html  # noqa: PLC0415 (for notebooks alone)

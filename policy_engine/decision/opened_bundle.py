@@ -9,8 +9,8 @@ from typing import Any
 
 from policy_engine.certificate.attestation import Attestation, read_attestation
 from policy_engine.certificate.certificate import Certificate, read_certificate
-from policy_engine.decision.bundle import Bundle, Kind
-from policy_engine.decision.package import Member
+from policy_engine.decision.bundle import Kind
+from policy_engine.decision.package import Member, Package
 from policy_engine.errors import OutputError
 from policy_engine.policy import DEFAULT_LIMITS, Hierarchy, Limits, Reading
 from policy_engine.policy.syntax.json_text import read_json
@@ -36,7 +36,7 @@ class OpenedBundle:
 
 
 @contextmanager
-def opened(bundle: Bundle, limits: Limits = DEFAULT_LIMITS) -> Iterator[OpenedBundle]:
+def opened(bundle: Package, limits: Limits = DEFAULT_LIMITS) -> Iterator[OpenedBundle]:
     """Give what a bundle holds; its files are in a folder of this process until then.
 
     Raises OutputError (O002) where there is no place for them, and as reading does: only the bytes
@@ -53,14 +53,14 @@ def opened(bundle: Bundle, limits: Limits = DEFAULT_LIMITS) -> Iterator[OpenedBu
         yield _opened(bundle, folder, limits)
 
 
-def _write(bundle: Bundle, folder: Path) -> None:
+def _write(bundle: Package, folder: Path) -> None:
     for path, content in bundle.files.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
 
 
-def _opened(bundle: Bundle, folder: Path, limits: Limits) -> OpenedBundle:
+def _opened(bundle: Package, folder: Path, limits: Limits) -> OpenedBundle:
     def paths(kind: Kind) -> tuple[Path, ...]:
         return tuple(folder / one.path for one in bundle.of_kind(kind))
 
@@ -84,5 +84,5 @@ def _proof(member: Member, text: bytes) -> Certificate | Attestation:
     return read(text, member.path)
 
 
-def _contexts(bundle: Bundle, members: Sequence[Member]) -> dict[str, Any]:
+def _contexts(bundle: Package, members: Sequence[Member]) -> dict[str, Any]:
     return {one.name: read_json(bundle.files[one.path], one.path).value for one in members}

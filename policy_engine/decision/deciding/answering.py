@@ -23,11 +23,13 @@ from policy_engine.decision.model import (
     Effect,
     NearMiss,
     OutstandingDuty,
+    WithdrawnOutput,
 )
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.ownership import OwnerConsent
 from policy_engine.decision.valid_models import construct
 from policy_engine.policy.model import Strategy
+from policy_engine.terms import dataset_of
 
 if TYPE_CHECKING:
     from policy_engine.decision.deciding.case import Case
@@ -279,5 +281,18 @@ def _decision(
         counted=counted,
         notes=case.decider.notes,
         made_from=made_from,
-        signatures="unsigned" if case.decider.vouched is None else "trusted",
+        signatures="trusted" if case.decider.is_trusting else "unsigned",
+        withdrawn=() if case.decider.vouched is None else _withdrawn(case),
+    )
+
+
+def _withdrawn(case: "Case") -> tuple[WithdrawnOutput, ...]:
+    """Return the releases of what is asked for that were withdrawn."""
+    vouched, targets = case.decider.vouched, case.request.targets
+    if vouched is None or not vouched.withdrawn:
+        return ()
+    assets = dict.fromkeys(one for target in targets for one in (target, dataset_of(target)))
+    times = {asset: vouched.withdrawn_since(asset) for asset in assets}
+    return tuple(
+        WithdrawnOutput(asset=asset, since=since) for asset, since in times.items() if since
     )

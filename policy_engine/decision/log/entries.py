@@ -17,6 +17,7 @@ from policy_engine.decision.model import (
     OutstandingDuty,
     Performance,
     Request,
+    WithdrawnOutput,
 )
 from policy_engine.policy.model import Constraint, Strategy
 from policy_engine.policy.model import Kind as RuleKind
@@ -86,6 +87,13 @@ class LoggedOrigin(ChainRecord):
     sources: tuple[str, ...]
 
 
+class LoggedWithdrawal(ChainRecord):
+    """An output of which a release was withdrawn, and since when, in ISO 8601."""
+
+    asset: str
+    since: str
+
+
 class LogRecord(ChainRecord):
     """What is recorded of a decision.
 
@@ -93,7 +101,8 @@ class LogRecord(ChainRecord):
     logged before somebody has thought about it. `time` is the moment for which the decision holds,
     in ISO 8601, empty if it has none. `counted` is present if a permit is the execution of other
     rules, or on other assets, than the named rule on the requested targets; `made_from` is present
-    if the permitted targets were made from something else, directly or indirectly.
+    if the permitted targets were made from something else, directly or indirectly; `withdrawn` if a
+    release of the targets was withdrawn.
     """
 
     effect: Effect
@@ -109,6 +118,7 @@ class LogRecord(ChainRecord):
     policy_digests: tuple[str, ...]
     counted: tuple[LoggedCount, ...] | None = None
     made_from: tuple[LoggedOrigin, ...] | None = None
+    withdrawn: tuple[LoggedWithdrawal, ...] | None = None
 
     @field_validator("time")
     @classmethod
@@ -140,6 +150,7 @@ class LogRecord(ChainRecord):
             policy_digests=decision.policy_digests,
             counted=_counted(decision),
             made_from=tuple(map(_origin, decision.made_from)) or None,
+            withdrawn=tuple(map(_withdrawal, decision.withdrawn)) or None,
         )
 
 
@@ -243,6 +254,10 @@ def _counted(decision: Decision) -> tuple[LoggedCount, ...] | None:
 
 def _origin(one: MadeFrom) -> LoggedOrigin:
     return LoggedOrigin(asset=one.asset, by=one.by, sources=one.sources)
+
+
+def _withdrawal(one: WithdrawnOutput) -> LoggedWithdrawal:
+    return LoggedWithdrawal(asset=one.asset, since=one.since.isoformat())
 
 
 def _duty(duty: OutstandingDuty) -> LoggedDuty:

@@ -1,0 +1,89 @@
+"""What happened to data, packed for an authority, and verified by it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from policy_engine.api.bundling import Packing
+from policy_engine.api.deciding import ProofSource, read_proofs
+from policy_engine.data.atomic_file import check_destination, write_file
+from policy_engine.data.keys import Key, read_chain_key
+from policy_engine.decision.audit_trail import AuditTrail, TrailReport, check_trail
+from policy_engine.decision.audit_trail.chains import ExportedChain, export_ledger, export_log
+from policy_engine.decision.package import Member
+from policy_engine.policy import read_file
+from policy_engine.trust.signers import KeySource, read_signer
+
+
+def pack_audit_trail(
+    file: str | Path,
+    policies: Sequence[str | Path],
+    certificates: Sequence[ProofSource] = (),
+    *,
+    logs: Sequence[str | Path] = (),
+    ledgers: Sequence[str | Path] = (),
+    contexts: Mapping[str, str | Path] | None = None,
+    parents: Sequence[str | Path] = (),
+    vocabularies: Sequence[str | Path] = (),
+    sign: KeySource | None = None,
+    keys: Iterable[Key] = (),
+    overwrite: bool = False,
+) -> TrailReport:
+    """Pack what happened to data into one file, and return what an authority will find in it.
+
+    `policies`, `certificates` and what they are read with are as for `bundle_policies`; `logs` are
+    decision logs, `ledgers` those of budgets, releases and answers, of which only the entries are
+    packed: what is kept beside them tells of persons. What is broken is packed as it is, and said
+    in the report: it is what the authority has to see. `keys` are those of the logs and ledgers,
+    and are not packed.
+
+    Raises as reading each of them does, DataError (C018) for what would be too large, TrustError
+    for a key to `sign` with that cannot be used, OutputError (O001, O002) for the file.
+    """
+    chain_keys = _chain_keys(keys)
+    check_destination(Path(file), overwrite=overwrite)
+    signer = None if sign is None else read_signer(sign)
+    packing = Packing()
+    for kind, sources in (
+        ("policy", policies),
+        ("parent", parents),
+        ("vocabulary", vocabularies),
+    ):
+        for source in sources:
+            packing.add(kind, Path(source))
+    for name, source in (contexts or {}).items():
+        packing.add("context", Path(source), name)
+    for number, proof in enumerate(read_proofs(certificates), start=1):
+        packing.add_proof(number, proof)
+    for number, log in enumerate(logs, start=1):
+        _add_chain(packing, "log", f"logs/{number}.jsonl", export_log(Path(log)))
+    for number, ledger in enumerate(ledgers, start=1):
+        _add_chain(packing, "ledger", f"ledgers/{number}.jsonl", export_ledger(Path(ledger)))
+    trail = AuditTrail(tuple(packing.members), packing.files)
+    if signer is not None:
+        trail = trail.signed(signer)
+    packed = trail.packed()
+    report = check_trail(AuditTrail.read(packed), chain_keys)
+    write_file(Path(file), packed, overwrite=overwrite)
+    return report
+
+
+def verify_audit_trail(
+    file: str | Path, *, keys: Iterable[Key] = (), digest: str = ""
+) -> TrailReport:
+    """Return what holds in an audit trail, offline and by nothing but the file.
+
+    `keys` are those that its logs and ledgers were chained with. With a `digest`, it must be that
+    trail. Raises DataError: C002 or C003 where there is no file that can be read, C013 for a key
+    that is missing or too short, C018 where a file in it is not the one that was packed.
+    """
+    chain_keys = _chain_keys(keys)
+    return check_trail(AuditTrail.read(read_file(Path(file)), str(file), digest), chain_keys)
+
+
+def _add_chain(packing: Packing, kind: str, place: str, chain: ExportedChain) -> None:
+    packing.files[place] = chain.content
+    packing.members.append(Member(kind, place, chain.name))
+
+
+def _chain_keys(keys: Iterable[Key]) -> list[bytes]:
+    return [key for one in keys if (key := read_chain_key(one)) is not None]

@@ -1,0 +1,58 @@
+import json
+
+import pytest
+from places import POLICIES
+from typer.testing import CliRunner
+
+from policy_engine.cli import app
+from policy_engine.errors import PolicyEngineError
+
+CUSTOMER = POLICIES / "customer.jsonld"
+ASKED = ["--assignee", "http://org/user", "--target", "http://example.com/Customer"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+@pytest.fixture
+def trail(tmp_path):
+    log = tmp_path / "log.jsonl"
+    assert run("decide", "--policy", CUSTOMER, *ASKED, "--log", log).exit_code == 1
+    file = tmp_path / "trail"
+    result = run("audit-trail", file, "--policy", CUSTOMER, "--log", log)
+    assert result.exit_code == 0, result.output
+    return file
+
+
+def test_a_trail_is_packed_and_verified(trail):
+    result = run("audit-trail", trail, "--verify")
+    assert result.exit_code == 0
+    assert "logs/1.jsonl: It is intact: entries 1 to 1" in result.stdout
+    assert result.stdout.endswith("Nothing fails, 1 not checked.\n")
+
+
+def test_what_fails_exits_with_one(trail):
+    tmp_path = trail.parent
+    other = tmp_path / "other.yaml"
+    other.write_text("policy: http://ex.com/p\ntarget: http://ex.com/T\naction: read\n")
+    made = "audit-trail", tmp_path / "t2", "--policy", other, "--log", tmp_path / "log.jsonl"
+    result = run(*made, "--format", "json")
+    assert result.exit_code == 1
+    assert not json.loads(result.stdout)["holds"]
+    assert "FAILS" in run("audit-trail", tmp_path / "t2", "--verify").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--verify", "--policy", str(CUSTOMER)], "U001"),
+        ([], "U001"),
+        (["--verify", "--digest", "0" * 64], "C018"),
+        (["--policy", str(CUSTOMER)], "O001"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(trail, words, code):
+    result = run("audit-trail", trail, *words)
+    assert isinstance(result.exception, PolicyEngineError)
+    assert result.exception.code == code
