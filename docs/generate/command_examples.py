@@ -154,6 +154,10 @@ EXAMPLES = {
     "key rotate": CommandExample(
         "policy-engine key rotate signing.key --output next.key --statement rotation.json"
     ),
+    "withdraw": CommandExample(
+        "policy-engine withdraw withdrawn --reason 'Two columns were exchanged' --key signing.key",
+        before=(f"{_APPLY} --output withdrawn --sign signing.key",),
+    ),
     "sign": CommandExample("policy-engine sign study.yaml --key signing.key"),
     "verify": CommandExample(
         "policy-engine verify signed/certificate.jsonld --output signed/anonCustomer.csv "

@@ -398,6 +398,11 @@ MESSAGES: Final = {
         "The certificate is signed, and would be replaced by one that is not. Give the "
         "key: --sign KEY."
     ),
+    "Y014": (
+        "Whether http://example/anonCustomer was withdrawn is not known: its status list "
+        "'https://example.com/status/1' was not given. Give it."
+    ),
+    "Y015": "http://example/anonCustomer is withdrawn since 2026-11-30T12:00:00Z.",
     "Y007": "The document was signed in the future, at 2036-03-01T12:00:00Z. Compare the clocks.",
     "B005": (
         "The budget ledger was made with another key, or without one. Give the key "

@@ -327,6 +327,11 @@ REMEDIES: Final = {
     ),
     "Y012": "Put the output beside its certificate, under the name that it was released with.",
     "Y013": "Give the key of whoever vouches for what was measured: `--sign KEY`.",
+    "Y014": (
+        "Give the list that the certificate names, signed by who signed the certificate: "
+        "`--status FILE`. To withdraw without a list, leave `--status-list` out."
+    ),
+    "Y015": "Nobody may read it. Ask its owner for a newer release.",
     "B005": "Give the key that the ledger was begun with, `--ledger-key`.",
     "B006": "Give the file that the ledger is in; a new one is made where there is none.",
     "B007": "Use the version of this package that wrote it, or a later one.",

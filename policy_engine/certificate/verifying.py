@@ -25,7 +25,7 @@ _HEX = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True)
-class Verification:
+class CertificateVerification:
     """What was verified of a certificate, what was not, and why it is refused, if it is."""
 
     checked: tuple[str, ...]
@@ -54,7 +54,7 @@ def verify_certificate(
     trust: str | Path | None = None,
     *,
     now: datetime | None = None,
-) -> Verification:
+) -> CertificateVerification:
     """Verify a signed certificate, that an output is the one it names, and who signed it.
 
     Without a trust file nobody is trusted: the certificate is refused (Y009), and all else is
@@ -73,7 +73,7 @@ def verify_certificate(
         checked.append(f"the signature of {signer.key.did}, made at {signed} by its own account")
         checked.append(f"that it is valid at {moment:%Y-%m-%dT%H:%M:%SZ}")
     except (SignatureError, OSError, ValueError) as error:
-        return Verification((), ("everything else",), (_problem(error),))
+        return CertificateVerification((), ("everything else",), (_problem(error),))
     for check in (
         _check_trust(credential, facts, trust, moment),
         _check_output(facts, output),
@@ -84,7 +84,7 @@ def verify_certificate(
             else:
                 (checked if line[0] else unchecked).append(line[1])
     unchecked += _left(credential, facts)
-    return Verification((*checked,), (*unchecked,), (*problems,))
+    return CertificateVerification((*checked,), (*unchecked,), (*problems,))
 
 
 _Line = tuple[bool, str] | Problem

@@ -116,8 +116,16 @@ class _Judging:
         self, proofs: Iterable[Proof], denial: str = "", notes: Iterable[str] = ()
     ) -> Vouched:
         """Return the proofs that count, with everything that is known of the others."""
-        about = {"withdrawals": self.withdrawals, "withdrawn": self.withdrawn}
-        return Vouched(proofs, self.trust, self.now, denial, self.refusals, notes, **about)
+        return Vouched(
+            proofs,
+            self.trust,
+            self.now,
+            denial,
+            self.refusals,
+            notes,
+            withdrawals=self.withdrawals,
+            withdrawn=self.withdrawn,
+        )
 
 
 class Given(NamedTuple):
@@ -149,14 +157,14 @@ def vouch(
     proofs, notes = list[Proof](), list[str]()
     for source in sources:
         try:
-            given = [*_given(source, load)]
+            read = [*_given(source, load)]
         except CertificateError as error:
             if trust is None:
                 raise
             problem = error.problems[0]
             judging.refusals.setdefault("", f"{source} does not count: {_said(problem)}")
             continue
-        for proof, is_seen in given:
+        for proof, is_seen in read:
             if judging.counts(proof, is_seen=is_seen):
                 proofs.append(proof)
                 if is_seen is None and trust is not None:

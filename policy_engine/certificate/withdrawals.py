@@ -29,7 +29,7 @@ _NO_LISTS: Mapping[str, StatusList] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Statement:
+class WithdrawalStatement:
     """That an output was withdrawn, signed by somebody."""
 
     asset: str
@@ -62,10 +62,10 @@ def sign_withdrawal(
 class Withdrawals:
     """Statements, and status lists by their names, that somebody who decides has been given."""
 
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[WithdrawalStatement, ...] = ()
     lists: Mapping[str, StatusList] = field(default_factory=lambda: _NO_LISTS)
 
-    def joined(self, statements: Iterable[Statement]) -> "Withdrawals":
+    def joined(self, statements: Iterable[WithdrawalStatement]) -> "Withdrawals":
         """Return the same with more statements."""
         return Withdrawals((*self.statements, *statements), self.lists)
 
@@ -128,7 +128,7 @@ def read_withdrawals(
     a status list that is not valid now; Y014 for two lists of one name by different keys. Of two by
     one key the newer one counts.
     """
-    statements, lists = list[Statement](), dict[str, StatusList]()
+    statements, lists = list[WithdrawalStatement](), dict[str, StatusList]()
     for source, text in texts:
         document = read_document(text, source)
         if document.get("type") == ["VerifiableCredential", LIST_KIND]:
@@ -145,7 +145,7 @@ def read_withdrawals(
 
 def read_statement(
     document: Mapping[str, Any], source: str = "", now: datetime | None = None
-) -> Statement:
+) -> WithdrawalStatement:
     """Return the statement in a document. Raises SignatureError as `read_withdrawals` does."""
     credential = read_credential(document, KIND, source, now)
     [subject, *others] = credential.subjects
@@ -155,7 +155,7 @@ def read_statement(
         message = "The document does not say which output was withdrawn, since when and why."
         raise SignatureError.of("Y005", message, source=source)
     named = str(subject["id"]), str(subject["pe:sha256"])
-    return Statement(*named, since, str(subject["pe:reason"]), credential.proof.key)
+    return WithdrawalStatement(*named, since, str(subject["pe:reason"]), credential.proof.key)
 
 
 def _are_texts(values: Sequence[object]) -> bool:

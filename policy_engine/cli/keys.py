@@ -147,16 +147,16 @@ def verify(
         return
     if certificate is None:
         raise typer.BadParameter("Give the file of a certificate, or --script.")
-    found = verify_certificate(certificate, output, trust)
+    result = verify_certificate(certificate, output, trust)
     if output_format is Format.JSON:
-        print_json(found.as_json())
+        print_json(result.as_json())
     else:
-        first = "refused" if not found.holds else "valid, but no output was seen"
-        typer.echo("valid" if found.holds and output is not None else first)
-        for problem in found.problems:
+        first = "refused" if not result.holds else "valid, but no output was seen"
+        typer.echo("valid" if result.holds and output is not None else first)
+        for problem in result.problems:
             typer.echo(f"refused: {problem}")
-        for line in found.checked:
+        for line in result.checked:
             typer.echo(f"checked: {line}")
-        for line in found.unchecked:
+        for line in result.unchecked:
             typer.echo(f"not checked: {line}")
-    raise typer.Exit(0 if found.holds else 1)
+    raise typer.Exit(0 if result.holds else 1)

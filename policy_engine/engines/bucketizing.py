@@ -123,7 +123,11 @@ def _sort_keys(table: pa.Table, names: Sequence[str]) -> Iterator[NDArray[Any]]:
 
 def _sensitive_table(table: pa.Table, name: str, values: ColumnCodes, buckets: Ints) -> pa.Table:
     """Return how often each value occurs in each bucket, sorted by bucket, then by value."""
-    keys: list[Ints] = [buckets, values.codes.astype(np.int64), text_ranks(table.column(name))]
+    keys: list[NDArray[Any]] = [
+        buckets,
+        values.codes.astype(np.int64),
+        text_ranks(table.column(name)),
+    ]
     rows = np.lexsort(keys[::-1])
     is_new = np.any([np.diff(key[rows], prepend=-1) != 0 for key in keys], axis=0)
     firsts = np.flatnonzero(is_new)

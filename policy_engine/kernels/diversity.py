@@ -9,6 +9,7 @@ the whole table. Figures are good to a relative 1e-12 or so: compare them with b
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,8 +77,8 @@ def histogram(
     three rows has it once.
     """
     # By one sort of a number for each row. (`np.unique` would hash, which is far slower here.)
-    present = codes >= 0
-    present = slice(None) if present.all() else present  # without copies
+    has_value = codes >= 0
+    present: Any = slice(None) if has_value.all() else has_value  # without copies
     classes, values = class_of[present].astype(np.int64, copy=False), codes[present]
     width = int(codes.max(initial=0)) + 1
     if persons is None:

@@ -400,9 +400,9 @@ def main() -> int:
     parser.add_argument("certificate")
     parser.add_argument("--output")
     parser.add_argument("--trust", required=True)
-    given = parser.parse_args()
+    words = parser.parse_args()
     try:
-        lines = verify(given.certificate, given.output, given.trust)
+        lines = verify(words.certificate, words.output, words.trust)
     except (RefusedError, OSError) as error:
         print(f"refused: {error}")
         return 1

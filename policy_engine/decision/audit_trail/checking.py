@@ -118,8 +118,8 @@ def _documents(
     """Return the policies and certificates as far as they can be read, and whether they can."""
     try:
         with opened(trail) as sources:
-            found = sources.reading.policies_in_force(*sources.policies)
-            policies = (*found, *found.ended)
+            in_force = sources.reading.policies_in_force(*sources.policies)
+            policies = (*in_force, *in_force.ended)
             proofs = sources.proofs
     except PolicyEngineError as error:
         return (), (), [TrailCheck("fails", "its policies and certificates", _said(error))]
@@ -154,9 +154,9 @@ def _crossed(
             unproven_permits(entries, policies, certificates),
         ),
     ):
-        found = [*faults]
-        yield from (TrailCheck("fails", about, f"{one[0].upper()}{one[1:]}.") for one in found)
-        if not found:
+        sentences = [*faults]
+        yield from (TrailCheck("fails", about, f"{one[0].upper()}{one[1:]}.") for one in sentences)
+        if not sentences:
             yield TrailCheck("holds", about, sentence)
 
 

@@ -13,13 +13,13 @@ _SHOWN = 3
 
 def missing_policies(entries: Iterable[Entry], policies: Sequence[Policy]) -> Iterator[str]:
     """Yield what decisions were made by and is not in the trail, a sentence for each digest."""
-    known = {one.digest for one in policies}
+    digests = {one.digest for one in policies}
     counts = Counter(
         digest
         for entry in entries
         if entry.decision is not None
         for digest in entry.decision.policy_digests
-        if digest not in known
+        if digest not in digests
     )
     for digest, count in counts.most_common():
         decisions = format_count(count, "decision")
@@ -38,7 +38,7 @@ def unproven_permits(
         asset: min(one.time for one in certificates if one.plan.publish.asset == asset)
         for asset in {one.plan.publish.asset for one in certificates}
     }
-    found: dict[str, list[int]] = {}
+    unproven: dict[str, list[int]] = {}
     for entry in entries:
         record = entry.decision
         if record is None or record.effect != "permit":
@@ -47,10 +47,10 @@ def unproven_permits(
             time = entry.time
             is_proven = asset in first and (time is None or first[asset] <= time)
             if not is_proven:
-                found.setdefault(asset, []).append(entry.number)
-    for asset, numbers in sorted(found.items()):
-        shown = ", ".join(map(str, numbers[:_SHOWN])) + ", ..." * (len(numbers) > _SHOWN)
-        where = f"{'entry' if len(numbers) == 1 else 'entries'} {shown}"
+                unproven.setdefault(asset, []).append(entry.number)
+    for asset, numbers in sorted(unproven.items()):
+        listed = ", ".join(map(str, numbers[:_SHOWN])) + ", ..." * (len(numbers) > _SHOWN)
+        where = f"{'entry' if len(numbers) == 1 else 'entries'} {listed}"
         yield f"the output {asset} was permitted without a certificate that is here ({where})"
 
 
@@ -65,9 +65,9 @@ def strange_certificates(
     certificates: Sequence[Certificate], policies: Sequence[Policy]
 ) -> Iterator[str]:
     """Yield the certificates of policies that are not in the trail."""
-    known = {one.digest for one in policies}
+    digests = {one.digest for one in policies}
     for one in certificates:
-        if one.plan.policy_digest not in known:
+        if one.plan.policy_digest not in digests:
             yield (
                 f"the certificate of {one.plan.publish.asset} is of a policy with the sha-256 "
                 f"{one.plan.policy_digest}, which is not here"
