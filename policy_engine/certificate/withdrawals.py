@@ -125,8 +125,8 @@ def read_withdrawals(
     """Return what texts say was withdrawn: statements and status lists, by their sources.
 
     Raises SignatureError: Y003 and Y005 to Y007 for another text, one whose proof does not hold, or
-    a status list that is not valid now; Y014 for two lists of one name by different keys. Of two by
-    one key the newer one counts.
+    a status list that is not valid now; Y014 for two lists of one name by different keys. What one
+    of several versions by one key says was withdrawn, was.
     """
     statements, lists = list[WithdrawalStatement](), dict[str, StatusList]()
     for source, text in texts:
@@ -137,7 +137,7 @@ def read_withdrawals(
             if other.key != one.key:
                 message = f"Two status lists are called {one.name!r:.200}, by different keys."
                 raise SignatureError.of("Y014", message, source=source)
-            lists[one.name] = max(one, other, key=lambda listed: listed.signed)
+            lists[one.name] = one.joined(other)
         else:
             statements.append(read_statement(document, source, now))
     return Withdrawals(tuple(statements), lists)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from operator import or_
 from types import MappingProxyType
 from typing import Any
 
@@ -74,6 +75,14 @@ class StatusList:
             return self
         bits = self.bits.with_bit(index)
         return replace(self, bits=bits, since={**self.since, index: since})
+
+    def joined(self, other: "StatusList") -> "StatusList":
+        """Return the newer of two versions, with what is withdrawn by either: that never ends."""
+        newer, older = (self, other) if self.signed >= other.signed else (other, self)
+        longer = max(len(newer.bits.content), len(older.bits.content))
+        contents = (one.bits.content.ljust(longer, b"\0") for one in (newer, older))
+        bits = StatusBits(bytes(map(or_, *contents)))
+        return replace(newer, bits=bits, since={**newer.since, **older.since})
 
     def signed_text(
         self, signer: Signer, time: datetime | None = None, valid_until: datetime | None = None

@@ -128,7 +128,7 @@ def test_a_list_of_somebody_else_does_not_count(market):
         decided(market, status=[status_of(market), market / "forged.json"])
 
 
-def test_of_two_versions_of_a_list_the_newer_one_counts(market):
+def test_what_one_version_of_a_list_says_was_withdrawn_was(market):
     old = market / "old.json"
     shutil.copy(status_of(market), old)
     withdrawn(market, status_list=status_of(market), statement=market / "s.json")
