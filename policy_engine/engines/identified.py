@@ -15,7 +15,7 @@ from policy_engine.engines.reading_back import cell_column, index_texts
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.grouping import classes_of
-from policy_engine.kernels.intersections import PersonClasses
+from policy_engine.kernels.intersections import PersonClasses, are_among, distinct_words
 from policy_engine.plan.joint import EARLIER, is_joint, within_name
 from policy_engine.plan.steps import Anonymize
 
@@ -38,7 +38,8 @@ class ReleasedPersons:
 
     def person_classes(self, everybody: Words) -> PersonClasses:
         """Return the classes of all persons of the input, also of those in none."""
-        others = np.setdiff1d(everybody, self.persons)
+        everybody = distinct_words(everybody)
+        others = everybody[~are_among(everybody, distinct_words(self.persons))]
         persons = np.concatenate([self.persons, others])
         outside = np.full(len(others), -1, np.int64)
         return PersonClasses.of(persons, np.concatenate([self.classes, outside]))

@@ -19,6 +19,23 @@ MOST_PAIRS = 200_000_000
 Ints = NDArray[np.int64]
 
 
+def distinct_words(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return words in order, each once."""
+    # By a sort: `np.unique` hashes, which takes ten times as long for a million words.
+    ordered = np.sort(words)
+    is_new = np.ones(len(ordered), np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_new]
+
+
+def are_among(words: NDArray[np.uint64], others: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which words are among others, which come in order."""
+    place = np.searchsorted(others, words)
+    is_among = place < len(others)
+    is_among[is_among] = others[place[is_among]] == words[is_among]
+    return is_among
+
+
 class TooManyPairsError(ValueError):
     """Persons are in too many classes of too many releases to look at all their intersections."""
 
@@ -51,7 +68,7 @@ class PersonClasses:
     @property
     def released(self) -> NDArray[np.uint64]:
         """The persons who are in a class, each once."""
-        return np.unique(self.persons[self.classes != OUTSIDE])
+        return distinct_words(self.persons[self.classes != OUTSIDE])
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +118,7 @@ def intersections(releases: Sequence[PersonClasses]) -> Intersections:
     Who is in no class of one of them is with all others of whom that is so: they can be told from
     the rest. Raises TooManyPairsError beyond `MOST_PAIRS`.
     """
-    persons = np.unique(np.concatenate([one.released for one in releases]))
+    persons = distinct_words(np.concatenate([one.released for one in releases]))
     person = np.arange(len(persons))
     cell, first = np.zeros(len(persons), np.int64), np.full(len(persons), OUTSIDE)
     for number, release in enumerate(releases):
@@ -126,7 +143,9 @@ def _pairs_of_all(release: PersonClasses, persons: NDArray[np.uint64]) -> tuple[
     place = np.searchsorted(persons, release.persons)
     is_known = release.classes != OUTSIDE
     place, classes = place[is_known], release.classes[is_known]
-    missing = np.setdiff1d(np.arange(len(persons)), place)
+    is_missing = np.ones(len(persons), np.bool_)
+    is_missing[place] = False
+    missing = np.flatnonzero(is_missing)
     place = np.concatenate([place, missing])
     classes = np.concatenate([classes, np.full(len(missing), OUTSIDE)])
     order = np.argsort(place, kind="stable")

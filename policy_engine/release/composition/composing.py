@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 
 from policy_engine.engines.engine import Engine, StoredData, WrittenTable
 from policy_engine.errors import LedgerError, PolicyEngineError, Problem
-from policy_engine.kernels.intersections import TooManyPairsError, intersections
+from policy_engine.kernels.intersections import (
+    TooManyPairsError,
+    distinct_words,
+    intersections,
+)
 from policy_engine.plan.joint import can_be_joint, joint_step, valued
 from policy_engine.plan.lineage import Upstream, check_read
 from policy_engine.plan.plan import Plan
@@ -110,7 +114,7 @@ class Composing:
             sources = (source,)
         table = engine.identify(table, plan.unit, self.ledger.key, names)
         persons = engine.everybody(table)
-        self._everybody = np.unique(persons)
+        self._everybody = distinct_words(persons)
         self._repeated = len(self._everybody) < len(persons)
         return table, sources
 

@@ -13,6 +13,8 @@ from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.intersections import (
     Intersections,
     PersonClasses,
+    are_among,
+    distinct_words,
     intersections,
 )
 from policy_engine.methods import Measurement
@@ -42,7 +44,7 @@ class MeasuredRelease:
         Raises TooManyPairsError where persons are in too many classes.
         """
         met = intersections([self.persons, *earlier])
-        others = np.unique(np.concatenate([one.released for one in earlier]))
+        others = distinct_words(np.concatenate([one.released for one in earlier]))
         own = self.persons.released
         candidates = met.candidates
         values, broken = self._values(met)
@@ -50,8 +52,8 @@ class MeasuredRelease:
             release=release,
             entry=entry,
             persons=len(met.persons),
-            joined=len(np.setdiff1d(own, others)),
-            left=len(np.setdiff1d(others, own)),
+            joined=int((~are_among(own, others)).sum()),
+            left=int((~are_among(others, own)).sum()),
             least=int(candidates.min(initial=0)) if not len(candidates) else int(candidates.min()),
             below=int((candidates < self.step.k).sum()),
             values=values,
@@ -104,9 +106,9 @@ def unknown_persons(own: Words, earlier: PersonClasses, unit: str) -> str:
     """
     if unit:
         return ""
-    before = np.unique(earlier.persons)
-    same = len(np.intersect1d(own, before))
-    if same == min(len(np.unique(own)), len(before)):
+    own, before = distinct_words(own), distinct_words(earlier.persons)
+    same = int(are_among(own, before).sum())
+    if same == min(len(own), len(before)):
         return ""
     return (
         "rows were changed, or some were removed and others added, and no column tells persons "
