@@ -103,11 +103,14 @@ class Intersections:
 
     def cells_of_rows(self, persons: NDArray[np.uint64], classes: Ints) -> tuple[Ints, Ints]:
         """Return the intersections that rows of the first release, (rows,) each, are in: the place
-        of a row and the number of an intersection, once for each pair."""
+        of a row and the number of an intersection, once for each pair. Rows of persons who are in
+        no class of any release are in none."""
         width = int(max(classes.max(initial=0), self.first.max(initial=0))) + 2
         keys = self.person * width + self.first + 1
         sought = np.searchsorted(self.persons, persons) * width + classes + 1
         start, end = np.searchsorted(keys, sought), np.searchsorted(keys, sought, "right")
+        # Where such a person would be, another one is.
+        end = np.where(are_among(persons, self.persons), end, start)
         rows = np.repeat(np.arange(len(persons)), end - start)
         return rows, self.cell[_ranges(start, end - start)]
 

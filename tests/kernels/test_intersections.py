@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from policy_engine.kernels import intersections as module
@@ -60,6 +60,7 @@ def test_candidates_are_those_of_the_definition(releases):
     assert dict(zip(met.persons.tolist(), met.candidates.tolist(), strict=True)) == brute(releases)
 
 
+@example([(0, OUTSIDE)], [(1, 0)])
 @given(pairs, pairs)
 def test_rows_are_in_the_intersections_of_their_persons(first, second):
     met = intersections([classes(first), classes(second)])
