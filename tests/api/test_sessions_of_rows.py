@@ -88,9 +88,9 @@ def test_a_model_does_not_give_away_by_its_observations_what_a_table_withholds(a
 
 
 def _dominated():
-    """Return the visits with 2,000 more of one person of the north, who always stays three days."""
+    """Return the visits with 1,000 more of one person of the north, who always stays three days."""
     frame = visits()
-    own = frame[frame.person == 40].iloc[[0] * 2000].assign(days=3, visit=range(9, 2009))
+    own = frame[frame.person == 40].iloc[[0] * 1000].assign(days=3, visit=range(9, 1009))
     frame = pd.concat([frame, own], ignore_index=True)
     return frame.assign(ill=frame.days <= 4, drugs=frame.person / 8)
 

@@ -67,7 +67,7 @@ def test_an_answer_is_sent_accepted_and_leaves(run, tmp_path):
     assert (done.exit_code, done.stdout.splitlines()[0]) == (0, "answer: accepted")
     assert run("check", "release", "sent", "--to", "out").exit_code == 0
     text = (tmp_path / "out" / "answer.csv").read_text()
-    assert text.splitlines()[:2] == ["region,n,s", "a,20,-10"]
+    assert text.splitlines()[:2] == ["region,n,s", "a,,-10"]
     assert OutputLedger(tmp_path / "answers").history()[-1].output.accepted == "carl"
 
 
