@@ -14,6 +14,8 @@ def serving(folder, *options):
     with subprocess.Popen(
         [*command, "--folder", str(folder), *options], stdout=subprocess.PIPE, text=True, cwd=ROOT
     ) as process:
-        words = process.stdout.readline().split()
-        yield words[0].rstrip("/"), words[-1]
-        process.terminate()
+        try:
+            words = process.stdout.readline().split()
+            yield words[0].rstrip("/"), words[-1]
+        finally:
+            process.terminate()
