@@ -4,13 +4,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from policy_engine.api.bundling import Packing
-from policy_engine.api.deciding import ProofSource, read_proofs
+from policy_engine.api.deciding import (
+    ProofSource,
+    StatusSource,
+    read_proofs,
+    status_texts,
+)
+from policy_engine.certificate.attestation import Attestation
+from policy_engine.certificate.certificate import Certificate
 from policy_engine.data.atomic_file import check_destination, write_file
+from policy_engine.data.catalog import parse_location
+from policy_engine.data.chain.verification import Head
 from policy_engine.data.keys import Key, read_chain_key
 from policy_engine.decision.audit_trail import AuditTrail, TrailReport, check_trail
 from policy_engine.decision.audit_trail.chains import ExportedChain, export_ledger, export_log
 from policy_engine.decision.package import Member
 from policy_engine.policy import read_file
+from policy_engine.trust.multikeys import PublicKey, read_public_key
 from policy_engine.trust.signers import KeySource, read_signer
 
 
@@ -24,6 +34,7 @@ def pack_audit_trail(
     contexts: Mapping[str, str | Path] | None = None,
     parents: Sequence[str | Path] = (),
     vocabularies: Sequence[str | Path] = (),
+    status: Sequence[StatusSource] = (),
     sign: KeySource | None = None,
     keys: Iterable[Key] = (),
     overwrite: bool = False,
@@ -32,9 +43,10 @@ def pack_audit_trail(
 
     `policies`, `certificates` and what they are read with are as for `bundle_policies`; `logs` are
     decision logs, `ledgers` those of budgets, releases and answers, of which only the entries are
-    packed: what is kept beside them tells of persons. What is broken is packed as it is, and said
-    in the report: it is what the authority has to see. `keys` are those of the logs and ledgers,
-    and are not packed.
+    packed: what is kept beside them tells of persons. `status` are status lists and statements of
+    `withdraw_release`; those beside certificates are packed as well. What is broken is packed as it
+    is, and said in the report: it is what the authority has to see. `keys` are those of the logs
+    and ledgers, and are not packed.
 
     Raises as reading each of them does, DataError (C018) for what would be too large, TrustError
     for a key to `sign` with that cannot be used, OutputError (O001, O002) for the file.
@@ -58,6 +70,13 @@ def pack_audit_trail(
         _add_chain(packing, "log", f"logs/{number}.jsonl", export_log(Path(log)))
     for number, ledger in enumerate(ledgers, start=1):
         _add_chain(packing, "ledger", f"ledgers/{number}.jsonl", export_ledger(Path(ledger)))
+    places = [
+        one if isinstance(one, Certificate | Attestation) else parse_location(one)
+        for one in certificates
+    ]
+    for number, text in enumerate(status_texts(status, places).values(), start=1):
+        packing.files[f"status/{number}.json"] = text
+        packing.members.append(Member("status", f"status/{number}.json"))
     trail = AuditTrail(tuple(packing.members), packing.files)
     if signer is not None:
         trail = trail.signed(signer)
@@ -68,16 +87,29 @@ def pack_audit_trail(
 
 
 def verify_audit_trail(
-    file: str | Path, *, keys: Iterable[Key] = (), digest: str = ""
+    file: str | Path,
+    *,
+    keys: Iterable[Key] = (),
+    digest: str = "",
+    expect: Sequence[str | Head] = (),
+    signer: str | PublicKey | None = None,
 ) -> TrailReport:
     """Return what holds in an audit trail, offline and by nothing but the file.
 
-    `keys` are those that its logs and ledgers were chained with. With a `digest`, it must be that
-    trail. Raises DataError: C002 or C003 where there is no file that can be read, C013 for a key
-    that is missing or too short, C018 where a file in it is not the one that was packed.
+    `keys` are those that its logs and ledgers were chained with: with any, a chain that was made
+    without one of them fails. With a `digest`, it must be that trail. Each head to `expect` must be
+    in a log or ledger, which shows that nothing was cut off before it; a `signer`, by the name of
+    the key, must have signed the trail: what neither shows to be whole may have been cut off.
+
+    Raises DataError: C002 or C003 where there is no file that can be read, C013 for a key
+    that is missing or too short, C018 where a file in it is not the one that was packed;
+    RequestError (U001) for a head, TrustError (Y003) for a signer that is none.
     """
     chain_keys = _chain_keys(keys)
-    return check_trail(AuditTrail.read(read_file(Path(file)), str(file), digest), chain_keys)
+    heads = [Head.of(one) if isinstance(one, str) else one for one in expect]
+    key = read_public_key(signer) if isinstance(signer, str) else signer
+    trail = AuditTrail.read(read_file(Path(file)), str(file), digest)
+    return check_trail(trail, chain_keys, expected=heads, signer=key)
 
 
 def _add_chain(packing: Packing, kind: str, place: str, chain: ExportedChain) -> None:

@@ -552,11 +552,18 @@ def read_status(
     """Return what status lists and statements say was withdrawn, those beside certificates at some
     places among them. Raises as `vouched_proofs` does for a status, DataError where it cannot be
     read or fetched."""
+    return read_withdrawals(status_texts(sources, places).items())
+
+
+def status_texts(
+    sources: Sequence[StatusSource], places: Sequence[Proof | Location] = ()
+) -> dict[str, bytes]:
+    """Return the texts that `read_status` reads, by their sources. Raises DataError as it does."""
     texts = [(str(one), read_named(one)) for one in sources]
     for place in places:
         if not isinstance(place, Certificate | Attestation) and not is_database(place):
             texts += statements_beside(place)
-    return read_withdrawals(dict(texts).items())
+    return dict(texts)
 
 
 def read_named(source: StatusSource) -> bytes:

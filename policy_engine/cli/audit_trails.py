@@ -15,6 +15,7 @@ from policy_engine.cli.options import (
     OverwriteOption,
     ParentOption,
     PolicyOption,
+    StatusOption,
     VocabularyOption,
 )
 from policy_engine.cli.parsing import exit_with_two, parse_paths, usage_error
@@ -51,6 +52,19 @@ def audit_trail(
     digest: Annotated[
         str, typer.Option(metavar="SHA256", help="With --verify: the digest that it must have.")
     ] = "",
+    expect: Annotated[
+        list[str],
+        typer.Option(
+            metavar="HEAD",
+            help="With --verify: a head that was kept elsewhere, and that a log or ledger must "
+            "contain. Repeat it for several.",
+        ),
+    ] = [],  # noqa: B006
+    signer: Annotated[
+        str | None,
+        typer.Option(metavar="DID", help="With --verify: the key that must have signed the trail."),
+    ] = None,
+    status: StatusOption = [],  # noqa: B006
     context: ContextOption = [],  # noqa: B006
     vocabulary: VocabularyOption = [],  # noqa: B006
     parent: ParentOption = [],  # noqa: B006
@@ -58,7 +72,8 @@ def audit_trail(
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Pack policies, certificates, decision logs and ledgers into one file for an authority, or
-    verify such a file: exit 0 where nothing in it fails, 1 with everything that does.
+    verify such a file: exit 0 where nothing in it fails, 1 with everything that does. What could
+    not be checked is said, and fails nothing.
 
     Of ledgers the entries are packed, not what is kept beside them. Who asked for what is in the
     decision log: give the file to nobody else.
@@ -70,10 +85,15 @@ def audit_trail(
 
     with exit_with_two(PolicyEngineError):
         if verify:
-            if policy or certificate or log or ledger or sign:
-                raise usage_error("--verify takes the file alone, with --key and --digest.")
-            report = verify_audit_trail(export, keys=key, digest=digest)
+            if policy or certificate or log or ledger or status or sign:
+                words = "--verify takes the file alone, with --key, --digest, --expect, --signer."
+                raise usage_error(words)
+            report = verify_audit_trail(
+                export, keys=key, digest=digest, expect=expect, signer=signer
+            )
         else:
+            if digest or expect or signer is not None:
+                raise usage_error("--digest, --expect and --signer are for --verify.")
             if not policy:
                 raise usage_error("Give the policies with --policy POLICY, or --verify the file.")
             report = pack_audit_trail(
@@ -85,6 +105,7 @@ def audit_trail(
                 contexts=parse_paths(context, "--context"),
                 parents=parent,
                 vocabularies=vocabulary,
+                status=status,
                 sign=sign,
                 keys=key,
                 overwrite=overwrite,

@@ -21,7 +21,8 @@ class OpenedBundle:
     """What a bundle holds, as the verbs take it.
 
     The `policies` are paths: of files, folders or registries; so are the `hierarchies` and the
-    `owners`, None where the bundle has none. `proofs` are certificates and attestations.
+    `owners`, None where the bundle has none. `proofs` are certificates and attestations. `folder`
+    is where the files are, by their paths in the bundle.
     """
 
     policies: tuple[Path, ...]
@@ -29,6 +30,7 @@ class OpenedBundle:
     hierarchies: tuple[Path, ...]
     owners: Path | None
     reading: Reading
+    folder: Path
 
     def hierarchy(self) -> Hierarchy:
         """Return what the hierarchies say, taken together."""
@@ -75,7 +77,7 @@ def _opened(bundle: Package, folder: Path, limits: Limits) -> OpenedBundle:
     )
     owners = paths("owners")
     return OpenedBundle(
-        paths("policy"), proofs, paths("hierarchy"), owners[0] if owners else None, reading
+        paths("policy"), proofs, paths("hierarchy"), owners[0] if owners else None, reading, folder
     )
 
 

@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 
 from policy_engine.cli import app
 from policy_engine.errors import PolicyEngineError
+from policy_engine.trust.signers import PrivateKey
 
 CUSTOMER = POLICIES / "customer.jsonld"
 ASKED = ["--assignee", "http://org/user", "--target", "http://example.com/Customer"]
@@ -29,7 +30,7 @@ def test_a_trail_is_packed_and_verified(trail):
     result = run("audit-trail", trail, "--verify")
     assert result.exit_code == 0
     assert "logs/1.jsonl: It is intact: entries 1 to 1" in result.stdout
-    assert result.stdout.endswith("Nothing fails, 1 not checked.\n")
+    assert result.stdout.endswith("Nothing fails, 2 not checked.\n")
 
 
 def test_what_fails_exits_with_one(trail):
@@ -43,12 +44,23 @@ def test_what_fails_exits_with_one(trail):
     assert "FAILS" in run("audit-trail", tmp_path / "t2", "--verify").stdout
 
 
+def test_what_was_cut_off_or_signed_by_another_exits_with_one(trail):
+    assert run("audit-trail", trail, "--verify", "--expect", "1").exit_code == 0
+    assert run("audit-trail", trail, "--verify", "--expect", "1", "--expect", "2").exit_code == 1
+    did = PrivateKey.new().public.did
+    assert run("audit-trail", trail, "--verify", "--signer", did).exit_code == 1
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
         (["--verify", "--policy", str(CUSTOMER)], "U001"),
         ([], "U001"),
         (["--verify", "--digest", "0" * 64], "C018"),
+        (["--verify", "--status", "x"], "U001"),
+        (["--verify", "--expect", "x"], "U001"),
+        (["--verify", "--signer", "x"], "Y003"),
+        (["--policy", str(CUSTOMER), "--expect", "1"], "U001"),
         (["--policy", str(CUSTOMER)], "O001"),
     ],
 )

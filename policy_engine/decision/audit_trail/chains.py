@@ -11,6 +11,7 @@ from policy_engine.data.chain.hashing import HashChain
 from policy_engine.data.chain.rows import Row
 from policy_engine.data.chain.verification import (
     EntryKind,
+    Head,
     InvalidEntryError,
     Verification,
     parse_entry,
@@ -18,7 +19,7 @@ from policy_engine.data.chain.verification import (
 )
 from policy_engine.decision.log import log_lines
 from policy_engine.decision.log.chain import LOG
-from policy_engine.errors import DataError, LedgerError
+from policy_engine.errors import DataError, LedgerError, Problem
 from policy_engine.release.budget.entries import LEDGER
 from policy_engine.release.budget.store import BUDGET
 from policy_engine.release.ledger_file import KindredFile
@@ -63,20 +64,26 @@ class ExportedChain:
     def verified(self, keys: Sequence[bytes] = ()) -> Verification | None:
         """Return whether every entry is as it was written; None without the key that it takes.
 
-        Of several keys, the one is taken that the first entry was chained with.
+        With keys, every entry must be chained by one of them: whoever has none could have written
+        a chain without a key. Of several, the one is taken that the first entry was chained with.
         """
         kind = _ENTRIES[self.name]
+        if keys and not self.lines:
+            problem = Problem(kind.code, "It has no entry, and so none by a key that was given.")
+            return Verification(0, Head(), (problem,))
         try:
             return verify(self._rows(), HashChain(self._key(keys)), kind)
         except DataError:
             return None
 
     def _key(self, keys: Sequence[bytes]) -> bytes | None:
-        first = next(self.entries(), None)
-        if first is None or first.chain == "sha-256":
+        if not keys:
             return None
-        fitting = (one for one in keys if not [*HashChain(one).entry_faults(first)])
-        return next(fitting, keys[0] if keys else None)
+        first = next(self.entries(), None)
+        fitting = (
+            one for one in keys if first is not None and not [*HashChain(one).entry_faults(first)]
+        )
+        return next(fitting, keys[0])
 
     def _rows(self) -> Iterator[Row]:
         return (Row(number, line) for number, line in enumerate(self.lines, start=1))

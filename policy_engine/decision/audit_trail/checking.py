@@ -3,36 +3,26 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 from policy_engine.certificate.certificate import Certificate
+from policy_engine.data.chain.verification import Head
 from policy_engine.decision.audit_trail.chains import CHAINS, DECISION_LOG, ExportedChain
+from policy_engine.decision.audit_trail.checks import TrailCheck
 from policy_engine.decision.audit_trail.crossing import (
     missing_policies,
     strange_certificates,
     unproven_permits,
 )
+from policy_engine.decision.audit_trail.signers import policy_signatures, trail_signature
 from policy_engine.decision.audit_trail.trail import AuditTrail
+from policy_engine.decision.audit_trail.withdrawn import check_withdrawals
 from policy_engine.decision.log.entries import Entry
 from policy_engine.decision.opened_bundle import opened
 from policy_engine.decision.package import Member
 from policy_engine.errors import PolicyEngineError
 from policy_engine.policy import Policy
-
-State = Literal["holds", "fails", "unchecked"]
-
-
-@dataclass(frozen=True)
-class TrailCheck:
-    """One thing that was looked at: whether it holds, and a sentence that says so."""
-
-    state: State
-    about: str
-    sentence: str
-
-    def as_json(self) -> dict[str, str]:
-        """Return the check as JSON has it."""
-        return {"state": self.state, "about": self.about, "sentence": self.sentence}
+from policy_engine.trust.multikeys import PublicKey
 
 
 @dataclass(frozen=True)
@@ -57,40 +47,33 @@ def check_trail(
     trail: AuditTrail,
     keys: Sequence[bytes] = (),
     now: datetime | None = None,
+    *,
+    expected: Sequence[Head] = (),
+    signer: PublicKey | None = None,
 ) -> TrailReport:
     """Return what holds in an audit trail whose files are the ones that were packed.
 
-    `keys` are those of its logs and ledgers: without its key, a chain with HMACs is not verified.
-    It raises nothing for what is wrong with the content: that is a check that fails.
+    `keys` are those of its logs and ledgers: with any, a chain that none of them made fails;
+    without, a chain with HMACs is not verified. Every head that is `expected` must be in one of the
+    chains, and a `signer` must have signed the trail. It raises nothing for what is wrong with the
+    content: that is a check that fails.
     """
     moment = now or datetime.now(UTC)
-    checks = [_signature(trail, moment)]
+    checks = [trail_signature(trail, signer, moment)]
     chains = [*_chains(trail)]
-    checks += [_chain_check(member, chain, keys) for member, chain in chains]
-    policies, certificates, more = _documents(trail)
+    verified = [(chain, _chain_check(member, chain, keys)) for member, chain in chains]
+    checks += (check for _, check in verified)
+    checks += _heads([one for one, check in verified if check.state == "holds"], expected)
+    policies, certificates, more = _documents(trail, moment)
     checks += more
-    entries = [
-        entry
-        for _, chain in chains
-        if chain.name == DECISION_LOG
-        for entry in chain.entries()
-        if isinstance(entry, Entry)
-    ]
-    checks += _crossed(entries, policies, certificates)
+    logs = [chain for _, chain in chains if chain.name == DECISION_LOG]
+    entries = [entry for one in logs for entry in one.entries() if isinstance(entry, Entry)]
+    if not logs:
+        sentence = "It has no decision log: what was decided, and by which policies, is not here."
+        checks.append(TrailCheck("unchecked", "decisions", sentence))
+    checks += _crossed(entries if logs else None, policies, certificates)
+    checks += check_withdrawals(trail, entries, certificates, moment)
     return TrailReport(trail.digest, tuple(checks))
-
-
-def _signature(trail: AuditTrail, now: datetime) -> TrailCheck:
-    about = "who packed it"
-    try:
-        credential = trail.credential(now)
-    except PolicyEngineError as error:
-        return TrailCheck("fails", about, _said(error))
-    if credential is None:
-        return TrailCheck("unchecked", about, "It is unsigned: nobody says that they packed it.")
-    proof = credential.proof
-    when = f"{proof.created:%Y-%m-%dT%H:%M:%SZ}"
-    return TrailCheck("holds", about, f"It was signed by {proof.key.did} at {when}.")
 
 
 def _chains(trail: AuditTrail) -> Iterator[tuple[Member, ExportedChain]]:
@@ -101,10 +84,10 @@ def _chains(trail: AuditTrail) -> Iterator[tuple[Member, ExportedChain]]:
 def _chain_check(member: Member, chain: ExportedChain, keys: Sequence[bytes]) -> TrailCheck:
     about = f"the {chain.name} {member.path}" if chain.name in CHAINS else member.path
     if chain.name not in CHAINS:
-        return TrailCheck("unchecked", about, f"It is of an unknown kind, {chain.name!r:.60}.")
+        return TrailCheck("fails", about, f"It is of an unknown kind, {chain.name!r:.60}.")
     verification = chain.verified(keys)
     if verification is None:
-        sentence = "It is chained with a key, which was not given: only its order was looked at."
+        sentence = "It is chained with a key, which was not given: no entry of it was verified."
         return TrailCheck("unchecked", about, sentence)
     if not verification.intact:
         return TrailCheck("fails", about, verification.problems[0].message)
@@ -112,8 +95,22 @@ def _chain_check(member: Member, chain: ExportedChain, keys: Sequence[bytes]) ->
     return TrailCheck("holds", about, sentence)
 
 
+def _heads(chains: Sequence[ExportedChain], expected: Sequence[Head]) -> Iterator[TrailCheck]:
+    """Yield whether each head is in a chain that is intact."""
+    missing = [*dict.fromkeys(expected)]
+    for chain in chains if expected else ():
+        for entry in chain.entries():
+            missing = [one for one in missing if not one.is_at(entry.number, entry.hash)]
+    for head in dict.fromkeys(expected):
+        if head in missing:
+            sentence = "No chain that was verified contains it: one was cut off or replaced."
+            yield TrailCheck("fails", f"the head {head}", sentence)
+        else:
+            yield TrailCheck("holds", f"the head {head}", "A chain contains it.")
+
+
 def _documents(
-    trail: AuditTrail,
+    trail: AuditTrail, now: datetime
 ) -> tuple[Sequence[Policy], Sequence[Certificate], list[TrailCheck]]:
     """Return the policies and certificates as far as they can be read, and whether they can."""
     try:
@@ -121,8 +118,9 @@ def _documents(
             in_force = sources.reading.policies_in_force(*sources.policies)
             policies = (*in_force, *in_force.ended)
             proofs = sources.proofs
+            signatures = [*policy_signatures(trail, sources, policies, now)]
     except PolicyEngineError as error:
-        return (), (), [TrailCheck("fails", "its policies and certificates", _said(error))]
+        return (), (), [TrailCheck.failed("its policies and certificates", error)]
     certificates = [one for one in proofs if isinstance(one, Certificate)]
     counts = {"policies": len(policies), "certificates": len(certificates)}
     sentence = "{:,} can be read, and contradict nothing in themselves."
@@ -131,35 +129,37 @@ def _documents(
         for about, count in counts.items()
         if count
     ]
-    return policies, certificates, checks
+    return policies, certificates, [*checks, *signatures]
 
 
 def _crossed(
-    entries: Sequence[Entry], policies: Sequence[Policy], certificates: Sequence[Certificate]
+    entries: Sequence[Entry] | None,
+    policies: Sequence[Policy],
+    certificates: Sequence[Certificate],
 ) -> Iterator[TrailCheck]:
-    for about, sentence, faults in (
-        (
-            "policies of decisions",
-            "Every policy that a decision followed from is here.",
-            missing_policies(entries, policies),
-        ),
+    """Yield what the parts say of one another; of decisions nothing where there is no log."""
+    compared = [
         (
             "policies of certificates",
             "Every policy that an output was certified for is here.",
             strange_certificates(certificates, policies),
-        ),
-        (
-            "permitted outputs",
-            "Every output that was permitted had a certificate that is here.",
-            unproven_permits(entries, policies, certificates),
-        ),
-    ):
+        )
+    ]
+    if entries is not None:
+        compared += [
+            (
+                "policies of decisions",
+                "Every policy that a decision followed from is here.",
+                missing_policies(entries, policies),
+            ),
+            (
+                "permitted outputs",
+                "Every output that was permitted had a certificate that is here.",
+                unproven_permits(entries, policies, certificates),
+            ),
+        ]
+    for about, sentence, faults in compared:
         sentences = [*faults]
         yield from (TrailCheck("fails", about, f"{one[0].upper()}{one[1:]}.") for one in sentences)
         if not sentences:
             yield TrailCheck("holds", about, sentence)
-
-
-def _said(error: PolicyEngineError) -> str:
-    problem = error.problems[0]
-    return f"{problem.code} {problem.message}"

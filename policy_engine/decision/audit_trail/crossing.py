@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC
 
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision.log.entries import Entry, LogRecord
@@ -43,18 +44,25 @@ def unproven_permits(
         record = entry.decision
         if record is None or record.effect != "permit":
             continue
-        for asset in outputs.intersection(_read(record)):
+        for asset in outputs.intersection(read_assets(record)):
             time = entry.time
+            if time is not None and time.tzinfo is None:
+                time = time.replace(tzinfo=UTC)
             is_proven = asset in first and (time is None or first[asset] <= time)
             if not is_proven:
                 unproven.setdefault(asset, []).append(entry.number)
     for asset, numbers in sorted(unproven.items()):
-        listed = ", ".join(map(str, numbers[:_SHOWN])) + ", ..." * (len(numbers) > _SHOWN)
-        where = f"{'entry' if len(numbers) == 1 else 'entries'} {listed}"
+        where = entry_list(numbers)
         yield f"the output {asset} was permitted without a certificate that is here ({where})"
 
 
-def _read(record: LogRecord) -> Iterator[str]:
+def entry_list(numbers: Sequence[int]) -> str:
+    """Return the numbers of entries as words, the first few of many."""
+    listed = ", ".join(map(str, numbers[:_SHOWN])) + ", ..." * (len(numbers) > _SHOWN)
+    return f"{'entry' if len(numbers) == 1 else 'entries'} {listed}"
+
+
+def read_assets(record: LogRecord) -> Iterator[str]:
     """Yield the assets of a permit, and those that they may be columns of."""
     for target in record.request.targets:
         yield target
