@@ -14,6 +14,7 @@ from policy_engine.certificate.attestation import (
 from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
 from policy_engine.certificate.signature import named_file
 from policy_engine.data import storage
+from policy_engine.data.folder_contents import table_log
 from policy_engine.data.places.spelling import is_database, is_output_database, redacted
 from policy_engine.data.storage import Location
 from policy_engine.data.table_files import ALL_FORMATS, match_format
@@ -225,10 +226,25 @@ def _check_single(output: str, names: Collection[str], folder: Location) -> None
 
 
 def stored_output(certificate: Certificate, output: Location) -> StoredData:
-    """Return an output with its digest: a table by its data, a model by its whole folder."""
+    """Return an output with its digest: a table by its data, a model by its whole folder.
+
+    Raises CertificateError (V004) where the folder of a table has another that lists its files.
+    """
     if not certificate.plan.releases_model:
+        _check_no_log(output)
         return StoredData.from_file(output)
     return StoredData.from_folder(output)
+
+
+def _check_no_log(output: Location) -> None:
+    """Raise CertificateError (V004) where a reader of a table format could see other files."""
+    if storage.is_remote(output) or not storage.is_folder(output):
+        return
+    with storage.read_errors(output):
+        log = table_log(storage.local_path(output))
+    if log:
+        message = f"The output holds {log!r}, by which readers may take other files as its data."
+        raise CertificateError.of("V004", message, "Remove it.", str(output))
 
 
 def _check_alone(certificate: Certificate, folder: Location, files: Collection[str]) -> None:

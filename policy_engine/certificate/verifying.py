@@ -21,6 +21,8 @@ from policy_engine.trust.trust_file import load_trust
 
 KIND = "pe:ReleaseCertificate"
 _MODELS = ("train", "train-generator")
+_LOGS = frozenset({"_delta_log", "_spark_metadata", ".hoodie", "metadata"})
+"""Folders of Delta Lake, Structured Streaming, Hudi and Iceberg that say which files count."""
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -190,13 +192,29 @@ def _problem(error: Exception) -> Problem:
 def data_digest(path: Path) -> str:
     """Return the sha-256 of a file, or of the manifest of a folder's data files.
 
-    The manifest has a line per file as `sha256sum` prints it, sorted by name. Raises OSError.
+    The manifest has a line per file as `sha256sum` prints it, sorted by name. Raises OSError, also
+    for a folder that a reader may see other files in: by a link, or by the log of a table format.
     """
     if not path.is_dir():
         return _file_digest(path)
+    _check_plain(path)
     names = (one.relative_to(path).as_posix() for one in path.rglob("*") if one.is_file())
     lines = (_line(path, name) for name in sorted(names) if not _is_hidden(name.split("/")))
     return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
+
+
+def _check_plain(folder: Path) -> None:
+    """Raise OSError for a folder that holds a link, or a folder that lists a table's files."""
+    for root, folders, files in os.walk(folder, onerror=_fail):
+        if any(Path(root, name).is_symlink() for name in (*folders, *files)):
+            raise OSError("it holds a link, which leads readers to files that were not certified")
+        for name in folders:
+            if name.lower() in _LOGS:
+                raise OSError(f"it holds {name!r}, by which readers may take other files as data")
+
+
+def _fail(error: OSError) -> None:
+    raise error
 
 
 def _line(folder: Path, name: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 from urllib.parse import quote, unquote
 
+from policy_engine.data.folder_contents import check_no_links, tree_entries
 from policy_engine.errors import DataError, OutputError
 
 Location = str | Path
@@ -170,10 +171,13 @@ def read_bytes(location: Location) -> bytes:
 def digest(location: Location) -> str:
     """Return the sha-256 of a file's bytes, or of a folder's manifest.
 
-    The manifest has a line per data file, as `sha256sum` prints it. Raises OSError.
+    The manifest has a line per data file, as `sha256sum` prints it. Raises OSError, also for a
+    folder on this machine that holds a link: readers follow those to files without a line.
     """
     if is_folder(location):
         root = str(location)
+        if not is_remote(location):
+            check_no_links(local_path(location))
         return manifest_digest({file: digest(join(root, file)) for file in data_files(location)})
     with _open_input(location) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
@@ -198,24 +202,8 @@ def tree_digest(folder: Path) -> str:
     are compared as bytes. Raises OSError for links, sockets and devices, which can change while
     the folder does not, or have no bytes.
     """
-    entries = sorted(_entries(os.fsencode(folder), b""))
+    entries = sorted(tree_entries(os.fsencode(folder)))
     return hashlib.sha256(json.dumps(entries).encode()).hexdigest()
-
-
-def _entries(root: bytes, relative: bytes) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of everything in a folder, in hexadecimal, its kind and its sha-256."""
-    with os.scandir(os.path.join(root, relative)) as scan:  # noqa: PTH118 (names are bytes)
-        entries = list(scan)
-    for entry in entries:
-        name = os.path.join(relative, entry.name)  # noqa: PTH118
-        if entry.is_dir(follow_symlinks=False):
-            yield name.hex(), "folder", ""
-            yield from _entries(root, name)
-        elif entry.is_file(follow_symlinks=False):
-            with open(entry.path, "rb") as file:  # noqa: PTH123
-                yield name.hex(), "file", hashlib.file_digest(file, "sha256").hexdigest()
-        else:
-            raise OSError(f"{os.fsdecode(name)!r} is a link, or not a file at all")
 
 
 def write_bytes(location: Location, data: bytes) -> None:

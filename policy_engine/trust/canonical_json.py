@@ -7,6 +7,9 @@ from typing import Any, NoReturn
 from policy_engine.errors import PolicyEngineError, SignatureError, TrustError
 
 MOST_BYTES = 64 * 2**20
+MOST_LEVELS = 100
+"""How deep the objects and lists of a signed document may be nested: as deep as no document is, and
+far from where the stack of a reader ends, which is elsewhere for each."""
 
 
 def canonical_bytes(document: Any, source: str = "") -> bytes:
@@ -36,7 +39,8 @@ def read_document(text: str | bytes, source: str = "") -> dict[str, Any]:
     """Read a signed JSON object so that no two readers can see different things in it.
 
     Raises SignatureError (Y005) for text that is not UTF-8 or not JSON (RFC 8259), a key that is
-    twice in one object (RFC 8785, section 3.1, by RFC 7493), NaN, or another value than an object.
+    twice in one object (RFC 8785, section 3.1, by RFC 7493), NaN, another value than an object,
+    more than 64 MiB, or more than 100 levels.
     """
     if len(text) > MOST_BYTES:
         raise _unreadable(f"it has more than {MOST_BYTES:,} bytes", source)
@@ -53,7 +57,22 @@ def read_document(text: str | bytes, source: str = "") -> dict[str, Any]:
         raise _unreadable(str(error)[:200], source) from None
     if not isinstance(value, dict):
         raise _unreadable("it is not an object", source)
+    if not _is_shallow(value):
+        raise _unreadable("it is nested too deeply", source)
     return value
+
+
+def _is_shallow(value: Any) -> bool:
+    """Tell whether no more objects and lists are nested than may be."""
+    layer = [value]
+    for _ in range(MOST_LEVELS + 1):
+        layer = [one for one in layer if isinstance(one, dict | list)]
+        if not layer:
+            return True
+        layer = [
+            one for each in layer for one in (each.values() if isinstance(each, dict) else each)
+        ]
+    return False
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

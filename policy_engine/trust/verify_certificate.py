@@ -29,6 +29,8 @@ SMALL = {
 }
 Document = dict[str, Any]
 Named = str | Path
+LOGS = {"_delta_log", "_spark_metadata", ".hoodie", "metadata"}
+MOST_BYTES, MOST_LEVELS = 64 * 2**20, 100
 CLOCK = timedelta(minutes=5)
 FIRST, LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 CREDENTIALS = "https://www.w3.org/ns/credentials/v2"
@@ -58,9 +60,16 @@ def read_json(data: bytes, code: str) -> dict[str, Any]:
         raise RefusedError(code, f"{name} is not JSON")
 
     try:
+        need(len(data) <= MOST_BYTES, code, f"the file has more than {MOST_BYTES:,} bytes")
         value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=unique, parse_constant=no)
     except (ValueError, RecursionError):
         raise RefusedError(code, "the file is not JSON in UTF-8") from None
+    layer, levels = [value], 0
+    while layer := [one for one in layer if isinstance(one, dict | list)]:
+        need((levels := levels + 1) <= MOST_LEVELS, code, "the file is nested too deeply")
+        layer = [
+            one for each in layer for one in (each.values() if isinstance(each, dict) else each)
+        ]
     need(isinstance(value, dict), code, "the file is not a JSON object")
     return dict(value)
 
@@ -333,6 +342,7 @@ def data_digest(path: Path) -> str:
     """Return the sha-256 of a file, or of a folder's manifest in the form of sha256sum."""
     if not path.is_dir():
         return sha256(path)
+    check_plain(path)
     lines = ""
     for name in sorted(
         one.relative_to(path).as_posix() for one in path.rglob("*") if one.is_file()
@@ -341,6 +351,19 @@ def data_digest(path: Path) -> str:
             escaped = name.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
             lines += f"{'' if escaped == name else chr(92)}{sha256(path / name)}  {escaped}\n"
     return hashlib.sha256(lines.encode(errors="surrogateescape")).hexdigest()
+
+
+def check_plain(folder: Path) -> None:
+    """Refuse a folder in which readers may see other files: by a link, or by a table's log."""
+
+    def fail(error: OSError) -> NoReturn:
+        raise error
+
+    for root, folders, files in os.walk(folder, onerror=fail):
+        links = [one for one in (*folders, *files) if Path(root, one).is_symlink()]
+        need(not links, "Y012", "the output holds a link, which leads to other files")
+        logs = LOGS.intersection(map(str.lower, folders))
+        need(not logs, "Y012", f"the output holds {sorted(logs)}, by which other files are read")
 
 
 def is_hidden(part: str) -> bool:

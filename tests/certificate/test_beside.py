@@ -19,6 +19,7 @@ from policy_engine.certificate.beside import (
     load_certificates,
     load_proofs,
     single_output,
+    stored_output,
 )
 from policy_engine.certificate.publication import Publication, sharing
 from policy_engine.certificate.publication.journal import (
@@ -391,3 +392,14 @@ def test_what_names_an_output_as_a_certificate_does_has_to_be_one(tmp_path, text
         with pytest.raises(CertificateError, match="V005") as caught:
             check_readable(tmp_path / "a.csv")
         assert caught.value.source == str(file)
+
+
+@pytest.mark.parametrize("log", ["_delta_log", "x=1/_spark_metadata", ".hoodie", "metadata"])
+def test_a_folder_that_says_which_files_are_its_table_is_no_output(out, log):
+    certificate, parts = load_certificate(out / "anonPeople.csv"), out / "parts"
+    parts.mkdir()
+    (out / "anonPeople.csv").rename(parts / "part-0.csv")
+    assert stored_output(certificate, parts).digest == storage.digest(parts)
+    (parts / log).mkdir(parents=True)
+    with pytest.raises(CertificateError, match=f"V004 The output holds '{log}', by which"):
+        stored_output(certificate, parts)

@@ -12,6 +12,7 @@ from signing import NOW, key_of, people_certificate, trust_text
 from policy_engine import apply_policy
 from policy_engine.certificate.verifying import verify_certificate
 from policy_engine.data import storage
+from policy_engine.trust import canonical_json
 from policy_engine.trust import verify_certificate as script
 from policy_engine.trust.proofs import add_proof
 from policy_engine.trust.rotations import sign_rotation
@@ -100,6 +101,64 @@ def test_another_output_is_refused(market):
     assert answers(market) == {"V004"}
     assert answers(market, output="absent.csv") == {"Y012"}
     assert answers(market, output="release") == {"V004"}
+
+
+def add_file(folder, name):
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text("{}")
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda _: None, "valid"),
+        (lambda folder: add_file(folder, ".part-0.csv.crc"), "valid"),
+        (lambda folder: (folder / "more").symlink_to(folder.parent), "Y012"),
+        (lambda folder: (folder / "x=1").symlink_to(folder.parent), "Y012"),
+        (lambda folder: (folder / "part-1.csv").symlink_to("part-0.csv"), "Y012"),
+        (lambda folder: (folder / "part-1.csv").symlink_to("nothing"), "Y012"),
+        (lambda folder: add_file(folder, "_delta_log/0.json"), "Y012"),
+        (lambda folder: add_file(folder, "x=1/_DELTA_LOG/0.json"), "Y012"),
+        (lambda folder: add_file(folder, "_spark_metadata/0"), "Y012"),
+        (lambda folder: add_file(folder, ".hoodie/0.commit"), "Y012"),
+        (lambda folder: add_file(folder, "metadata/.v1.metadata.json"), "Y012"),
+    ],
+)
+def test_both_refuse_a_folder_in_which_readers_see_other_files(market, change, code):
+    folder = market / "release" / "parts"
+    folder.mkdir()
+    (market / "release" / "out.csv").rename(folder / "part-0.csv")
+    place = market / "release" / "certificate.jsonld"
+    subject = json.loads(place.read_text())["credentialSubject"]
+    digest = storage.digest(folder)
+    subject["pe:sha256"] = subject["pe:certificate"]["output_digest"] = digest
+    resign(market, credentialSubject=subject)
+    change(folder)
+    assert answers(market, output="release/parts") == {code}
+
+
+@pytest.mark.parametrize(("levels", "code"), [(100, "valid"), (101, "Y005"), (300, "Y005")])
+def test_both_read_documents_as_deep(market, levels, code):
+    place = market / "release" / "certificate.jsonld"
+    subject = json.loads(place.read_text())["credentialSubject"]
+    # The list is in the certificate, which is in the subject of the document: three levels.
+    subject["pe:certificate"]["deep"] = json.loads("[" * (levels - 3) + "]" * (levels - 3))
+    resign(market, credentialSubject=subject)
+    assert answers(market) == {code}
+
+
+def test_both_read_documents_as_long(market, monkeypatch):
+    limits = canonical_json.MOST_BYTES, canonical_json.MOST_LEVELS
+    assert limits == (script.MOST_BYTES, script.MOST_LEVELS)
+    size = (market / "release" / "certificate.jsonld").stat().st_size
+    for module in (canonical_json, script):
+        monkeypatch.setattr(module, "MOST_BYTES", size)
+    assert answers(market) == {"valid"}
+    (market / "trust.json").write_text(trust_text().ljust(size + 1))
+    assert answers(market) == {"Y008"}
+    for module in (canonical_json, script):
+        monkeypatch.setattr(module, "MOST_BYTES", size - 1)
+    assert answers(market) == {"Y005"}
 
 
 def test_nobody_is_trusted_without_a_trust_file(market):

@@ -162,6 +162,16 @@ def test_a_folder_with_a_link_has_no_digest(tmp_path, target):
         storage.tree_digest(root)
 
 
+@pytest.mark.parametrize("target", ["data", "nowhere", ".", "empty"])
+@pytest.mark.parametrize("place", ["link", "empty/link", ".link"])
+def test_a_folder_of_tables_with_a_link_has_no_digest(tmp_path, target, place):
+    root = small_folder(tmp_path / "one")
+    assert storage.digest(root)
+    (root / place).symlink_to(target)
+    with pytest.raises(OSError, match=f"'{place}' in the folder is a link"):
+        storage.digest(root)
+
+
 @pytest.mark.parametrize("name", ["x.jsonld", "registry.json"])
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
     pipe = tmp_path / "set" / name

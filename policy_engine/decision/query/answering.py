@@ -31,7 +31,8 @@ from policy_engine.decision.query.denying import denial
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import depth_guard, parse_query, to_sql
 from policy_engine.decision.query.model import QueryResult
-from policy_engine.decision.query.outputs import check_certified
+from policy_engine.decision.query.outputs import check_certified, is_certified
+from policy_engine.decision.query.private_copies import private_copies
 from policy_engine.decision.query.query_decision import QueryDecision, decide_query, grant
 from policy_engine.decision.query.query_request import QueryRequest
 from policy_engine.decision.query.rewriting import TableView, rewrite
@@ -125,7 +126,8 @@ def query(
                 row_access, decision=row_access.decision.model_copy(update=by), decided=decided
             )
 
-        return QueryRequest(request, access, verify, _assets(catalog), told=telling)
+        needed = partial(is_certified, decider=decider)
+        return QueryRequest(request, access, verify, needed, _assets(catalog), told=telling)
 
     def verify(dataset: Dataset, history: History | None) -> None:
         dataset_request = request.model_copy(update={"targets": (dataset.iri,)})
@@ -204,13 +206,15 @@ def answer(
         for iri, rows in filters.items()
     }
     if check is not None and granted is not None:
-        parts = (reading, views, check, tables, asker, dialect, output_ledger, hierarchy, noise_key)
-        task = CheckedTask(*parts, review)
-        return _checked(task, granted, run=run, key=key, weighs=weighs)
+        with private_copies(views if run else {}, tables, asker) as (copied, of_copies):
+            parts = (reading, views, check, copied, of_copies, dialect)
+            task = CheckedTask(*parts, output_ledger, hierarchy, noise_key, review)
+            return _checked(task, granted, run=run, key=key, weighs=weighs)
     if weighs:
         message = "What protecting it would cost is told of an answer that has to pass a check."
         raise RequestError.of("K025", message, "This one is not checked.")
-    visible = _read_verified(views, tables, asker, key or fresh_key()) if run else {}
+    with private_copies(views if run else {}, tables, asker) as (copied, of_copies):
+        visible = _read_verified(views, copied, of_copies, key or fresh_key()) if run else {}
     could_be_nan = nan_columns(views, tables, visible)
     printed = {iri: replace(view, numbers=could_be_nan[iri]) for iri, view in views.items()}
     with depth_guard():

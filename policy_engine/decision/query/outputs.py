@@ -50,6 +50,12 @@ def check_certified(
             check_attested([*one.attested], stored.digest, stored.location)
 
 
+def is_certified(dataset: Dataset, decider: Decider) -> bool:
+    """Tell whether data has to be what was certified: a policy makes it, and has a certificate."""
+    making_policies = (one for one in decider.policies if _makes(one, dataset.iri))
+    return not all(decider.output(one, dataset.iri).uncertified for one in making_policies)
+
+
 def _makes(policy: Policy, asset: str) -> bool:
     return any(rule.output == asset for rule in policy.permissions)
 

@@ -22,13 +22,15 @@ What was done so far is as a log tells it, if there is one.
 class QueryRequest:
     """The requester and purpose (a request whose targets do not count), and what decides.
 
-    `verify` refuses data that is not what was certified. `history` is what was done so far.
+    `verify` refuses data that is not what was certified, where data is what has to be
+    (`is_certified`). `history` is what was done so far.
     `assets` are the datasets by the IRIs of their tables, of which a release by buckets has two.
     """
 
     request: Request
     access: Access
     verify: Callable[[Dataset, History | None], None]
+    is_certified: Callable[[Dataset], bool]
     assets: Mapping[str, Dataset]
     history: History | None = None
     told: Telling = unchanged
