@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from policy_engine.api.deciding import ProofSource, decider, read_proofs
+from policy_engine.api.deciding import ProofSource, decider, standing_proofs
 from policy_engine.certificate.attestation import ATTESTATION, Attestation
 from policy_engine.data.atomic_file import write_file
 from policy_engine.decision.bundle import Bundle
@@ -69,7 +69,7 @@ def bundle_policies(
     for kind, named in (("context", contexts), ("taxonomy", taxonomies)):
         for name, source in (named or {}).items():
             packing.add(kind, Path(source), name)
-    for number, proof in enumerate(read_proofs(certificates), start=1):
+    for number, proof in enumerate(standing_proofs(certificates), start=1):
         packing.add_proof(number, proof)
     bundle = Bundle(tuple(packing.members), packing.files)
     bundle.taxonomies()  # which are read as well, so that each is one

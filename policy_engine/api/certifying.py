@@ -149,6 +149,7 @@ def certify_output(
                     making, product, launched, location, earlier, (record, attempts), renews=write
                 ),
                 signer,
+                earlier,
             )
         stored = launcher.stored_data(location)
         cells = _cell_style(launcher, location, plan)
@@ -207,14 +208,22 @@ def certify_output(
                 update=_unmeasured_fields(earlier, certified.certificate, opened, write=write)
             ),
             signer,
+            earlier,
         )
         if write:
             renew(location, certificate, lambda: launcher.stored_data(location))
     return certificate
 
 
-def _signed(certificate: Certificate, signer: Signer | None) -> Certificate:
-    return certificate if signer is None else certificate.signed(signer)
+def _signed(
+    certificate: Certificate, signer: Signer | None, earlier: Certificate | None
+) -> Certificate:
+    """Return a certificate as somebody signs it. What withdraws the earlier one withdraws it."""
+    if signer is None:
+        return certificate
+    signature = None if earlier is None else earlier.signature
+    status = None if signature is None else signature.credential.status
+    return certificate.signed(signer, status=status)
 
 
 def _signer(

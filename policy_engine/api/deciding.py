@@ -1,6 +1,6 @@
 """Requests and queries, from files to answers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,11 +19,13 @@ from policy_engine.certificate.beside import (
 )
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.sources import Proof
-from policy_engine.certificate.vouching import vouch
+from policy_engine.certificate.vouching import Vouched, vouch
 from policy_engine.certificate.withdrawals import (
     Withdrawals,
+    read_statements,
     read_withdrawals,
     statements_beside,
+    withdrawal_problem,
 )
 from policy_engine.data.atomic_file import write_file
 from policy_engine.data.catalog import Catalog, make_catalog, parse_location
@@ -35,7 +37,7 @@ from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
 from policy_engine.decision.requests import check_name
 from policy_engine.decision.telling import Telling, unchanged
-from policy_engine.errors import RequestError
+from policy_engine.errors import ArgumentError, CertificateError, RequestError
 from policy_engine.plan.spelling import respell_hierarchies
 from policy_engine.policy import (
     Hierarchy,
@@ -294,7 +296,12 @@ def query_data(
     time = world.time if world else None
     in_force = _policies_in_force(policies, Reading(**reading), time)
     located = _located(data, in_force)
-    proofs = vouched_proofs(in_force, certificates, trust, time, status)
+    if compiled is not None and (trust is not None or status):
+        message = (
+            "What decides is compiled already: its trust and status are those it was made with."
+        )
+        raise ArgumentError.of("U002", message, "Give them to `decider`.")
+    proofs = vouched_proofs(in_force, certificates, trust, time, status, located.values())
     decision_log = None if log is None else open_log(log, log_key)
     asset_owners = load_owners(owners, in_force, reading.get("contexts"))
 
@@ -526,24 +533,37 @@ def vouched_proofs(
     trust: TrustSource | None,
     time: datetime | None = None,
     status: Sequence[StatusSource] = (),
+    data: Iterable[Any] = (),
 ) -> Sequence[Certificate | Attestation]:
     """Return certificates and attestations that were not withdrawn; under a `trust`, those that it
     covers.
 
-    What was withdrawn is said by the `status` and by statements beside certificates. Raises
-    TrustError (Y008) for a trust file that cannot be understood, SignatureError (Y005 to Y007,
-    Y014) for a status that does not count, and as reading proofs does without a trust. Under one, a
-    certificate that cannot be read counts for nothing.
+    What was withdrawn is said by the `status` and by statements beside certificates and beside the
+    `data` that are paths. Raises TrustError (Y008) for a trust file that cannot be understood,
+    SignatureError (Y005 to Y007, Y014) for a status that does not count, and as reading proofs does
+    without a trust. Under one, a certificate that cannot be read denies.
     """
     places = [
         one if isinstance(one, Certificate | Attestation) else parse_location(one)
         for one in sources
     ]
-    withdrawals = read_status(status, places)
+    paths = [parse_location(one) for one in data if isinstance(one, str | Path)]
+    withdrawals = read_status(status, [*places, *paths])
     trusted = None if trust is None else load_trust(trust)
     if trusted is None and withdrawals == Withdrawals():
         return read_proofs(sources)
     return vouch(policies, places, trusted, load_proofs, withdrawals=withdrawals, now=time)
+
+
+def standing_proofs(sources: Sequence[ProofSource]) -> Sequence[Certificate | Attestation]:
+    """Return proofs, none of which was withdrawn by a statement beside it.
+
+    Raises CertificateError (Y015) for one that was, and as `vouched_proofs` does.
+    """
+    proofs = vouched_proofs((), sources, None)
+    for proof, since in proofs.withdrawn if isinstance(proofs, Vouched) else ():
+        raise CertificateError(withdrawal_problem(proof, since))
+    return proofs
 
 
 def read_status(
@@ -552,18 +572,24 @@ def read_status(
     """Return what status lists and statements say was withdrawn, those beside certificates at some
     places among them. Raises as `vouched_proofs` does for a status, DataError where it cannot be
     read or fetched."""
-    return read_withdrawals(status_texts(sources, places).items())
+    named = read_withdrawals((str(one), read_named(one)) for one in sources)
+    return named.joined(read_statements(_texts_beside(places).items()))
 
 
 def status_texts(
     sources: Sequence[StatusSource], places: Sequence[Proof | Location] = ()
 ) -> dict[str, bytes]:
     """Return the texts that `read_status` reads, by their sources. Raises DataError as it does."""
-    texts = [(str(one), read_named(one)) for one in sources]
+    return {**{str(one): read_named(one) for one in sources}, **_texts_beside(places)}
+
+
+def _texts_beside(places: Sequence[Proof | Location]) -> dict[str, bytes]:
+    """Return the statements beside certificates at some places, by where they are."""
+    beside: dict[str, bytes] = {}
     for place in places:
         if not isinstance(place, Certificate | Attestation) and not is_database(place):
-            texts += statements_beside(place)
-    return dict(texts)
+            beside.update(statements_beside(place))
+    return beside
 
 
 def read_named(source: StatusSource) -> bytes:

@@ -28,11 +28,11 @@ class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
     """The proofs that a trust file covers, with what it refuses, or what was withdrawn.
 
     Without a `trust` all proofs are taken for what they say, but for those that were `withdrawn`,
-    which are kept with the time since when they are.
+    which are kept with the time since when they are. `refused` are those that the trust refuses.
 
     `denial` says why nothing is permitted: policies that nobody vouches for, whose prohibitions
-    could be missing as well as their permissions be made up. `refusals` say, by asset, why a proof
-    does not count; that of the asset "" is about proofs that cannot be read at all. `notes` are
+    could be missing as well as their permissions be made up, and proofs that cannot be read.
+    `refusals` say, by asset, why a proof does not count. `notes` are
     what the trust does not show: outputs that nobody saw.
     """
 
@@ -40,6 +40,7 @@ class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
     time: datetime
     withdrawals: Withdrawals
     withdrawn: tuple[tuple[Proof, datetime], ...]
+    refused: tuple[Proof, ...]
     denial: str
     refusals: Mapping[str, str]
     notes: tuple[str, ...]
@@ -55,17 +56,19 @@ class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
         *,
         withdrawals: Withdrawals = _NO_WITHDRAWALS,
         withdrawn: Iterable[tuple[Proof, datetime]] = (),
+        refused: Iterable[Proof] = (),
     ) -> "Vouched":
         """Return the proofs with everything that is said of the others."""
         instance = super().__new__(cls, proofs)
         instance.trust, instance.time, instance.denial = trust, time, denial
         instance.refusals, instance.notes = dict(refusals), tuple(notes)
         instance.withdrawals, instance.withdrawn = withdrawals, tuple(withdrawn)
+        instance.refused = tuple(refused)
         return instance
 
     def refusal(self, asset: str) -> str:
         """Return why the proof of an asset does not count, empty where none was refused."""
-        return self.refusals.get(asset) or self.refusals.get("", "")
+        return self.refusals.get(asset, "")
 
     def withdrawn_since(self, asset: str) -> datetime | None:
         """Return since when the last release of an asset is withdrawn, None where none is."""
@@ -77,6 +80,7 @@ class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
         judging = _Judging(self.trust, self.withdrawals, self.time)
         judging.refusals.update(self.refusals)
         judging.withdrawn += self.withdrawn
+        judging.refused += self.refused
         more = [one for one in certificates if judging.counts(one)]
         proofs = (*self, *(one for one in more if one not in self))
         return judging.vouched(proofs, self.denial, self.notes)
@@ -90,6 +94,7 @@ class _Judging:
     withdrawals: Withdrawals
     now: datetime
     refusals: dict[str, str] = field(default_factory=dict)
+    refused: list[Proof] = field(default_factory=list)
     withdrawn: list[tuple[Proof, datetime]] = field(default_factory=list)
 
     def counts(self, proof: Proof, *, is_seen: bool | None = True) -> bool:
@@ -97,6 +102,7 @@ class _Judging:
         problem = self._problem(proof, is_seen=is_seen)
         if problem is not None:
             self.refusals.setdefault(proof_asset(proof), _said(problem))
+            self.refused += [] if problem.code == "Y015" else [proof]
         return problem is None
 
     def _problem(self, proof: Proof, *, is_seen: bool | None) -> Problem | None:
@@ -115,9 +121,14 @@ class _Judging:
     def vouched(
         self, proofs: Iterable[Proof], denial: str = "", notes: Iterable[str] = ()
     ) -> Vouched:
-        """Return the proofs that count, with everything that is known of the others."""
+        """Return the proofs that count, with everything that is known of the others.
+
+        Where one of an output is refused, no other counts for it: nobody knows which of the two
+        what is read belongs to. One that was withdrawn leaves the next release of it as it is.
+        """
+        doubtful = {proof_asset(one) for one in self.refused}
         return Vouched(
-            proofs,
+            (one for one in proofs if proof_asset(one) not in doubtful),
             self.trust,
             self.now,
             denial,
@@ -125,6 +136,7 @@ class _Judging:
             notes,
             withdrawals=self.withdrawals,
             withdrawn=self.withdrawn,
+            refused=self.refused,
         )
 
 
@@ -154,15 +166,14 @@ def vouch(
     all count that were not withdrawn; then CertificateError is raised for what cannot be read.
     """
     judging = _Judging(trust, withdrawals, now or datetime.now(UTC))
-    proofs, notes = list[Proof](), list[str]()
+    proofs, notes, unreadable = list[Proof](), list[str](), list[str]()
     for source in sources:
         try:
             read = [*_given(source, load)]
         except CertificateError as error:
             if trust is None:
                 raise
-            problem = error.problems[0]
-            judging.refusals.setdefault("", f"{source} does not count: {_said(problem)}")
+            unreadable.append(f"{source} does not count: {_said(error.problems[0])}")
             continue
         for proof, is_seen in read:
             if judging.counts(proof, is_seen=is_seen):
@@ -170,7 +181,8 @@ def vouch(
                 if is_seen is None and trust is not None:
                     notes.append(f"{proof_asset(proof)} was not seen: only its certificate was.")
     problems = () if trust is None else untrusted(policies, trust, signatures, judging.now)
-    return judging.vouched(proofs, " ".join(map(_said, problems)), notes)
+    # Whose output it is that cannot be read, nobody knows: it may be any.
+    return judging.vouched(proofs, " ".join([*map(_said, problems), *unreadable]), notes)
 
 
 def proof_refusal(proof: Proof, trust: Trust, now: datetime) -> Problem | None:

@@ -119,6 +119,15 @@ def withdrawal_problem(proof: Proof, since: datetime) -> Problem:
     return Problem("Y015", message)
 
 
+def read_statements(
+    texts: Iterable[tuple[str, bytes]], now: datetime | None = None
+) -> Iterator[WithdrawalStatement]:
+    """Yield the statements in texts, by their sources: a status list is one that somebody named,
+    and never one that lies in a folder. Raises SignatureError as `read_withdrawals` does."""
+    for source, text in texts:
+        yield read_statement(read_document(text, source), source, now)
+
+
 def read_withdrawals(
     texts: Iterable[tuple[str, bytes]], now: datetime | None = None
 ) -> Withdrawals:
@@ -165,14 +174,15 @@ def _are_texts(values: Sequence[object]) -> bool:
 def statements_beside(location: Location) -> Iterator[tuple[str, bytes]]:
     """Yield the statements beside certificates, each with its source.
 
-    They are in the folder at a location, or in that of the file there. Raises DataError (C003)
-    where one cannot be read.
+    They are in the folder at a location, and in that of what is there: an output may be a folder
+    itself. Raises DataError (C003) where one cannot be read.
     """
     with read_errors(location):
-        folder = location if storage.is_folder(location) else storage.parent(location)
-        if not storage.is_folder(folder):
-            return
-        for name in storage.names(folder):
-            if name.endswith(WITHDRAWAL):
-                place = storage.join(folder, name)
-                yield str(place), storage.read_bytes(place)
+        folders = [storage.parent(location)]
+        folders += [location] if storage.is_folder(location) else []
+        for folder in folders:
+            names = storage.names(folder) if storage.is_folder(folder) else ()
+            for name in names:
+                if name.endswith(WITHDRAWAL):
+                    place = storage.join(folder, name)
+                    yield str(place), storage.read_bytes(place)

@@ -124,7 +124,7 @@ class Decider:
         self.past, all_policies = in_force.ended, (*in_force, *in_force.ended)
         not_in_force = (
             *void_outputs(in_force.ended),
-            *void_proven_outputs((*certificates, *self._withdrawn_proofs()), all_policies),
+            *void_proven_outputs((*certificates, *self._other_proofs()), all_policies),
         )
         self.void = tuple(one for one in dict.fromkeys(not_in_force) if one.asset not in outputs)
 
@@ -157,9 +157,11 @@ class Decider:
         check_outputs(claims, owners, edges, data)
         return owned_outputs(claims, owners, edges) if owners else owners
 
-    def _withdrawn_proofs(self) -> tuple[Certificate | Attestation, ...]:
-        """Return the proofs of what was withdrawn: that an output was made stays known."""
-        return () if self.vouched is None else tuple(one for one, _ in self.vouched.withdrawn)
+    def _other_proofs(self) -> tuple[Certificate | Attestation, ...]:
+        """Return the proofs that do not count: that an output was made stays known."""
+        if self.vouched is None:
+            return ()
+        return (*self.vouched.refused, *(one for one, _ in self.vouched.withdrawn))
 
     @property
     def is_trusting(self) -> bool:

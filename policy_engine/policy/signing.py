@@ -4,11 +4,14 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import TypeVar
 
+from policy_engine.data.chain.entries import canonical
 from policy_engine.data.table_files import is_file, unreadable_file
 from policy_engine.errors import PolicyEngineError, Problem, SignatureError
+from policy_engine.policy.collecting.force import InForce
 from policy_engine.policy.model import Policy
 from policy_engine.trust.canonical_json import read_document
 from policy_engine.trust.credentials import Credential, check_time, read_credential, sign_credential
@@ -19,14 +22,16 @@ KIND = "pe:PolicySignature"
 SIGNATURE = ".signature"
 """The ending of a signature's file, after the name of that of the policies."""
 _CONTEXT = {"pe": "https://w3id.org/policy-engine/ns#"}
-_DIGEST = "pe:policyDigest"
+_DIGEST, _STATE = "pe:policyDigest", "pe:inForceDigest"
 
 
 @dataclass(frozen=True)
 class PolicySignature:
-    """Policies by uid, with the digest of each that somebody signed."""
+    """Policies by uid, with the digest of each that somebody signed, and of whether it is in
+    force."""
 
     digests: dict[str, str]
+    states: dict[str, str]
     credential: Credential
     source: str = ""
 
@@ -42,12 +47,22 @@ def sign_policies(
 
     It is of the digests that the engine gives them: another text of the same meaning has it, too,
     and what is read along with a policy (parents, vocabularies, contexts) is part of its meaning.
+    Signed as well is what says whether it is in force, which is not.
     """
-    subjects = [{"id": one.uid, _DIGEST: one.digest} for one in policies]
+    subjects = [
+        {"id": one.uid, _DIGEST: one.digest, _STATE: in_force_digest(one)} for one in policies
+    ]
     document = sign_credential(
         KIND, subjects, signer, context=_CONTEXT, time=time, valid_until=valid_until
     )
     return json.dumps(document, indent=2) + "\n"
+
+
+def in_force_digest(policy: Policy) -> str:
+    """Return the sha-256 of what a policy says of its being in force: what replaced it, and its
+    date (`dct:isReplacedBy`, `dct:modified`, `dct:issued`)."""
+    dated = policy.dated.isoformat() if policy.dated else ""
+    return sha256(canonical([sorted(policy.replaced_by), dated])).hexdigest()
 
 
 def read_signature(
@@ -56,15 +71,15 @@ def read_signature(
     """Return a signature of policies. Raises SignatureError (Y003, Y005 to Y007) for another text,
     and where its proof does not hold."""
     credential = read_credential(read_document(text, source), KIND, source, now)
-    digests: dict[str, str] = {}
+    digests, states = dict[str, str](), dict[str, str]()
     for subject in credential.subjects:
-        uid, digest = subject.get("id"), subject.get(_DIGEST)
-        if set(subject) != {"id", _DIGEST}:
+        uid, digest, state = (subject.get(name) for name in ("id", _DIGEST, _STATE))
+        if set(subject) != {"id", _DIGEST, _STATE} or not isinstance(uid, str):
             raise _unlike(source)
-        if not isinstance(uid, str) or not isinstance(digest, str) or uid in digests:
+        if not isinstance(digest, str) or not isinstance(state, str) or uid in digests:
             raise _unlike(source)
-        digests[uid] = digest
-    return PolicySignature(digests, credential, source)
+        digests[uid], states[uid] = digest, state
+    return PolicySignature(digests, states, credential, source)
 
 
 def load_signature(path: Path) -> PolicySignature:
@@ -115,7 +130,8 @@ def untrusted(
     """
     moment = now or datetime.now(UTC)
     beside: dict[str, PolicySignature | Problem | None] = {"": None}
-    for policy in policies:
+    known = tuple(policies) if not isinstance(policies, InForce) else (*policies, *policies.ended)
+    for policy in known:
         if trust.accepts_unsigned(policy.uid):
             continue
         if policy.source not in beside:
@@ -162,9 +178,9 @@ def _signature_refusal(
     digest = signature.digests.get(policy.uid)
     if digest is None:
         return Problem("Y009", "nobody signed it.")
-    if digest != policy.digest:
-        message = "it is not the one that was signed: it means something else, or is read with "
-        return Problem("Y011", f"{message}other things beside it.")
+    if digest != policy.digest or signature.states.get(policy.uid) != in_force_digest(policy):
+        message = "it is not the one that was signed: it means something else, is read with "
+        return Problem("Y011", f"{message}other things beside it, or replaced at another time.")
     credential = signature.credential
     try:
         check_time(credential, now, signature.source)

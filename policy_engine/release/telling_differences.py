@@ -90,6 +90,22 @@ class ToldDifferences:
             statistic = self._valued(differing, column, total) if is_within else total
         return self._passes(statistic)
 
+    def is_count_open(self, least: int) -> bool:
+        """Return whether a count that differs by at least so many rows passes, whoever they are of:
+        none may be of a larger unit than the two largest of all."""
+        if not self.profile.has_dominance:
+            return True
+        first, second = self._largest_counts
+        evidence = CellEvidence(
+            units=np.array([1]),
+            largest=np.array([min(first, least)], np.float64),
+            second=np.array([min(second, least)], np.float64),
+            total=np.array([least], np.float64),
+            negatives=np.array([0]),
+        )
+        statistic = ShownStatistic(Statbarn.LINEAR_AGGREGATIONS, evidence)
+        return not dominance(statistic, self.profile).any()
+
     def contributing(self, name: str, parts: NDArray[np.int64] | None = None) -> list[Masks]:
         """Return which rows add something to totals of a column that is not known of them, (rows,):
         those that have a value other than 0; other than the most common one, too, if enough units
@@ -165,6 +181,12 @@ class ToldDifferences:
             values = self.values(name)
             self._columns[name] = None if values is None else _Column.of_values(values)
         return self._columns[name]
+
+    @cached_property
+    def _largest_counts(self) -> tuple[float, float]:
+        """How many rows the two units have that have most."""
+        second, first = np.partition(np.append(np.bincount(self.units), [0, 0]), -2)[-2:]
+        return float(first), float(second)
 
     @cached_property
     def _are_single(self) -> bool:

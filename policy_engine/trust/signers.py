@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 KeySource = str | Path | Signer
 """The file of a private key; `env:NAME`, `fd:NUMBER` or `pkcs11:...` (RFC 7512); or what signs."""
 _MOST_BYTES = 10_000
+_KEPT = "Give its file, env:NAME or fd:NUMBER; and make another key, for this one may be in a log."
 _MAKE = "Make one: policy-engine key new --output KEY."
 
 
@@ -72,6 +73,9 @@ def read_signer(source: KeySource) -> Signer:
     if not isinstance(source, str | Path):
         return source
     text = str(source)
+    if "-----" in text or "\n" in text:
+        # What is said of it is read by others: nothing of a key that was given itself.
+        raise _unusable("it was given itself, and not where it is kept", "", _KEPT)
     if isinstance(source, str) and text.startswith("pkcs11:"):
         from policy_engine.trust.tokens import open_token  # noqa: PLC0415 (few have one)
 

@@ -10,10 +10,17 @@ import pytest
 from building import ANALYST, DATASET, OUTPUT, PEOPLE, people_policy
 from signing import key_of, trust_text
 
-from policy_engine import apply_policy, bundle_policies, decide_request, decider, read_request
+from policy_engine import (
+    apply_policy,
+    bundle_policies,
+    decide_request,
+    decider,
+    query_data,
+    read_request,
+)
 from policy_engine.api.signing import sign_policy_files
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.errors import TrustError
+from policy_engine.errors import ArgumentError, TrustError
 from policy_engine.policy import load_policy
 from policy_engine.policy.signing import signature_path
 from policy_engine.trust.trust_file import read_trust
@@ -265,3 +272,74 @@ def test_the_policies_of_a_folder_are_signed_one_by_one(market, tmp_path):
     bundle = bundle_policies(policies, [market / "release"])
     assert decider(bundle, trust=trust).decide(request).permitted
     assert Path(tmp_path / "policies" / "policy.jsonld.signature").is_file()
+
+
+def policy_with(folder, **more):
+    """Change the policy of a folder by more members, as whoever writes the folder could."""
+    document = json.loads((folder / "policy.jsonld").read_text())
+    changed = document | more
+    (folder / "policy.jsonld").write_text(json.dumps(changed))
+
+
+def test_a_policy_that_is_said_to_be_replaced_is_another_one(market):
+    """Its prohibitions would be gone with it."""
+    policy_with(market, **{"dct:isReplacedBy": "urn:nothing"})
+    other = "policy: http://ex.com/plain\ntarget: {}\naction: read\nassignee: {}\n"
+    (market / "plain.yaml").write_text(other.format(OUTPUT, ANALYST))
+    sign_policy_files([market / "plain.yaml"], market / "key")
+    trust = json.loads(trust_text())
+    trust["keys"][0]["policies"] = ["*"]
+    (market / "trust.json").write_text(json.dumps(trust))
+    request = read_request(ANALYST, "read", [OUTPUT], MARKETING)
+    policies = [market / "policy.jsonld", market / "plain.yaml"]
+    made = decide_request(policies, [], request, trust=market / "trust.json")
+    assert not made.permitted
+    assert "Y011" in made.reason
+
+
+def test_a_redated_policy_is_another_one(market):
+    policy_with(market, **{"dct:modified": "2030-01-01"})
+    assert "Y011" in denial(market)
+
+
+def test_a_good_certificate_elsewhere_does_not_vouch_for_another_output(market):
+    shutil.copytree(market / "release", market / "copy")
+    (market / "release" / "anonPeople.csv").write_text(RAW)
+    request = read_request(ANALYST, "read", [OUTPUT], MARKETING)
+    proofs = [market / "release", market / "copy"]
+    options = {"trust": market / "trust.json"}
+    made = decide_request([market / "policy.jsonld"], proofs, request, **options)
+    assert not made.permitted
+    unsigned = load_certificate(market / "copy").unsigned()
+    both = decide_request(
+        [market / "policy.jsonld"], [unsigned, market / "copy"], request, **options
+    )
+    assert "Y009" in both.reason
+
+
+def test_a_refused_certificate_still_says_that_an_output_was_made(market):
+    """It denied what was made under a policy that is not in force; a trust must not permit that."""
+    other = "policy: http://ex.com/plain\ntarget: {}\naction: read\nassignee: {}\n"
+    (market / "plain.yaml").write_text(other.format(OUTPUT, ANALYST))
+    sign_policy_files([market / "plain.yaml"], market / "key")
+    trust = json.loads(trust_text())
+    trust["keys"][0]["policies"] = ["*"]
+    (market / "trust.json").write_text(json.dumps(trust))
+    request = read_request(ANALYST, "read", [OUTPUT], MARKETING)
+    unsigned = load_certificate(market / "release").unsigned()
+    for trusting in (None, market / "trust.json"):
+        made = decide_request([market / "plain.yaml"], [unsigned], request, trust=trusting)
+        assert not made.permitted
+
+
+def test_a_compiled_decider_keeps_its_trust(market):
+    compiled = decider([market / "policy.jsonld"], [market / "release"])
+    with pytest.raises(ArgumentError, match="U002"):
+        query_data(
+            "SELECT 1 FROM anonPeople",
+            [market / "policy.jsonld"],
+            ANALYST,
+            {OUTPUT: market / "release"},
+            compiled=compiled,
+            trust=market / "trust.json",
+        )

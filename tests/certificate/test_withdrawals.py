@@ -10,12 +10,16 @@ from signing import key_of, trust_text
 from policy_engine import (
     DecisionLog,
     apply_policy,
+    bundle_policies,
+    certify_output,
     decide_request,
     decider,
+    query_data,
     read_request,
     withdraw_release,
 )
 from policy_engine.api.signing import sign_policy_files
+from policy_engine.certificate.withdrawals import statements_beside
 from policy_engine.decision.log import last_entries
 from policy_engine.errors import (
     ArgumentError,
@@ -201,3 +205,45 @@ def test_each_release_has_a_place_of_its_own(market):
     entry = made.certificate.signature.credential.status
     assert entry["statusListIndex"] == "1"
     assert json.loads(status_of(market).read_text())["credentialSubject"]["pe:allotted"] == 2
+
+
+def test_a_statement_beside_an_output_that_is_a_folder_denies(market):
+    (market / "spark").mkdir()
+    done = withdrawn(market, statement=market / "spark" / "x.withdrawal")
+    (market / "spark" / "people.parquet").mkdir()
+    beside = dict(statements_beside(market / "spark" / "people.parquet"))
+    assert [*beside] == [str(done.statement)]
+
+
+def test_a_withdrawn_release_is_not_bundled(market):
+    withdrawn(market)
+    with pytest.raises(CertificateError, match="Y015"):
+        bundle_policies([market / "policy.jsonld"], [market / "release"])
+
+
+def test_a_query_of_data_beside_a_statement_is_denied(market):
+    shutil.copytree(market / "release", market / "copy")
+    withdrawn(market)
+    answer = query_data(
+        "SELECT COUNT(*) AS n FROM anonPeople",
+        [market / "policy.jsonld"],
+        ANALYST,
+        {OUTPUT: market / "release"},
+        MARKETING,
+        certificates=[market / "copy"],
+    )
+    assert not answer.decision.permitted
+
+
+def test_a_list_that_lies_in_the_folder_is_none_that_somebody_named(market):
+    shutil.copy(status_of(market), market / "release" / "old.withdrawal")
+    with pytest.raises(SignatureError, match="Y005"):
+        decided(market, trust=market / "trust.json")
+
+
+def test_a_certificate_that_is_signed_again_keeps_its_place(market):
+    withdrawn(market, status_list=status_of(market), statement=market / "s.json")
+    certify_output(
+        market / "release", policy=market / "policy.jsonld", write=True, sign=market / "key1"
+    )
+    assert "Y015" in decided(market, status=[status_of(market)]).reason

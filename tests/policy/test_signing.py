@@ -42,13 +42,18 @@ def test_a_signature_counts_for_a_time_and_by_a_key():
     assert codes(POLICY, sign_policies([POLICY], key_of(2), time=NOW)) == ["Y009"]
 
 
+STATED = {"id": POLICY.uid, "pe:policyDigest": "x", "pe:inForceDigest": "x"}
+
+
 @pytest.mark.parametrize(
     "subjects",
     [
         [{"id": POLICY.uid}],
-        [{"id": POLICY.uid, "pe:policyDigest": 5}],
-        [{"id": POLICY.uid, "pe:policyDigest": "x", "more": 1}],
-        [{"id": POLICY.uid, "pe:policyDigest": "x"}, {"id": POLICY.uid, "pe:policyDigest": "y"}],
+        [STATED | {"pe:policyDigest": 5}],
+        [STATED | {"pe:inForceDigest": 5}],
+        [{"id": POLICY.uid, "pe:policyDigest": "x"}],
+        [STATED | {"more": 1}],
+        [STATED, STATED | {"pe:policyDigest": "y"}],
     ],
 )
 def test_other_statements_are_not_signatures_of_policies(subjects):

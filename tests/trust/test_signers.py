@@ -129,3 +129,12 @@ def test_a_traceback_shows_nothing_of_the_key(tmp_path):
 
 def test_what_signs_may_be_given_itself():
     assert read_signer(key_of(1)).public == key_of(1).public
+
+
+def test_a_key_that_is_given_itself_is_in_no_message(tmp_path):
+    key_of(1).write(tmp_path / "key")
+    text = (tmp_path / "key").read_text()
+    for given in (text, f"env:{text}", f"fd:{text}", text.replace("\n", "\\n")):
+        with pytest.raises(TrustError) as refused:
+            read_signer(given)
+        assert text.splitlines()[1] not in str(refused.value) + repr(refused.value)

@@ -1,6 +1,6 @@
 """Whether a new population differs from a released one by fewer units than allowed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 
@@ -12,6 +12,7 @@ from policy_engine.kernels.output_checks.population_differences import (
     near_populations,
 )
 from policy_engine.release.output_ledger.answers import (
+    COUNT,
     Contributing,
     Contributions,
     FindEmptyParts,
@@ -203,16 +204,19 @@ def told_faults(trial: Trial, table: AtomTable | None, too_large: Fault) -> Iter
         return
     yield from _pairs_alone(trial)
     looked_at = 0
-    by_number = trial.fresh_by_number()
+    by_number, released = trial.fresh_by_number(), cache(partial(_released_in, trial.after))
     for number, nears in _overlaps(trial, table):
-        places, members = by_number[number], _members(trial.after, number)
         for near in nears:
             trial.limit.check()
+            doubtful = _doubtful_systems(trial, by_number[number], (number, near), released)
+            if not doubtful:
+                continue
             looked_at += trial.after.units
             if looked_at > MOST_TOLD:
                 yield too_large
                 return
-            yield from _untold(trial, places, near, (members, _members(trial.after, near)))
+            pair = _members(trial.after, number), _members(trial.after, near)
+            yield from _untold(trial, doubtful, near, pair)
 
 
 def _pairs_alone(trial: Trial) -> Iterator[Fault]:
@@ -266,15 +270,43 @@ def _common_atoms(table: AtomTable, numbers: list[int]) -> dict[int, set[int]]:
     return met
 
 
+def _doubtful_systems(
+    trial: Trial,
+    places: list[int],
+    pair: tuple[int, int],
+    released: Callable[[str], set[int]],
+) -> dict[int, list[str]]:
+    """Return the systems, by cell of a population, in which its difference from another is to be
+    looked at: not those of counts that differ by so many that it does not matter who they are.
+
+    Each group of a table has units in common with everybody, of whom it is known how many they are.
+    """
+    assert trial.may_tell is not None  # noqa: S101 (its caller checks)
+    number, near = pair
+    least = abs(int(trial.after.sizes[number]) - int(trial.after.sizes[near]))
+    is_open = getattr(trial.may_tell, "is_count_open", lambda _least: False)(least)
+    systems = {
+        place: [
+            system
+            for system in told_systems(trial.cells[place].measure)
+            if near in released(system) and not (system == COUNT and is_open)
+        ]
+        for place in places
+    }
+    return {place: some for place, some in systems.items() if some}
+
+
 def _untold(
-    trial: Trial, places: list[int], near: int, pair: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    trial: Trial,
+    systems: Mapping[int, list[str]],
+    near: int,
+    pair: tuple[NDArray[np.bool_], NDArray[np.bool_]],
 ) -> Iterator[Fault]:
     """Yield the cells of a population whose difference from those of another may not be told."""
     assert trial.may_tell is not None  # noqa: S101 (its caller checks)
-    for place in places:
-        for system in told_systems(trial.cells[place].measure):
-            is_shared = near in _released_in(trial.after, system)
-            if is_shared and not trial.may_tell(system, *pair):
+    for place, some in systems.items():
+        for system in some:
+            if not trial.may_tell(system, *pair):
                 is_earlier = near in _released_in(trial.before, system)
                 figures = partial(difference_figures, trial, place, near)
                 yield Fault(NEAR_EARLIER if is_earlier else NEAR_OWN, (place,), figures)
