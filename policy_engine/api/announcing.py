@@ -124,11 +124,11 @@ def _was_published(announced: AnnouncedRelease) -> bool | None:
     """Tell whether an announced release is where it was to be, None where nobody can know.
 
     It was if its certificate is there, whoever moved it there; it was not while it is still in the
-    staging folder, and no journal says that it is to be moved. A release in memory ended with its
-    process, before anybody had it.
+    staging folder, and no journal says that it is to be moved. Of a release in memory nobody
+    can know to whom its process gave it before it ended.
     """
     if announced.place is None:
-        return False
+        return None
     if announced.place.startswith(TABLE) or is_remote(announced.place):
         return None
     place = Path(announced.place)

@@ -422,8 +422,9 @@ class Engine(Protocol):
         cut: what `fitting` learns from its rows."""
         ...
 
-    def identify(self, table: Any, unit: str, key: bytes, names: Sequence[str]) -> Any:
-        """Return some columns of a table, with who each of its rows is of in a hidden one.
+    def identify(self, table: Any, unit: str, key: bytes, names: Sequence[str]) -> tuple[Any, str]:
+        """Return some columns of a table, with who each of its rows is of in a hidden one, and a
+        word for the type of the unit, empty without one.
 
         Persons are those of the `unit` or, without one, rows by their whole content; who they are
         is told by keyed hashes that are the same in every table.

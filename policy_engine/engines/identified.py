@@ -1,7 +1,7 @@
 """Persons that are known again in other releases: who each row is of, in hidden columns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.encoding import ColumnCodes, encode
 from policy_engine.engines.origins import WORD
+from policy_engine.engines.persons import person_type
 from policy_engine.engines.reading_back import cell_column, index_texts
 from policy_engine.engines.row_keys import row_keys
+from policy_engine.engines.text_types import infer_column_type
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.grouping import classes_of
 from policy_engine.kernels.intersections import PersonClasses, are_among, distinct_words
@@ -29,12 +31,13 @@ class ReleasedPersons:
 
     `persons` (rows,) are words that are the same for a person in every release, `classes` (rows,)
     the numbers of classes, and `values` the codes of the sensitive columns with what each code
-    stands for.
+    stands for, and `types` words for the types of these.
     """
 
     persons: Words
     classes: Ints
     values: Mapping[str, ColumnCodes]
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def person_classes(self, everybody: Words) -> PersonClasses:
         """Return the classes of all persons of the input, also of those in none."""
@@ -141,4 +144,9 @@ def released_persons(table: pa.Table, persons: Words, step: Anonymize) -> Releas
         name: encode(name, table.column(name), numbers=True, is_generalised=False)
         for name in step.columns.sensitive_names
     }
-    return ReleasedPersons(persons, class_of.astype(np.int64), values)
+    types = {name: _type_of_values(table.column(name)) for name in values}
+    return ReleasedPersons(persons, class_of.astype(np.int64), values, types)
+
+
+def _type_of_values(column: pa.ChunkedArray) -> str:
+    return person_type(column.type, infer_column_type(unchunk(column), numbers=True))

@@ -62,6 +62,7 @@ from policy_engine.engines.preparation import (
     overview,
     prepare,
     texts_of_persons,
+    type_of_persons,
 )
 from policy_engine.engines.reading_back import groups
 from policy_engine.engines.released_tables import output_table
@@ -383,8 +384,11 @@ class LocalEngine:
         self._progress("training the guide", table.num_rows, table.num_rows)
         return with_targets(table, targets)
 
-    def identify(self, table: pa.Table, unit: str, key: bytes, names: Sequence[str]) -> pa.Table:
-        """Return some columns of a table, with the persons of its rows in a hidden one."""
+    def identify(
+        self, table: pa.Table, unit: str, key: bytes, names: Sequence[str]
+    ) -> tuple[pa.Table, str]:
+        """Return some columns of a table, with the persons of its rows in a hidden one, and the
+        type of the unit."""
         from policy_engine.engines.masking.perturbing import RowKeys  # noqa: PLC0415 (compiled)
 
         if unit:
@@ -392,7 +396,8 @@ class LocalEngine:
         else:
             keys = RowKeys.of(table, key)
             words = words_of_rows(keys.keys, keys.repeats)
-        return with_words(table, words, names)
+        kind = type_of_persons(table, unit) if unit else ""
+        return with_words(table, words, names), kind
 
     def everybody(self, table: pa.Table) -> NDArray[np.uint64]:
         """Return the persons of the rows of a table, (rows,)."""

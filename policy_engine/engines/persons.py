@@ -114,6 +114,22 @@ def person_texts(column: pa.Array, kind: pa.DataType | None = None) -> pa.Array:
     return pa.array(texts, pa.string()).take(encoded.indices)
 
 
+def person_type(column: pa.DataType, kind: pa.DataType | None = None) -> str:
+    """Return a word for the type by which `person_texts` tells persons apart.
+
+    `kind` is as there. Texts of the same person may differ between columns of different words: 5 is
+    "5" as an integer and 5.0 as a float, and points in time count from another unit.
+    """
+    read = column.value_type if pa.types.is_dictionary(column) else column
+    if kind is not None and not is_text(kind):
+        if pa.types.is_floating(kind):
+            return "decimal number in text"
+        read = kind
+    if pa.types.is_integer(read):
+        return "integer"
+    return "text" if is_text(read) else str(read)
+
+
 def _read(texts: pa.Array, kind: pa.DataType) -> pa.Array:
     """Return texts with a type; decimal numbers stay texts, since floats would round them."""
     if pa.types.is_floating(kind):

@@ -17,7 +17,7 @@ from policy_engine.engines.generalizations import Generalizer, encode_quasi_iden
 from policy_engine.engines.guiding import targets_in
 from policy_engine.engines.identified import joint_trees
 from policy_engine.engines.number_lists import is_array_of_numbers
-from policy_engine.engines.persons import person_texts
+from policy_engine.engines.persons import person_texts, person_type
 from policy_engine.engines.text_types import infer_column_type
 from policy_engine.errors import DataError, Problem, format_count
 from policy_engine.kernels.axis import Axis, Codes
@@ -209,6 +209,13 @@ def texts_of_persons(table: pa.Table, name: str) -> pa.Array:
     """
     field, column = table.schema.field(name), unchunk(table.column(name))
     return person_texts(column, infer_column_type(column, numbers=field_marks.is_untyped(field)))
+
+
+def type_of_persons(table: pa.Table, name: str) -> str:
+    """Return a word for the type by which `texts_of_persons` tells persons apart."""
+    field, column = table.schema.field(name), unchunk(table.column(name))
+    kind = infer_column_type(column, numbers=field_marks.is_untyped(field))
+    return person_type(field.type, kind)
 
 
 def _encode_column(table: pa.Table, name: str, *, numbers: bool = False) -> ColumnCodes:

@@ -20,11 +20,12 @@ from policy_engine.engines.identified import (
     words_of_rows,
 )
 from policy_engine.engines.origins import WORD
-from policy_engine.engines.persons import person_texts
+from policy_engine.engines.persons import person_texts, person_type
 from policy_engine.engines.reading_back import cell_columns
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.masking import keys_of_rows, with_row_keys
 from policy_engine.engines.spark.values import (
+    arrow_schema,
     gather_tables,
     map_in_tasks,
     normalise_table,
@@ -38,11 +39,15 @@ from policy_engine.plan.steps import Anonymize
 
 def identify_frame(
     frame: DataFrame, unit: str, key: bytes, names: Sequence[str], *, is_csv: bool
-) -> DataFrame:
-    """Return some columns of a frame, with who each row is of: as the local engine's `identify`."""
+) -> tuple[DataFrame, str]:
+    """Return some columns of a frame, with who each row is of, and the type of the unit: as the
+    local engine's `identify`."""
     kind: pa.DataType | None = None
+    type_of_unit = ""
     if unit:
-        [kind] = text_types(frame.select(quote_name(unit)), numbers=is_csv).values()
+        column = frame.select(quote_name(unit))
+        [kind] = text_types(column, numbers=is_csv).values()
+        type_of_unit = person_type(arrow_schema(column).field(0).type, kind)
     keyed = frame if unit else with_row_keys(frame, frame.columns, key)
 
     @carry_errors
@@ -56,7 +61,7 @@ def identify_frame(
             yield from with_words(table, words, names).to_batches()
 
     fields = [*(frame.schema[name] for name in names), StructField(WORD, LongType())]
-    return map_in_tasks(keyed, put, StructType(fields))
+    return map_in_tasks(keyed, put, StructType(fields)), type_of_unit
 
 
 def persons_of_frame(frame: DataFrame, most: int) -> Words:

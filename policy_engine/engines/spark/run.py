@@ -397,11 +397,12 @@ class SparkRun:
 
     def identify(
         self, table: InputFrame, unit: str, key: bytes, names: Sequence[str]
-    ) -> InputFrame:
-        """Return some columns of a table, with the persons of its rows in a hidden one."""
+    ) -> tuple[InputFrame, str]:
+        """Return some columns of a table, with the persons of its rows in a hidden one, and the
+        type of the unit."""
         with running(self._engine.spark, "reading"):
-            frame = identify_frame(table.frame, unit, key, names, is_csv=table.is_csv)
-        return table._replace(frame=frame)
+            frame, kind = identify_frame(table.frame, unit, key, names, is_csv=table.is_csv)
+        return table._replace(frame=frame), kind
 
     def everybody(self, table: InputFrame) -> NDArray[np.uint64]:
         """Return the persons of the rows of a table, (rows,). Raises DataError (R011) where the

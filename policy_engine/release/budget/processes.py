@@ -27,8 +27,15 @@ def is_gone(owner: Owner, logged: str) -> bool:
     depends on the answer but how long others wait: whose reservation was given up cannot commit it,
     or keep its answer, any more.
     """
-    if owner.machine != _machine() or os.name == "nt":
+    if not _can_look_for(owner):
         return datetime.now(UTC) - datetime.fromisoformat(logged) > LEASE
+    return has_ended(owner)
+
+
+def has_ended(owner: Owner) -> bool:
+    """Return whether a process is known to have ended: never one that cannot be looked for."""
+    if not _can_look_for(owner):
+        return False
     try:
         os.kill(owner.process, 0)
     except ProcessLookupError:
@@ -37,6 +44,10 @@ def is_gone(owner: Owner, logged: str) -> bool:
         pass
     state, started = _status_of(owner.process)
     return state in _ENDED or bool(owner.started and started and owner.started != started)
+
+
+def _can_look_for(owner: Owner) -> bool:
+    return owner.machine == _machine() and os.name != "nt"
 
 
 def _status_of(number: int) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from policy_engine.release.budget.entries import (
     caps_of,
 )
 from policy_engine.release.budget.lineage import DataLineage
-from policy_engine.release.budget.processes import is_gone
+from policy_engine.release.budget.processes import has_ended
 
 Identity: TypeAlias = tuple[str, str, str, str]
 Key: TypeAlias = tuple[str, str, str, str]
@@ -192,10 +192,15 @@ class PublishedRelease:
         return AnnouncedRelease.model_validate_json(json.dumps(self.entry["announced"]))
 
     @property
+    def release(self) -> str:
+        """The IRI of what was announced."""
+        return str(self.entry["announced"]["release"])
+
+    @property
     def is_abandoned(self) -> bool:
         """Whether the process that was publishing it is known to have ended before it said so."""
         owner = Owner.model_validate(self.entry["owner"])
-        return not self.is_settled and is_gone(owner, str(self.entry["logged"]))
+        return not self.is_settled and has_ended(owner)
 
 
 @dataclass
@@ -206,8 +211,8 @@ class LedgerState:
     the entry, `lost` the numbers of those that were spent for nothing. `units` are what the budgets
     of datasets protect, once something was spent; `uncovered` has the other releases of each
     dataset, by its IRI, `published` those of them whose entries say more, by the number of the
-    entry, and `lineage` says which are parts of others, or made of them. Whatever was `announced`
-    has such an entry. The random `name` is that of the ledger.
+    entry, and `lineage` says which are parts of others, or made of them. Of the `unsaid` ones
+    nothing was announced when they were listed. The random `name` is that of the ledger.
     """
 
     chain: HashChain
@@ -221,7 +226,7 @@ class LedgerState:
     uncovered: dict[str, set[str]] = field(default_factory=dict)
     lineage: DataLineage = field(default_factory=DataLineage)
     published: dict[int, PublishedRelease] = field(default_factory=dict)
-    announced: set[str] = field(default_factory=set)
+    unsaid: set[str] = field(default_factory=set)
     name: str = ""
 
     def read(self, rows: Iterator[Row]) -> None:
@@ -338,6 +343,8 @@ class LedgerState:
     def list_uncovered(self, entry: Plain) -> None:
         """Record a release of which no epsilon says anything."""
         listed = entry["uncovered"]
+        if all(one.release != listed["release"] for one in self.published.values()):
+            self.unsaid.add(listed["release"])
         for dataset in listed["datasets"]:
             self.uncovered.setdefault(dataset, set()).add(listed["release"])
             self.lineage.add_origins([(listed["release"], dataset)])
@@ -348,7 +355,6 @@ class LedgerState:
         """Record a release that is about to be published."""
         announced = entry["announced"]
         self.published[entry["number"]] = PublishedRelease(entry["number"], entry)
-        self.announced.add(announced["release"])
         self.lineage.add(announced.get("links") or ())
         self.lineage.add_origins(announced.get("origins") or ())
         datasets = announced["datasets"]

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.engine import Engine, StoredData, WrittenTable
-from policy_engine.errors import LedgerError, PolicyEngineError, Problem
+from policy_engine.engines.identified import words_of_persons
+from policy_engine.errors import LedgerError, PolicyEngineError, Problem, format_count
 from policy_engine.kernels.intersections import (
     TooManyPairsError,
     distinct_words,
@@ -54,6 +56,8 @@ class Composing:
     is_joint: bool = False
     measured: MeasuredRelease | None = None
     _everybody: NDArray[np.uint64] | None = field(default=None, repr=False)
+    _unit_type: str = ""
+    _nameless: int = 0
     _repeated: bool = False
     _is_lost: bool = False
     _classes: KeptClasses | None = field(default=None, repr=False)
@@ -78,6 +82,9 @@ class Composing:
         plan, anonymize = self.plan, self.plan.anonymize
         if self._is_lost:
             yield "its algorithm does not tell which rows are whose"
+        if self._nameless:
+            rows = format_count(self._nameless, "row")
+            yield f"{plan.unit!r} is missing in {rows} of it, so that nobody knows whose they are"
         if plan.releases_model:
             yield "it is a model"
         elif anonymize is None:
@@ -112,8 +119,12 @@ class Composing:
             releases = [one for one in upstream if one.asset == plan.read.asset]
             check_read(releases, source.digest, source.location)
             sources = (source,)
-        table = engine.identify(table, plan.unit, self.ledger.key, names)
+        key = self.ledger.key
+        table, self._unit_type = engine.identify(table, plan.unit, key, names)
         persons = engine.everybody(table)
+        if plan.unit:
+            nobody = words_of_persons(pa.nulls(1, pa.string()), key)
+            self._nameless = int((persons == nobody).sum())
         self._everybody = distinct_words(persons)
         self._repeated = len(self._everybody) < len(persons)
         return table, sources
@@ -151,7 +162,9 @@ class Composing:
                 self._is_lost = True
                 return
             self.measured = MeasuredRelease(released, self._everybody, self.step, engine.taxonomies)
-            self._classes = KeptClasses.of(released, self._everybody, self.ledger.key)
+            self._classes = KeptClasses.of(
+                released, self._everybody, self.ledger.key, self._unit_type
+            )
 
     def look(self) -> Composition:
         """Return what it tells together with the earlier releases; nothing is recorded."""
@@ -159,7 +172,7 @@ class Composing:
 
     def judge(self, earlier: Sequence[EarlierRelease]) -> Composition:
         """Return what it tells together with earlier releases."""
-        unknown = [*self._unknown(earlier)]
+        unknown = [*self._unknown(earlier), *self._unknown_itself()]
         compared: list[ComparedReleases] = []
         entries = {one.entry for one in unknown if one.entry}
         classes = []
@@ -175,9 +188,6 @@ class Composing:
             except TooManyPairsError:
                 unknown.append(_unknown(one, _TOO_MANY))
         not_unique = None
-        if self.bound == "m-invariant" and self._classes is None:
-            asset, reason = self.plan.publish.asset, self.unknown or "nobody has measured it"
-            unknown.append(UnknownRelease(release=asset, reason=reason))
         if self.bound == "m-invariant" and self._classes is not None:
             own = Version(self._classes)
             versions = {one.entry: Version(one.classes) for one in earlier if one.classes}
@@ -266,6 +276,12 @@ class Composing:
             if reason:
                 yield _unknown(one, reason)
 
+    def _unknown_itself(self) -> Iterator[UnknownRelease]:
+        """Yield this release where it has to be known, or is not all of named persons."""
+        if self._nameless or (self.bound == "m-invariant" and self._classes is None):
+            asset, reason = self.plan.publish.asset, self.unknown or "nobody has measured it"
+            yield UnknownRelease(release=asset, reason=reason)
+
     def _unlike(self, one: EarlierRelease) -> str:
         if one.unit != self.plan.unit:
             units = (f"by {name!r}" if name else "as rows" for name in (one.unit, self.plan.unit))
@@ -273,7 +289,21 @@ class Composing:
             return f"persons were counted {before}, and are counted {now}"
         if one.classes is None or self._everybody is None:
             return ""
-        return unknown_persons(self._everybody, one.classes.persons, self.plan.unit)
+        kept, unit = one.classes, self.plan.unit
+        if unit and kept.unit_type != self._unit_type:
+            return _other_type(unit, kept.unit_type, self._unit_type)
+        if self.bound == "m-invariant" and self._classes is not None:
+            own, others = self._classes.types or {}, kept.types or {}
+            for name in sorted({*own, *others, *kept.signatures}):
+                if name not in others or own.get(name) != others[name]:
+                    return _other_type(name, others.get(name), own.get(name))
+        return unknown_persons(self._everybody, kept.persons, unit)
+
+
+def _other_type(name: str, before: str | None, now: str | None) -> str:
+    """Say that the values of a column may be written another way in two releases."""
+    was, is_now = before or "of an unknown type", now or "of an unknown type"
+    return f"{name!r} was {was}, and is {is_now}: equal values may not be known again"
 
 
 def _unknown(one: EarlierRelease, reason: str) -> UnknownRelease:

@@ -27,9 +27,11 @@ class ComparedReleases(_Frozen):
     """A release together with an earlier one, or with all of them, whose `release` is empty.
 
     Of the `persons` of any of them, `joined` are in the new one alone and `left` in earlier ones
-    alone. `least` is the number of persons in the smallest intersection of classes, and `below` how
-    many persons are in one of fewer than k. `values` tell how few sensitive values intersections
-    with classes of the new release have, and `broken` the bounds on them that do not hold there.
+    alone, of whom `unchecked` ones have values that are bounded, which nobody can look at: the
+    new one does not have them. `least` is the number of persons in the smallest intersection of
+    classes, and `below` how many persons are in one of fewer than k. `values` tell how few
+    sensitive values intersections with classes of the new release have, and `broken` the bounds on
+    them that do not hold there.
     `entry` is the number of the earlier release's entry in the ledger. `changed` persons are in
     classes with other sensitive values than before, where m-invariance is asked for.
     """
@@ -39,6 +41,7 @@ class ComparedReleases(_Frozen):
     persons: Count
     joined: Count
     left: Count
+    unchecked: Count = 0
     least: Count
     below: Count
     values: tuple[DistinctWithin, ...] = ()
@@ -47,24 +50,33 @@ class ComparedReleases(_Frozen):
 
     @property
     def holds(self) -> bool:
-        """Whether k and all bounds on values hold within the intersections."""
-        return not self.below and not self.broken
+        """Whether k and all bounds on values are known to hold within the intersections."""
+        return not self.below and not self.broken and not self.unchecked
 
     def sentence(self, k: int) -> str:
         """Return it in words."""
         name = "all earlier releases" if not self.release else self.release
         number = f"{format_count(self.below, 'person')} of {self.persons:,}"
-        verb = "is" if self.below == 1 else "are"
+        verb = _verb(self.below)
         words = f"Together with {name}, {number} {verb} one of fewer than {k} candidates"
         words += f" (the fewest: {self.least:,})" if self.persons else ""
         values = ", ".join(
             f"{format_count(one.least, 'value')} of {one.column!r}" for one in self.values
         )
-        words += f"; candidates have as few as {values}" if values else ""
+        known = "candidates in the new release" if self.left else "candidates"
+        words += f"; {known} have as few as {values}" if values else ""
+        if self.unchecked:
+            gone = format_count(self.unchecked, "person")
+            words += f"; {gone} of earlier releases {_verb(self.unchecked)} in no class of this "
+            words += "one, and that their values keep the bounds cannot be checked"
         if self.changed is not None:
             changed = format_count(self.changed, "person")
             words += f"; {changed} changed to classes with other values"
         return f"{words}."
+
+
+def _verb(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 class UnknownRelease(_Frozen):

@@ -4,6 +4,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,13 +35,21 @@ class Signatures:
 
 @dataclass(frozen=True, eq=False)
 class KeptClasses:
-    """The classes of a release: of all persons of its input, and the values in each class."""
+    """The classes of a release: of all persons of its input, and the values in each class.
+
+    `unit_type` is a word for the type of the unit of privacy, and `types` those of the sensitive
+    columns; None where nobody recorded them.
+    """
 
     persons: PersonClasses
     signatures: Mapping[str, Signatures] = field(default_factory=dict)
+    unit_type: str | None = None
+    types: Mapping[str, str] | None = None
 
     @classmethod
-    def of(cls, released: ReleasedPersons, everybody: Words, key: bytes) -> "KeptClasses":
+    def of(
+        cls, released: ReleasedPersons, everybody: Words, key: bytes, unit_type: str
+    ) -> "KeptClasses":
         """Return what is kept of a release, whose values get words by a key."""
         signatures = {}
         for name, column in released.values.items():
@@ -50,12 +59,18 @@ class KeptClasses:
             words = words_of_persons(texts, key) if len(texts) else np.zeros(0, np.uint64)
             is_known = codes >= 0
             signatures[name] = _signatures(released.classes[is_known], words[codes[is_known]])
-        return cls(released.person_classes(everybody), signatures)
+        persons = released.person_classes(everybody)
+        return cls(persons, signatures, unit_type, released.types)
 
     def packed(self) -> bytes:
         """Return the text that `unpacked` reads."""
         columns = {name: len(one.classes) for name, one in self.signatures.items()}
-        facts = {"version": _VERSION, "pairs": len(self.persons.persons), "columns": columns}
+        facts: dict[str, Any] = {
+            "version": _VERSION,
+            "pairs": len(self.persons.persons),
+            "columns": columns,
+        }
+        facts |= {"unit": self.unit_type, "types": self.types}
         arrays: list[NDArray[np.integer]] = [self.persons.persons, self.persons.classes]
         for one in self.signatures.values():
             arrays += [one.classes, one.values, one.rows]
@@ -91,7 +106,7 @@ class KeptClasses:
             )
             for name, count in facts["columns"].items()
         }
-        return cls(persons, signatures)
+        return cls(persons, signatures, facts.get("unit"), facts.get("types"))
 
     @property
     def count(self) -> int:

@@ -48,12 +48,15 @@ class MeasuredRelease:
         own = self.persons.released
         candidates = met.candidates
         values, broken = self._values(met)
+        left = int((~are_among(others, own)).sum())
+        has_bounds = any(self.step.models_about(name) for name in self.released.values)
         return ComparedReleases(
             release=release,
             entry=entry,
             persons=len(met.persons),
             joined=int((~are_among(own, others)).sum()),
-            left=int((~are_among(others, own)).sum()),
+            left=left,
+            unchecked=left if has_bounds else 0,
             least=int(candidates.min(initial=0)) if not len(candidates) else int(candidates.min()),
             below=int((candidates < self.step.k).sum()),
             values=values,
@@ -100,14 +103,16 @@ def _finite(measured: Measurement) -> Measurement:
 def unknown_persons(own: Words, earlier: PersonClasses, unit: str) -> str:
     """Return why persons of two releases cannot be known again, empty where they can.
 
-    By a unit of privacy they always can. Rows are known again by their content: one that was
+    By a unit of privacy they can, unless nobody is in both: then it is likely that it is written
+    another way. Rows are known again by their content: one that was
     changed looks like one that was removed beside one that was added, so that one input has to have
     all rows of the other.
     """
-    if unit:
-        return ""
     own, before = distinct_words(own), distinct_words(earlier.persons)
     same = int(are_among(own, before).sum())
+    if unit:
+        is_unlike = not same and len(own) and len(before)
+        return f"no person is in both, as far as {unit!r} tells" if is_unlike else ""
     if same == min(len(own), len(before)):
         return ""
     return (

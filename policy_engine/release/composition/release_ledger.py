@@ -121,7 +121,8 @@ class ReleaseLedger:
     def abandoned(self) -> tuple[PublishedRelease, ...]:
         """Return the releases whose processes ended before they said whether they were published.
 
-        They count as published until it is known that they were not.
+        They count as published until it is known that they were not. Of a process that cannot be
+        looked for, as on another machine, nobody knows that it ended.
         """
         if not self.exists():
             return ()
@@ -151,10 +152,9 @@ class ReleaseLedger:
         recorded = [
             self._known_release(ledger, one)
             for one in ledger.state.published.values()
-            if is_of_them(one.entry["announced"]["release"])
+            if is_of_them(one.release)
         ]
-        listed = set[str]().union(*ledger.state.uncovered.values()) - ledger.state.announced
-        unsaid = sorted(one for one in listed if is_of_them(one))
+        unsaid = sorted(one for one in ledger.state.unsaid if is_of_them(one))
         return (*recorded, *(EarlierRelease(0, one, "", None, _UNSAID) for one in unsaid))
 
     def _known_release(self, ledger: LedgerTransaction, one: PublishedRelease) -> EarlierRelease:

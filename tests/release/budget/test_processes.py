@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from policy_engine.release.budget.processes import LEASE, current_owner, is_gone
+from policy_engine.release.budget.processes import LEASE, current_owner, has_ended, is_gone
 
 NOW = datetime.now(UTC).isoformat()
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is read")
@@ -37,3 +37,4 @@ def test_a_process_of_another_machine_is_given_up_after_its_lease():
     assert not is_gone(owner, NOW)
     late = datetime.now(UTC) - LEASE - timedelta(seconds=1)
     assert is_gone(owner, late.isoformat())
+    assert not has_ended(owner)

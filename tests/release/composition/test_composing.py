@@ -133,6 +133,52 @@ def test_persons_of_another_unit_are_not_known_again(ledger):
     assert unknown.reason == "persons were counted as rows, and are counted by 'id'"
 
 
+def test_persons_of_another_type_are_not_known_again(ledger):
+    unit = {"unit": "id", "k": 2}
+    released(asking("ByAge", ["age"], **unit), PATIENTS, ledger)
+    floats = PATIENTS.set_column(0, "id", PATIENTS["id"].cast(pa.float64()))
+    second = released(asking("Later", ["zip"], **unit), floats, ledger)
+    [unknown] = second.record.composition.unknown
+    assert unknown.reason.startswith("'id' was integer, and is double")
+    problem = refused(released, asking("Last", ["zip"], **unit, **INTERSECTED), floats, ledger)
+    assert problem.code == "B013"
+
+
+def test_tables_without_a_person_in_common_are_not_known(ledger):
+    texts = PATIENTS.set_column(0, "id", [[f"P{one}" for one in range(6)]])
+    blanks = PATIENTS.set_column(0, "id", [[f"p{one}" for one in range(6)]])
+    released(asking("ByAge", ["age"], unit="id"), texts, ledger)
+    by_zip = asking("ByZip", ["zip"], unit="id", **INTERSECTED)
+    problem = refused(released, by_zip, blanks, ledger)
+    assert problem.code == "B013"
+    assert "no person is in both" in problem.values[0]
+
+
+def test_values_of_those_who_left_cannot_be_checked(ledger):
+    # All are one class of three with the flu and three with hiv; those who stay have both.
+    table = PATIENTS.set_column(3, "disease", [["flu", "hiv", "flu", "hiv", "hiv", "hiv"]])
+    asked = {"methods": ["l-diversity"], "l": 2, "k": 3, "unit": "id"}
+    released(asking("V1", ["age"], **asked), table, ledger)
+    problem = refused(
+        released, asking("V2", ["age"], **asked, **INTERSECTED), table.slice(0, 3), ledger
+    )
+    assert problem.code == "B013"
+    assert "3 persons of earlier releases are in no class of this one" in problem.values[0]
+    told = released(asking("V3", ["age"], **asked), table.slice(0, 3), ledger)
+    assert told.record.composition.together.unchecked == 3
+    assert "candidates in the new release have as few as" in problem.values[0]
+
+
+def test_rows_of_nobody_are_refused_and_said(ledger):
+    table = PATIENTS.set_column(0, "id", [[0, 1, 2, 3, 4, None]])
+    asked = {"unit": "id", "sensitive": ["disease"], "k": 2}
+    problem = refused(released, asking("A", ["age"], **asked, **INTERSECTED), table, ledger)
+    assert problem.code == "B013"
+    told = released(asking("B", ["age"], **asked), table, ledger)
+    [unknown] = told.record.composition.unknown
+    assert "'id' is missing in 1 row of it" in unknown.reason
+
+
 def test_releases_without_classes_are_not_known(ledger):
     shown = asking("Buckets", ["age"], k=2, methods=["l-diversity"], l=2, algorithm="bucketization")
     released(shown, PATIENTS, ledger)

@@ -85,6 +85,17 @@ def test_a_version_that_rules_a_value_out_is_refused(ledger):
     assert "1 person changed to classes with other values" in raised.value.problems[0].values[0]
 
 
+def test_a_version_whose_values_have_another_type_is_refused(tmp_path):
+    ledger = tmp_path / "numbers.ledger"
+    asked = {**ASKED, "composition": "m-invariant"}
+    names, ages = ["Bob", "Alice", "Jane", "Ken"], [21, 22, 41, 43]
+    released(asking("V1", ["age"], **asked), people(names, ages, [1, 2, 3, 4]), ledger)
+    now = people(names, ages, [1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(PolicyEngineError, match="B013") as raised:
+        released(asking("V2", ["age"], **asked), now, ledger)
+    assert "'disease' was integer, and is double" in " ".join(raised.value.problems[0].values)
+
+
 def test_values_that_repeat_in_a_class_are_refused(tmp_path):
     rows = people(["Bob", "Alice", "Jane"], [21, 22, 23], ["flu", "flu", "hiv"])
     asked = asking("V1", ["age"], **ASKED, composition="m-invariant")

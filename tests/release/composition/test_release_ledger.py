@@ -1,5 +1,6 @@
 """The releases in a ledger: announced before they are published, whatever happens meanwhile."""
 
+import json
 import os
 import signal
 import sqlite3
@@ -8,13 +9,17 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from repeated_releases import asking, released
 
 from policy_engine import PolicyEngineError
 from policy_engine.api import releasing
-from policy_engine.release.budget import BudgetLedger
+from policy_engine.errors import LedgerError
+from policy_engine.kernels.intersections import PersonClasses
+from policy_engine.release.budget import BudgetLedger, state
+from policy_engine.release.composition.kept_classes import KeptClasses
 from policy_engine.release.composition.release_ledger import DataOfRelease, ReleaseLedger
 
 PEOPLE = pa.table({"age": [1, 2, 3, 7, 8, 9], "zip": [1, 5, 9, 2, 6, 8]})
@@ -140,3 +145,41 @@ def test_what_a_killed_run_published_is_said_by_the_next(ledger, tmp_path):
     released(asking("B", ["age"], **PLAIN), PEOPLE, ledger, tmp_path / "out" / "b.csv")
     assert states(ledger)[3] == "published"
     assert len(earlier(ledger)) == 2
+
+
+def test_a_release_in_memory_that_nobody_confirmed_stays_announced(ledger, monkeypatch):
+    def fail(*_):
+        raise LedgerError.of("B003", "the ledger is locked by another process")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ReleaseLedger, "confirm", fail)
+        released(asking("A", ["age"], **PLAIN), PEOPLE, ledger)
+    monkeypatch.setattr(state, "has_ended", lambda _: True)
+    released(asking("B", ["age"], **PLAIN), PEOPLE, ledger)
+    assert "unpublished" not in states(ledger)
+    assert [one.release for one in earlier(ledger)] == [
+        "http://example.com/A",
+        "http://example.com/B",
+    ]
+
+
+def test_an_unknown_release_stays_unknown_when_its_name_is_announced(ledger):
+    data, name = "http://example.com/People", "http://example.com/A"
+    BudgetLedger(ledger).list_uncovered([data], name)
+    released(asking("A", ["age"], **PLAIN), PEOPLE, ledger)
+    assert sorted(one.entry > 0 for one in earlier(ledger)) == [False, True]
+    with pytest.raises(PolicyEngineError, match="B013"):
+        released(asking("B", ["zip"], **INTERSECTED), PEOPLE, ledger)
+
+
+def test_a_ledger_of_classes_without_types_tells_no_persons():
+    persons = PersonClasses.of(np.array([1, 2], np.uint64), np.array([0, 0]))
+    text = KeptClasses(persons).packed()
+    head, _, body = text.partition(b"\n")
+    facts = json.loads(head)
+    del facts["unit"], facts["types"]
+    before = KeptClasses.unpacked(json.dumps(facts).encode() + b"\n" + body)
+    assert (before.unit_type, before.types) == (None, None)
+    typed = KeptClasses(persons, {}, "timestamp[us]", {"disease": "text"})
+    again = KeptClasses.unpacked(typed.packed())
+    assert (again.unit_type, again.types) == ("timestamp[us]", {"disease": "text"})
