@@ -130,8 +130,8 @@ def untrusted(
     """
     moment = now or datetime.now(UTC)
     beside: dict[str, PolicySignature | Problem | None] = {"": None}
-    known = tuple(policies) if not isinstance(policies, InForce) else (*policies, *policies.ended)
-    for policy in known:
+    texts = tuple(policies) if not isinstance(policies, InForce) else (*policies, *policies.ended)
+    for policy in texts:
         if trust.accepts_unsigned(policy.uid):
             continue
         if policy.source not in beside:

@@ -63,8 +63,8 @@ class ComparedReleases(_Frozen):
         values = ", ".join(
             f"{format_count(one.least, 'value')} of {one.column!r}" for one in self.values
         )
-        known = "candidates in the new release" if self.left else "candidates"
-        words += f"; {known} have as few as {values}" if values else ""
+        who = "candidates in the new release" if self.left else "candidates"
+        words += f"; {who} have as few as {values}" if values else ""
         if self.unchecked:
             gone = format_count(self.unchecked, "person")
             words += f"; {gone} of earlier releases {_verb(self.unchecked)} in no class of this "
