@@ -35,7 +35,7 @@ def task_error(error: PolicyEngineError) -> TaskError:
     kind, problems = type(error).__name__, [asdict(problem) for problem in error.problems]
     for problem in problems:
         del problem["values"]  # exceptions of tasks are written to the logs of executors
-    return TaskError(_MARK + json.dumps([kind, problems, error.source]))
+    return TaskError(_MARK + json.dumps([kind, problems, error.source], default=list))
 
 
 def carry_errors(
