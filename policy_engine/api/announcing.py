@@ -28,9 +28,9 @@ def composing_of(
     chargeable: Chargeable, bound: BoundPlan, ledger: BudgetLedger | None
 ) -> Composing | None:
     """Return what looks at a plan's release together with earlier ones in a ledger; None where no
-    row is released, or there is no ledger.
+    row is released, or no ledger is given.
 
-    Raises LedgerError (B014) where the policy bounds releases together, and there is no ledger.
+    Raises LedgerError (B014) where the policy bounds releases together and no ledger is given.
     """
     plan = bound.plan
     if ledger is None:
@@ -62,8 +62,8 @@ class Announcements:
     def announcer(
         self, composing: Composing | None, engine: Engine, written: WrittenTable, staged: str
     ) -> Callable[[CertifiedRelease], CertifiedRelease] | None:
-        """Return what announces a release that was written, once its bounds hold; None where there
-        is no ledger."""
+        """Return what announces a release that was written, once its bounds hold; None where no
+        ledger is given."""
         if composing is None:
             return None
 

@@ -27,8 +27,8 @@ _NO_WITHDRAWALS = Withdrawals()
 class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
     """The proofs that a trust file covers, with what it refuses, or what was withdrawn.
 
-    Without a `trust` all proofs are taken for what they say, but for those that were `withdrawn`,
-    which are kept with the time since when they are. `refused` are those that the trust refuses.
+    Without a `trust`, signatures are not checked, and every proof counts unless it was `withdrawn`;
+    those are kept, each with its time. `refused` are those that the trust refuses.
 
     `denial` says why nothing is permitted: policies that nobody vouches for, whose prohibitions
     could be missing as well as their permissions be made up, and proofs that cannot be read.
