@@ -171,10 +171,24 @@ def _sqlite(path: Path, place: str, *, writes: bool) -> Iterator[OutputDatabase]
         connection.close()
 
 
-class _DuckDb:
+class _Connected:
+    """What both kinds of databases are told in the same words."""
+
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
+    def drop(self, name: str) -> None:
+        self._connection.execute(f"DROP TABLE {quoted(name)}")
+
+    def certificate(self, name: str) -> str | None:
+        return _first(self._connection.execute(_FIND, [name]).fetchone())
+
+    def certify(self, name: str, text: str) -> None:
+        self._connection.execute(_TABLE)
+        self._connection.execute(_KEEP, [name, text])
+
+
+class _DuckDb(_Connected):
     def names(self) -> set[str]:
         rows = self._connection.execute(
             "SELECT table_name FROM information_schema.tables "
@@ -190,20 +204,11 @@ class _DuckDb:
     def rows(self, name: str) -> "pa.Table":
         return read_duckdb_table(self._connection, TableName("", name))
 
-    def drop(self, name: str) -> None:
-        self._connection.execute(f"DROP TABLE {quoted(name)}")
 
-    def certificate(self, name: str) -> str | None:
-        return _first(self._connection.execute(_FIND, [name]).fetchone())
-
-    def certify(self, name: str, text: str) -> None:
-        self._connection.execute(_TABLE)
-        self._connection.execute(_KEEP, [name, text])
-
-
-class _Sqlite:
+class _Sqlite(_Connected):
     def __init__(self, connection: sqlite3.Connection, place: str) -> None:
-        self._connection, self._place = connection, place
+        super().__init__(connection)
+        self._place = place
 
     def names(self) -> set[str]:
         return {name for (name,) in self._connection.execute("SELECT name FROM sqlite_master")}
@@ -222,16 +227,6 @@ class _Sqlite:
         columns = {one[0].lower() for one in cursor.description}
         order = next(one for one in _ROW_NUMBERS if one not in columns)
         return read_sqlite_table(self._connection, name, self._place, order)
-
-    def drop(self, name: str) -> None:
-        self._connection.execute(f"DROP TABLE {quoted(name)}")
-
-    def certificate(self, name: str) -> str | None:
-        return _first(self._connection.execute(_FIND, [name]).fetchone())
-
-    def certify(self, name: str, text: str) -> None:
-        self._connection.execute(_TABLE)
-        self._connection.execute(_KEEP, [name, text])
 
 
 def _affinity(kind: "pa.DataType") -> str:

@@ -82,7 +82,8 @@ def outside_of_models():
             Problem(
                 "C004",
                 "The ending of 'out.xml' is not known. Known are '.csv', '.csv.gz', '.parquet', "
-                "'.npy' and '.npz'.",
+                "'.npy', '.npz', "
+                "'.jsonl', '.ndjson', '.arrow' and '.feather'.",
             ),
         ),
         (
