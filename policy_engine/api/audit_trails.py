@@ -19,7 +19,7 @@ from policy_engine.data.keys import Key, read_chain_key
 from policy_engine.decision.audit_trail import AuditTrail, TrailReport, check_trail
 from policy_engine.decision.audit_trail.chains import ExportedChain, export_ledger, export_log
 from policy_engine.decision.package import Member
-from policy_engine.policy import read_file
+from policy_engine.policy import DEFAULT_LIMITS, Limits, read_file
 from policy_engine.trust.multikeys import PublicKey, read_public_key
 from policy_engine.trust.signers import KeySource, read_signer
 
@@ -37,6 +37,7 @@ def pack_audit_trail(
     status: Sequence[StatusSource] = (),
     sign: KeySource | None = None,
     keys: Iterable[Key] = (),
+    limits: Limits = DEFAULT_LIMITS,
     overwrite: bool = False,
 ) -> TrailReport:
     """Pack what happened to data into one file, and return what an authority will find in it.
@@ -46,7 +47,7 @@ def pack_audit_trail(
     packed: what is kept beside them tells of persons. `status` are status lists and statements of
     `withdraw_release`; those beside certificates are packed as well. What is broken is packed as it
     is, and said in the report: it is what the authority has to see. `keys` are those of the logs
-    and ledgers, and are not packed.
+    and ledgers, and are not packed; `limits` are as in `Reading`.
 
     Raises as reading each of them does, DataError (C018) for what would be too large, TrustError
     for a key to `sign` with that cannot be used, OutputError (O001, O002) for the file.
@@ -81,7 +82,7 @@ def pack_audit_trail(
     if signer is not None:
         trail = trail.signed(signer)
     packed = trail.packed()
-    report = check_trail(AuditTrail.read(packed), chain_keys)
+    report = check_trail(AuditTrail.read(packed), chain_keys, limits=limits)
     write_file(Path(file), packed, overwrite=overwrite)
     return report
 
@@ -93,6 +94,7 @@ def verify_audit_trail(
     digest: str = "",
     expect: Sequence[str | Head] = (),
     signer: str | PublicKey | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> TrailReport:
     """Return what holds in an audit trail, offline and by nothing but the file.
 
@@ -109,7 +111,7 @@ def verify_audit_trail(
     heads = [Head.of(one) if isinstance(one, str) else one for one in expect]
     key = read_public_key(signer) if isinstance(signer, str) else signer
     trail = AuditTrail.read(read_file(Path(file)), str(file), digest)
-    return check_trail(trail, chain_keys, expected=heads, signer=key)
+    return check_trail(trail, chain_keys, expected=heads, signer=key, limits=limits)
 
 
 def _add_chain(packing: Packing, kind: str, place: str, chain: ExportedChain) -> None:

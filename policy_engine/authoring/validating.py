@@ -12,7 +12,6 @@ from policy_engine.policy import InForce, Policy, PolicyText, Reading
 from policy_engine.policy.claims import Claims, Problems
 from policy_engine.policy.collecting.files import is_collection, kind_of
 from policy_engine.policy.collecting.registry import files_of
-from policy_engine.policy.datasets import named_data
 from policy_engine.policy.hierarchy import Edge
 from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 
@@ -67,7 +66,11 @@ def in_force(checked: Sequence[Checked]) -> InForce:
 
 def data_iris(data: Mapping[str, Any] | None, checked: Sequence[Checked]) -> list[str]:
     """Return the IRIs of data, which may be named differently in each file."""
-    data_by_file = (named_data(data, one.policies) for one in checked if data and one.policies)
+    if not data:
+        return []
+    from policy_engine.policy.datasets import named_data  # noqa: PLC0415 (only with data)
+
+    data_by_file = (named_data(data, one.policies) for one in checked if one.policies)
     return [*dict.fromkeys(iri for iris in data_by_file for iri in iris)]
 
 

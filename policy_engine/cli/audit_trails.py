@@ -12,13 +12,14 @@ from policy_engine.cli.options import (
     ContextOption,
     Format,
     FormatOption,
+    LimitOption,
     OverwriteOption,
     ParentOption,
     PolicyOption,
     StatusOption,
     VocabularyOption,
 )
-from policy_engine.cli.parsing import exit_with_two, parse_paths, usage_error
+from policy_engine.cli.parsing import exit_with_two, parse_limits, parse_paths, usage_error
 from policy_engine.errors import PolicyEngineError
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def audit_trail(
     context: ContextOption = [],  # noqa: B006
     vocabulary: VocabularyOption = [],  # noqa: B006
     parent: ParentOption = [],  # noqa: B006
+    limit: LimitOption = [],  # noqa: B006
     overwrite: OverwriteOption = False,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
@@ -84,12 +86,13 @@ def audit_trail(
     )
 
     with exit_with_two(PolicyEngineError):
+        limits = parse_limits(limit)
         if verify:
             if policy or certificate or log or ledger or status or sign:
                 words = "--verify takes the file alone, with --key, --digest, --expect, --signer."
                 raise usage_error(words)
             report = verify_audit_trail(
-                export, keys=key, digest=digest, expect=expect, signer=signer
+                export, keys=key, digest=digest, expect=expect, signer=signer, limits=limits
             )
         else:
             if digest or expect or signer is not None:
@@ -108,6 +111,7 @@ def audit_trail(
                 status=status,
                 sign=sign,
                 keys=key,
+                limits=limits,
                 overwrite=overwrite,
             )
     if output_format is Format.JSON:

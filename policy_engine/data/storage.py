@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 from urllib.parse import quote, unquote
 
-from policy_engine.data.folder_contents import check_no_links, tree_entries
 from policy_engine.errors import DataError, OutputError
 
 Location = str | Path
@@ -177,6 +176,9 @@ def digest(location: Location) -> str:
     if is_folder(location):
         root = str(location)
         if not is_remote(location):
+            # Reading a policy takes neither (nor below).
+            from policy_engine.data.folder_contents import check_no_links  # noqa: PLC0415
+
             check_no_links(local_path(location))
         return manifest_digest({file: digest(join(root, file)) for file in data_files(location)})
     with _open_input(location) as file:
@@ -202,6 +204,8 @@ def tree_digest(folder: Path) -> str:
     are compared as bytes. Raises OSError for links, sockets and devices, which can change while
     the folder does not, or have no bytes.
     """
+    from policy_engine.data.folder_contents import tree_entries  # noqa: PLC0415
+
     entries = sorted(tree_entries(os.fsencode(folder)))
     return hashlib.sha256(json.dumps(entries).encode()).hexdigest()
 

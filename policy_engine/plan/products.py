@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from policy_engine import terms
 from policy_engine.errors import PlanError, Problem, did_you_mean, join_names, place_order
 from policy_engine.plan.aggregates.asking import asks_for_generator
-from policy_engine.plan.aggregates.reading import Statistics
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import audit_duties
 from policy_engine.plan.reading_anonymization import (
@@ -27,6 +26,7 @@ from policy_engine.policy.syntax.limits import MAX_PROBLEMS
 from policy_engine.policy.validation.conflicts import iri_prefixes, set_bits
 
 if TYPE_CHECKING:
+    from policy_engine.plan.aggregates.reading import Statistics
     from policy_engine.plan.disclosure import Disclosure
     from policy_engine.plan.reading_generators import GeneratorTraining
     from policy_engine.plan.reading_randomisation import RandomisedTable
@@ -50,7 +50,7 @@ class Product(NamedTuple):
     training: "Training | None" = None
     audits: "tuple[Audit, ...]" = ()
     disclosures: "tuple[Disclosure, ...]" = ()
-    statistics: Statistics | None = None
+    statistics: "Statistics | None" = None
     randomised: "RandomisedTable | None" = None
     synthetic: "SyntheticTable | None" = None
     synthetic_audits: "tuple[SyntheticAudit, ...]" = ()

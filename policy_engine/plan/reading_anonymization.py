@@ -12,7 +12,6 @@ from policy_engine.plan.aggregates.asking import (
     asks_for_statistics,
     asks_for_synthetic_rows,
 )
-from policy_engine.plan.aggregates.reading import Statistics, read_statistics
 from policy_engine.plan.anonymization import Consent, Transformation
 from policy_engine.plan.joins import (
     JOIN_ON,
@@ -25,6 +24,7 @@ from policy_engine.policy.model import ANONYMIZE
 from policy_engine.policy.validation.conflicts import Overlaps
 
 if TYPE_CHECKING:
+    from policy_engine.plan.aggregates.reading import Statistics
     from policy_engine.plan.reading_randomisation import RandomisedTable
     from policy_engine.plan.reading_synthesis import SyntheticTable
 
@@ -40,12 +40,16 @@ def transformations(policy: Policy) -> tuple[Transformation, ...]:
     return _read_all(policy, of_rows, _transformation)
 
 
-def statistics(policy: Policy) -> tuple[Statistics, ...]:
+def statistics(policy: Policy) -> "tuple[Statistics, ...]":
     """Return the permissions to release statistics, each with what it asks for.
 
     Raises PlanError with every problem that shows without data, each with its place.
     """
     some = [pair for pair in transforms(policy) if asks_for_statistics(pair[1])]
+    if not some:
+        return ()
+    from policy_engine.plan.aggregates.reading import read_statistics  # noqa: PLC0415
+
     return _read_all(policy, some, read_statistics)
 
 

@@ -18,7 +18,6 @@ from policy_engine.methods.guide import (
     guide_conflicts,
 )
 from policy_engine.plan.joins import NOT_ROLES, Datasets, Named, Roles
-from policy_engine.plan.model_descriptions import names_column, read_description
 from policy_engine.policy import Constraint, Policy, Value
 
 _SENSITIVE = "sensitive"
@@ -114,6 +113,12 @@ def read_guide(
         named = (*column, value)
         roles = _with_role(read.columns_by_role, named, GUIDE)
         return read._replace(columns_by_role=roles, column=named)
+    # Few policies have a guide.
+    from policy_engine.plan.model_descriptions import (  # noqa: PLC0415
+        names_column,
+        read_description,
+    )
+
     if names_column(value):
         return read._replace(problems=(_foreign(value, datasets),))
     model, problems = read_description(

@@ -55,6 +55,7 @@ def without(text, *names):
 def test_what_is_committed_to_is_all_of_a_record_but_its_nonce_and_those_before(recorded):
     alone = load_record(recorded / "record.json")
     absent = ("joined", "rows_joined", "sampled", "suppressed_cells", "moves", "gain")
+    absent += ("composition",)
     facts = without(alone.to_json(), "nonce", "earlier", *absent)
     assert alone.commitment == Commitment.make(facts, alone.nonce)
     joined = {"joined": (alone.input,), "rows_joined": 5, "earlier": (alone,)}

@@ -109,7 +109,7 @@ def test_the_history_is_that_of_the_last_entries(path):
     assert note.startswith("These are the last 3 of 7 entries")
     assert [line.split()[0] for line in lines] == ["5", "6", "7"]
     assert lines[0].endswith(
-        "reserved  urn:out  epsilon 0.2 delta 0.0000001 for http://example.com/ann"
+        "reserved    urn:out  epsilon 0.2 delta 0.0000001 for http://example.com/ann"
     )
     assert [line.split("  ")[2].strip() for line in lines] == ["reserved", "spent", "kept"]
     entries = json.loads(run("history", path, "--format", "json").stdout)

@@ -22,6 +22,8 @@ READING = ("validate", "plan", "apply", "certify", "compare", "explore", "decide
 READING += (
     "batch-decide",
     "bundle",
+    "audit-trail",
+    "sign",
     "evaluate",
     "graph",
     "diff",

@@ -1,5 +1,6 @@
 import gzip
 import os
+import re
 
 import pyarrow as pa
 import pytest
@@ -91,7 +92,8 @@ def test_format_of_tells_the_endings_that_are_known():
     from pathlib import Path
 
     assert file_format(Path("a.b.CSV.gz")) == "csv.gz"
-    known = r"'\.csv', '\.csv\.gz', '\.parquet', '\.npy' and '\.npz'"
+    endings = (".csv", ".csv.gz", ".parquet", ".npy", ".npz", ".jsonl", ".ndjson", ".arrow")
+    known = re.escape(f"{', '.join(map(repr, endings))} and '.feather'")
     with pytest.raises(DataError, match=rf"C004 .* Known are {known}"):
         file_format(Path("csv"))
 

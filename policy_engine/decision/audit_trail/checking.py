@@ -21,7 +21,7 @@ from policy_engine.decision.log.entries import Entry
 from policy_engine.decision.opened_bundle import opened
 from policy_engine.decision.package import Member
 from policy_engine.errors import PolicyEngineError
-from policy_engine.policy import Policy
+from policy_engine.policy import DEFAULT_LIMITS, Limits, Policy
 from policy_engine.trust.multikeys import PublicKey
 
 
@@ -50,13 +50,14 @@ def check_trail(
     *,
     expected: Sequence[Head] = (),
     signer: PublicKey | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> TrailReport:
     """Return what holds in an audit trail whose files are the ones that were packed.
 
     `keys` are those of its logs and ledgers: with any, a chain that none of them made fails;
     without, a chain with HMACs is not verified. Every head that is `expected` must be in one of the
-    chains, and a `signer` must have signed the trail. It raises nothing for what is wrong with the
-    content: that is a check that fails.
+    chains, and a `signer` must have signed the trail. Policies are read within the `limits`. It
+    raises nothing for what is wrong with the content: that is a check that fails.
     """
     moment = now or datetime.now(UTC)
     checks = [trail_signature(trail, signer, moment)]
@@ -64,7 +65,7 @@ def check_trail(
     verified = [(chain, _chain_check(member, chain, keys)) for member, chain in chains]
     checks += (check for _, check in verified)
     checks += _heads([one for one, check in verified if check.state == "holds"], expected)
-    policies, certificates, more = _documents(trail, moment)
+    policies, certificates, more = _documents(trail, limits, moment)
     checks += more
     logs = [chain for _, chain in chains if chain.name == DECISION_LOG]
     entries = [entry for one in logs for entry in one.entries() if isinstance(entry, Entry)]
@@ -110,11 +111,11 @@ def _heads(chains: Sequence[ExportedChain], expected: Sequence[Head]) -> Iterato
 
 
 def _documents(
-    trail: AuditTrail, now: datetime
+    trail: AuditTrail, limits: Limits, now: datetime
 ) -> tuple[Sequence[Policy], Sequence[Certificate], list[TrailCheck]]:
     """Return the policies and certificates as far as they can be read, and whether they can."""
     try:
-        with opened(trail) as sources:
+        with opened(trail, limits) as sources:
             in_force = sources.reading.policies_in_force(*sources.policies)
             policies = (*in_force, *in_force.ended)
             proofs = sources.proofs

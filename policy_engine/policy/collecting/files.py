@@ -18,7 +18,6 @@ from policy_engine.policy.collecting.registry import is_folder, is_registry
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
 from policy_engine.policy.reading.reader import read_drafts, read_hierarchy, read_policies
-from policy_engine.policy.reading.vocabulary_reader import check_wider, read_vocabulary
 from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.detection import read_document, syntax_of
 from policy_engine.policy.syntax.json_text import Document
@@ -157,6 +156,8 @@ class Reading:
         """
         if not self.vocabularies:
             return NONE
+        from policy_engine.policy.reading.vocabulary_reader import check_wider  # noqa: PLC0415
+
         vocabulary = joined(map(self._vocabulary, self.vocabularies))
         check_wider(vocabulary)
         return vocabulary
@@ -164,6 +165,8 @@ class Reading:
     def _vocabulary(self, source: VocabularySource) -> Vocabulary:
         if isinstance(source, Vocabulary):
             return source
+        from policy_engine.policy.reading.vocabulary_reader import read_vocabulary  # noqa: PLC0415
+
         text, name, syntax = text_of(source)
         return read_vocabulary(text, source=name, syntax=syntax, **self._how_vocabularies)
 
