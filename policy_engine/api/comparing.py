@@ -12,7 +12,14 @@ from policy_engine.audits.utility.categories import Transitions
 from policy_engine.audits.utility.comparing import ComparisonSettings, Sampled, compare
 from policy_engine.audits.utility.masking import Masked
 from policy_engine.audits.utility.prediction import Task
-from policy_engine.certificate.beside import certificate_names, find_certificate, single_output
+from policy_engine.certificate.beside import (
+    certificate_names,
+    check_readable,
+    find_certificate,
+    single_output,
+    stored_output,
+)
+from policy_engine.certificate.certificate import check_digest
 from policy_engine.certificate.record import load_record
 from policy_engine.certificate.vouching import check_vouched
 from policy_engine.data import storage
@@ -69,7 +76,8 @@ def compare_release(
     predicts, by default the first suitable sensitive one; none if `classifier` is False. A
     comparison reveals how often values of the original occur, so it is for the owner alone; a
     `shareable` one contains only what anybody with the release can find out. The `record` shows
-    whether the release was made from this original. Under a trust file (`trust`), the release, its
+    whether the release was made from this original. The release is hashed: it has to be what the
+    certificate beside it names, if there is one. Under a trust file (`trust`), the release, its
     certificate and the policy have to be covered by it. Of a release by buckets, the table of
     quasi-identifiers is compared, as one that is masked alone. Of records that were randomised,
     estimates are compared with the truth; of a synthetic table, how often columns have their values
@@ -84,6 +92,7 @@ def compare_release(
         raise PlanError.of("M004", message, "Leave out one of the two.")
     path = Path(single_output(Path(release)))
     with published_output(path):
+        check_readable(path)
         adjacent = find_certificate(path)
         certificate = adjacent[1] if adjacent else None
         if policy is None and certificate is None:
@@ -161,8 +170,11 @@ def _check_trusted(
     release: Path,
     trust: TrustSource | None,
 ) -> None:
-    """Raise CertificateError for what a trust file, if there is one, does not cover."""
-    if trust is not None:
+    """Raise CertificateError for what a trust file, if there is one, does not cover, and (V004) for
+    another output than the certified one, with a trust file or without."""
+    if trust is None and certificate is not None:
+        check_digest(certificate, stored_output(certificate, release))
+    elif trust is not None:
         check_vouched(policies, certificate, release, load_trust(trust))
 
 

@@ -102,6 +102,19 @@ def print_notes(policies: "InForce") -> None:
         typer.echo(f"note: {note}", err=True)
 
 
+_UNSIGNED = "unsigned: policies and certificates are taken for what they say; give --trust FILE"
+
+
+def print_unsigned(trust: object, *, is_data: bool = False) -> None:
+    """Say first of all that nobody looked at signatures, where there is no trust file.
+
+    It is the first line of what is printed; where `is_data`, which programs read, of standard
+    error.
+    """
+    if trust is None:
+        typer.echo(f"note: {_UNSIGNED}" if is_data else _UNSIGNED, err=is_data)
+
+
 _PATIENCE = 10.0
 """Every so many seconds there may be a line of progress where it is piped."""
 _BEATS = 6

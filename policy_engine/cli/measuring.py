@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.answers import print_json, progress_bar
+from policy_engine.cli.answers import print_json, print_unsigned, progress_bar
 from policy_engine.cli.exploring_models import (
     ForModelOption,
     LearnerOption,
@@ -136,6 +136,7 @@ def certify(
             **acting,
             **reading.keywords,
         )
+    print_unsigned(trust, is_data=output_format is Format.JSON)
     if output_format is Format.JSON:
         print_json(json.loads(measured.to_jsonld()))
         return
@@ -240,6 +241,7 @@ def compare(
 
             progress("drawing", 0, 0)
             write_report(comparison, report, original, release)
+    print_unsigned(trust, is_data=output_format is Format.JSON)
     if output_format is Format.JSON:
         print_json(comparison.model_dump(mode="json"))
         return

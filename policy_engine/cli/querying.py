@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.answers import print_json, print_notes, problem_json
+from policy_engine.cli.answers import print_json, print_notes, print_unsigned, problem_json
 from policy_engine.cli.options import (
     AssigneeOption,
     CertificateOption,
@@ -199,10 +199,9 @@ def query(
         if evidence is not None:
             check_private(evidence, *map(Path, paths.values()), overwrite=overwrite)
         wanted = asked_review(review, comment, exception)
+        print_unsigned(trust, is_data=True)
         policies = reading.policies_in_force(*policy, time=load_time(world, time))
         print_notes(policies)
-        if certificate and trust is None:
-            typer.echo(f"note: {_UNSIGNED}", err=True)
         # A delta without an epsilon is refused there.
         is_noisy = bool(epsilon or delta)
         result = query_data(
@@ -244,9 +243,6 @@ def query(
         else:
             _print_denial(result, output_format)
     raise typer.Exit(0 if result.permitted else 1)
-
-
-_UNSIGNED = "unsigned: policies and certificates are taken for what they say; give --trust FILE"
 
 
 def _print_rows(

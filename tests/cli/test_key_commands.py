@@ -89,7 +89,8 @@ def test_a_query_runs_on_what_is_covered(run, market):
     parts += ("--certificate", "out", "--data", f"{OUTPUT}=out", "--assignee", ANALYST)
     parts += ("--purpose", "marketing", "--format", "json")
     assert json.loads(run(*parts, "--trust", "trust.json").stdout) == [{"n": 6}]
-    assert "note: unsigned" in run(*parts).stderr
+    assert run(*parts).stderr.startswith("note: unsigned")
+    assert "unsigned" not in run(*parts, "--trust", "trust.json").stderr
     (market / "trust.json").write_text(trust_text())
     assert "Y009" in run(*parts, "--trust", "trust.json", status=1).output
 
@@ -107,6 +108,37 @@ def test_an_output_is_certified_and_compared_under_a_trust_file(run, market):
     for command in (certify, compare):
         with pytest.raises(PolicyEngineError, match="Y009"):
             run(*command)
+
+
+def test_measures_say_in_their_first_line_that_nobody_looked_at_signatures(run, market):
+    certify = ("certify", "out", "--policy", "policy.jsonld")
+    compare = ("compare", "people.csv", "out", "--no-classifier")
+    for command in (certify, compare):
+        assert run(*command).stdout.startswith("unsigned: ")
+        assert "unsigned" not in run(*command, "--trust", "trust.json").output
+        as_data = run(*command, "--format", "json")
+        assert as_data.stderr.startswith("note: unsigned")
+        assert json.loads(as_data.stdout)
+
+
+def test_a_release_that_was_exchanged_is_neither_certified_nor_compared(run, market):
+    [output] = [path for path in (market / "out").iterdir() if path.suffix == ".csv"]
+    output.write_text(output.read_text().replace("\n", "\r\n"))
+    for trust in ((), ("--trust", "trust.json")):
+        for command in (
+            ("certify", "out", "--policy", "policy.jsonld"),
+            ("compare", "people.csv", "out", "--no-classifier"),
+        ):
+            with pytest.raises(PolicyEngineError, match="V00[24]"):
+                run(*command, *trust)
+
+
+def test_a_release_whose_certificate_was_changed_is_not_taken_for_uncertified(run, market):
+    file = market / "out" / "certificate.jsonld"
+    file.write_text(file.read_text().replace('"rows_out": 6', '"rows_out": 7'))
+    compare = ("compare", "people.csv", "out", "--no-classifier", "--policy", "policy.jsonld")
+    with pytest.raises(PolicyEngineError, match="Y006"):
+        run(*compare[:2], next((market / "out").glob("*.csv")), *compare[3:])
 
 
 def test_verify_says_what_holds_and_what_was_not_looked_at(run, market):

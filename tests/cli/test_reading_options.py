@@ -153,7 +153,7 @@ def test_commands_know_the_prefixes_of_policies_and_their_only_dataset(loans):
     found = CliRunner().invoke(app, ["decide", *who, "--target", "ex:Loans/a", "--data", data])
     assert found.exit_code == 0, found.output
     sql = ["query", "SELECT a FROM loans", *who, "--data", data, "--format", "csv"]
-    assert CliRunner().invoke(app, sql).output == "a\n1\n"
+    assert CliRunner().invoke(app, sql).stdout == "a\n1\n"
     other = [*sql[:5], "ex:Bob", *sql[6:]]
     assert CliRunner().invoke(app, other).exit_code == 1
     assert CliRunner().invoke(app, ["validate", policy, "--data", data]).exit_code == 0

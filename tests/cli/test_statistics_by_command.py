@@ -114,7 +114,7 @@ def test_a_dry_run_says_what_the_ledger_would_do(policy):
     asked = (*asked, "http://e.org/lab", "--epsilon", "0.2", "--ledger", "l")
     assert "would be charged: epsilon 0.2; " in run(*asked, "--dry-run")[1]
     assert run(*asked)[0] == 0
-    _, text = run(*asked, "--dry-run", "--format", "json")
+    text = CliRunner().invoke(make_app("query"), [*asked, "--dry-run", "--format", "json"]).stdout
     cost = {"epsilon": "0.2", "delta": "0", "charged": False, "would_be_charged": False}
     assert json.loads(text)["cost"] == cost
     assert "would be charged: nothing" in run(*asked, "--dry-run")[1]
