@@ -53,6 +53,7 @@ from policy_engine.policy.doing import meaning_of
 from policy_engine.policy.naming import Names
 from policy_engine.policy.owners import OwnersSource, load_owners
 from policy_engine.policy.syntax.json_text import read_json
+from policy_engine.trust.signers import KeySource, read_signer
 from policy_engine.trust.trust_file import Trust, load_trust
 
 ProofSource = str | Path | Certificate | Attestation
@@ -492,15 +493,19 @@ def attest_output(
     evidence: str = "",
     file: str | Path | None = None,
     overwrite: bool = False,
+    sign: KeySource | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Attestation:
     """Return a person's attestation of an output of a policy that no engine can certify.
 
     These are the outputs of `derive` or `aggregate`, never those of `anonymize` or `pe:train`. With
-    `file` it is written there, for `certificates=[FILE]`. Raises CertificateError (V012) for an
+    `file` it is written there, for `certificates=[FILE]`. With a private key `sign` it is signed,
+    and counts under a trust file that says that the key may. Raises CertificateError (V012) for an
     output that cannot be attested, RequestError (D001) for a person that is not an IRI, DataError
-    if the output cannot be read, OutputError if the attestation cannot be written.
+    if the output cannot be read, OutputError if the attestation cannot be written, TrustError
+    (Y001, Y002) for a key that cannot be used.
     """
+    signer = None if sign is None else read_signer(sign)
     source_policy = Reading(**reading).policy(policy)
     names = Names([source_policy])
     attester, output_asset = (
@@ -510,6 +515,7 @@ def attest_output(
     attestation = attest(
         source_policy, parse_location(output), attester, asset=output_asset, evidence=evidence
     )
+    attestation = attestation if signer is None else attestation.signed(signer)
     if file is not None:
         write_file(Path(file), attestation.to_jsonld(), Path(output), overwrite=overwrite)
     return attestation

@@ -7,15 +7,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator
 
 from policy_engine import terms
+from policy_engine.certificate.signature import ATTESTED, Signature, sign_written, unwrap
 from policy_engine.data import storage
 from policy_engine.data.storage import Location
 from policy_engine.errors import CertificateError, DataError, PolicyError, RequestError, join_names
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.attestable import attestable
 from policy_engine.policy.syntax.json_text import read_json
+from policy_engine.trust.proofs import Signer
 
 KEY = "pe:attestation"
 ATTESTATION = ".attestation.json"
@@ -36,7 +38,8 @@ class Attestation(BaseModel):
 
     It has the digests of the policy and of the output, like a certificate, so that neither can be
     changed unnoticed; `file` is the name of the output's file. `by` is the person, and `evidence`
-    what the statement is based on.
+    what the statement is based on. `signature` is by whose key it is signed, None where nobody
+    signed it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -50,6 +53,7 @@ class Attestation(BaseModel):
     by: str
     evidence: str = ""
     time: datetime
+    _signature: Signature | None = PrivateAttr(default=None)
 
     @field_validator("time")
     @classmethod
@@ -58,9 +62,35 @@ class Attestation(BaseModel):
             raise ValueError("the time has no zone, or is in the future")
         return time
 
+    @property
+    def signature(self) -> Signature | None:
+        """The signature, with everything that is signed around the statement."""
+        return self._signature
+
+    def signed(self, signer: Signer, *, valid_until: datetime | None = None) -> "Attestation":
+        """Return the attestation as a credential of who signs (W3C VC Data Model 2.0).
+
+        It is valid from now on, until `valid_until` if that is given. Raises TrustError (Y004)
+        where it cannot be signed.
+        """
+        return self._with_signature(
+            sign_written(self._written(), signer, valid_until, kind=ATTESTED)
+        )
+
+    def _with_signature(self, signature: Signature) -> "Attestation":
+        other = self.model_copy()
+        other._signature = signature  # noqa: SLF001 (of the copy)
+        return other
+
     def to_jsonld(self) -> str:
-        """Return the attestation as JSON-LD, in the terms of PROV-O where it has them."""
-        document = {
+        """Return the attestation as JSON-LD, in the terms of PROV-O where it has them; a signed one
+        as a Verifiable Credential."""
+        written = self._written()
+        whole = written if self._signature is None else self._signature.around(written)
+        return json.dumps(whole, indent=2) + "\n"
+
+    def _written(self) -> dict[str, Any]:
+        return {
             "@context": dict(_CONTEXT),
             "@id": self.asset,
             "@type": "prov:Entity",
@@ -68,7 +98,6 @@ class Attestation(BaseModel):
             "generatedAtTime": self.time.isoformat(),
             KEY: self.model_dump(mode="json"),
         }
-        return json.dumps(document, indent=2) + "\n"
 
     def summary(self) -> str:
         """Return a sentence for a derivation, with the person's name: nothing was measured."""
@@ -108,17 +137,25 @@ def attest(
 
 
 def read_attestation(text: str | bytes, source: str = "") -> Attestation:
-    """Read an attestation. Raises CertificateError (V005) if the text is not one."""
+    """Read an attestation, signed or not. Raises CertificateError (V005) if the text is not one,
+    and as `unwrap` does if it is signed and its proof does not hold."""
     try:
         document = read_json(text)
-        attestation = Attestation.model_validate_json(json.dumps(document.value[KEY]))
+        value, signature = unwrap(document.value, source, ATTESTED)
+        attestation = Attestation.model_validate_json(json.dumps(value[KEY]))
     except (ValueError, KeyError, TypeError, PolicyError) as error:
         message = f"The text is not an attestation of this version ({type(error).__name__})."
         raise CertificateError.of("V005", message, source=source) from None
-    if document.problems or json.loads(attestation.to_jsonld()) != document.value:
+    if document.problems or json.loads(attestation.to_jsonld()) != value:
         message = "The attestation contradicts itself, or has fields that attestations do not have."
         raise CertificateError.of("V005", message, source=source)
-    return attestation
+    return attestation if signature is None else attestation._with_signature(signature)  # noqa: SLF001
+
+
+def is_attested(output: Location) -> bool:
+    """Tell whether the attestation of an output is where `attest` writes it: beside it."""
+    name = f"{storage.name(output)}{ATTESTATION}"
+    return storage.is_taken(storage.join(storage.parent(output), name))
 
 
 def load_attestation(path: Path) -> Attestation | None:

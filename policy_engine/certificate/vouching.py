@@ -1,12 +1,14 @@
 """Proofs of outputs under a trust file: which ones count, and why others do not."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from policy_engine.certificate.attestation import Attestation
+from policy_engine.certificate.attestation import Attestation, is_attested
 from policy_engine.certificate.beside import certificate_names, stored_output
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.sources import Proof, proof_asset
@@ -15,8 +17,8 @@ from policy_engine.data import storage
 from policy_engine.data.places.spelling import is_database
 from policy_engine.data.storage import Location, read_errors
 from policy_engine.errors import CertificateError, Problem, SignatureError
-from policy_engine.policy import Policy
-from policy_engine.policy.signing import PolicySignature, untrusted
+from policy_engine.policy import InForce, Policy
+from policy_engine.policy.signing import Beside, PolicySignature, signatures_beside, untrusted
 from policy_engine.trust.credentials import check_time
 from policy_engine.trust.trust_file import Trust
 
@@ -33,7 +35,9 @@ class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
     `denial` says why nothing is permitted: policies that nobody vouches for, whose prohibitions
     could be missing as well as their permissions be made up, and proofs that cannot be read.
     `refusals` say, by asset, why a proof does not count. `notes` are
-    what the trust does not show: outputs that nobody saw.
+    what the trust does not show: outputs that nobody saw. `grounds` are what all of it was judged
+    by at `time`, and can be judged by at another (`at`); at moments of the same `span` the same
+    counts.
     """
 
     trust: Trust | None
@@ -44,27 +48,34 @@ class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
     denial: str
     refusals: Mapping[str, str]
     notes: tuple[str, ...]
+    grounds: "VouchingGrounds"
+    span: tuple[int, int]
 
     def __new__(
         cls,
         proofs: Iterable[Proof],
-        trust: Trust | None,
+        grounds: "VouchingGrounds",
         time: datetime,
+        span: tuple[int, int],
         denial: str = "",
         refusals: Mapping[str, str] = _NOTHING,
         notes: Iterable[str] = (),
         *,
-        withdrawals: Withdrawals = _NO_WITHDRAWALS,
         withdrawn: Iterable[tuple[Proof, datetime]] = (),
         refused: Iterable[Proof] = (),
     ) -> "Vouched":
         """Return the proofs with everything that is said of the others."""
         instance = super().__new__(cls, proofs)
-        instance.trust, instance.time, instance.denial = trust, time, denial
+        instance.grounds, instance.time, instance.denial = grounds, time, denial
+        instance.span = span
+        instance.trust, instance.withdrawals = grounds.trust, grounds.withdrawals
         instance.refusals, instance.notes = dict(refusals), tuple(notes)
-        instance.withdrawals, instance.withdrawn = withdrawals, tuple(withdrawn)
-        instance.refused = tuple(refused)
+        instance.withdrawn, instance.refused = tuple(withdrawn), tuple(refused)
         return instance
+
+    def at(self, time: datetime) -> "Vouched":
+        """Return the proofs that count at another time, of what was read already."""
+        return self.grounds.at(time)
 
     def refusal(self, asset: str) -> str:
         """Return why the proof of an asset does not count, empty where none was refused."""
@@ -77,13 +88,63 @@ class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
 
     def joined(self, certificates: Iterable[Certificate]) -> "Vouched":
         """Return the proofs with certificates beside data, those that count."""
-        judging = _Judging(self.trust, self.withdrawals, self.time)
-        judging.refusals.update(self.refusals)
-        judging.withdrawn += self.withdrawn
-        judging.refused += self.refused
-        more = [one for one in certificates if judging.counts(one)]
-        proofs = (*self, *(one for one in more if one not in self))
-        return judging.vouched(proofs, self.denial, self.notes)
+        own = [one.proof for one in self.grounds.given]
+        more = [Given(one, is_seen=True) for one in certificates if one not in own]
+        return replace(self.grounds, given=(*self.grounds.given, *more)).at(self.time)
+
+
+@dataclass(frozen=True)
+class VouchingGrounds:
+    """What was read of policies and proofs, to be judged for a moment.
+
+    `beside` are the signatures beside the policies, `unreadable` says which proofs cannot be read.
+    """
+
+    trust: Trust | None
+    withdrawals: Withdrawals
+    given: tuple["Given", ...]
+    unreadable: tuple[str, ...] = ()
+    policies: Sequence[Policy] = ()
+    signatures: tuple[PolicySignature, ...] = ()
+    beside: Beside = field(default_factory=dict)
+
+    def at(self, now: datetime) -> Vouched:
+        """Return the proofs that count at a moment, with why others do not."""
+        span = self.span(now)  # before it is judged, or what ends meanwhile would go on counting
+        judging, proofs, notes = _Judging(self.trust, self.withdrawals, now), list[Proof](), []
+        for proof, is_seen in self.given:
+            if judging.counts(proof, is_seen=is_seen):
+                proofs.append(proof)
+                if is_seen is None and self.trust is not None:
+                    notes.append(f"{proof_asset(proof)} was not seen: only its {_kind(proof)} was.")
+        problems = (
+            ()
+            if self.trust is None
+            else untrusted(self.policies, self.trust, self.signatures, now, self.beside)
+        )
+        # Whose output it is that cannot be read, nobody knows: it may be any.
+        denial = " ".join([*map(_said, problems), *self.unreadable])
+        return judging.vouched((self, now, span), proofs, denial, notes)
+
+    @cached_property
+    def turns(self) -> tuple[datetime, ...]:
+        """The moments at which something begins or ends to count, in order."""
+        signed = [*self.signatures, *self.beside.values()]
+        credentials = [one.credential for one in signed if isinstance(one, PolicySignature)]
+        signatures = [one.proof.signature for one in self.given]
+        credentials += [one.credential for one in signatures if one is not None]
+        times = [one.valid_until for one in credentials]
+        times += [one.valid_until for one in self.withdrawals.lists.values()]
+        if self.trust is not None:
+            times += [one.valid_from for one in credentials]
+            times += [one.since for one in self.trust.revoked]
+        return tuple(sorted({one for one in times if one is not None}))
+
+    def span(self, now: datetime) -> tuple[int, int]:
+        """Return what is equal for two moments at which the same counts: that which is asked about,
+        and by the clock, for what is revoked by now counts for nothing whatever is asked about."""
+        latest = max(now, datetime.now(UTC))
+        return bisect_right(self.turns, now), bisect_right(self.turns, latest)
 
 
 @dataclass
@@ -119,7 +180,11 @@ class _Judging:
         return proof_refusal(proof, self.trust, self.now) or _unseen(proof, is_seen)
 
     def vouched(
-        self, proofs: Iterable[Proof], denial: str = "", notes: Iterable[str] = ()
+        self,
+        judged: tuple[VouchingGrounds, datetime, tuple[int, int]],
+        proofs: Iterable[Proof],
+        denial: str,
+        notes: Iterable[str],
     ) -> Vouched:
         """Return the proofs that count, with everything that is known of the others.
 
@@ -129,12 +194,10 @@ class _Judging:
         doubtful = {proof_asset(one) for one in self.refused}
         return Vouched(
             (one for one in proofs if proof_asset(one) not in doubtful),
-            self.trust,
-            self.now,
+            *judged,
             denial,
             self.refusals,
             notes,
-            withdrawals=self.withdrawals,
             withdrawn=self.withdrawn,
             refused=self.refused,
         )
@@ -165,42 +228,37 @@ def vouch(
     not the output that it names, it does not count: nobody knows what it is about. Without a trust,
     all count that were not withdrawn; then CertificateError is raised for what cannot be read.
     """
-    judging = _Judging(trust, withdrawals, now or datetime.now(UTC))
-    proofs, notes, unreadable = list[Proof](), list[str](), list[str]()
+    proofs, unreadable = list[Given](), list[str]()
     for source in sources:
         try:
-            read = [*_given(source, load)]
+            proofs += _given(source, load)
         except CertificateError as error:
             if trust is None:
                 raise
             unreadable.append(f"{source} does not count: {_said(error.problems[0])}")
-            continue
-        for proof, is_seen in read:
-            if judging.counts(proof, is_seen=is_seen):
-                proofs.append(proof)
-                if is_seen is None and trust is not None:
-                    notes.append(f"{proof_asset(proof)} was not seen: only its certificate was.")
-    problems = () if trust is None else untrusted(policies, trust, signatures, judging.now)
-    # Whose output it is that cannot be read, nobody knows: it may be any.
-    return judging.vouched(proofs, " ".join([*map(_said, problems), *unreadable]), notes)
+    texts = policies if isinstance(policies, InForce) else tuple(policies)
+    beside = {} if trust is None else signatures_beside(texts, trust)
+    reasons = ((*proofs,), (*unreadable,), texts, (*signatures,), beside)
+    return VouchingGrounds(trust, withdrawals, *reasons).at(now or datetime.now(UTC))
 
 
 def proof_refusal(proof: Proof, trust: Trust, now: datetime) -> Problem | None:
     """Return why a proof does not count under a trust, None if it does.
 
     Y009 is for one that is not signed by a key that may sign it, Y010 for a revoked key, Y007 for
-    one that is not valid at the time.
+    one that is not valid at the time. An attestation does not say what its output was made from: a
+    key that signs for some datasets only does not sign it.
     """
     asset = proof_asset(proof)
-    if isinstance(proof, Attestation) or proof.signature is None:
-        kind = "attestation" if isinstance(proof, Attestation) else "certificate"
-        return Problem("Y009", f"The {kind} of {asset} is not signed.")
+    if proof.signature is None:
+        return Problem("Y009", f"The {_kind(proof)} of {asset} is not signed.")
     credential = proof.signature.credential
     try:
         check_time(credential, now)
     except SignatureError as error:
         return error.problems[0]
-    datasets = [one.asset for one in proof.plan.reads]
+    made_from = () if isinstance(proof, Attestation) else proof.plan.reads
+    datasets = [one.asset for one in made_from]
     signed = credential.proof
     return trust.certificate_refusal(signed.key, signed.created, asset, datasets, now)
 
@@ -237,29 +295,34 @@ def _given(
         yield Given(source, None)
         return
     for proof in load(source):
-        if not isinstance(proof, Certificate):
-            yield Given(proof, is_seen=True)
-            continue
         yield Given(proof, _is_there(source, proof))
 
 
-def _is_there(source: Location, certificate: Certificate) -> bool | None:
-    """Tell whether the output of a certificate that was read is beside it, and so was hashed."""
+def _is_there(source: Location, proof: Proof) -> bool | None:
+    """Tell whether the output of a proof that was read is beside it, and so was hashed."""
     if is_database(source):
         return True
-    if not certificate.file:
+    if not proof.file:
         return None
     with read_errors(source):
-        is_holder = storage.is_folder(source) and bool(certificate_names(source))
+        is_holder = storage.is_folder(source) and (
+            bool(certificate_names(source))
+            if isinstance(proof, Certificate)
+            else not is_attested(source)
+        )
         folder = source if is_holder else storage.parent(source)
-        return storage.is_taken(storage.join(folder, certificate.file))
+        return storage.is_taken(storage.join(folder, proof.file))
 
 
 def _unseen(proof: Proof, is_seen: bool | None) -> Problem | None:
     if is_seen is not False:
         return None
-    message = f"The output {proof.file!r} that the certificate of {proof_asset(proof)} names is "
+    message = f"The output {proof.file!r} that the {_kind(proof)} of {proof_asset(proof)} names is "
     return Problem("Y012", f"{message}not beside it.", "Put the output there.")
+
+
+def _kind(proof: Proof) -> str:
+    return "attestation" if isinstance(proof, Attestation) else "certificate"
 
 
 def _said(problem: Problem) -> str:

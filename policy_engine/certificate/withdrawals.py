@@ -91,6 +91,8 @@ class Withdrawals:
             if trust is None and not self.lists:
                 return None  # nobody looks at status lists here
             raise _unknown(proof, f"its status list {name!r:.200} was not given", "Give it.")
+        if status.valid_until is not None and status.valid_until <= now:
+            raise _unknown(proof, "its status list is not valid any more", "Fetch it again.")
         issuer = signature.credential.proof.key
         if status.key != issuer and not _may_sign(status, proof, trust, now):
             raise _unknown(proof, f"its status list is signed by {status.key.did}, which may not")

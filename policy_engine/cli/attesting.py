@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.answers import print_json
-from policy_engine.cli.options import Format, FormatOption, OverwriteOption
+from policy_engine.cli.options import Format, FormatOption, OverwriteOption, SignOption
 from policy_engine.cli.shared_options import with_reading_options
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def attest(
             metavar="FILE", help="Where to write the attestation. Default: OUTPUT.attestation.json."
         ),
     ] = None,
+    sign: SignOption = None,
     overwrite: OverwriteOption = False,
     output_format: FormatOption = Format.TEXT,
     *,
@@ -55,6 +56,7 @@ def attest(
         evidence=evidence,
         file=file,
         overwrite=overwrite,
+        sign=sign,
         **reading.keywords,
     )
     if output_format is Format.JSON:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 
@@ -77,8 +78,8 @@ class Decider:
 
     The caller vouches for the policies and certificates, or a trust file does: the `certificates`
     then are those that it covers (`Vouched`), and nothing is permitted under policies that it does
-    not cover. Raises RequestError (D002) for two policies with the same uid, PolicyError (P019) for
-    outputs that do not belong to their policies.
+    not cover, at the moment of each request. Raises RequestError (D002) for two policies with the
+    same uid, PolicyError (P019) for outputs that do not belong to their policies.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class Decider:
         self.vouched = certificates if isinstance(certificates, Vouched) else None
         written = tuple(certificates) if self.vouched is None else self.vouched
         self._written = in_force, written, hierarchy or Hierarchy(), owners, ledger
+        self._data, self._others = data, dict[tuple[int, int], Decider]()
         self._extended: dict[Hierarchy, Decider] = {}
         self.index = Index(in_force, caller_hierarchy, apart=bool(owners))
         self.owners = self._owners((owners or Owners()).known_by(in_force), data)
@@ -145,6 +147,22 @@ class Decider:
             )
         return self._extended[hierarchy]
 
+    def as_of(self, world: World | None = None) -> "Decider":
+        """Return what decides in a state of the world: by signatures that are valid then."""
+        if self.vouched is None or not self.vouched.grounds.turns:
+            return self
+        time = (world.time if world else None) or datetime.now(UTC)
+        span = self.vouched.grounds.span(time)
+        if span == self.vouched.span:
+            return self
+        if span not in self._others:
+            if len(self._others) >= _VIEWS:
+                del self._others[next(iter(self._others))]
+            policies, _, hierarchy, owners, ledger = self._written
+            parts = (policies, self.vouched.at(time), hierarchy, owners, self._data, ledger)
+            self._others[span] = Decider(*parts)
+        return self._others[span]
+
     def _sources(self, asset: str) -> Collection[str]:
         """Return what an asset is made from, by the rules whose output it is."""
         makers = self.index.output_rules.get(asset, ())
@@ -167,6 +185,20 @@ class Decider:
     def is_trusting(self) -> bool:
         """Whether signatures count, by a trust file."""
         return self.vouched is not None and self.vouched.trust is not None
+
+    def believed(self, world: World) -> tuple[str, ...]:
+        """Return what was given beside signed policies and proofs, and nobody signs; none without a
+        trust file, where nothing has to be signed."""
+        if not self.is_trusting:
+            return ()
+        _, _, hierarchy, owners, _ = self._written
+        is_stated = world.model_copy(update={"time": None}) != _UNKNOWN_WORLD
+        statements = {
+            "hierarchies": hierarchy != Hierarchy(),
+            "owners": bool(owners),
+            "the state of the world": is_stated,
+        }
+        return tuple(name for name, is_given in statements.items() if is_given)
 
     def void_outputs(self, view: View) -> Iterator[VoidOutput]:
         """Yield the outputs of policies that are not in force."""
@@ -191,8 +223,8 @@ class Decider:
         """
         _check(request, world)
         self._check_agreement(world, history)
-        translated = self._translate_action(request)
-        return Case(self, translated, world or _UNKNOWN_WORLD, history, carried=carried).decide()
+        translated, state = self._translate_action(request), world or _UNKNOWN_WORLD
+        return Case(self.as_of(world), translated, state, history, carried=carried).decide()
 
     def row_access(
         self,
@@ -212,7 +244,8 @@ class Decider:
         self._check_agreement(world, history)
         rows = frozenset(datasets) or possible_datasets(request.targets)
         translated, state = self._translate_action(request), world or _UNKNOWN_WORLD
-        return Case(self, translated, state, history, rows=rows, together=together).row_access()
+        now = self.as_of(world)
+        return Case(now, translated, state, history, rows=rows, together=together).row_access()
 
     def _check_agreement(self, world: World | None, history: History | None) -> None:
         if world is not None and history is not None:
@@ -252,7 +285,7 @@ class Decider:
         for reading in (
             (self._translate_action(request),) if request else self._reading_requests(asset, world)
         ):
-            yield lineage(Case(self, reading, world or _UNKNOWN_WORLD, history))
+            yield lineage(Case(self.as_of(world), reading, world or _UNKNOWN_WORLD, history))
 
     def _reading_requests(self, asset: str, world: World | None) -> Iterator[Request]:
         """Yield requests of no party for each purpose that an asset is made for.
@@ -354,7 +387,7 @@ class Decider:
         certificates of that exact output count; with a `request`, validity is judged for its
         purpose.
         """
-        output = self.output(policy, asset, digest)
+        output = self.as_of(world).output(policy, asset, digest)
         first: Output | None = None
         for one in self._lineages(asset, world, history, request):
             checked = one.keep_valid(output)

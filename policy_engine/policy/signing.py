@@ -1,7 +1,7 @@
 """Signatures of policies: of what they mean, with everything that they are read with."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -117,26 +117,41 @@ def signature_evidence(policy: Policy) -> tuple[dict[str, str], ...]:
     return ({**own, "pe:signedBy": signed_by, "pe:proofValue": value},)
 
 
+Beside = Mapping[str, PolicySignature | Problem | None]
+"""The signatures beside the files of policies, by these; why one cannot be read; None for none."""
+
+
+def signatures_beside(policies: Iterable[Policy], trust: Trust) -> Beside:
+    """Return the signatures beside the policies that need one under a trust."""
+    needed = (one for one in _texts(policies) if not trust.accepts_unsigned(one.uid))
+    sources = dict.fromkeys(one.source for one in needed)
+    return {one: _beside(Path(one)) if one else None for one in sources}
+
+
+def _texts(policies: Iterable[Policy]) -> tuple[Policy, ...]:
+    ended = policies.ended if isinstance(policies, InForce) else ()
+    return (*policies, *ended)
+
+
 def untrusted(
     policies: Iterable[Policy],
     trust: Trust,
     signatures: Sequence[PolicySignature] = (),
     now: datetime | None = None,
+    beside: Beside | None = None,
 ) -> Iterator[Problem]:
     """Yield why policies do not count under a trust, a problem for each that does not.
 
-    A policy's signature is among those given, or beside its file. Y009 is for a policy without one
-    by a key that may sign it, Y010 for a revoked key, Y011 for a signature of something else.
+    A policy's signature is among those given, or `beside` its file, where it is looked for if that
+    is not given. Y009 is for a policy without one by a key that may sign it, Y010 for a revoked
+    key, Y011 for a signature of something else.
     """
     moment = now or datetime.now(UTC)
-    beside: dict[str, PolicySignature | Problem | None] = {"": None}
-    texts = tuple(policies) if not isinstance(policies, InForce) else (*policies, *policies.ended)
-    for policy in texts:
+    own_signatures = signatures_beside(policies, trust) if beside is None else beside
+    for policy in _texts(policies):
         if trust.accepts_unsigned(policy.uid):
             continue
-        if policy.source not in beside:
-            beside[policy.source] = _beside(Path(policy.source))
-        own = beside[policy.source]
+        own = own_signatures[policy.source]
         problem = _refusal(policy, trust, [*signatures, *([own] if own else ())], moment)
         if problem is not None:
             yield problem

@@ -16,7 +16,8 @@ _CONTEXT = {"pe": "https://w3id.org/policy-engine/ns#"}
 
 @dataclass(frozen=True)
 class Rotation:
-    """That `new` stands for `old` from a time on, as the holder of `old` says."""
+    """That `new` stands for `old` from a time on, as the holder of `old` says: from when it is
+    valid, and not before it was signed."""
 
     old: PublicKey
     new: PublicKey
@@ -47,9 +48,10 @@ def read_rotation(
         new = read_public_key(subject["id"])
     except TrustError as error:
         raise SignatureError(*error.problems, source=source) from None
-    if subject["id"] != new.did or new == old:
+    if subject["id"] != new.did or new == old or credential.valid_until is not None:
         raise _unlike(source)
-    return Rotation(old, new, credential.valid_from)
+    # What is valid from before it was signed would pass on what an old key may not sign any more.
+    return Rotation(old, new, max(credential.valid_from, credential.proof.created))
 
 
 def _unlike(source: str) -> PolicyEngineError:

@@ -31,7 +31,8 @@ class StatusList:
     """The certificates of an issuer, by index: how many there are, and which were withdrawn.
 
     `name` is the IRI that certificates call the list by, `since` says for indexes when they were
-    withdrawn. `key` signed the list at `signed`; None for one that nobody signed yet.
+    withdrawn. `key` signed the list at `signed`; None for one that nobody signed yet. After
+    `valid_until`, if that is given, it says nothing of who was withdrawn since.
     """
 
     name: str
@@ -40,6 +41,7 @@ class StatusList:
     since: Mapping[int, datetime] = field(default_factory=lambda: _NONE)
     key: PublicKey | None = None
     signed: datetime = datetime(1, 1, 1, tzinfo=UTC)
+    valid_until: datetime | None = None
 
     def allot(self, count: int) -> tuple["StatusList", tuple[dict[str, str], ...]]:
         """Return the list with places for more certificates, and their entries (section 2.1).
@@ -134,7 +136,8 @@ def read_status_list(
         raise _unlike("the number of its certificates is not one", source)
     proof = credential.proof
     since = _since(subject.get(_SINCE, {}), source)
-    return StatusList(name, bits, allotted, since, proof.key, proof.created)
+    until = credential.valid_until
+    return StatusList(name, bits, allotted, since, proof.key, proof.created, until)
 
 
 def load_status_list(text: str | bytes, source: str = "") -> StatusList:

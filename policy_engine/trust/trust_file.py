@@ -1,6 +1,6 @@
 """The trust file: whose signatures count for what, since when and until when."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,9 @@ _KEYS = {"trust", "keys", "rotations", "revoked", "unsigned-policies"}
 _OF_KEY = {"key", "name", "from", "until", "policies", "outputs", "datasets"}
 _OF_REVOKED = {"key", "since", "reason"}
 _SCOPES = ("policies", "outputs", "datasets")
+_FORKED = (
+    "Only one of them succeeds it. If somebody else may have the key, enter it under 'revoked'."
+)
 _BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 _END = datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -199,6 +202,7 @@ class _TrustReader:
             )
         )
         rotations = tuple(filter(None, map(self._rotation, *self._listed(document, "rotations"))))
+        self._check_single(rotations, {one.key for one in revoked})
         return Trust(
             keys, rotations, revoked, self._names(document, "unsigned-policies", "") or (), source
         )
@@ -234,6 +238,16 @@ class _TrustReader:
         except SignatureError as error:
             self._add(pointer, error.problems[0].message)
             return None
+
+    def _check_single(self, rotations: Sequence[Rotation], revoked: Collection[PublicKey]) -> None:
+        """Add a problem for each key that has several successors: whoever stole it may have made
+        one, dated as they liked. A key that is revoked has none."""
+        successors: dict[PublicKey, set[PublicKey]] = {}
+        for one in rotations:
+            successors.setdefault(one.old, set()).add(one.new)
+        for old, new in successors.items():
+            if len(new) > 1 and old not in revoked:
+                self._add("/rotations", f"{old.did} vouches for {len(new)} next keys.", _FORKED)
 
     def _listed(self, document: Mapping[str, Any], name: str) -> tuple[list[str], list[Any]]:
         value = document.get(name, [])

@@ -242,7 +242,10 @@ def read_trust(data: bytes, now: datetime) -> Any:
         need(isinstance(one.get("reason", ""), str), code, "a reason is not text")
         key, since = public_key(one["key"], code), time_of(one["since"], code)
         revoked[key] = min(since, revoked.get(key, LAST))
-    return entries, [read_rotation(one, now) for one in trust.get("rotations", [])], revoked
+    rotations = [read_rotation(one, now) for one in trust.get("rotations", [])]
+    successors = {(old, new) for old, new, _ in rotations if old not in revoked}
+    need(len({old for old, _ in successors}) == len(successors), code, "a key has two successors")
+    return entries, rotations, revoked
 
 
 def read_entry(entry: Any) -> tuple[Any, ...]:
@@ -267,10 +270,12 @@ def check_names(names: Any) -> None:
 
 
 def read_rotation(statement: Any, now: datetime) -> tuple[str, str, datetime]:
-    """Return the old key, the new one, and since when it stands for it."""
+    """Return the old key, the new one, and since when it stands for it: not before it was signed,
+    or an old key would pass on what it may not sign any more."""
     need(isinstance(statement, dict), "Y008", "a rotation is not a statement")
     try:
-        old, _ = verify_credential(statement, "pe:KeyRotation", now)
+        old, created = verify_credential(statement, "pe:KeyRotation", now)
+        need("validUntil" not in statement, "Y005", "a rotation has no end")
         subject = statement["credentialSubject"]
         subject = subject[0] if isinstance(subject, list) and len(subject) == 1 else subject
         is_pair = isinstance(subject, dict) and set(subject) == {"id", "pe:succeeds"}
@@ -281,7 +286,7 @@ def read_rotation(statement: Any, now: datetime) -> tuple[str, str, datetime]:
         need(subject["id"] == f"did:key:{new}" and new != old, "Y005", "it names no other key")
     except RefusedError as error:
         raise RefusedError("Y008", f"a rotation does not hold: {error}") from None
-    return old, new, time_of(statement["validFrom"], "Y008")
+    return old, new, max(created, time_of(statement["validFrom"], "Y008"))
 
 
 def covered(key: str, created: datetime, facts: Document, trust: Any) -> bool:

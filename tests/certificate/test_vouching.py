@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from building import ANALYST, DATASET, OUTPUT, PEOPLE, people_policy
 from signing import key_of, trust_text
 
 from policy_engine import (
+    World,
     apply_policy,
     bundle_policies,
     decide_request,
@@ -21,8 +22,8 @@ from policy_engine import (
 from policy_engine.api.signing import sign_policy_files
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.errors import ArgumentError, TrustError
-from policy_engine.policy import load_policy
-from policy_engine.policy.signing import signature_path
+from policy_engine.policy import Hierarchy, load_policy
+from policy_engine.policy.signing import sign_policies, signature_path
 from policy_engine.trust.trust_file import read_trust
 
 MARKETING = "https://www.mosaicrown.eu/ns/mosaicrown/1/marketing"
@@ -343,3 +344,82 @@ def test_a_compiled_decider_keeps_its_trust(market):
             compiled=compiled,
             trust=market / "trust.json",
         )
+
+
+def effects(compiled, *moments):
+    request = read_request(ANALYST, "read", [OUTPUT], MARKETING)
+    return [compiled.decide(request, World(time=one)).effect for one in moments]
+
+
+def test_a_compiled_decider_answers_by_what_is_valid_at_the_moment_of_the_request(market):
+    plain = load_certificate(market / "release").unsigned()
+    now = datetime.now(UTC)
+    ending = plain.signed(key_of(1), valid_until=now + timedelta(days=1))
+    certificate_file(market).write_text(ending.to_jsonld())
+    parts = ([market / "policy.jsonld"], [market / "release"])
+    compiled = decider(*parts, trust=market / "trust.json")
+    moments = [now, now + timedelta(days=2), now, now - timedelta(days=2)]
+    assert effects(compiled, *moments) == ["permit", "deny", "permit", "deny"]
+    one = compiled.as_of(World(time=now + timedelta(days=2)))
+    assert one is compiled.as_of(World(time=now + timedelta(days=3)))
+    assert compiled.as_of(World(time=now)) is compiled
+
+
+def test_a_policy_that_is_signed_for_a_time_is_refused_by_a_compiled_decider_afterwards(market):
+    now = datetime.now(UTC)
+    text = sign_policies(
+        [load_policy(market / "policy.jsonld")],
+        key_of(1),
+        time=now - timedelta(days=1),
+        valid_until=now + timedelta(days=1),
+    )
+    signature_path(market / "policy.jsonld").write_text(text)
+    parts = ([market / "policy.jsonld"], [market / "release"])
+    compiled = decider(*parts, trust=market / "trust.json")
+    assert effects(compiled, now, now + timedelta(days=2)) == ["permit", "deny"]
+    made = compiled.decide(
+        read_request(ANALYST, "read", [OUTPUT], MARKETING), World(time=now + timedelta(days=2))
+    )
+    assert "Y007" in made.reason
+
+
+def test_a_revocation_to_come_counts_from_its_moment_on_in_a_compiled_decider(market):
+    since = datetime.now(UTC) + timedelta(days=1)
+    revoked = [{"key": key_of(1).public.did, "since": since.isoformat()}]
+    trust = read_trust(trust_text(revoked=revoked))
+    compiled = decider([market / "policy.jsonld"], [market / "release"], trust=trust)
+    moments = [since - timedelta(seconds=1), since, since - timedelta(seconds=1)]
+    assert effects(compiled, *moments) == ["permit", "deny", "permit"]
+
+
+def test_what_a_compiled_decider_was_made_at_does_not_outlive_its_moment(market):
+    """Made in the past, for instance to look at it, and asked now."""
+    plain = load_certificate(market / "release").unsigned()
+    ended = plain.signed(key_of(1), valid_until=datetime.now(UTC) - timedelta(seconds=1))
+    certificate_file(market).write_text(ended.to_jsonld())
+    past = datetime.now(UTC) - timedelta(seconds=2)
+    parts = ([market / "policy.jsonld"], [market / "release"])
+    compiled = decider(*parts, trust=market / "trust.json", time=past)
+    made = compiled.decide(read_request(ANALYST, "read", [OUTPUT], MARKETING))
+    assert not made.permitted
+    assert "Y007" in made.reason
+
+
+def test_a_decision_says_what_it_believes_that_nobody_signs(market):
+    made = decision(
+        market, world=World(memberships=Hierarchy(party=((ANALYST, "http://x.org/all"),)))
+    )
+    assert made.notes == ("Believed as given, for nobody signs it: the state of the world.",)
+    made = decision(
+        market,
+        hierarchy=Hierarchy(party=((ANALYST, "http://x.org/all"),)),
+        owners={DATASET: "http://x.org/owner"},
+    )
+    assert made.notes == ("Believed as given, for nobody signs it: hierarchies, owners.",)
+    assert decision(market, world=World(time=datetime.now(UTC))).notes == ()
+    assert (
+        decision(
+            market, trust=None, hierarchy=Hierarchy(party=((ANALYST, "http://x.org/all"),))
+        ).notes
+        == ()
+    )

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from building import ANALYST, DATASET, OUTPUT, PEOPLE, people_policy
@@ -9,6 +10,7 @@ from signing import key_of, trust_text
 
 from policy_engine import (
     DecisionLog,
+    World,
     apply_policy,
     bundle_policies,
     certify_output,
@@ -247,3 +249,17 @@ def test_a_certificate_that_is_signed_again_keeps_its_place(market):
         market / "release", policy=market / "policy.jsonld", write=True, sign=market / "key1"
     )
     assert "Y015" in decided(market, status=[status_of(market)]).reason
+
+
+def test_a_list_that_is_not_valid_any_more_says_nothing_to_a_compiled_decider(market):
+    until = datetime.now(UTC) + timedelta(hours=1)
+    own = load_status_list(status_of(market).read_bytes())
+    status_of(market).write_text(own.signed_text(key_of(1), valid_until=until))
+    trust, status = market / "trust.json", [status_of(market)]
+    parts = [market / "policy.jsonld"], [market / "release"]
+    for trusting in (trust, None):
+        compiled = decider(*parts, trust=trusting, status=status)
+        assert compiled.decide(REQUEST).permitted
+        late = compiled.decide(REQUEST, World(time=until))
+        assert not late.permitted
+        assert "Y014" in late.reason

@@ -8,7 +8,9 @@ from signing import NOW, key_of, trust_text
 
 from policy_engine.errors import DataError, TrustError
 from policy_engine.trust import verify_certificate
-from policy_engine.trust.rotations import sign_rotation
+from policy_engine.trust.credentials import sign_credential
+from policy_engine.trust.proofs import add_proof
+from policy_engine.trust.rotations import KIND, read_rotation, sign_rotation
 from policy_engine.trust.trust_file import load_trust, read_trust
 
 OUTPUT, DATASET = "http://e.org/out", "http://e.org/data"
@@ -103,6 +105,54 @@ def test_a_revoked_key_vouches_for_none():
 
 def test_keys_that_vouch_for_one_another_are_followed_once():
     assert refusal(rotated((1, 2), (2, 1)), key=2) is None
+
+
+def test_a_rotation_that_is_valid_from_before_it_was_signed_counts_since_it_was():
+    """The holder of a key that may not sign any more dates the beginning, and not the proof."""
+    subject = {"id": key_of(2).public.did, "pe:succeeds": DID}
+    context = {"pe": "https://w3id.org/policy-engine/ns#"}
+    statement = sign_credential(KIND, [subject], key_of(1), context=context, time=NOW)
+    early = {**statement, "validFrom": "2020-01-01T00:00:00Z"}
+    backdated = add_proof(early, key_of(1), NOW)
+    ended = {"key": DID, "outputs": ["*"], "until": (NOW - DAY).isoformat()}
+    assert refusal(read_trust(trust_text(ended, rotations=[backdated])), key=2) == "Y009"
+    assert read_rotation(backdated, now=NOW).since == NOW
+    assert not script_covers(trust_text(ended, rotations=[backdated]))
+    running = trust_text({"key": DID, "outputs": ["*"]}, rotations=[backdated])
+    assert refusal(read_trust(running), key=2) is None
+    assert script_covers(running)
+
+
+def script_covers(text):
+    """Tell whether the script lets the second key sign at NOW."""
+    facts = {"publish": OUTPUT, "reads": [DATASET]}
+    trust = verify_certificate.read_trust(text.encode(), NOW)
+    return verify_certificate.covered(key_of(2).public.multikey, NOW, facts, trust)
+
+
+def test_a_rotation_has_no_end():
+    subject = {"id": key_of(2).public.did, "pe:succeeds": DID}
+    context = {"pe": "https://w3id.org/policy-engine/ns#"}
+    ending = sign_credential(
+        KIND, [subject], key_of(1), context=context, time=NOW, valid_until=NOW + DAY
+    )
+    with pytest.raises(TrustError, match="/rotations/0"):
+        read_trust(trust_text(rotations=[ending]))
+    with pytest.raises(verify_certificate.RefusedError):
+        verify_certificate.read_trust(trust_text(rotations=[ending]).encode(), NOW)
+
+
+def test_of_two_keys_that_succeed_one_nobody_knows_which_was_stolen():
+    with pytest.raises(TrustError, match="vouches for 2 next keys"):
+        rotated((1, 2), (1, 3))
+    statements = [sign_rotation(key_of(1), key_of(one).public, NOW) for one in (2, 3)]
+    with pytest.raises(verify_certificate.RefusedError, match="two successors"):
+        verify_certificate.read_trust(trust_text(rotations=statements).encode(), NOW)
+    revoked = [{"key": DID, "since": NOW.isoformat()}]
+    void = trust_text(rotations=statements, revoked=revoked)
+    assert refusal(read_trust(void), key=2) == refusal(read_trust(void), key=3) == "Y009"
+    assert not script_covers(void)
+    rotated((1, 2), (1, 2))
 
 
 WRONG = [

@@ -279,11 +279,20 @@ def _decision(
         time_by="caller" if case.world.time else "clock",
         policy_digests=case.decider.digests,
         counted=counted,
-        notes=case.decider.notes,
+        notes=(*case.decider.notes, *_believed(case)),
         made_from=made_from,
         signatures="trusted" if case.decider.is_trusting else "unsigned",
         withdrawn=() if case.decider.vouched is None else _withdrawn(case),
     )
+
+
+def _believed(case: "Case") -> tuple[str, ...]:
+    """Return a note of what was given that nobody signs, under a trust file."""
+    statements = case.decider.believed(case.world)
+    if not statements:
+        return ()
+    note = f"Believed as given, for nobody signs it: {', '.join(statements)}."
+    return (note,)
 
 
 def _withdrawn(case: "Case") -> tuple[WithdrawnOutput, ...]:
