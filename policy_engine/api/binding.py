@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.acting import MakingRequest
 from policy_engine.api.inputs import Inputs
@@ -24,7 +24,9 @@ from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.naming import Names
 from policy_engine.release.budget.charging import LedgerCharging, Listing
-from policy_engine.release.composition.composing import Composing
+
+if TYPE_CHECKING:
+    from policy_engine.release.composition.composing import Composing
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class BoundPlan:
     plan: Plan
     upstream: tuple[Upstream, ...]
     charging: LedgerCharging | Listing | None = None
-    composing: Composing | None = None
+    composing: "Composing | None" = None
 
 
 def choose_product(policy: Policy, asset: str = "") -> Product:

@@ -31,7 +31,6 @@ from policy_engine.data.atomic_file import write_file
 from policy_engine.data.catalog import Catalog, make_catalog, parse_location
 from policy_engine.data.keys import Key, read_chain_key
 from policy_engine.data.places.spelling import is_database, scheme
-from policy_engine.data.places.web_files import fetch_web_file
 from policy_engine.data.storage import Location, read_errors
 from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
@@ -604,6 +603,8 @@ def read_named(source: StatusSource) -> bytes:
         return read_file(Path(source))
     with TemporaryDirectory(prefix="policy-engine-") as folder:
         file = Path(folder) / "fetched"
+        from policy_engine.data.places.web_files import fetch_web_file  # noqa: PLC0415 (slow to import)
+
         fetch_web_file(str(source), file)
         return file.read_bytes()
 

@@ -82,6 +82,7 @@ def test_drawn_categories_are_attacked_by_the_matrix_of_the_certificate(original
     assert 0.005 < linked(audit, "likelihood-linkage")[0] < 0.02
 
 
+@pytest.mark.nightly
 def test_generalised_columns_are_attacked_by_the_values_of_their_cells(original):
     release = released(original, method="k-anonymity", k=10, quasi=["age", "pay"])
     audit = audit_disclosure(original, release)

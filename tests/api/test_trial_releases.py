@@ -89,6 +89,7 @@ def test_draws_that_cannot_be_are_an_error(data, draws, key):
         explore_policy(policy(), data, {"p": (0.2,)}, draws=draws, key=key)
 
 
+@pytest.mark.nightly
 def test_masking_without_a_bound_is_attacked_and_none_is_marked(data):
     asked = asking(method="masking", masked=MASKED, insensitive=["id"])
     [run] = explore_policy(asked, data, {"pay:p": (0.05,)}, draws=1)

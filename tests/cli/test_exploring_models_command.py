@@ -35,6 +35,7 @@ def run(files, *arguments):
     return CliRunner().invoke(make_app("explore"), ["explore", *own, *arguments])
 
 
+@pytest.mark.nightly
 def test_the_best_way_is_told_drawn_and_written_as_a_policy(files):
     picture, written = files / "models.svg", files / "best.jsonld"
     told = run(

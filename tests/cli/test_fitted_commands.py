@@ -27,6 +27,7 @@ def run(files, *arguments):
     return CliRunner().invoke(app, ["audit", "membership", *given, *arguments])
 
 
+@pytest.mark.nightly
 def test_a_fitted_model_is_attacked_and_told_of(files):
     out = files / "out"
     arguments = ["--fitted", str(files / "model.pkl"), "--trust-pickle", "--classes", "no,yes"]

@@ -48,6 +48,7 @@ def test_what_is_sent_is_what_was_certified(call, tmp_path):
     assert json.loads((tmp_path / "r.json").read_text())["place"] == "standard output"
 
 
+@pytest.mark.nightly
 def test_nothing_is_sent_where_a_bound_cannot_be_kept(call, tmp_path):
     (tmp_path / "people.csv").write_text("age,city\n1,a\n2,b\n")
     done = call("--certificate-to", "out.csv.certificate.jsonld")
@@ -55,6 +56,7 @@ def test_nothing_is_sent_where_a_bound_cannot_be_kept(call, tmp_path):
     assert (done.stdout, list(tmp_path.glob("*.certificate.jsonld"))) == (b"", [])
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform == "win32", reason="os.pipe is given to another process")
 def test_without_a_reader_there_is_no_certificate(call, tmp_path):
     reading, writing = os.pipe()

@@ -13,6 +13,7 @@ def signed_out_later(open_page, chromium, served, owner):
     return open_page(link, signed_in=False)
 
 
+@pytest.mark.nightly
 def test_the_head_is_one_line_with_all_roles(open_page):
     page = open_page("/policies", 1280)
     head, link = (page.locator(one).first for one in ("header.top", "header.top nav a"))

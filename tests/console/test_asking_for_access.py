@@ -29,6 +29,7 @@ def ask(page, target, purpose):
     page.get_by_role("button", name="Decide").click()
 
 
+@pytest.mark.nightly
 def test_who_is_added_signs_in_by_a_link_and_asks_in_their_own_name(open_page):
     people = open_page("/people")
     add_person(people, "Ada", "Consumer", party=ADA)

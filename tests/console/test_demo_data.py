@@ -36,6 +36,7 @@ class CallingHere:
         return self.call("GET", path)["items"]
 
 
+@pytest.mark.nightly
 def test_the_demo_has_two_policies_in_force_two_people_and_a_run_and_is_made_once(demo, services):
     calling = CallingHere(services)
     run = demo.seed(calling, rows=60)

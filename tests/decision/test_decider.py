@@ -208,6 +208,7 @@ def test_words_of_another_policy_never_permit_what_is_denied_without_them(
         )
 
 
+@pytest.mark.nightly
 @settings(max_examples=examples(50), deadline=None)
 @given(*cases)
 def test_memberships_of_a_world_are_as_if_they_were_compiled(made, asked, world, known):

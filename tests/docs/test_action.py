@@ -49,6 +49,7 @@ def test_valid_policies_pass_with_an_empty_report(run):
     assert (status, report["runs"][0]["results"]) == (0, [])
 
 
+@pytest.mark.nightly
 def test_a_problem_is_in_the_report_and_in_the_log(run, tmp_path):
     (tmp_path / "x.yaml").write_text("policy: http://ex.com/x\ntargte: y\n")
     status, report, log = run("x.yaml")

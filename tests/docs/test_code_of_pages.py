@@ -4,6 +4,7 @@ and checked as far as it can be: its commands have these options, its imports ar
 import ast
 import re
 import shlex
+from functools import cache
 from importlib import import_module
 
 import pytest
@@ -45,10 +46,15 @@ def test_what_runs_code_is_there(test):
     assert (ROOT / "tests" / "docs" / test).exists()
 
 
+@cache
+def every_command():
+    return typer.main.get_command(make_app())
+
+
 def unknown_options(line):
     """Return the options of a command line that its command does not have."""
     words = shlex.split(re.sub(r"\[(?= ?-)|(?<=\w)\]$", "", line), comments=True)
-    command = typer.main.get_command(make_app())
+    command = every_command()
     rest = words[1:]
     while hasattr(command, "commands") and rest and rest[0] in command.commands:
         command = command.commands[rest.pop(0)]

@@ -77,6 +77,7 @@ def test_a_masked_column_changes_no_class(data):
     assert sorted(plain.table["age"].to_pylist()) == sorted(given.table["age"].to_pylist())
 
 
+@pytest.mark.nightly
 def test_masked_columns_are_not_left_out_and_compared(made, data):
     found = compare_release(data, made.path)
     assert found.left_out == ()

@@ -77,6 +77,7 @@ def test_a_certificate_tells_nothing_of_the_input_that_one_of_rows_does_not(plac
     assert set(step) == {"step", "columns", "synthesiser", "output"}
 
 
+@pytest.mark.nightly
 def test_the_assignee_draws_rows_by_python_and_by_the_command(place, tmp_path):
     apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)
     generator = load_generator(tmp_path / "out")
@@ -145,6 +146,7 @@ def test_whatever_path_leads_to_a_generator_its_certificate_is_asked(place, tmp_
         load_generator(out / "other")
 
 
+@pytest.mark.nightly
 def test_a_generator_beside_a_certified_one_is_not_taken_for_an_uncertified_one(place, tmp_path):
     out = tmp_path / "out"
     apply_policy(ALONE, {DATASET: place}, out, seed=1)
@@ -213,6 +215,7 @@ def test_all_rows_of_a_person_are_learnt_or_none(tmp_path):
     assert "name" not in load_generator(tmp_path / "out").columns
 
 
+@pytest.mark.nightly
 def test_a_generator_that_has_learnt_by_heart_is_not_released(place, tmp_path):
     policy = training(*COLUMNS, leafSize=1, duty=BOUNDS)
     with pytest.raises(CertificateError) as caught:

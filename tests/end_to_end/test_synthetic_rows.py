@@ -210,6 +210,7 @@ def test_a_negative_seed_is_refused(place):
     assert caught.value.code == "M003"
 
 
+@pytest.mark.nightly
 def test_rows_that_leak_are_not_released_and_a_certificate_says_so(place, tmp_path):
     with pytest.raises(CertificateError) as caught:
         apply_policy(LEAKING, {DATASET: place}, tmp_path / "out.csv", seed=1)
@@ -261,6 +262,7 @@ def test_who_may_read_is_decided_by_the_attacks_that_the_policy_asks_for(place, 
     assert not may_read(attacking(COLUMNS, rows=200, leaf=40, **{**BOUNDS, "auc": 0.51}))
 
 
+@pytest.mark.nightly
 def test_figures_that_no_plan_asks_for_contradict_the_certificate(place, tmp_path):
     release = apply_policy(GOOD, {DATASET: place}, tmp_path / "out.csv", seed=1)
     [first, *others] = release.certificate.synthetic_attacks
@@ -284,6 +286,7 @@ def test_too_few_rows_to_hold_some_out_are_refused():
     assert caught.value.code == "R001"
 
 
+@pytest.mark.nightly
 def test_the_command_line_says_what_attacks_reached(place, tmp_path):
     (tmp_path / "p.jsonld").write_text(GOOD)
     arguments = ["apply", str(tmp_path / "p.jsonld"), "--data", str(place), "--seed", "1"]
@@ -435,6 +438,7 @@ def test_what_was_refused_is_not_made_again_and_is_told_with_the_earlier_attempt
     assert "It was already made" not in refused(1, report=tmp_path / "why").problems[0].hint
 
 
+@pytest.mark.nightly
 def test_a_policy_may_allow_so_many_attempts(place):
     once = attacking(COLUMNS, rows=200, leaf=40, attempts=1, **BOUNDS)
     apply_policy(once, {DATASET: place}, seed=1)

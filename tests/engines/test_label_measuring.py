@@ -72,6 +72,7 @@ def test_a_label_of_numbers_is_measured_by_its_value_and_its_variance(measure):
     assert disclosed.explained == 9 / 11
 
 
+@pytest.mark.nightly
 def test_texts_that_look_like_numbers_are_labels_as_they_are_where_files_have_types(measure):
     table = {"age": [30, 30, 50, 50], "city": ["Rome"] * 4, "label": ["1", "1.0", "1.00", "1.00"]}
     texts, cells = (measure(table, name) for name in ("out.parquet", "out.csv"))
@@ -90,6 +91,7 @@ def test_numbers_are_labels_by_their_value_in_every_file(measure):
     assert typed == cells == LabelDisclosure(4, 4, 4, 2, explained=1.0)
 
 
+@pytest.mark.nightly
 def test_a_text_among_numbers_makes_texts_of_all(measure):
     table = {"age": [30, 30, 50, 50], "city": ["Rome"] * 4, "label": ["1.0", "1", "x", "5"]}
     disclosed = measure(table)
@@ -116,6 +118,7 @@ def test_classes_of_other_algorithms_have_no_label(tmp_path):
     assert LocalEngine().measure(written, plan.anonymize).label is None
 
 
+@pytest.mark.nightly
 def test_a_label_of_more_values_than_the_driver_holds_is_not_counted(cluster, tmp_path):
     from policy_engine.engines.spark.run import SparkRun
 

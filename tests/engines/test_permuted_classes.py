@@ -269,6 +269,7 @@ def test_all_rows_of_a_person_get_the_values_of_one_person():
     assert "who" not in made.table.column_names
 
 
+@pytest.mark.nightly
 def test_every_person_is_equally_likely_to_have_the_values_of_another():
     draws = 90
     places = Counter(by_x(applied(VISITS, **BY_PERSONS))["20"][0] for _ in range(draws))

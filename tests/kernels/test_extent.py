@@ -67,6 +67,7 @@ def test_a_weight_multiplies_what_a_column_costs():
     assert swept([interval([0, 1], weight=3.0), members([0, 1], weight=0.0)]) == [0, 3 * UNIT]
 
 
+@pytest.mark.nightly
 @settings(deadline=None, max_examples=examples(80))
 @given(st.lists(axes_of(12, widest=100), min_size=1, max_size=4), st.sampled_from([1, -1]))
 def test_prices_are_those_of_the_rows_taken_together(axes, step):

@@ -154,6 +154,7 @@ def test_guided_classes_hold_every_row_once_and_every_bound(drawn):
     assert all(keeps(table, sorted(part)) for part in formed)
 
 
+@pytest.mark.nightly
 @settings(deadline=None, max_examples=examples(80))
 @given(guided(), st.randoms(use_true_random=False))
 def test_guided_classes_are_the_same_in_any_order_of_rows(drawn, random):

@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+import pytest
+
 LOADED = """
 import sys
 import numba
@@ -17,5 +19,6 @@ assert "scipy.linalg" in sys.modules
 """
 
 
+@pytest.mark.nightly
 def test_scipy_is_loaded_once_something_is_compiled_that_needs_it():
     subprocess.run([sys.executable, "-c", LOADED], check=True)

@@ -196,6 +196,7 @@ def test_partition_gives_what_its_rules_say(table):
     assert parts(table) == list(map(set, reference(table)))
 
 
+@pytest.mark.nightly
 @settings(deadline=None, max_examples=examples(50))
 @given(tables(most_sensitive=0, persons=(False,), widest=1000))
 def test_partition_gives_what_its_rules_say_where_values_are_far_more_than_rows(table):

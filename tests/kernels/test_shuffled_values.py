@@ -51,6 +51,7 @@ def test_what_the_given_columns_determine_is_expected_and_nothing_else():
     assert factor[1, 1] ** 2 == pytest.approx(rest @ rest / 4, rel=0.35)
 
 
+@pytest.mark.nightly
 def test_given_nothing_every_order_is_as_likely_as_any():
     values, none = column("a", "b", "c"), np.zeros((3, 0))
     orders = Counter(

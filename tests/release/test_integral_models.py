@@ -114,6 +114,7 @@ def test_a_released_tree_is_certified_again_from_its_data_and_record(released, t
     assert found.files.generators == 4
 
 
+@pytest.mark.nightly
 def test_a_tree_is_not_certified_again_without_what_it_takes(released, table):
     folder, data = released[1], {DATASET: table}
     record = folder.parent / "record.json"

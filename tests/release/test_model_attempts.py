@@ -37,6 +37,7 @@ def test_what_was_refused_is_kept_and_not_made_again(table, tmp_path, attempts):
     assert len(json.loads((attempts / "attempts.json").read_text())["attempts"]) == 1
 
 
+@pytest.mark.nightly
 def test_a_release_says_how_often_it_was_tried(table, tmp_path):
     strict = of_raw(bounds={"auc": 0.65})
     tried = 0

@@ -147,6 +147,7 @@ def test_a_certificate_of_looser_bounds_is_not_valid(released):
     assert not decision_on(strict, released[1], ANALYST).permitted
 
 
+@pytest.mark.nightly
 def test_a_model_that_gives_too_much_away_stays_where_it_is(table, tmp_path):
     text = of_raw(LEAKING, bounds={"precision": 0.65})
     with pytest.raises(CertificateError, match=r"V007 precision at most 0.65 is required, but"):

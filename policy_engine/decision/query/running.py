@@ -3,17 +3,19 @@
 import atexit
 import json
 import os
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cache
 from shutil import rmtree
 from tempfile import mkdtemp
-from threading import Timer
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.data.available_memory import available_memory
 from policy_engine.decision.query.query_limits import (
+    QueryLimits,
     current_limits,
     disk_error,
     memory_error,
@@ -40,6 +42,8 @@ _SETTINGS = (
 )
 _SPARED = 0.5
 """The share of the memory there is that queries may use, where nothing else is said."""
+_BEAT = 0.05
+"""How often it is looked whether a query has to end, in seconds."""
 _READS_ELSEWHERE = {"TABLE_FUNCTION", "SHOW_REF", "PIVOT", "COLUMN_DATA", "DELIM_GET"}
 
 
@@ -65,7 +69,7 @@ def run(texts: "Mapping[str, str]", tables: "Mapping[str, pa.Table]") -> "dict[s
     with (
         closing(database.cursor()) as connection,
         limits.stop.watched(connection),
-        _time_limit(connection, limits.seconds()),
+        _ended_in_time(connection, limits),
     ):
         try:
             for name, table in tables.items():
@@ -160,15 +164,27 @@ def _nodes(value: Any) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _time_limit(connection: "duckdb.DuckDBPyConnection", seconds: float) -> Iterator[None]:
-    """Interrupt a connection that takes longer."""
-    timer = Timer(seconds, connection.interrupt)
-    timer.daemon = True
-    timer.start()
+def _ended_in_time(connection: "duckdb.DuckDBPyConnection", limits: QueryLimits) -> Iterator[None]:
+    """Interrupt a connection that takes longer, or whose queries were ended."""
+    is_over = Event()
+    deadline = time.monotonic() + limits.seconds()
+    watcher = Thread(target=_interrupt, args=(connection, limits, deadline, is_over), daemon=True)
+    watcher.start()
     try:
         yield
     finally:
-        timer.cancel()
+        is_over.set()
+        watcher.join()
+
+
+def _interrupt(
+    connection: "duckdb.DuckDBPyConnection", limits: QueryLimits, deadline: float, is_over: Event
+) -> None:
+    """Interrupt a connection once it has to end, and until it has: what comes between two of its
+    statements ends neither of them."""
+    while not is_over.wait(max(0.0, min(_BEAT, deadline - time.monotonic())) or _BEAT):
+        if limits.stop.is_set or time.monotonic() >= deadline:
+            connection.interrupt()
 
 
 def _query_error(error: Exception, *, is_ended: bool) -> PolicyEngineError:

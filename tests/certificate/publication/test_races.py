@@ -35,6 +35,7 @@ def check_races(released, trials, runs):
         assert names == BOTH
 
 
+@pytest.mark.nightly
 def test_of_processes_that_race_one_is_published_and_the_others_are_told(released):
     check_races(released, trials=3, runs=4)
 

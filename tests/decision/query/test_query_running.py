@@ -199,6 +199,21 @@ def test_query_is_ended_from_another_thread():
     assert problem_of("SELECT 1 AS n", stop=stop)[0] == "Q012", "later ones neither"
 
 
+@pytest.mark.parametrize(("limit", "code"), [("seconds", "Q011"), ("stop", "Q012")])
+def test_query_is_ended_also_by_what_comes_between_two_statements(monkeypatch, limit, code):
+    value = 0.05 if limit == "seconds" else QueryStop()
+    check = running._check
+
+    def late(*parts):
+        check(*parts)
+        if limit == "stop":
+            value.stop()
+        time.sleep(0.1)
+
+    monkeypatch.setattr(running, "_check", late)
+    assert problem_of(ENDLESS, **{limit: value})[0] == code
+
+
 def test_database_is_closed_to_everything_outside():
     names = {"enable_external_access": "false", "lock_configuration": "true", "TimeZone": "UTC"}
     names |= {name: value for name, value in running._CLOSED.items() if value == "false"}

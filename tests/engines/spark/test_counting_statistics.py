@@ -38,6 +38,7 @@ def test_a_frame_is_counted_as_a_table_is(cluster, public):
         assert np.array_equal(np.array(one), np.array(other))
 
 
+@pytest.mark.nightly
 def test_a_release_on_a_cluster_is_written_and_replayed_anywhere(cluster, tmp_path):
     file, ledger = tmp_path / "visits.parquet", tmp_path / "ledger.sqlite"
     pq.write_table(visits(*PEOPLE), file)
@@ -49,6 +50,7 @@ def test_a_release_on_a_cluster_is_written_and_replayed_anywhere(cluster, tmp_pa
     assert pa.table(again.table).to_pydict() == table.to_pydict()
 
 
+@pytest.mark.nightly
 def test_a_synthetic_table_on_a_cluster_is_of_the_same_counts(cluster, tmp_path):
     sex = {"pe:function": "synthetic", "pe:of": f"{VISITS}/sex", "pe:candidates": ["f", "m", ""]}
     stay = {**DAYS, "pe:function": "synthetic"}

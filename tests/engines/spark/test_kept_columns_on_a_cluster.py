@@ -47,6 +47,7 @@ def certified(cluster, path, data, asked):
     return certify_output(path, asking(**asked), data={DATASET: data}, engine=cluster)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("files", FILES, ids="-".join)
 @pytest.mark.parametrize("asked", everyday((SWAPPED, CLASSES, SAMPLED), CLASSES), ids=NAMES)
 def test_a_release_is_of_its_data_on_a_cluster(cluster, asked, files, tmp_path):

@@ -101,6 +101,7 @@ def test_files_of_other_tools_have_the_same_figures(spark, people, tmp_path):
     assert "interval-disclosure" in {one.measure for one in local.risks}
 
 
+@pytest.mark.nightly
 def test_classes_and_what_is_learned_of_them_are_the_same(spark, people, tmp_path):
     policy = asking(method="k-anonymity", k=5, quasi=["pay", "cap"], sensitive=["job"])
     data, out = {DATASET: tmp_path / "in.parquet"}, tmp_path / "out" / "a.csv"

@@ -441,6 +441,7 @@ def test_kept_nanoseconds_stay_as_they_are_on_a_cluster(cluster, tmp_path):
     assert len({row["seen"] for row in found}) == 10
 
 
+@pytest.mark.nightly
 def test_empty_texts_are_not_masked_into_csv_on_a_cluster(cluster, tmp_path):
     masked = [column("job", masking="pram", keep=0.5)]
     table = cluster.spark.createDataFrame([("",), ("a",), (None,)] * 4, "job string")

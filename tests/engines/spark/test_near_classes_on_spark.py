@@ -68,6 +68,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("partitions", PARTITIONS)
 @pytest.mark.parametrize(
     "model",

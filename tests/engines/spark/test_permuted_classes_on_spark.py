@@ -170,6 +170,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("found", [*FAULTS])
 def test_what_was_not_permuted_within_classes_is_found(cluster, found):
     frame = frame_of(cluster.spark, people(600))

@@ -43,6 +43,7 @@ def place(tmp_path):
     return tmp_path / "faces.parquet"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("partitions", PARTITIONS)
 @pytest.mark.parametrize("parts", everyday((ALONE, CLASSES), CLASSES), ids=["alone", "classes"])
 def test_pixelated_rows_are_those_of_the_local_engine(cluster, place, parts, partitions):

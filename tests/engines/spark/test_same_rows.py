@@ -92,6 +92,7 @@ RELAXED = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", everyday(RELAXED, "wildcards"))
 def test_relaxed_cuts_through_ties(cluster, how):
     partitions, asked = RELAXED[how]
@@ -140,6 +141,7 @@ DISTANCES = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("distance", everyday(DISTANCES, "hierarchical"))
 @pytest.mark.parametrize("unit", everyday(("", "who"), ""), ids=["rows", "persons"])
 def test_every_distance_of_t(cluster, distance, unit, tmp_path):

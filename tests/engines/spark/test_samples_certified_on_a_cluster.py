@@ -48,6 +48,7 @@ MODELS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("model", everyday(tuple(MODELS), "mondrian"))
 @pytest.mark.parametrize("kind", everyday(("csv", "parquet"), "parquet"))
 @pytest.mark.parametrize("made_by", everyday(("local", "spark"), "local"))

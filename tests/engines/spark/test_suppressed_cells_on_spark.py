@@ -62,6 +62,7 @@ def test_both_engines_release_the_same_rows(cluster, missing, partitions):
     assert dict(found.spark.table.dtypes) == {**kinds, "ill": "string"}
 
 
+@pytest.mark.nightly
 def test_caps_weights_and_hidden_columns_are_as_on_the_local_engine(cluster):
     quasi = ["sex", column("job", maxSuppression=0.2), column("since", weight=3)]
     parts = {"pseudonymize": ["pay"], "pseudonymScope": "x", "redact": ["ill"]}

@@ -18,6 +18,7 @@ def check(found):
     assert found.spark.record.gain == found.local.record.gain
 
 
+@pytest.mark.nightly
 def test_one_outlier_is_left_out(cluster):
     found = both(cluster, ONE_OUTLIER, 3, maxSuppression=0.1, insensitive=["row"], **ASKED)
     assert found.local.record.suppressed == 1

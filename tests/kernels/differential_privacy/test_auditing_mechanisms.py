@@ -130,6 +130,7 @@ def test_floats_are_caught():
     assert shown_epsilon(sound, ([], [1]), 4_000, more=events) <= EPSILON
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("is_bounded", [True, False])
 def test_skipped_bounds_of_contributions_are_caught(is_bounded):
     """A unit has six rows of a group, of which two are to be counted."""

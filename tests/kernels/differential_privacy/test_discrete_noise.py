@@ -33,6 +33,7 @@ def is_drawn_from(mass, draws, reach):
     return chisquare(observed, [one * len(draws) / share for one in expected.values()]).pvalue
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(10, 3), Fraction(20)])
 def test_the_laplace_noise_has_its_distribution(scale):
     draws = discrete_laplace([0] * DRAWS, scale)
@@ -49,6 +50,7 @@ def test_the_gaussian_noise_has_its_distribution(sigma):
     )
 
 
+@pytest.mark.nightly
 def test_a_gaussian_of_a_large_sigma_is_nearly_normal():
     draws = discrete_gaussian([0] * DRAWS, Fraction(10**6))
     share = sum(abs(draw) <= 10**6 for draw in draws) / DRAWS

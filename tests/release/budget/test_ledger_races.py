@@ -78,6 +78,7 @@ def test_of_processes_that_race_for_the_last_of_the_budget_those_it_allows_succe
     assert ledger.verify().intact
 
 
+@pytest.mark.nightly
 def test_of_50_threads_that_ask_for_one_release_one_draws_and_all_get_its_answer(tmp_path):
     draws = []
 

@@ -16,6 +16,7 @@ def test_a_process_of_its_own_sees_what_is_seen_here(tmp_path):
         inspect_model(path)
 
 
+@pytest.mark.nightly
 def test_an_archive_that_becomes_far_larger_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "abc"
     path.write_bytes(keras(layer(), weights=bytes(200 * 2**20)))
@@ -57,6 +58,7 @@ def test_an_archive_with_a_damaged_part_is_refused(tmp_path):
         model_kind(path)
 
 
+@pytest.mark.nightly
 def test_an_archive_within_an_archive_is_not_unpacked(tmp_path):
     path = tmp_path / "abc"
     bomb = archive(zeros=bytes(200 * 2**20))

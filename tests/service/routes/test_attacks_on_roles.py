@@ -90,6 +90,7 @@ def test_an_administrator_withdraws_what_somebody_left_in_force(services, owner,
     assert code(manager.post(f"{address}:withdraw", json={"reason": "again"})) == (409, "N004")
 
 
+@pytest.mark.nightly
 def test_what_somebody_left_is_handed_over_to_another_owner(services, owner, manager):
     address, _ = published(owner, opening(SECRET, uid="http://example.com/p", party=ADA))
     heir, stranger = signed_in(services, "owner", name="Eve"), signed_in(services, "consumer")

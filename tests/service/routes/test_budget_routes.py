@@ -35,6 +35,7 @@ def charged(tmp_path_factory):
             keeper.close()
 
 
+@pytest.mark.nightly
 def test_a_run_that_releases_statistics_spends_of_the_budget_of_its_dataset(charged):
     _, owner, run = charged
     assert (run.state, run.problems) == ("succeeded", [])

@@ -63,6 +63,7 @@ def parquet_bytes(table):
     return file.getvalue()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "content"),
     [

@@ -105,6 +105,7 @@ def test_an_audit_uses_models_by_their_identifiers(services, owner):
     assert path_of(data).suffix == ".csv"
 
 
+@pytest.mark.nightly
 def test_a_model_of_another_owner_is_not_audited(services, owner):
     _, model = made(owner, model_file())
     other = signed_in(services, "owner", "steward", name="Otto")

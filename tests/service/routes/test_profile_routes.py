@@ -50,6 +50,7 @@ def preview(client, dataset, **body):
     return client.post(f"{dataset}:generalise", json=body)
 
 
+@pytest.mark.nightly
 def test_a_column_is_shown_at_each_height(owner, dataset):
     settings = {"generalization": "prefix"}
     levels = preview(owner, dataset, column="zip", settings=settings).json()["levels"]
@@ -57,6 +58,7 @@ def test_a_column_is_shown_at_each_height(owner, dataset):
     assert levels[1]["groups"] == [{"label": "2010*", "rows": 40}]
 
 
+@pytest.mark.nightly
 def test_a_taxonomy_may_be_larger_than_an_argument_of_a_program(owner, dataset):
     known = "".join(f"{20100 + n},south,all\n" for n in range(4))
     text = known + "".join(f"unlikely-value-{n},north,all\n" for n in range(9_000))
@@ -93,6 +95,7 @@ INAPPLICABLE = [
 ]
 
 
+@pytest.mark.nightly
 def test_what_does_not_apply_is_refused(owner, dataset):
     for given, refusal in INAPPLICABLE:
         assert preview(owner, dataset, **given).json()["code"] == refusal

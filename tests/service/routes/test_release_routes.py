@@ -124,6 +124,7 @@ def test_releases_of_others_are_not_withdrawn(services, owner, tmp_path):
     assert code(other.get(f"{API}/releases/nothing")) == (404, "N003")
 
 
+@pytest.mark.nightly
 def test_columns_are_told_before_and_after_without_a_value(services, owner, analyst, tmp_path):
     published(owner, people_policy())
     dataset = uploaded(owner, PEOPLE.encode(), "people.csv", DATASET).json()["id"]

@@ -170,6 +170,7 @@ def test_while_an_answer_is_being_accepted_nobody_else_decides(
     assert reader.get(f"{API}/reviews/{review}/answer").status_code == 200
 
 
+@pytest.mark.nightly
 def test_what_another_process_rejected_meanwhile_is_not_accepted(
     services, owner, reader, monkeypatch
 ):
@@ -240,6 +241,7 @@ def test_who_asked_sees_no_figure_of_it_whatever_else_they_are(services, owner, 
     assert owner.get(f"{address}/held/answer.csv").status_code == 200
 
 
+@pytest.mark.nightly
 def test_who_may_decide_about_their_own_sees_what_they_decide_about(tmp_path):
     with service(tmp_path, own_reviews=True) as services:
         both = signed_in(services, "owner", "consumer", name="Olga", party=READER)
@@ -311,6 +313,7 @@ def test_who_asked_decides_only_if_the_settings_let_them(tmp_path, is_allowed):
             assert answer.json()["code"] == "K028"
 
 
+@pytest.mark.nightly
 def test_what_somebody_may_do_with_a_review_is_told(services, owner, reader):
     review = ask(reader)["review"]
     auditor = signed_in(services, "auditor")
@@ -327,6 +330,7 @@ def unseen(client):
     return client.get(f"{API}/reviews:unseen").json()["count"], [one["id"] for one in items]
 
 
+@pytest.mark.nightly
 @pytest.mark.both_databases
 def test_who_asked_is_told_that_it_was_decided_until_they_look(owner, reader):
     review = ask(reader)["review"]
@@ -341,6 +345,7 @@ def test_who_asked_is_told_that_it_was_decided_until_they_look(owner, reader):
     assert unseen(reader) == (0, [])
 
 
+@pytest.mark.nightly
 def test_who_asked_is_told_how_many_of_their_reviews_wait(owner, reader):
     def waiting(client):
         return client.get(f"{API}/reviews:unseen").json()["waiting"]
@@ -354,6 +359,7 @@ def test_who_asked_is_told_how_many_of_their_reviews_wait(owner, reader):
     assert waiting(reader) == 0
 
 
+@pytest.mark.nightly
 def test_a_decision_that_is_in_the_log_alone_is_told_once_its_process_has_ended(
     services, owner, reader, monkeypatch
 ):
@@ -385,6 +391,7 @@ def test_a_policy_that_was_withdrawn_lets_nothing_out(owner, reader):
     assert code(reader.get(f"{API}/reviews/{review}/answer")) == (409, "K028")
 
 
+@pytest.mark.nightly
 def test_what_was_accepted_is_not_given_out_once_its_policy_was_withdrawn(owner, reader):
     review = ask(reader)["review"]
     decide(owner, review)
@@ -400,6 +407,7 @@ def given(client, review):
     return [client.get(f"{API}/reviews/{review}/{name}") for name in names]
 
 
+@pytest.mark.nightly
 def test_what_was_accepted_is_not_given_out_once_a_policy_has_it_checked_in_another_way(
     owner, reader
 ):
@@ -423,6 +431,7 @@ def changed(owner, text):
     assert owner.post(f"{address}:publish", headers=tag).is_success
 
 
+@pytest.mark.nightly
 def test_who_has_too_many_reviews_open_is_told_that_no_other_was_asked_for(reader, monkeypatch):
     monkeypatch.setattr("policy_engine.service.resources.review_limits._MOST_OPEN", 0)
     answer = ask(reader)
@@ -443,6 +452,7 @@ def test_of_two_that_ask_for_the_same_at_once_one_review_waits(services, reader,
     assert [one.name for one in (services.settings.folder / "reviews").iterdir()] == [first]
 
 
+@pytest.mark.nightly
 def test_an_archive_that_comes_when_too_many_are_open_is_let_go(
     services, reader, tmp_path, monkeypatch
 ):
@@ -457,6 +467,7 @@ def test_an_archive_that_comes_when_too_many_are_open_is_let_go(
     assert [*(services.settings.folder / "reviews").iterdir()] == []
 
 
+@pytest.mark.nightly
 def test_data_that_was_replaced_is_not_what_was_reviewed(owner, reader):
     review = ask(reader)["review"]
     dataset = owner.get(f"{API}/datasets").json()["items"][0]["id"]
@@ -479,6 +490,7 @@ def test_a_decision_is_of_what_was_read_and_has_a_reason(owner, reader):
     assert code(decide(owner, review, output="other")) == (404, "N003")
 
 
+@pytest.mark.nightly
 def test_the_same_answer_waits_once_and_an_exception_says_why(owner, reader):
     assert not ask(reader, EVERYBODY)["may_be_asked"]
     assert ask(reader)["review"] == ask(reader)["review"]
@@ -490,6 +502,7 @@ def test_the_same_answer_waits_once_and_an_exception_says_why(owner, reader):
     assert code(decide(owner, review)) == (409, "K028"), "two persons leave by no exception"
 
 
+@pytest.mark.nightly
 def test_an_exception_is_another_review_than_what_the_rules_leave_to_a_person(reader):
     plain = ask(reader)["review"]
     more = ask(reader, exception="The two are known.")["review"]
@@ -541,6 +554,7 @@ def test_each_step_is_in_a_chained_log_whose_head_is_told(services, owner, reade
     assert code(owner.get(f"{API}/reviews/{review}")) == (409, "K027")
 
 
+@pytest.mark.nightly
 def test_reviews_are_backed_up_and_handed_over(services, owner, reader, tmp_path):
     review = ask(reader)["review"]
     back_up(services.settings.folder, tmp_path / "copy.tar")
@@ -558,6 +572,7 @@ def test_reviews_are_backed_up_and_handed_over(services, owner, reader, tmp_path
     assert [one["id"] for one in heir.get(f"{API}/reviews").json()["items"]] == [review]
 
 
+@pytest.mark.nightly
 def test_who_is_let_go_while_an_answer_is_computed_again_does_not_let_it_out(
     services, owner, reader, monkeypatch
 ):
@@ -582,6 +597,7 @@ def test_who_is_let_go_while_an_answer_is_computed_again_does_not_let_it_out(
     assert decide(owner, review).status_code == 200
 
 
+@pytest.mark.nightly
 def test_what_was_being_sent_when_the_service_was_killed_goes_when_it_starts(
     services, reader, tmp_path, caplog
 ):
@@ -621,6 +637,7 @@ def test_the_log_of_another_review_is_refused(owner, reader, decided):
     assert code(owner.get(address)) == (409, "K027")
 
 
+@pytest.mark.nightly
 def test_a_log_that_lacks_what_was_decided_is_refused_and_nothing_is_decided_again(
     owner, reader, decided
 ):

@@ -1,10 +1,12 @@
 """Files of data in a storage, as the service keeps and fetches them."""
 
+import pytest
 from served import code, service, signed_in
 from small_s3 import small_s3
 from test_dataset_routes import TABLE, uploaded
 
 
+@pytest.mark.nightly
 def test_a_service_keeps_files_in_a_storage_and_fetches_what_its_folder_lacks(tmp_path):
     (tmp_path / "far").mkdir()
     storage = f"file://{tmp_path}/far"

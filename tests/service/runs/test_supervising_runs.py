@@ -106,6 +106,7 @@ def test_cancelling_ends_even_what_does_not_want_to_end(world, first):
     assert start_of(runner.pid) is None
 
 
+@pytest.mark.nightly
 def test_runs_whose_processes_are_killed_succeed_once(world):
     services, actor, runs, _ = world
     made = [start(world, "wait", seconds=0.6) for _ in range(4)]
@@ -139,6 +140,7 @@ def test_a_supervisor_that_is_killed_is_followed_by_another_one(world):
     assert start_of(before.pid) != before.pid_start
 
 
+@pytest.mark.nightly
 def test_a_database_that_is_locked_is_waited_for(world):
     services = world[0]
     run_id = start(world, "wait", seconds=1)

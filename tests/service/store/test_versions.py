@@ -46,6 +46,7 @@ def test_a_version_is_the_same_until_something_is_written(database):
     assert database.version() != version
 
 
+@pytest.mark.nightly
 @pytest.mark.both_databases
 def test_what_another_process_writes_makes_another_version(database, url):
     version = database.version()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from followed import until
 from served import API, service
 from sqlalchemy import func, select
 
@@ -96,7 +97,7 @@ def test_several_processes_log_decisions_in_one_chain_and_count_together(tmp_pat
         assert COUNTED in ask(address, "/metrics", headers)
     assert process.returncode in (0, 143, -15)
     assert workers
-    assert not any(Path(f"/proc/{one}").exists() for one in workers)
+    assert until(lambda: not any(Path(f"/proc/{one}").exists() for one in workers))
 
 
 def test_garbage_of_calls_is_collected_before_there_is_much_of_it(tmp_path, monkeypatch):
@@ -145,6 +146,7 @@ def test_a_link_signs_in_once_whichever_process_is_asked(together):
         assert session.scalar(select(func.count()).select_from(SignIn)) == 1
 
 
+@pytest.mark.nightly
 def test_a_process_that_is_killed_is_started_again(together):
     _, address, _, process = together
     first = workers_of(process)

@@ -34,6 +34,7 @@ def _all_are_large(monkeypatch):
     monkeypatch.setattr(exchanges, "MOST_BALANCED", 0)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("_all_are_large")
 def test_where_values_are_shared_a_bound_counts_everybody_as_found():
     assert (likelihood_linkage(swapped_files(12, fails_closed=True)) == 1).all()

@@ -117,6 +117,7 @@ def test_what_was_opened_is_what_the_digest_is_of(tmp_path):
         load(fitted_file(path), OpeningOptions(trust_pickle=True))
 
 
+@pytest.mark.nightly
 def test_a_model_that_hangs_is_given_up(tmp_path):
     problem = refused(Hanging(), tmp_path, time_limit=3)
     assert problem.code == "A016"

@@ -117,6 +117,7 @@ ZEROS = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("sql", ZEROS)
 def test_a_zero_may_be_let_out_in_whatever_words_it_is_asked_for(tmp_path, sql):
     """Which one cell tells by itself, that nobody of a region is of a sector, is the person's."""

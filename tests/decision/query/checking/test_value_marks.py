@@ -85,6 +85,7 @@ CHOSEN = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("condition", CHOSEN)
 def test_counts_of_values_that_a_condition_excludes_are_not_told_by_a_total(tmp_path, condition):
     """Excluded values are no cells, but what is left of a total tells their counts all the same."""

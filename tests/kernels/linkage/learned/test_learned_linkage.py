@@ -243,6 +243,7 @@ def test_a_start_of_a_family_within_is_not_lost(family):
     assert learn(*given_files, family(4), [start], seconds=0).linked >= mean.linked
 
 
+@pytest.mark.nightly
 def test_more_persons_than_a_programme_takes_are_linked_by_its_stand_in(monkeypatch):
     given_files = noisy(60, 4)
     best = learn(*given_files, weighted_mean(4), seconds=60)

@@ -236,6 +236,7 @@ def test_any_literal_keeps_its_text(content):
         assert json.loads(again).get("ex:p", json.loads(again).get("http://e.x/p")) == content
 
 
+@pytest.mark.nightly
 def test_shipped_policies_survive_every_syntax():
     for file in sorted((ROOT / "policies").glob("*.jsonld")):
         text = file.read_text("utf-8")

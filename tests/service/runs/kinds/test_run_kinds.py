@@ -208,6 +208,7 @@ def marked(tmp_path):
     return path
 
 
+@pytest.mark.nightly
 def test_a_model_that_was_uploaded_is_attacked_as_it_is(inputs, fitted_file, marked):
     given = inputs(data1=marked, fitted1=fitted_file)
     about = {"data": "data1", "label": "label", "members": "member", "attacks": ["loss"]}
