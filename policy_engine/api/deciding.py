@@ -548,6 +548,8 @@ def vouched_proofs(
     SignatureError (Y005 to Y007, Y014) for a status that does not count, and as reading proofs does
     without a trust. Under one, a certificate that cannot be read denies.
     """
+    if isinstance(sources, Vouched) and trust is None:
+        return _again_vouched(sources, status, data)
     places = [
         one if isinstance(one, Certificate | Attestation) else parse_location(one)
         for one in sources
@@ -558,6 +560,16 @@ def vouched_proofs(
     if trusted is None and withdrawals == Withdrawals():
         return read_proofs(sources)
     return vouch(policies, places, trusted, load_proofs, withdrawals=withdrawals, now=time)
+
+
+def _again_vouched(proofs: Vouched, status: Sequence[StatusSource], data: Iterable[Any]) -> Vouched:
+    """Return proofs that a trust covers already, without those that were withdrawn by more."""
+    paths = [parse_location(one) for one in data if isinstance(one, str | Path)]
+    more = read_status(status, paths)
+    if more == Withdrawals():
+        return proofs
+    withdrawals = replace(more, statements=(*proofs.withdrawals.statements, *more.statements))
+    return replace(proofs.grounds, withdrawals=withdrawals).at(proofs.time)
 
 
 def standing_proofs(sources: Sequence[ProofSource]) -> Sequence[Certificate | Attestation]:

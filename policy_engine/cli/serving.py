@@ -105,6 +105,22 @@ def serve(
             help="Let owners decide about outputs that they submitted themselves.",
         ),
     ] = False,
+    trust: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Whose signatures count for what: decisions and queries deny what it does not "
+            "cover, and no other policy can be published.",
+        ),
+    ] = None,
+    sign: Annotated[
+        str,
+        typer.Option(
+            metavar="KEY",
+            help="Sign the certificates of releases with this private key: a file, or the URI of a "
+            "token.",
+        ),
+    ] = "",
     runs: Annotated[
         int,
         typer.Option(metavar="N", min=0, help="The number of runs at the same time; 0 for none."),
@@ -192,6 +208,8 @@ def serve(
         two_persons=two_persons,
         stewards_for_all=stewards_for_all,
         own_reviews=own_reviews,
+        trust=trust.absolute() if trust else None,
+        sign=_whole_key(sign),
         workers=workers,
         runs_at_once=runs,
         run_memory=int(run_memory * 2**30),
@@ -204,6 +222,12 @@ def serve(
         rules_in_force=rules_in_force,
     )
     answer(settings, partial(_announce, settings))
+
+
+def _whole_key(key: str) -> str:
+    """Return a key by its whole path, for processes that are elsewhere; no path as it is."""
+    is_path = key and not key.startswith(("env:", "fd:", "pkcs11:"))
+    return str(Path(key).absolute()) if is_path else key
 
 
 _OF_POSIX = ("fcntl", "resource")

@@ -175,6 +175,11 @@ class Decider:
         check_outputs(claims, owners, edges, data)
         return owned_outputs(claims, owners, edges) if owners else owners
 
+    @property
+    def proofs(self) -> Sequence[Certificate | Attestation]:
+        """The proofs that count, with what is known of the others under a trust file."""
+        return (*self.certificates, *self.attestations) if self.vouched is None else self.vouched
+
     def _other_proofs(self) -> tuple[Certificate | Attestation, ...]:
         """Return the proofs that do not count: that an output was made stays known."""
         if self.vouched is None:

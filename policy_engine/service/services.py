@@ -29,6 +29,7 @@ from policy_engine.service.resources.decision_details import DecisionDetails
 from policy_engine.service.resources.decisions import Decisions
 from policy_engine.service.resources.diagnostics import TextChecks
 from policy_engine.service.resources.holdings import Holdings
+from policy_engine.service.resources.kept_trust import KeptTrust
 from policy_engine.service.resources.lineage import AssetLineage
 from policy_engine.service.resources.models import OwnedModels
 from policy_engine.service.resources.ownership import OwnedAssets
@@ -51,6 +52,7 @@ from policy_engine.service.runs.folders import RunFolders
 from policy_engine.service.runs.kinds import KINDS
 from policy_engine.service.settings import ServiceSettings
 from policy_engine.service.store.database import Database
+from policy_engine.trust.trust_file import load_trust
 
 _COSTLY = 100
 
@@ -107,14 +109,15 @@ class Services:
 
         Queries are answered here, or by processes that are limited, and which are asked then.
 
-        Raises ServiceError (N012, N013) as `Database.open`.
+        Raises ServiceError (N012, N013) as `Database.open`, and as `load_trust` for its trust file.
         """
         database = Database.open(settings.database_url)
         identities, ownership = (
             Identities(database, settings.stewards_for_all),
             OwnedAssets(database),
         )
-        limits = TextLimits(settings.text_limits, settings.rules_in_force)
+        trust = None if settings.trust is None else KeptTrust(settings.trust)
+        limits = TextLimits(settings.text_limits, settings.rules_in_force, trust)
         policies = Policies(database, settings.two_persons, limits)
         files = FileFolder(settings.folder, settings.storage)
         files.blobs  # noqa: B018 (a storage that is none is told now, and not by the first upload)
@@ -122,8 +125,10 @@ class Services:
         datasets, models = OwnedDatasets(uploads), OwnedModels(uploads)
         folders = RunFolders(settings.folder)
         releases = Releases(database, folders)
+        if settings.trust is not None:
+            load_trust(settings.trust)  # one that is wrong is told now, and not by every denial
         budgets = Budgets(database, folders)
-        decisions = Decisions(ownership, settings.folder, releases.proofs, budgets.ledger)
+        decisions = Decisions(ownership, settings.folder, releases.proofs, budgets.ledger, trust)
         run_news = RunBroadcaster(database)
         meters = ProcessMeters(
             settings.folder,

@@ -17,6 +17,7 @@ from policy_engine.service.services import Services
 from policy_engine.service.settings import LOOPBACK, ServiceSettings
 from policy_engine.service.workers.answering import CallServer
 from policy_engine.service.workers.sharing import Shared
+from policy_engine.trust.signers import read_signer
 
 _WORKER = (sys.executable, "-P", "-m", "policy_engine.service.workers")
 
@@ -27,11 +28,14 @@ def serve(settings: ServiceSettings, announce: Callable[[str, str], None]) -> No
     Once calls are accepted, `announce` is called with the address, and with the link by which its
     first owner signs in, once. Raises ServiceError: N012 for settings that would be unsafe, N013
     where the folder, the database or the port cannot be used; EngineError (S001, S002) where runs
-    are carried out by Spark, and PySpark or Java is missing or too old.
+    are carried out by Spark, and PySpark or Java is missing or too old; TrustError for a trust file
+    (Y008) or a key that signs (Y001, Y002), and DataError for one that cannot be read.
     """
     _check_reach(settings)
     if settings.cluster:
         check_installed()
+    if settings.sign:
+        read_signer(settings.sign)  # one that cannot be used is told now, and not by each run
     prepare_folder(settings.folder)
     with closing(listen(settings)) as listener, closing(Shared.make()) as shared:
         actual = settings.model_copy(update={"port": listener.getsockname()[1]})

@@ -41,6 +41,10 @@ class ServiceSettings(BaseModel):
     two_persons: bool = False
     stewards_for_all: bool = False
     own_reviews: bool = False
+    trust: Path | None = None
+    """The trust file: what it does not cover permits nothing."""
+    sign: str = ""
+    """The private key that signs what runs release: its file, or the URI of a token."""
     workers: Annotated[int, Field(ge=1)] = 1
     """How many processes answer calls."""
     runs_at_once: Annotated[int, Field(ge=0)] = 2
@@ -88,6 +92,14 @@ class ServiceSettings(BaseModel):
     def _has_safe_storage(self) -> Self:
         if self.storage:
             check_storage(self.storage)
+        return self
+
+    @model_validator(mode="after")
+    def _has_lasting_key(self) -> Self:
+        if self.sign.startswith(("env:", "fd:")):
+            message = "The key that signs releases is a file or in a token: no process that signs "
+            message += "has the environment or the descriptors of the one that starts it."
+            raise ServiceError.of("N012", message)
         return self
 
     @model_validator(mode="after")

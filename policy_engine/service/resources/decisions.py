@@ -30,6 +30,7 @@ from policy_engine.service.identity.authorising import (
 from policy_engine.service.identity.roles import Role, Verb, Whose
 from policy_engine.service.metrics.call_meter import EventTally
 from policy_engine.service.resources.decision_turns import DecisionTurns
+from policy_engine.service.resources.kept_trust import KeptTrust
 from policy_engine.service.resources.log_heads import DECISIONS_NAME, LogHead
 from policy_engine.service.resources.log_pages import (
     LogFilter,
@@ -92,6 +93,8 @@ class Decisions:
     """What the proofs of the releases are known again by, and how they are read."""
     budgets: SpentBudgets | None = None
     """What says how much of a budget was spent, where policies ask for it."""
+    trust: KeptTrust | None = None
+    """Whose signatures count; without one, signatures are not looked at."""
     tally: EventTally = field(default_factory=EventTally, repr=False)
     """How many decisions there were, by their effect."""
     _compiled: _Compiled = field(default_factory=_Compiled, repr=False)
@@ -209,17 +212,20 @@ class Decisions:
 
         `version` is that of the database, where it was asked for since the call came.
         """
-        version = version or self.ownership.database.version()
+        trust_state = None if self.trust is None else self.trust.state()
+        version = version or self.ownership.database.version(), trust_state
         compiled = self._compiled
         if compiled.version == version and compiled.decider is not None:
             return compiled.decider
         proofs_key, read_proofs = self.proofs()
-        key = self.ownership.state(), proofs_key
+        key = self.ownership.state(), proofs_key, trust_state
         with self._lock:
             if self._compiled.decider is None or self._compiled.key != key:
-                rules = self.ownership.ruling()
+                rules, proofs = self.ownership.ruling(), read_proofs()
+                if self.trust is not None:
+                    proofs = self.trust.vouched(rules.policies, proofs)
                 self._compiled.decider = Decider(
-                    rules.policies, read_proofs(), owners=rules.owners, ledger=self.budgets
+                    rules.policies, proofs, owners=rules.owners, ledger=self.budgets
                 )
                 self._compiled.people, self._compiled.key = rules.people, key
                 self._compiled.owned = self.ownership.owned_policies()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
 from sqlalchemy import select
@@ -12,6 +12,7 @@ from policy_engine.authoring.validating import check_text
 from policy_engine.errors import PolicyError, Problem, ServiceError
 from policy_engine.policy import Policy, PolicyText, Reading
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.service.resources.kept_trust import KeptTrust
 from policy_engine.service.resources.ownership import check_publishing, ruling_state
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.policies import StoredPolicy
@@ -21,10 +22,12 @@ _T = TypeVar("_T")
 
 
 class TextLimits(NamedTuple):
-    """How large a text may be that is put in force, and how many rules all of them may have."""
+    """How large a text may be that is put in force, how many rules all of them may have, and which
+    trust file has to cover it, if any."""
 
     text: Limits = DEFAULT_LIMITS
     rules: int = 20_000
+    trust: KeptTrust | None = None
 
 
 USUAL_LIMITS = TextLimits()
@@ -86,13 +89,15 @@ def publishing(
     What takes long, checking the text by itself and beside all others, is done before, while others
     write; if anything changes meanwhile that it depends on, it is done again. Raises what finding
     it does; PolicyError for a text with problems, or about what is not its owner's; ServiceError
-    (N004) where another policy that is in force has its uid, or keeps it from being so, where there
-    would be too many rules, and where others have changed what is in force each time.
+    (N004) where another policy that is in force has its uid, or keeps it from being so, where the
+    trust file does not cover it, where there would be too many rules, and where others have changed
+    what is in force each time.
     """
     for _ in range(_TRIES):
         with database.reading() as session:
             _, candidate = find(session)
         valid = valid_policy(candidate.text, candidate.name, limits.text)
+        _check_covered(valid, candidate.name, limits.trust)
         with database.reading() as session:
             checked = _Checked.of(session, candidate, valid, limits.rules)
         with database.writing() as session:
@@ -115,6 +120,15 @@ def valid_policy(text: str, name: str, limits: Limits) -> Policy:
         message = f"A text is published that has one policy. This one has {number}{checked.what}."
         raise PolicyError.of("P001", message, source=name)
     return checked.policies[0]
+
+
+def _check_covered(policy: Policy, name: str, trust: KeptTrust | None) -> None:
+    """Raise PolicyError (Y008, Y009) for a policy that a trust file does not cover: in force, it
+    would deny everything."""
+    problems = () if trust is None else trust.refusals(policy)
+    if problems:
+        hint = "Who operates the service names its uid under 'unsigned-policies' of the trust file."
+        raise PolicyError(*(replace(one, hint=hint) for one in problems), source=name)
 
 
 def _check_uid(session: Session, candidate: Candidate, uid: str) -> None:

@@ -44,6 +44,9 @@ class QueryGrounds:
         now = self.current()
         if now is self.decider:
             return
+        if now.vouched is not None and now.vouched.denial:
+            message = "Signatures that the answer rests on do not count any more."
+            raise ServiceError.of("N004", message, "Ask again.")
         before, after = _digests(self.decider), _digests(now)
         gone = (*_gone(self.decider, now), *_reowned(self.decider, now))
         if any(before.get(uid) != after.get(uid) for uid in self.uids) or any(

@@ -59,7 +59,7 @@ class QueryInputs:
     def common(self, decider: Decider) -> dict[str, Any]:
         """Return what any query is asked with: proofs, owners and the key of noise."""
         return {
-            "certificates": (*decider.certificates, *decider.attestations),
+            "certificates": decider.proofs,
             "owners": decider.owners,
             "noise_key": key_file(self.folder, "noise"),
         }

@@ -25,10 +25,13 @@ from policy_engine.service.runs.preparing import PathOf, Preparation
 from policy_engine.service.runs.processes import is_running, kill_marked, mark_of, send
 from policy_engine.service.runs.queue import Holding, LostRunError, OtherHolding, RunQueue
 from policy_engine.service.runs.results import checked_artefacts, reveal, sweep
+from policy_engine.service.runs.signing_results import sign_results
 from policy_engine.service.runs.states import RunState
 from policy_engine.service.settings import ServiceSettings
 from policy_engine.service.store.base import new_id
 from policy_engine.service.store.database import Database
+from policy_engine.trust.proofs import Signer
+from policy_engine.trust.signers import read_signer
 
 FAULTS = logging.getLogger("policy_engine.service.faults")
 KINDS = "policy_engine.service.runs.kinds"
@@ -97,6 +100,8 @@ class Supervisor:
     preparation: Preparation
     at_once: int
     lease: float
+    signer: Signer | None = None
+    """What signs the certificates of releases."""
     attempts: list[RunAttempt] = field(default_factory=list)
     _seen: dict[tuple[str, int], tuple[int, float]] = field(default_factory=dict)
     _beat: float = 0.0
@@ -243,10 +248,15 @@ class Supervisor:
                 folder = self._folder(attempt) / "out"
                 artefacts = checked_artefacts(folder, outcome["artefacts"])
                 home = self.preparation.settings(holding).home
+                if self.signer is not None:
+                    artefacts = sign_results(folder, artefacts, self.signer)
                 reveal(folder, self.folders.result(home, holding.run_id))
                 attempt.artefacts = artefacts
         except (OSError, ValueError, KeyError, TypeError) as error:
             self._fail(holding, [_folder_problem(error).as_json()])
+            return False
+        except PolicyEngineError as error:
+            self._fail(holding, [one.as_json() for one in error.problems])
             return False
         try:
             self.queue.succeed(holding, attempt.artefacts, outcome["summary"])
@@ -325,7 +335,8 @@ def _supervisor(
     queue = RunQueue(database, f"{_place(folders)}.{new_id()}")
     path_of = paths(settings, database)
     preparation = Preparation(database, folders, path_of, limits, kinds, settings.cluster)
-    return Supervisor(queue, preparation, settings.runs_at_once, settings.lease)
+    signer = read_signer(settings.sign) if settings.sign else None
+    return Supervisor(queue, preparation, settings.runs_at_once, settings.lease, signer)
 
 
 @dataclass

@@ -108,7 +108,9 @@ def deciding(*releases):
         )
         for asset, digest in releases
     ]
-    return SimpleNamespace(policies=(), certificates=certificates, attestations=(), owners=Owners())
+    return SimpleNamespace(
+        policies=(), certificates=certificates, attestations=(), vouched=None, owners=Owners()
+    )
 
 
 @pytest.mark.parametrize(

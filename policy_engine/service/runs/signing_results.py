@@ -1,0 +1,64 @@
+"""Signs the certificates that a run leaves: by the supervisor, for no run ever sees the key."""
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from policy_engine.service.runs.jobs import SHOWN
+from policy_engine.trust.proofs import Signer
+
+RELEASE = "release"
+"""The folder of a result that has the release and its certificates."""
+
+
+def sign_results(
+    folder: Path, artefacts: list[dict[str, Any]], signer: Signer
+) -> list[dict[str, Any]]:
+    """Sign the certificates of a release that a run has left, and return the artefacts anew.
+
+    Those that are shown are copies, and are signed as well. Raises CertificateError (V005) for what
+    is not a certificate, TrustError (Y004) for what cannot be signed, OSError.
+    """
+    if any((folder / name).is_symlink() for name in (RELEASE, SHOWN)):
+        raise OSError("what a run leaves is in a link to another folder")
+    signed = dict[str, bytes]()
+    for path in sorted((folder / RELEASE).glob("*.jsonld")):
+        signed[path.name] = _signed(path, signer)
+        _replace(path, signed[path.name])
+    for name, content in signed.items():
+        copy = folder / SHOWN / name
+        if copy.is_symlink() or copy.is_file():
+            _replace(copy, content)
+    return [_again(one, signed) for one in artefacts]
+
+
+def _signed(path: Path, signer: Signer) -> bytes:
+    from policy_engine.certificate.certificate import read_certificate  # noqa: PLC0415 (slow)
+
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise OSError(f"{path.name!r} is not a file")
+    return read_certificate(path.read_bytes(), path.name).signed(signer).to_jsonld().encode()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Put content in the place of a file, whole and on the disk."""
+    new = path.with_name(f".{path.name}.signed")
+    with new.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _again(artefact: dict[str, Any], signed: dict[str, bytes]) -> dict[str, Any]:
+    content = signed.get(str(artefact["name"]))
+    if content is None:
+        return artefact
+    return {**artefact, "digest": hashlib.sha256(content).hexdigest(), "size": len(content)}
