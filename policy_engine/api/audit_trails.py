@@ -7,6 +7,7 @@ from policy_engine.api.bundling import Packing
 from policy_engine.api.deciding import (
     ProofSource,
     StatusSource,
+    TrustSource,
     read_proofs,
     status_texts,
 )
@@ -22,6 +23,7 @@ from policy_engine.decision.package import Member
 from policy_engine.policy import DEFAULT_LIMITS, Limits, read_file
 from policy_engine.trust.multikeys import PublicKey, read_public_key
 from policy_engine.trust.signers import KeySource, read_signer
+from policy_engine.trust.trust_file import load_trust
 
 
 def pack_audit_trail(
@@ -35,6 +37,7 @@ def pack_audit_trail(
     parents: Sequence[str | Path] = (),
     vocabularies: Sequence[str | Path] = (),
     status: Sequence[StatusSource] = (),
+    trusts: Sequence[str | Path] = (),
     sign: KeySource | None = None,
     keys: Iterable[Key] = (),
     limits: Limits = DEFAULT_LIMITS,
@@ -45,7 +48,8 @@ def pack_audit_trail(
     `policies`, `certificates` and what they are read with are as for `bundle_policies`; `logs` are
     decision logs, `ledgers` those of budgets, releases and answers, of which only the entries are
     packed: what is kept beside them tells of persons. `status` are status lists and statements of
-    `withdraw_release`; those beside certificates are packed as well. What is broken is packed as it
+    `withdraw_release`; those beside certificates are packed as well. `trusts` are the trust files
+    that were decided by. What is broken is packed as it
     is, and said in the report: it is what the authority has to see. `keys` are those of the logs
     and ledgers, and are not packed; `limits` are as in `Reading`.
 
@@ -78,6 +82,9 @@ def pack_audit_trail(
     for number, text in enumerate(status_texts(status, places).values(), start=1):
         packing.files[f"status/{number}.json"] = text
         packing.members.append(Member("status", f"status/{number}.json"))
+    for number, trust in enumerate(trusts, start=1):
+        packing.files[f"trust/{number}.json"] = read_file(Path(trust))
+        packing.members.append(Member("trust", f"trust/{number}.json"))
     trail = AuditTrail(tuple(packing.members), packing.files)
     if signer is not None:
         trail = trail.signed(signer)
@@ -94,6 +101,7 @@ def verify_audit_trail(
     digest: str = "",
     expect: Sequence[str | Head] = (),
     signer: str | PublicKey | None = None,
+    trust: TrustSource | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> TrailReport:
     """Return what holds in an audit trail, offline and by nothing but the file.
@@ -101,17 +109,20 @@ def verify_audit_trail(
     `keys` are those that its logs and ledgers were chained with: with any, a chain that was made
     without one of them fails. With a `digest`, it must be that trail. Each head to `expect` must be
     in a log or ledger, which shows that nothing was cut off before it; a `signer`, by the name of
-    the key, must have signed the trail: what neither shows to be whole may have been cut off.
+    the key, must have signed the trail: what neither shows to be whole may have been cut off. A
+    `trust` of whoever verifies it must cover its policies and certificates, as every trust file in
+    it must.
 
     Raises DataError: C002 or C003 where there is no file that can be read, C013 for a key
     that is missing or too short, C018 where a file in it is not the one that was packed;
-    RequestError (U001) for a head, TrustError (Y003) for a signer that is none.
+    RequestError (U001) for a head, TrustError (Y003, Y008) for a signer or a trust that is none.
     """
     chain_keys = _chain_keys(keys)
     heads = [Head.of(one) if isinstance(one, str) else one for one in expect]
     key = read_public_key(signer) if isinstance(signer, str) else signer
     trail = AuditTrail.read(read_file(Path(file)), str(file), digest)
-    return check_trail(trail, chain_keys, expected=heads, signer=key, limits=limits)
+    trusted = None if trust is None else load_trust(trust)
+    return check_trail(trail, chain_keys, expected=heads, signer=key, trust=trusted, limits=limits)
 
 
 def _add_chain(packing: Packing, kind: str, place: str, chain: ExportedChain) -> None:

@@ -65,6 +65,14 @@ def audit_trail(
         str | None,
         typer.Option(metavar="DID", help="With --verify: the key that must have signed the trail."),
     ] = None,
+    trust: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="FILE",
+            help="A trust file that was decided by, which is packed; with --verify, your own. It "
+            "must cover every policy and certificate.",
+        ),
+    ] = [],  # noqa: B006
     status: StatusOption = [],  # noqa: B006
     context: ContextOption = [],  # noqa: B006
     vocabulary: VocabularyOption = [],  # noqa: B006
@@ -89,10 +97,18 @@ def audit_trail(
         limits = parse_limits(limit)
         if verify:
             if policy or certificate or log or ledger or status or sign:
-                words = "--verify takes the file alone, with --key, --digest, --expect, --signer."
-                raise usage_error(words)
+                words = "--verify takes the file alone, with --key, --digest, --expect, --signer, "
+                raise usage_error(f"{words}--trust.")
+            if len(trust) > 1:
+                raise usage_error("--verify takes one trust file, which is yours.")
             report = verify_audit_trail(
-                export, keys=key, digest=digest, expect=expect, signer=signer, limits=limits
+                export,
+                keys=key,
+                digest=digest,
+                expect=expect,
+                signer=signer,
+                trust=trust[0] if trust else None,
+                limits=limits,
             )
         else:
             if digest or expect or signer is not None:
@@ -109,6 +125,7 @@ def audit_trail(
                 parents=parent,
                 vocabularies=vocabulary,
                 status=status,
+                trusts=trust,
                 sign=sign,
                 keys=key,
                 limits=limits,

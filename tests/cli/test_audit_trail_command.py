@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 
 from policy_engine.cli import app
 from policy_engine.errors import PolicyEngineError
+from policy_engine.policy import load_policy
 from policy_engine.trust.signers import PrivateKey
 
 CUSTOMER = POLICIES / "customer.jsonld"
@@ -60,6 +61,8 @@ def test_what_was_cut_off_or_signed_by_another_exits_with_one(trail):
         (["--verify", "--status", "x"], "U001"),
         (["--verify", "--expect", "x"], "U001"),
         (["--verify", "--signer", "x"], "Y003"),
+        (["--verify", "--trust", "x", "--trust", "y"], "U001"),
+        (["--verify", "--trust", "absent"], "C003"),
         (["--policy", str(CUSTOMER), "--expect", "1"], "U001"),
         (["--policy", str(CUSTOMER)], "O001"),
     ],
@@ -68,3 +71,17 @@ def test_what_cannot_be_meant_is_refused(trail, words, code):
     result = run("audit-trail", trail, *words)
     assert isinstance(result.exception, PolicyEngineError)
     assert result.exception.code == code
+
+
+def test_a_trust_file_is_packed_and_another_is_brought_along(trail):
+    """The policy of the trail is not signed: who decides keeps it, or else it does not count."""
+    kept, none = trail.with_name("kept.json"), trail.with_name("none.json")
+    uid = load_policy(CUSTOMER).uid
+    kept.write_text(json.dumps({"trust": 1, "keys": [], "unsigned-policies": [uid]}))
+    none.write_text(json.dumps({"trust": 1, "keys": []}))
+    made = run("audit-trail", trail.with_name("t2"), "--policy", CUSTOMER, "--trust", kept)
+    assert "the trust file trust/1.json: It covers" in made.stdout
+    assert run("audit-trail", trail.with_name("t2"), "--verify").exit_code == 0
+    refused = run("audit-trail", trail.with_name("t2"), "--verify", "--trust", none)
+    assert refused.exit_code == 1
+    assert "FAILS        the trust file that is given: Y009" in refused.stdout

@@ -16,6 +16,7 @@ from policy_engine.decision.audit_trail.crossing import (
 )
 from policy_engine.decision.audit_trail.signers import policy_signatures, trail_signature
 from policy_engine.decision.audit_trail.trail import AuditTrail
+from policy_engine.decision.audit_trail.trusting import check_trusted, packed_trusts
 from policy_engine.decision.audit_trail.withdrawn import check_withdrawals
 from policy_engine.decision.log.entries import Entry
 from policy_engine.decision.opened_bundle import opened
@@ -23,6 +24,7 @@ from policy_engine.decision.package import Member
 from policy_engine.errors import PolicyEngineError
 from policy_engine.policy import DEFAULT_LIMITS, Limits, Policy
 from policy_engine.trust.multikeys import PublicKey
+from policy_engine.trust.trust_file import Trust
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,15 @@ def check_trail(
     *,
     expected: Sequence[Head] = (),
     signer: PublicKey | None = None,
+    trust: Trust | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> TrailReport:
     """Return what holds in an audit trail whose files are the ones that were packed.
 
     `keys` are those of its logs and ledgers: with any, a chain that none of them made fails;
     without, a chain with HMACs is not verified. Every head that is `expected` must be in one of the
-    chains, and a `signer` must have signed the trail. Policies are read within the `limits`. It
+    chains, and a `signer` must have signed the trail. The trust files in it, and a `trust` that is
+    given, must cover its policies and certificates. Policies are read within the `limits`. It
     raises nothing for what is wrong with the content: that is a check that fails.
     """
     moment = now or datetime.now(UTC)
@@ -65,7 +69,10 @@ def check_trail(
     verified = [(chain, _chain_check(member, chain, keys)) for member, chain in chains]
     checks += (check for _, check in verified)
     checks += _heads([one for one, check in verified if check.state == "holds"], expected)
-    policies, certificates, more = _documents(trail, limits, moment)
+    trusts, faults = packed_trusts(trail)
+    trusts += [] if trust is None else [("the trust file that is given", trust)]
+    policies, certificates, more = _documents(trail, limits, moment, trusts)
+    checks += faults
     checks += more
     logs = [chain for _, chain in chains if chain.name == DECISION_LOG]
     entries = [entry for one in logs for entry in one.entries() if isinstance(entry, Entry)]
@@ -111,7 +118,7 @@ def _heads(chains: Sequence[ExportedChain], expected: Sequence[Head]) -> Iterato
 
 
 def _documents(
-    trail: AuditTrail, limits: Limits, now: datetime
+    trail: AuditTrail, limits: Limits, now: datetime, trusts: Sequence[tuple[str, Trust]]
 ) -> tuple[Sequence[Policy], Sequence[Certificate], list[TrailCheck]]:
     """Return the policies and certificates as far as they can be read, and whether they can."""
     try:
@@ -120,6 +127,8 @@ def _documents(
             policies = (*in_force, *in_force.ended)
             proofs = sources.proofs
             signatures = [*policy_signatures(trail, sources, policies, now)]
+            for about, trust in trusts:
+                signatures += check_trusted(about, trust, in_force, proofs, now)
     except PolicyEngineError as error:
         return (), (), [TrailCheck.failed("its policies and certificates", error)]
     certificates = [one for one in proofs if isinstance(one, Certificate)]

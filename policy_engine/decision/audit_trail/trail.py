@@ -21,7 +21,8 @@ class AuditTrail(Package):
     """Policies with what they are read with, certificates, and chains of entries.
 
     A `log` or `ledger` is a file of lines, an entry each, as it was chained; a `signature` is of
-    policies, a `status` a status list or a statement that a certificate was withdrawn.
+    policies, a `status` a status list or a statement that a certificate was withdrawn, a `trust` a
+    trust file.
     """
 
     noun: ClassVar[str] = "audit trail"
@@ -35,6 +36,7 @@ class AuditTrail(Package):
             "attestation",
             "signature",
             "status",
+            "trust",
             "log",
             "ledger",
         }
