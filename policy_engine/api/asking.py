@@ -110,7 +110,7 @@ class Asker:
             proofs = self.proofs.joined(adjacent)
         else:
             proofs = [*self.proofs, *adjacent]
-        return Decider(self.policies, proofs, spelled, self.owners, assets, budgets)
+        return Decider(self.policies, proofs, spelled, self.owners, assets, budgets).as_of(state)
 
     @cached_property
     def request(self) -> StatisticsRequest:

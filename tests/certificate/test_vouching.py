@@ -21,7 +21,7 @@ from policy_engine import (
 )
 from policy_engine.api.signing import sign_policy_files
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.errors import ArgumentError, TrustError
+from policy_engine.errors import ArgumentError, CertificateError, TrustError
 from policy_engine.policy import Hierarchy, load_policy
 from policy_engine.policy.signing import sign_policies, signature_path
 from policy_engine.trust.trust_file import read_trust
@@ -423,3 +423,28 @@ def test_a_decision_says_what_it_believes_that_nobody_signs(market):
         ).notes
         == ()
     )
+
+
+def test_a_query_by_a_decider_from_before_a_certificate_began_reads_what_was_certified_alone(
+    market,
+):
+    """It was refused when the decider was made, and so nothing had to be compared with it."""
+    policies, release = [market / "policy.jsonld"], market / "release"
+    begin = load_certificate(release).signature.credential.valid_from
+    compiled = decider(policies, [release], trust=market / "trust.json", time=begin - timedelta(1))
+    assert compiled.as_of().decide(read_request(ANALYST, "read", [OUTPUT], MARKETING)).permitted
+
+    def asked(data):
+        return query_data(
+            "SELECT * FROM anonPeople",
+            policies,
+            ANALYST,
+            {OUTPUT: data},
+            MARKETING,
+            compiled=compiled,
+        )
+
+    assert asked(output_file(market)).permitted
+    (market / "raw.csv").write_text(output_file(market).read_text().replace("flu", "cold"))
+    with pytest.raises(CertificateError, match="V004"):
+        asked(market / "raw.csv")

@@ -101,12 +101,13 @@ def query(
     hierarchies = [hierarchy or Hierarchy(), state.memberships]
     spelled = respell_hierarchies(catalog, policies, hierarchies, columns)
     data = [dataset.iri for dataset in catalog.datasets]
-    if compiled is None:
-        decider = Decider(policies, certificates, spelled, owners, data)
-    else:
-        decider = compiled.extended(spelled)
-    # One moment for the whole query: a constraint on the time must not change in between.
+    # One moment for the whole query: a constraint on the time must not change in between, nor what
+    # counts by it, of which data has to be what was certified.
     now = state.model_copy(update={"time": state.time or datetime.now(UTC)})
+    if compiled is None:
+        decider = Decider(policies, certificates, spelled, owners, data).as_of(now)
+    else:
+        decider = compiled.as_of(now).extended(spelled)
 
     by = {"time_by": "caller" if state.time else "clock"}
 
