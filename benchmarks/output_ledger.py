@@ -2,7 +2,7 @@
 
     python benchmarks/output_ledger.py [--quick]
 
-It prints one object of JSON. Times are seconds of the clock on one thread, the median of three.
+It prints one object of JSON. Times are seconds of the processor on one thread, the median of three.
 """
 
 import argparse
@@ -37,12 +37,7 @@ THRESHOLD = 10
 def seconds(call, times=3):
     """Return the median time of calls, after one that compiles."""
     call()
-    spent = []
-    for _ in range(times):
-        start = time.perf_counter()
-        call()
-        spent.append(time.perf_counter() - start)
-    return round(statistics.median(spent), 4)
+    return cpu_seconds(call, times)
 
 
 def count_answer(populations):
@@ -66,15 +61,15 @@ def ledger_times(units, earlier, draws):
     regions = draws.integers(0, 1_000, units)
     with tempfile.TemporaryDirectory() as folder:
         ledger = OutputLedger(Path(folder) / "outputs.db")
-        start = time.perf_counter()
+        start = time.process_time()
         states = [ledger.check_and_record(half(regions, draws)).state for _ in range(earlier)]
-        recording = (time.perf_counter() - start) / earlier
+        recording = (time.process_time() - start) / earlier
         asked, table = half(regions, draws), count_answer(Populations.of_labels(regions % 50))
         few = half(regions, draws, without=THRESHOLD - 1)
         ledger.check_and_record(half(regions, np.random.default_rng(7)))
-        start = time.perf_counter()
+        start = time.process_time()
         OutputLedger(ledger.store.path).would_record(asked)
-        opening = time.perf_counter() - start
+        opening = time.process_time() - start
         return {
             "units": units,
             "earlier_answers": states.count("recorded"),
@@ -175,12 +170,12 @@ def span_times(atoms, rows, draws):
     matrix = (draws.random((rows, atoms)) < 0.3).astype(np.float64)
     weights, prime = draws.integers(1, 40, atoms), random_prime()
     columns = weights < THRESHOLD
-    start = time.perf_counter()
+    start = time.process_time()
     sparse = SparseRows.of_pairs(*np.nonzero(matrix), *matrix.shape)
     own = Combinations.of_rows(sparse, prime).constrained(np.flatnonzero(~columns)).alone()
     basis = echelon(own.values(np.flatnonzero(columns)).T, prime, is_reduced=True).rows
     state = light_vector(basis, weights[columns], THRESHOLD, prime, lambda _: False, 2_000).state
-    spent = time.perf_counter() - start
+    spent = time.process_time() - start
     targets = np.eye(atoms)[:20]
     return {
         "atoms": atoms,
@@ -202,9 +197,9 @@ def bounds_times(height, width, targets, draws):
     matrix = np.vstack([rows, parts]).astype(np.float64)
     counts = draws.integers(1, 40, atoms).astype(np.float64)
     sums = KnownSums(matrix, matrix @ counts, np.zeros(atoms), np.full(atoms, np.inf))
-    start = time.perf_counter()
+    start = time.process_time()
     ends = [*intervals(sums, np.eye(atoms)[:targets], 300.0)]
-    spent = (time.perf_counter() - start) / targets
+    spent = (time.process_time() - start) / targets
     return {"atoms": atoms, "rows": len(matrix), "each": round(spent, 4), "solved": len(ends)}
 
 

@@ -22,7 +22,7 @@ from policy_engine.audits.outputs.few_values import LEAST_RANKED
 from policy_engine.audits.outputs.judging import dominance, judge_statistic
 from policy_engine.audits.outputs.model import CellEvidence, ShownStatistic, Statbarn
 from policy_engine.kernels.distinct_numbers import distinct_numbers
-from policy_engine.kernels.output_checks.near_values import near_widths, nearest
+from policy_engine.kernels.output_checks.near_values import near_widths, nearest, spreads_tell
 from policy_engine.kernels.output_checks.value_histograms import tell_counts
 from policy_engine.methods.output_checks.profile import OutputProfile
 from policy_engine.release.both_columns import LargestTerms, are_enough_of_both, largest_terms
@@ -322,11 +322,19 @@ class ToldDifferences:
             total,
             units=np.array([units]),
             left_out=np.array([units - counts.max(initial=0)]),
-            is_constant=np.array([len(counts) <= 1]),
+            is_constant=self._are_close(is_in, column, total) | (len(counts) <= 1),
             degrees_of_freedom=np.array([units - _LEAST_DEGREES]),
             units_of_rarest_value=None if rarest is None else np.array([rarest]),
         )
         return ShownStatistic(Statbarn.SHAPE, evidence)
+
+    def _are_close(self, is_in: Masks, column: "_Column", total: CellEvidence) -> Masks:
+        """Return whether a spread of some rows tells what all have closely, (1,)."""
+        own = column.sizes[is_in]
+        if column.is_pair or total.largest is None or not len(own):
+            return np.zeros(1, np.bool_)
+        squares = np.array([len(own) * np.var(own)])
+        return spreads_tell(squares, np.array([len(own)]), total.largest)
 
     def _values(self, members: Masks, column: "_Column") -> tuple[Figures, NDArray[np.int64]]:
         """Return the values of some rows, each once, and how many units have each."""

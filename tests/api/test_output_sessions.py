@@ -45,6 +45,15 @@ def figures(output):
     return {(row, column): frame.loc[row, column] for row in frame.index for column in frame}
 
 
+def test_deviation_beside_a_mean_does_not_tell_what_all_have_closely(tmp_path):
+    frame = people()
+    pays = np.where(frame.region == "A", 4000 + frame.person % 30, frame.pay)
+    with session(tmp_path, data=frame.assign(pay=pays)) as made:
+        table = figures(made.groupby("region")["pay"].agg(["mean", "std"]))
+    withheld = [cell for cell, figure in table.items() if np.isnan(figure)]
+    assert withheld == [("A", "std pay")]
+
+
 def test_two_tables_do_not_give_away_what_one_withholds(tmp_path):
     with session(tmp_path) as made:
         table = made.crosstab("region", "sector")

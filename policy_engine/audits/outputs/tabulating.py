@@ -27,6 +27,7 @@ from policy_engine.audits.outputs.model import (
     Statbarn,
 )
 from policy_engine.errors import RequestError, did_you_mean, join_names
+from policy_engine.kernels.output_checks.near_values import spreads_tell
 
 COUNTS = ("size", "count")
 FUNCTIONS: Mapping[str, Statbarn] = MappingProxyType(
@@ -359,13 +360,15 @@ def _shape(one: ShownAggregate, cells: CellRows) -> Evaluated:
             "sem": np.sqrt(variances / rows),
             "skew": _skewness(present, squares) if one.function == "skew" else variances,
         }[one.function]
+    sizes = _sizes(present)
+    sizes["is_constant"] |= spreads_tell(squares, rows, sizes["largest"])
     evidence = CellEvidence(
         units=present.units_in,
         rows=rows,
         # A spread of two values is a count of those with one of them.
         left_out=uncommon_units(present),
         degrees_of_freedom=np.maximum(present.units_in - 1, 0).astype(np.float64),
-        **_sizes(present),
+        **sizes,
     )
     return _statistic(one, evidence), figures
 

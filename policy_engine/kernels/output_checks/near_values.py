@@ -10,6 +10,20 @@ Masks = NDArray[np.bool_]
 NEAR = 0.01
 """Values are near that differ by this share of the larger one, at most."""
 
+CLOSE = 0.1
+"""Values are known closely within this share of them."""
+
+
+def spreads_tell(squares: Figures, rows: Counts, largest: Figures) -> Masks:
+    """Return where a spread and a mean tell what all have closely, (cells,): `squares` are the sums
+    of squared deviations from the mean, `rows` how many they are of, and `largest` is the largest
+    value. No value is further from the mean than the root of (rows - 1) / rows of that sum (P. A.
+    Samuelson: How deviant can you be?, JASA 63, 1968).
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # What is infinite is not close.
+        widths = 2 * np.sqrt(squares * (rows - 1) / np.maximum(rows, 1))
+        return np.asarray((rows > 1) & (widths <= CLOSE * largest), np.bool_)
+
 
 def near_widths(groups: Counts, sizes: Figures, many: int) -> Figures:
     """Return by how much the nearest so `many` sizes of a group differ that each is one of,

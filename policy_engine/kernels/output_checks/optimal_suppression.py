@@ -28,7 +28,9 @@ from policy_engine.kernels.output_checks.table_system import Bools, Floats, Ints
 _ROUND_FROM = 0.35
 """From this share on a cell of a fractional pattern is suppressed before it is repaired."""
 _NEAR = 1e-6
-_LAST_GAP = 1e-7
+_WHOLE = {"mip_rel_gap": 1e-7, "mip_allow_restart": False}
+"""Options of programmes in whole numbers: to presolve them once more, with what is fixed by then,
+costs more than it gains where they are so small."""
 
 
 @dataclass(eq=False)
@@ -81,7 +83,8 @@ class PatternMaster:
         highs, columns = need_highs(), np.flatnonzero(is_open)
         solver, size = new_solver(), len(columns)
         numbers = np.arange(size, dtype=np.int32)
-        solver.setOptionValue("mip_rel_gap", _LAST_GAP)
+        for option, value in _WHOLE.items():
+            solver.setOptionValue(option, value)
         solver.setOptionValue("time_limit", max(seconds, 0.1))
         solver.setOptionValue("objective_bound", cutoff)
         solver.addVars(size, np.zeros(size), np.ones(size))

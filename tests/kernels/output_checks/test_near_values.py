@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from policy_engine.kernels.output_checks.near_values import near_widths, nearest
+from policy_engine.kernels.output_checks.near_values import near_widths, nearest, spreads_tell
 
 
 def widths(sizes, many, groups=None):
@@ -36,3 +36,13 @@ def test_the_most_that_are_near_to_each_other_are_chosen():
 
 def test_of_nothing_nothing_is_near():
     assert nearest(np.zeros(0)).tolist() == []
+
+
+def test_spreads_tell_what_is_further_from_the_mean_than_nobody():
+    """Of 100, 100, 100 and 104, the last one is as far as the spread allows: 3, of 101."""
+    values = np.array([100.0, 100, 100, 104])
+    squares = np.array([((values - values.mean()) ** 2).sum()])
+    assert spreads_tell(squares, np.array([4]), np.array([104.0])).tolist() == [True]
+    assert spreads_tell(squares, np.array([4]), np.array([59.0])).tolist() == [False]
+    nothing = np.array([np.nan, np.inf, 0.0])
+    assert spreads_tell(nothing, np.array([4, 4, 1]), np.ones(3)).tolist() == [False] * 3

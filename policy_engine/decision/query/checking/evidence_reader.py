@@ -13,6 +13,7 @@ from policy_engine.audits.outputs.model import TOTAL, CellEvidence, ShownStatist
 from policy_engine.decision.query.checking.checked_query import CheckedAggregate
 from policy_engine.decision.query.checking.evidence_columns import ROWS, UNITS
 from policy_engine.decision.query.checking.evidence_query import BASE, EvidenceQueries
+from policy_engine.kernels.output_checks.near_values import spreads_tell
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Counts = NDArray[np.int64]
+    Figures = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -196,10 +198,12 @@ class EvidenceReader:
         figures = self.figures(f"a{number}")
         # Where there is no figure it is not told why.
         degrees = np.where(np.isfinite(figures), present - 1.0, np.nan)
+        sizes = self._spread_sizes(place, present)
+        squares = _squares(self.queries.query.aggregates[number].function, figures, present)
         return {
-            **self._spread_sizes(place, present),
+            **sizes,
             "degrees_of_freedom": degrees,
-            "is_constant": figures == 0,
+            "is_constant": (figures == 0) | spreads_tell(squares, present, sizes["largest"]),
             "left_out": self._uncommon(number),
         }
 
@@ -225,6 +229,24 @@ class EvidenceReader:
             ),
             "levels": self.counts(f"l{number}"),
         }
+
+
+def _squares(function: exp.Expr, spreads: "Figures", units: "Counts") -> "Figures":
+    """Return the sums of squared deviations from the mean that spreads of one column are made of,
+    NaN where it is none; of units with several rows, it is the least that they may be."""
+    if isinstance(function, exp.RegrSyy):
+        return spreads
+    if isinstance(function, exp.Anonymous) and str(function.this).lower() == "sem":
+        return spreads**2 * units**2
+    if isinstance(function, exp.Stddev | exp.StddevSamp | exp.StddevPop):
+        is_sample = not isinstance(function, exp.StddevPop)
+        return spreads**2 * (units - is_sample)
+    named = isinstance(function, exp.Anonymous) and str(function.this).lower() == "var_samp"
+    if named or isinstance(function, exp.Variance):
+        return spreads * (units - 1)
+    if isinstance(function, exp.VariancePop):
+        return spreads * units
+    return np.full(len(spreads), np.nan)
 
 
 def _ratio(part: "Counts", whole: "Counts") -> "NDArray[np.float64]":

@@ -219,7 +219,7 @@ ATTACKS = {
     "nearly unique key": attack(
         "SELECT person, SUM(pay) FROM T GROUP BY person",
         by=lambda answers: of(answers, 0, 7),
-        codes="",
+        codes="K002 K005",
     ),
     "key that is a value": attack(
         "SELECT CASE WHEN person = 7 THEN pay END AS k, COUNT(*) FROM T GROUP BY k",
@@ -231,7 +231,7 @@ ATTACKS = {
         f"HAVING COUNT(*) FILTER (WHERE {IS_MORE}) > 0",
         by=lambda answers: float([row[0] for row in answers[0]] == ["b"]),
         gives=1,
-        codes="",
+        codes="K002 K003",
     ),
     "limit on the order of what is suppressed": attack(
         f"SELECT region, COUNT(*) FILTER (WHERE {IS_MORE}) AS n FROM T GROUP BY region "
@@ -329,6 +329,12 @@ ATTACKS = {
         gives=1,
         codes="K018",
     ),
+    "join that multiplies the rows of all others": attack(
+        ALL,
+        "SELECT SUM(a.pay) FROM T AS a JOIN T AS b ON a.children = b.children",
+        by=lambda answers: (59 * value(answers, 0) - value(answers, 1)) / 58,
+        codes="K017 K019",
+    ),
     "spelling of a column": attack(
         ALL, 'SELECT SUM(t."PAY") FROM T AS t WHERE NOT person = 7', codes="K003 K041"
     ),
@@ -379,7 +385,7 @@ def test_attack_recovers_a_value_from_raw_answers_and_none_from_checked_ones(nam
     except (TypeError, IndexError, ValueError):
         recovered = None  # A figure, or a row, is missing.
     assert recovered is None or recovered != pytest.approx(one.result, rel=1e-6)
-    assert one.codes & set().union(*map(codes_of, results)) or not one.codes
+    assert one.codes & set().union(*map(codes_of, results))
 
 
 # -- what is asked again, elsewhere, or by others ------------------------------------------------
@@ -502,3 +508,31 @@ def test_same_figure_without_a_person_does_not_tell_that_a_condition_fails(ask):
     sql = "SELECT COUNT(*) FILTER (WHERE ill) AS n FROM T"
     assert shown(ask(sql)) == [(15,)]
     assert codes_of(ask(f"{sql} WHERE person <> 8")) == {"K003"}
+
+
+def alike():
+    """Return the persons, of whom all of one region have nearly the same pay."""
+    pays = [4000 + n if n % 2 else 10 * pay for n, pay in enumerate(PAYS)]
+    return persons().set_column(3, "pay", pa.array(pays, pa.float64()))
+
+
+SPREADS = ["STDDEV(pay)", "STDDEV_POP(pay)", "VARIANCE(pay)", "VAR_POP(pay)", "SEM(pay)"]
+
+
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("spread", [*SPREADS, "REGR_SYY(pay, age)"])
+def test_spread_beside_a_mean_does_not_tell_what_all_have_closely(ask, spread):
+    sql = f"SELECT region, AVG(pay) AS mean, {spread} AS spread FROM T GROUP BY region"
+    rows = shown(ask(sql, table=alike()))
+    assert [(row[0], row[1] is None, row[2] is None) for row in rows] == [
+        ("a", False, False),
+        ("b", False, True),
+    ]
+
+
+def test_spreads_of_two_answers_do_not_tell_what_all_between_them_have_closely(ask):
+    sql = "SELECT AVG(pay) AS mean, STDDEV(pay) AS spread FROM T"
+    assert None not in shown(ask(sql, table=alike()))[0]
+    others = ask(f"{sql} WHERE region = 'a'", table=alike())
+    assert shown(others)[0][1] is None
+    assert "K041" in codes_of(others)

@@ -1,0 +1,177 @@
+"""An intruder who shares no code with the engine: what follows from statistics that were shown.
+
+Each figure is a polynomial in what persons have in one or two columns. Where the gradient of one
+person's value is a combination of those of the figures, only finitely many values agree with all
+of them. Columns are of whole numbers, and ranks are taken modulo a prime: rounding loses nothing.
+Values are bounded as well: by linear programmes of what is linear in them, and by spheres of those
+whose sum of squares follows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+
+PRIME = (1 << 61) - 1
+TOTALS, SPREADS = ("sum", "mean"), ("var", "std", "sem")
+LINEAR_IN_EITHER = ("cov", "sxy")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that was shown: its kind, which rows it is about, (rows,), and its columns: of a
+    line, first the one that is regressed on."""
+
+    kind: str
+    members: np.ndarray
+    columns: tuple[str, ...]
+
+
+def _moved(xs, kind):
+    """Return the gradient of a statistic of one column, up to a factor."""
+    size, total = len(xs), sum(xs)
+    rests = [size * x - total for x in xs]
+    second, third, fourth = (sum(one**power for one in rests) for power in (2, 3, 4))
+    if kind in TOTALS:
+        return [1] * size
+    if kind in SPREADS:
+        return rests
+    if kind == "skew":
+        return [6 * second * (size * x**2 - second) - 6 * third * size * x for x in rests]
+    return [4 * second * (size * x**3 - third) - 4 * fourth * size * x for x in rests]
+
+
+def _moved_pair(xs, ys, kind):
+    """Return the gradients of a statistic of two columns, up to a factor."""
+    size, of_x, of_y = len(xs), sum(xs), sum(ys)
+    dx, dy = [size * x - of_x for x in xs], [size * y - of_y for y in ys]
+    both = sum(x * y for x, y in zip(dx, dy, strict=True)) // size
+    vx, vy = sum(x * x for x in dx) // size, sum(y * y for y in dy) // size
+    pairs = [*zip(dx, dy, strict=True)]
+    if kind in LINEAR_IN_EITHER:
+        return dy, dx
+    if kind in ("corr", "r2"):
+        return (
+            [2 * vy * (vx * y - both * x) for x, y in pairs],
+            [2 * vx * (vy * x - both * y) for x, y in pairs],
+        )
+    slopes = [vx * y - 2 * both * x for x, y in pairs]
+    if kind == "slope":
+        return slopes, [vx * x for x in dx]
+    return [-one * of_x - both * vx for one in slopes], [vx * vx - vx * x * of_x for x in dx]
+
+
+def gradient(figure, data):
+    """Return the gradient of a figure modulo the prime: numbers by column and row."""
+    rows = np.flatnonzero(figure.members).tolist()
+    columns = [[data[name][row] for row in rows] for name in figure.columns]
+    is_single = len(columns) == 1
+    moved = [_moved(*columns, figure.kind)] if is_single else _moved_pair(*columns, figure.kind)
+    return {
+        (name, row): one % PRIME
+        for name, own in zip(figure.columns, moved, strict=True)
+        for row, one in zip(rows, own, strict=True)
+        if one % PRIME
+    }
+
+
+def _less(row, factor, other):
+    """Take a multiple of another row from one, modulo the prime."""
+    for place, one in other.items():
+        left = (row.get(place, 0) - factor * one) % PRIME
+        if left:
+            row[place] = left
+        else:
+            row.pop(place, None)
+
+
+def reduced(rows):
+    """Return the reduced echelon form of rows modulo the prime, by their pivots."""
+    pivots = {}
+    for one in rows:
+        row = dict(one)
+        for place in [place for place in row if place in pivots]:
+            _less(row, row.get(place, 0), pivots[place])
+        if not row:
+            continue
+        pivot = min(row)
+        inverse = pow(row[pivot], -1, PRIME)
+        row = {place: own * inverse % PRIME for place, own in row.items()}
+        for other in pivots.values():
+            _less(other, other.get(pivot, 0), row)
+        pivots[pivot] = row
+    return pivots
+
+
+def determined(figures, data, unknown):
+    """Return the values, by column and row, of which finitely many agree with all figures, where
+    some columns are unknown."""
+    rows = [
+        {place: one for place, one in gradient(figure, data).items() if place[0] in unknown}
+        for figure in figures
+    ]
+    return [pivot for pivot, row in reduced(rows).items() if len(row) == 1]
+
+
+def _linear(figures, data, column):
+    """Return what is linear in a column, all others being known: weights of rows."""
+    rows = []
+    for figure in figures:
+        mask = figure.members.astype(float)
+        if figure.kind in TOTALS and figure.columns == (column,):
+            rows.append(mask)
+        elif column in figure.columns and (
+            figure.kind in LINEAR_IN_EITHER
+            or (figure.kind == "slope" and figure.columns[1] == column)
+        ):
+            [other] = [name for name in figure.columns if name != column]
+            known = np.array(data[other], float)
+            rows.append(mask * (known - (known * mask).sum() / mask.sum()))
+    weights = np.array(rows).reshape(-1, len(data[column]))
+    return weights / np.maximum(np.abs(weights).max(axis=1, initial=0, keepdims=True), 1)
+
+
+def _spheres(figures, column):
+    """Return the populations whose sum of squares follows: (rows,) each, those by which two differ
+    included."""
+    kinds = {}
+    for figure in figures:
+        if figure.columns == (column,) and figure.kind in (*TOTALS, *SPREADS):
+            key = figure.members.tobytes()
+            kinds.setdefault(key, (figure.members, set()))[1].add(figure.kind in TOTALS)
+    both = [members for members, are_totals in kinds.values() if len(are_totals) > 1]
+    pairs = [(one, other) for one in both for other in both if not (other & ~one).any()]
+    return both + [one & ~other for one, other in pairs if (one & ~other).any()]
+
+
+def _annulling(matrix):
+    """Return an orthonormal basis of what a matrix maps to 0, in rows."""
+    _, sizes, turns = np.linalg.svd(matrix)
+    return turns[int((sizes > 1e-8 * max(sizes.max(initial=0), 1)).sum()) :]
+
+
+def _within(mask, weights, values):
+    """Return the ends of the values of a population on a sphere, by what is linear in them."""
+    alone = _annulling(weights[:, ~mask].T) @ weights[:, mask]
+    free = _annulling(np.vstack([alone, np.ones(int(mask.sum()))]))
+    moved = free @ values[mask]
+    centre = values[mask] - free.T @ moved
+    width = np.linalg.norm(moved) * np.linalg.norm(free, axis=0)
+    return centre - width, centre + width
+
+
+def nearly_known(figures, data, column, share):
+    """Return the rows whose value, not below 0, is known within a share: row, low and high."""
+    values, weights = np.array(data[column], float), _linear(figures, data, column)
+    low, high = np.zeros(len(values)), np.full(len(values), np.inf)
+    totals = weights @ values
+    for row in np.flatnonzero(weights.any(axis=0)):
+        goal = (np.arange(len(values)) == row).astype(float)
+        ends = [linprog(sign * goal, A_eq=weights, b_eq=totals) for sign in (1, -1)]
+        low[row] = ends[0].fun if ends[0].status == 0 else 0
+        high[row] = -ends[1].fun if ends[1].status == 0 else np.inf
+    for mask in _spheres(figures, column):
+        least, most = _within(mask, weights, values)
+        low[mask], high[mask] = np.maximum(low[mask], least), np.minimum(high[mask], most)
+    is_known = (values > 0) & (high - low <= np.maximum(share * values, 1e-6))
+    return [(row, low[row], high[row]) for row in np.flatnonzero(is_known).tolist()]
