@@ -302,6 +302,8 @@ def query_data(
         )
         raise ArgumentError.of("U002", message, "Give them to `decider`.")
     proofs = vouched_proofs(in_force, certificates, trust, time, status, located.values())
+    if compiled is not None:
+        compiled = _standing(compiled, located.values())
     decision_log = None if log is None else open_log(log, log_key)
     asset_owners = load_owners(owners, in_force, reading.get("contexts"))
 
@@ -568,8 +570,20 @@ def _again_vouched(proofs: Vouched, status: Sequence[StatusSource], data: Iterab
     more = read_status(status, paths)
     if more == Withdrawals():
         return proofs
-    withdrawals = replace(more, statements=(*proofs.withdrawals.statements, *more.statements))
+    withdrawals = proofs.withdrawals.merged(more)
     return replace(proofs.grounds, withdrawals=withdrawals).at(proofs.time)
+
+
+def _standing(compiled: Decider, data: Iterable[Any]) -> Decider:
+    """Return what decides without outputs that statements beside the data withdraw."""
+    paths = [parse_location(one) for one in data if isinstance(one, str | Path)]
+    more, proofs = read_status((), paths), compiled.proofs
+    if more == Withdrawals():
+        return compiled
+    if not isinstance(proofs, Vouched):
+        proofs = vouch((), proofs, None, load_proofs)
+    withdrawals = proofs.withdrawals.merged(more)
+    return compiled.with_proofs(replace(proofs.grounds, withdrawals=withdrawals).at(proofs.time))
 
 
 def standing_proofs(sources: Sequence[ProofSource]) -> Sequence[Certificate | Attestation]:

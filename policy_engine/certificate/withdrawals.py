@@ -69,6 +69,14 @@ class Withdrawals:
         """Return the same with more statements."""
         return Withdrawals((*self.statements, *statements), self.lists)
 
+    def merged(self, other: "Withdrawals") -> "Withdrawals":
+        """Return what either says was withdrawn. Raises SignatureError (Y014) for two status lists
+        of one name by different keys."""
+        lists = dict(self.lists)
+        for name, status in other.lists.items():
+            lists[name] = _versions(lists.get(name, status), status)
+        return Withdrawals((*self.statements, *other.statements), lists)
+
     def withdrawn(self, proof: Proof, trust: Trust | None, now: datetime) -> datetime | None:
         """Return since when an output is withdrawn; None where it is not, as far as can be said.
 
@@ -144,14 +152,18 @@ def read_withdrawals(
         document = read_document(text, source)
         if document.get("type") == ["VerifiableCredential", LIST_KIND]:
             one = read_status_list(document, source, now)
-            other = lists.setdefault(one.name, one)
-            if other.key != one.key:
-                message = f"Two status lists are called {one.name!r:.200}, by different keys."
-                raise SignatureError.of("Y014", message, source=source)
-            lists[one.name] = one.joined(other)
+            lists[one.name] = _versions(lists.get(one.name, one), one, source)
         else:
             statements.append(read_statement(document, source, now))
     return Withdrawals(tuple(statements), lists)
+
+
+def _versions(one: StatusList, other: StatusList, source: str = "") -> StatusList:
+    """Return two versions of a list as one; Y014 where they are by different keys."""
+    if other.key != one.key:
+        message = f"Two status lists are called {one.name!r:.200}, by different keys."
+        raise SignatureError.of("Y014", message, source=source)
+    return other.joined(one)
 
 
 def read_statement(

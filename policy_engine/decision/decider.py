@@ -158,10 +158,13 @@ class Decider:
         if span not in self._others:
             if len(self._others) >= _VIEWS:
                 del self._others[next(iter(self._others))]
-            policies, _, hierarchy, owners, ledger = self._written
-            parts = (policies, self.vouched.at(time), hierarchy, owners, self._data, ledger)
-            self._others[span] = Decider(*parts)
+            self._others[span] = self.with_proofs(self.vouched.at(time))
         return self._others[span]
+
+    def with_proofs(self, proofs: Sequence[Certificate | Attestation]) -> "Decider":
+        """Return what decides by other proofs, and all else that this does."""
+        policies, _, hierarchy, owners, ledger = self._written
+        return Decider(policies, proofs, hierarchy, owners, self._data, ledger)
 
     def _sources(self, asset: str) -> Collection[str]:
         """Return what an asset is made from, by the rules whose output it is."""

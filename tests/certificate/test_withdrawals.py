@@ -226,15 +226,36 @@ def test_a_withdrawn_release_is_not_bundled(market):
 def test_a_query_of_data_beside_a_statement_is_denied(market):
     shutil.copytree(market / "release", market / "copy")
     withdrawn(market)
-    answer = query_data(
-        "SELECT COUNT(*) AS n FROM anonPeople",
-        [market / "policy.jsonld"],
-        ANALYST,
-        {OUTPUT: market / "release"},
-        MARKETING,
-        certificates=[market / "copy"],
-    )
-    assert not answer.decision.permitted
+    assert not queried(market, certificates=[market / "copy"]).decision.permitted
+
+
+def queried(market, **options):
+    """Return the answer to a query of the release, of proofs that are elsewhere or compiled."""
+    data, sql = {OUTPUT: market / "release"}, "SELECT COUNT(*) AS n FROM anonPeople"
+    return query_data(sql, [market / "policy.jsonld"], ANALYST, data, MARKETING, **options)
+
+
+def test_a_query_by_what_was_compiled_before_a_statement_lay_beside_the_data_is_denied(market):
+    shutil.copytree(market / "release", market / "copy")
+    parts = [market / "policy.jsonld"], [market / "copy"]
+    deciders = [decider(*parts), decider(*parts, **trusting(market))]
+    assert all(queried(market, compiled=one).permitted for one in deciders)
+    withdrawn(market)
+    for one in deciders:
+        for more in ({}, {"certificates": [market / "copy"]}):
+            answer = queried(market, compiled=one, **more)
+            assert "Y015" in answer.decision.reason
+
+
+@pytest.mark.parametrize("is_trusting", [False, True])
+def test_what_a_list_said_when_proofs_were_read_is_not_forgotten_for_another(market, is_trusting):
+    old = market / "old.json"
+    shutil.copy(status_of(market), old)
+    withdrawn(market, status_list=status_of(market), statement=market / "s.json")
+    more = trusting(market) if is_trusting else {"status": [status_of(market)]}
+    proofs = decider([market / "policy.jsonld"], [market / "release"], **more).proofs
+    assert not queried(market, certificates=proofs).permitted
+    assert not queried(market, certificates=proofs, status=[old]).permitted
 
 
 def test_a_list_that_lies_in_the_folder_is_none_that_somebody_named(market):

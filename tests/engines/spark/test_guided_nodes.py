@@ -59,7 +59,7 @@ def guided_tables(draw):
     return table, np.array(values, dtype=np.int32).reshape(rows, count)
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.nightly
 @settings(max_examples=examples(25, 200), deadline=None)
 @given(guided_tables(), st.sampled_from([1, 2, 3, 8]), st.integers(1, 20))
 def test_guided_cuts_are_those_of_the_kernel(table, parts, limit):
