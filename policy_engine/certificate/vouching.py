@@ -19,7 +19,7 @@ from policy_engine.data.storage import Location, read_errors
 from policy_engine.errors import CertificateError, Problem, SignatureError
 from policy_engine.policy import InForce, Policy
 from policy_engine.policy.signing import Beside, PolicySignature, signatures_beside, untrusted
-from policy_engine.trust.credentials import check_time
+from policy_engine.trust.credentials import time_refusal
 from policy_engine.trust.trust_file import Trust
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -245,21 +245,28 @@ def vouch(
 def proof_refusal(proof: Proof, trust: Trust, now: datetime) -> Problem | None:
     """Return why a proof does not count under a trust, None if it does.
 
-    Y009 is for one that is not signed by a key that may sign it, Y010 for a revoked key, Y007 for
-    one that is not valid at the time. An attestation does not say what its output was made from: a
-    key that signs for some datasets only does not sign it.
+    It is what `coverage_refusal` returns, or Y007 for one that is not valid at the time. Who signed
+    it is asked first: the times of what a stranger signed say nothing.
+    """
+    problem = coverage_refusal(proof, trust, now)
+    if problem is not None or proof.signature is None:
+        return problem
+    return time_refusal(proof.signature.credential, now)
+
+
+def coverage_refusal(proof: Proof, trust: Trust, now: datetime) -> Problem | None:
+    """Return why the key that signed a proof does not count for it, None if it does.
+
+    Y009 is for one that is not signed by a key that may sign it, Y010 for a revoked key. An
+    attestation does not say what its output was made from: a key that signs for some datasets only
+    does not sign it.
     """
     asset = proof_asset(proof)
     if proof.signature is None:
         return Problem("Y009", f"The {_kind(proof)} of {asset} is not signed.")
-    credential = proof.signature.credential
-    try:
-        check_time(credential, now)
-    except SignatureError as error:
-        return error.problems[0]
     made_from = () if isinstance(proof, Attestation) else proof.plan.reads
     datasets = [one.asset for one in made_from]
-    signed = credential.proof
+    signed = proof.signature.credential.proof
     return trust.certificate_refusal(signed.key, signed.created, asset, datasets, now)
 
 

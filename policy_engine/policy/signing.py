@@ -14,7 +14,12 @@ from policy_engine.errors import PolicyEngineError, Problem, SignatureError
 from policy_engine.policy.collecting.force import InForce
 from policy_engine.policy.model import Policy
 from policy_engine.trust.canonical_json import read_document
-from policy_engine.trust.credentials import Credential, check_time, read_credential, sign_credential
+from policy_engine.trust.credentials import (
+    Credential,
+    read_credential,
+    sign_credential,
+    time_refusal,
+)
 from policy_engine.trust.proofs import Signer
 from policy_engine.trust.trust_file import Trust
 
@@ -139,12 +144,15 @@ def untrusted(
     signatures: Sequence[PolicySignature] = (),
     now: datetime | None = None,
     beside: Beside | None = None,
+    *,
+    at_any_time: bool = False,
 ) -> Iterator[Problem]:
     """Yield why policies do not count under a trust, a problem for each that does not.
 
     A policy's signature is among those given, or `beside` its file, where it is looked for if that
     is not given. Y009 is for a policy without one by a key that may sign it, Y010 for a revoked
-    key, Y011 for a signature of something else.
+    key, Y011 for a signature of something else, and Y007 for one that is not valid at the time,
+    unless it may be valid `at_any_time`.
     """
     moment = now or datetime.now(UTC)
     own_signatures = signatures_beside(policies, trust) if beside is None else beside
@@ -152,7 +160,8 @@ def untrusted(
         if trust.accepts_unsigned(policy.uid):
             continue
         own = own_signatures[policy.source]
-        problem = _refusal(policy, trust, [*signatures, *([own] if own else ())], moment)
+        candidates = [*signatures, *([own] if own else ())]
+        problem = _refusal(policy, trust, candidates, moment, at_any_time=at_any_time)
         if problem is not None:
             yield problem
 
@@ -173,10 +182,15 @@ def _refusal(
     trust: Trust,
     signatures: Sequence[PolicySignature | Problem],
     now: datetime,
+    *,
+    at_any_time: bool,
 ) -> Problem | None:
     first: Problem | None = None
     for one in signatures:
         problem = one if isinstance(one, Problem) else _signature_refusal(policy, trust, one, now)
+        if problem is None and isinstance(one, PolicySignature) and not at_any_time:
+            # After who signed it: the times of what a stranger signed say nothing.
+            problem = time_refusal(one.credential, now)
         if problem is None:
             return None
         first = first or problem
@@ -196,12 +210,7 @@ def _signature_refusal(
     if digest != policy.digest or signature.states.get(policy.uid) != in_force_digest(policy):
         message = "it is not the one that was signed: it means something else, is read with "
         return Problem("Y011", f"{message}other things beside it, or replaced at another time.")
-    credential = signature.credential
-    try:
-        check_time(credential, now, signature.source)
-    except SignatureError as error:
-        return error.problems[0]
-    proof = credential.proof
+    proof = signature.credential.proof
     return trust.policy_refusal(proof.key, proof.created, policy.uid, now)
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from policy_engine.errors import PolicyEngineError, SignatureError
+from policy_engine.errors import PolicyEngineError, Problem, SignatureError
 from policy_engine.trust.proofs import Proof, Signer, add_proof, read_time, verify_proof
 
 CREDENTIALS = "https://www.w3.org/ns/credentials/v2"
@@ -103,12 +103,18 @@ def read_credential(
 
 def check_time(credential: Credential, time: datetime, source: str = "") -> None:
     """Raise SignatureError (Y007) for a credential that is not valid at a time."""
+    problem = time_refusal(credential, time)
+    if problem is not None:
+        raise SignatureError(problem, source=source)
+
+
+def time_refusal(credential: Credential, time: datetime) -> Problem | None:
+    """Return why a credential is not valid at a time (Y007), None if it is."""
     if credential.valid_from > time:
-        message = f"It is valid only from {_written(credential.valid_from)} on."
-        raise SignatureError.of("Y007", message, source=source)
+        return Problem("Y007", f"It is valid only from {_written(credential.valid_from)} on.")
     if credential.valid_until is not None and credential.valid_until <= time:
-        message = f"It was valid until {_written(credential.valid_until)}."
-        raise SignatureError.of("Y007", message, source=source)
+        return Problem("Y007", f"It was valid until {_written(credential.valid_until)}.")
+    return None
 
 
 def _subjects(value: Any, source: str) -> tuple[Mapping[str, Any], ...]:

@@ -127,25 +127,34 @@ class Trust:
         return Problem("Y009", message, hint)
 
     def _entries(self, key: PublicKey) -> Iterator[TrustedKey]:
-        """Yield what a key may sign, by itself and by the keys that it succeeds.
-
-        A key passes on what it may sign when it vouches for the next one, and not its end.
-        """
+        """Yield what a key may sign, by itself and by the keys that it succeeds."""
         yield from (one for one in self.keys if one.key == key)
-        reached, steps = {key}, [(key, _BEGINNING)]
-        while steps:
-            successor, begin = steps.pop()
-            for rotation in self.rotations:
-                is_new = rotation.new == successor and rotation.old not in reached
-                if not is_new or self._revoked_since(rotation.old) is not None:
-                    continue
-                reached.add(rotation.old)
-                since = max(begin, rotation.since)
-                steps.append((rotation.old, since))
-                passed = (one for one in self.keys if one.key == rotation.old)
-                for entry in passed:
-                    if entry.holds_at(rotation.since):
-                        yield replace(entry, key=key, since=since, until=_END)
+        for entry in self.keys:
+            since = self._passed_on(entry, key) if entry.key != key else None
+            if since is not None:
+                yield replace(entry, key=key, since=since, until=_END)
+
+    def _passed_on(self, entry: TrustedKey, key: PublicKey) -> datetime | None:
+        """Return since when another key may sign what an entry says, None where it may not.
+
+        A key passes on what it may sign when it vouches for the next one, and not its end. By a
+        statement from before it may sign anything it passes on nothing. Of several statements of
+        one pair the earliest one that passes it on counts, wherever it is in the file.
+        """
+        holder, since, until = entry.key, entry.since, entry.until
+        passed = set[PublicKey]()
+        while holder != key:
+            passed.add(holder)
+            statements = [
+                one
+                for one in self.rotations
+                if one.old == holder and one.new not in passed and since <= one.since < until
+            ]
+            if not statements or self._revoked_since(holder) is not None:
+                return None
+            first = min(statements, key=lambda one: one.since)
+            holder, since, until = first.new, first.since, _END
+        return since
 
     def _revoked_since(self, key: PublicKey) -> datetime | None:
         return min((one.since for one in self.revoked if one.key == key), default=None)

@@ -290,20 +290,19 @@ def read_rotation(statement: Any, now: datetime) -> tuple[str, str, datetime]:
 
 
 def covered(key: str, created: datetime, facts: Document, trust: Any) -> bool:
-    """Tell whether a key may sign a certificate at a time, by itself or in the place of another."""
+    """Tell whether a key may sign a certificate at a time, by itself or in the place of another:
+    what an entry says is followed from its key to the next, by the earliest statement of it."""
     entries, rotations, revoked = trust
-    usable = [(since, until, *scope) for own, since, until, *scope in entries if own == key]
-    reached, steps = {key}, [(key, FIRST)]
-    while steps:
-        successor, begin = steps.pop()
-        for old, new, when in rotations:
-            if new == successor and old not in reached and old not in revoked:
-                reached.add(old)
-                since = max(begin, when)
-                steps.append((old, since))
-                passed = [scope for own, a, b, *scope in entries if own == old and a <= when < b]
-                usable += [(since, LAST, *scope) for scope in passed]
-    return any(a <= created < b and covers(facts, *scope) for a, b, *scope in usable)
+    for owner, begin, end, *scope in entries:
+        holder, since, until, passed = owner, begin, end, set[str]()
+        while covers(facts, *scope) and holder not in passed:
+            if holder == key and since <= created < until:
+                return True
+            passed.add(holder)
+            steps = [(w, new) for old, new, w in rotations if old == holder and since <= w < until]
+            if holder not in revoked and steps:
+                (since, holder), until = min(steps), LAST
+    return False
 
 
 def covers(facts: Document, outputs: Any, datasets: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from building import DATASET, PEOPLE, people_policy
@@ -191,6 +191,16 @@ def test_nobody_is_trusted_without_a_trust_file(market):
                 {"key": key_of(2).public.did, "outputs": ["*"]},
                 rotations=[sign_rotation(key_of(2), key_of(1).public, NOW)],
                 revoked=[{"key": key_of(2).public.did, "since": "2999-01-01T00:00:00Z"}],
+            ),
+            "Y009",
+        ),
+        (
+            trust_text(
+                {"key": key_of(3).public.did, "outputs": ["*"]},
+                rotations=[
+                    sign_rotation(key_of(3), key_of(2).public, NOW),
+                    sign_rotation(key_of(2), key_of(1).public, NOW - timedelta(1)),
+                ],
             ),
             "Y009",
         ),

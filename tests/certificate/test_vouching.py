@@ -195,6 +195,9 @@ def test_a_certificate_that_is_not_valid_any_more(market):
     ended = plain.signed(key_of(1), valid_until=plain.time - timedelta(seconds=1))
     certificate_file(market).write_text(ended.to_jsonld())
     assert "Y007" in denial(market)
+    strange = plain.signed(key_of(9), valid_until=plain.time - timedelta(seconds=1))
+    certificate_file(market).write_text(strange.to_jsonld())
+    assert "Y009" in denial(market), "who signed it is first"
 
 
 def test_a_policy_that_nobody_signed(market):

@@ -40,6 +40,8 @@ def test_a_signature_counts_for_a_time_and_by_a_key():
     assert codes(POLICY, signed) == []
     assert codes(POLICY, signed, now=NOW.replace(year=2028)) == ["Y007"]
     assert codes(POLICY, sign_policies([POLICY], key_of(2), time=NOW)) == ["Y009"]
+    strange = sign_policies([POLICY], key_of(2), time=NOW, valid_until=NOW.replace(year=2027))
+    assert codes(POLICY, strange, now=NOW.replace(year=2028)) == ["Y009"], "who signed it is first"
 
 
 STATED = {"id": POLICY.uid, "pe:policyDigest": "x", "pe:inForceDigest": "x"}

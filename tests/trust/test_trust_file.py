@@ -123,11 +123,54 @@ def test_a_rotation_that_is_valid_from_before_it_was_signed_counts_since_it_was(
     assert script_covers(running)
 
 
-def script_covers(text):
-    """Tell whether the script lets the second key sign at NOW."""
+def script_covers(text, key=2, signed=NOW):
+    """Tell whether the script lets a key sign at a time."""
     facts = {"publish": OUTPUT, "reads": [DATASET]}
     trust = verify_certificate.read_trust(text.encode(), NOW)
-    return verify_certificate.covered(key_of(2).public.multikey, NOW, facts, trust)
+    return verify_certificate.covered(key_of(key).public.multikey, signed, facts, trust)
+
+
+# The statements, each of an old key, a new one and a day; the days within which the first key may
+# sign; who signs on which day, and whether it may.
+PASSED_ON = [
+    ([(1, 2, -9), (2, 3, -8)], (-50, -1), 3, -8, True),
+    ([(1, 2, -9), (2, 3, -8)], (-50, -1), 3, -9, False),
+    ([(2, 3, -8), (1, 2, -9)], (-50, -1), 3, 0, True),
+    ([(2, 3, -9), (1, 2, -9)], (-50, -1), 3, 0, True),
+    # The second key had nothing yet.
+    ([(1, 2, -8), (2, 3, -9)], (-50, -1), 3, 0, False),
+    ([(2, 3, -9), (1, 2, -8)], (-50, -1), 3, 0, False),
+    ([(1, 2, -8), (2, 3, -9)], (-50, -1), 2, 0, True),
+    ([(1, 2, -8), (2, 3, -9), (2, 3, -7)], (-50, -1), 3, -7, True),
+    ([(1, 2, -8), (2, 3, -9), (2, 3, -7)], (-50, -1), 3, -8, False),
+    ([(3, 4, -7), (2, 3, -9), (1, 2, -8)], (-50, -1), 4, 0, False),
+    # Two statements of one pair.
+    ([(1, 2, -5), (1, 2, -9)], (-50, -1), 2, -7, True),
+    ([(1, 2, -9), (1, 2, -5)], (-50, -1), 2, -7, True),
+    ([(1, 2, -5), (1, 2, -9)], (-50, -1), 2, -10, False),
+    ([(1, 2, -5), (1, 2, -9)], (-7, -1), 2, -6, False),
+    ([(1, 2, -9), (1, 2, -5)], (-7, -1), 2, -5, True),
+    ([(1, 2, -5), (1, 2, -9)], (-50, -6), 2, 0, True),
+    ([(1, 2, -5), (2, 3, -7), (1, 2, -9)], (-50, -1), 3, 0, True),
+    # Keys in a circle renew nothing.
+    ([(1, 2, -9), (2, 1, -8)], (-50, -1), 1, 0, False),
+    ([(1, 2, -9), (2, 1, -8)], (-50, -1), 3, 0, False),
+]
+
+
+@pytest.mark.parametrize(("statements", "within", "key", "day", "is_covered"), PASSED_ON)
+def test_a_key_passes_on_only_what_it_has_in_both(statements, within, key, day, is_covered):
+    since, until = ((NOW + one * DAY).isoformat() for one in within)
+    text = trust_text(
+        {"key": DID, "outputs": ["*"], "from": since, "until": until},
+        rotations=[
+            sign_rotation(key_of(old), key_of(new).public, NOW + when * DAY)
+            for old, new, when in statements
+        ],
+    )
+    signed = NOW + day * DAY
+    assert refusal(read_trust(text), key=key, signed=signed) == (None if is_covered else "Y009")
+    assert script_covers(text, key, signed) == is_covered
 
 
 def test_a_rotation_has_no_end():

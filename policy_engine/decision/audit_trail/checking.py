@@ -80,7 +80,8 @@ def check_trail(
         sentence = "It has no decision log: what was decided, and by which policies, is not here."
         checks.append(TrailCheck("unchecked", "decisions", sentence))
     checks += _crossed(entries if logs else None, policies, certificates)
-    checks += check_withdrawals(trail, entries, certificates, moment)
+    judges = [one for _, one in trusts]
+    checks += check_withdrawals(trail, entries, certificates, moment, judges)
     return TrailReport(trail.digest, tuple(checks))
 
 

@@ -5,31 +5,42 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.vouching import coverage_refusal
 from policy_engine.certificate.withdrawals import Withdrawals, read_withdrawals
 from policy_engine.decision.audit_trail.checks import TrailCheck
 from policy_engine.decision.audit_trail.crossing import entry_list, read_assets
 from policy_engine.decision.audit_trail.trail import AuditTrail
 from policy_engine.decision.log.entries import Entry
 from policy_engine.errors import PolicyEngineError, SignatureError
+from policy_engine.trust.trust_file import Trust
 
 _ABOUT = "withdrawals"
 
 
 class _Release(NamedTuple):
-    """A certified release, since when it exists, and since when it is withdrawn."""
+    """A certified release, since when it exists, since when it is withdrawn, and whether every
+    trust file covers the key that signed it."""
 
     asset: str
     made: datetime
     since: datetime | None
+    is_covered: bool
 
     def is_withdrawn(self, moment: datetime) -> bool:
         return self.since is not None and self.since < moment
 
 
 def check_withdrawals(
-    trail: AuditTrail, entries: Sequence[Entry], certificates: Sequence[Certificate], now: datetime
+    trail: AuditTrail,
+    entries: Sequence[Entry],
+    certificates: Sequence[Certificate],
+    now: datetime,
+    trusts: Sequence[Trust] = (),
 ) -> Iterator[TrailCheck]:
-    """Yield whether what was withdrawn can be read, and what was permitted after it was."""
+    """Yield whether what was withdrawn can be read, and what was permitted after it was.
+
+    A release that one of the `trusts` does not cover explains no permit.
+    """
     members = [*trail.of_kind("status")]
     withdrawals = Withdrawals()
     try:
@@ -39,7 +50,8 @@ def check_withdrawals(
     releases = []
     for one in certificates:
         since, unknown = _withdrawn(one, withdrawals, now)
-        releases.append(_Release(one.plan.publish.asset, one.time, since))
+        is_covered = all(coverage_refusal(one, trust, now) is None for trust in trusts)
+        releases.append(_Release(one.plan.publish.asset, one.time, since, is_covered))
         if unknown:
             yield TrailCheck("unchecked", _ABOUT, unknown)
     faults = [*_late_permits(entries, releases)]
@@ -68,7 +80,9 @@ def _withdrawn(
 def _late_permits(entries: Iterable[Entry], releases: Sequence[_Release]) -> Iterator[str]:
     """Yield the outputs that were permitted when every release of them was withdrawn.
 
-    Withdrawals are to the second: a permit of the same second is not known to be later.
+    Anybody can make a certificate of another release, by which such a permit looks as it should:
+    only a covered one counts as one that was not withdrawn. Withdrawals are to the second: a permit
+    of the same second is not known to be later.
     """
     late: dict[str, list[int]] = {}
     for entry in entries:
@@ -79,7 +93,7 @@ def _late_permits(entries: Iterable[Entry], releases: Sequence[_Release]) -> Ite
         made = [one for one in releases if one.asset in read and one.made <= moment]
         start = moment.replace(microsecond=0)
         withdrawn = {one.asset for one in made if one.is_withdrawn(start)}
-        withdrawn -= {one.asset for one in made if not one.is_withdrawn(start)}
+        withdrawn -= {one.asset for one in made if one.is_covered and not one.is_withdrawn(start)}
         for asset in withdrawn:
             late.setdefault(asset, []).append(entry.number)
     for asset, numbers in sorted(late.items()):

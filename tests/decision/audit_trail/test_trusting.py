@@ -4,16 +4,19 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from building import DATASET, people_policy
+from building import ANALYST, DATASET, OUTPUT, people_policy
 from signing import key_of, trust_text
 
-from policy_engine import apply_policy, attest_output
+from policy_engine import Request, apply_policy, attest_output, decide_request
 from policy_engine.api.audit_trails import pack_audit_trail, verify_audit_trail
 from policy_engine.api.signing import sign_policy_files
+from policy_engine.certificate.certificate import read_certificate
+from policy_engine.certificate.withdrawals import sign_withdrawal
 from policy_engine.decision.audit_trail import AuditTrail, check_trail
 from policy_engine.errors import TrustError
 from policy_engine.policy import load_policy
 from policy_engine.policy.signing import sign_policies, signature_path
+from policy_engine.trust.proofs import add_proof
 
 COVERS = "It covers every policy and certificate that is here."
 
@@ -98,6 +101,107 @@ def test_what_has_ended_since_is_not_known_to_have_been_refused(office):
     assert report.holds
     assert "Y007" in found(report, "unchecked")[0]
     assert found(report, "holds") == []
+
+
+def resign(place, key, time=None, **changes):
+    """Sign a document anew, changed, by another key."""
+    document = json.loads(place.read_text()) | {"issuer": key.public.did} | changes
+    del document["proof"]
+    place.write_text(json.dumps(add_proof(document, key, time or datetime.now(UTC))))
+
+
+PAST, FUTURE = "2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"
+ENDED = {"validFrom": "2019-01-01T00:00:00Z", "validUntil": PAST}
+
+
+def places(office):
+    """Return where the signature of the policy and the certificate are."""
+    [certificate] = (office / "release").glob("*certificate.jsonld")
+    return signature_path(office / "policy.jsonld"), certificate
+
+
+@pytest.mark.parametrize("changes", [ENDED, {"validFrom": FUTURE}])
+def test_what_a_stranger_signed_fails_whatever_times_it_has(office, changes):
+    for place in places(office):
+        resign(place, key_of(9), **changes)
+    report = packed(office)
+    assert not report.holds
+    assert [one[:4] for one in found(report, "fails")] == ["Y009", "Y009"]
+    assert found(report, "unchecked") == []
+
+
+@pytest.mark.parametrize("changes", [ENDED, {"validFrom": FUTURE}])
+def test_what_a_revoked_key_signed_fails_whatever_times_it_has(office, changes):
+    for place in places(office):
+        resign(place, key_of(1), **changes)
+    revoked = [{"key": key_of(1).public.did, "since": PAST}]
+    (office / "trust.json").write_text(trust_text(revoked=revoked))
+    report = packed(office)
+    assert [one[:4] for one in found(report, "fails")] == ["Y010", "Y010"]
+    assert found(report, "unchecked") == []
+
+
+@pytest.mark.parametrize("changes", [ENDED, {"validFrom": FUTURE}])
+def test_what_is_beyond_the_scope_of_a_key_fails_whatever_times_it_has(office, changes):
+    for place in places(office):
+        resign(place, key_of(1), **changes)
+    narrow = {"key": key_of(1).public.did, "policies": ["http://y.org/*"], "outputs": []}
+    (office / "trust.json").write_text(trust_text(narrow))
+    report = packed(office)
+    assert [one[:4] for one in found(report, "fails")] == ["Y009", "Y009"]
+    assert found(report, "unchecked") == []
+
+
+@pytest.mark.parametrize("changes", [ENDED, {"validFrom": FUTURE}])
+def test_what_a_covered_key_signed_for_another_time_is_unchecked(office, changes):
+    for place in places(office):
+        resign(place, key_of(1), **changes)
+    report = packed(office)
+    assert report.holds
+    assert ["Y007" in one for one in found(report, "unchecked")] == [True, True]
+    assert found(report, "holds") == []
+
+
+def test_a_signature_from_the_future_is_not_one_that_is_only_untimely(office):
+    """Nobody knows who signed what is not read: that its code is the same excuses nothing."""
+    resign(places(office)[0], key_of(9), datetime(2999, 1, 1, tzinfo=UTC))
+    report = packed(office)
+    assert [one[:4] for one in found(report, "fails")] == ["Y007"]
+    assert found(report, "unchecked") == []
+
+
+def test_a_release_that_no_key_covers_hides_no_permit_after_a_withdrawal(office):
+    reading = "http://www.w3.org/ns/odrl/2/read"
+    purpose = "https://www.mosaicrown.eu/ns/mosaicrown/1/marketing"
+    asked = Request(assignee=ANALYST, action=reading, targets=[OUTPUT], purpose=purpose)
+    parts = [office / "policy.jsonld"], [office / "release"], asked
+    given = {"trust": office / "trust.json", "log": office / "log.jsonl"}
+    assert decide_request(*parts, **given).permitted
+    certificate = read_certificate(places(office)[1].read_text())
+    early = datetime.now(UTC) - timedelta(minutes=2)
+    (office / "statement").write_text(sign_withdrawal(certificate, "error", key_of(1), early))
+    late = f"The output {OUTPUT} was permitted after it was withdrawn (entry 1)."
+    other = certificate.unsigned().model_copy(update={"output_digest": "0" * 64, "file": "o.csv"})
+    ended = datetime.now(UTC) - timedelta(minutes=1)
+    covered = other.signed(key_of(1), valid_until=ended), other.signed(key_of(1))
+    for one, is_hidden in (
+        (other, False),
+        (other.signed(key_of(9)), False),
+        (other.signed(key_of(9), valid_until=ended), False),
+        *((each, True) for each in covered),
+    ):
+        report = pack_audit_trail(
+            office / "trail",
+            [office / "policy.jsonld"],
+            [office / "release", one],
+            logs=[office / "log.jsonl"],
+            status=[office / "statement"],
+            trusts=[office / "trust.json"],
+            overwrite=True,
+        )
+        sentences = [each.sentence for each in report.checks if each.state == "fails"]
+        assert (late not in sentences) == is_hidden
+        assert report.holds == is_hidden
 
 
 def test_unsigned_attestations_fail_under_a_trust_file_and_signed_ones_do_not(office):
