@@ -431,6 +431,18 @@ class Engine(Protocol):
         """
         ...
 
+    def respelt(
+        self, table: Any, unit: str, key: bytes
+    ) -> "tuple[NDArray[np.uint64], NDArray[np.uint64]]":
+        """Return who of a table's persons may be written another way in other tables, and what
+        tells that, (persons,) each, in any order: the keyed hashes of `identify`, and one that is
+        the same for all persons who differ in case, blanks or punctuation.
+
+        Only a `unit` of texts has any. Raises DataError (R011) where the driver cannot hold so
+        many.
+        """
+        ...
+
     def everybody(self, table: Any) -> "NDArray[np.uint64]":
         """Return the persons of the rows of a table that tells them, (rows,), in any order.
 

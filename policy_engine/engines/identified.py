@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.encoding import ColumnCodes, encode
 from policy_engine.engines.origins import WORD
-from policy_engine.engines.persons import person_type
+from policy_engine.engines.persons import person_type, respelt_texts
 from policy_engine.engines.reading_back import cell_column, index_texts
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.text_types import infer_column_type
@@ -23,6 +23,7 @@ from policy_engine.plan.steps import Anonymize
 
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
+Respelt = tuple[Words, Words]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,12 @@ class ReleasedPersons:
 def words_of_persons(persons: pa.Array, key: bytes) -> Words:
     """Return the words of the persons of rows, given a text for each, (rows,)."""
     return row_keys([persons.cast(pa.string())], key)[:, 0].copy()
+
+
+def respelt_words(persons: pa.Array, key: bytes) -> Respelt:
+    """Return the words of the persons that may be written another way, and those of what all such
+    ways have in common, given the texts by which persons are known again."""
+    return tuple(words_of_persons(texts, key) for texts in respelt_texts(persons))  # type: ignore[return-value]
 
 
 def words_of_rows(keys: Words, repeats: Ints) -> Words:

@@ -37,7 +37,9 @@ from policy_engine.engines.engine import (
 from policy_engine.engines.guiding import GuideFitting, with_targets
 from policy_engine.engines.identified import (
     ReleasedPersons,
+    Respelt,
     released_persons,
+    respelt_words,
     with_earlier,
     with_words,
     words_in,
@@ -59,9 +61,9 @@ from policy_engine.engines.persons import uncounted_persons
 from policy_engine.engines.preparation import (
     PreparedTable,
     check_feasible,
+    known_texts_of,
     overview,
     prepare,
-    texts_of_persons,
     type_of_persons,
 )
 from policy_engine.engines.reading_back import groups
@@ -392,12 +394,16 @@ class LocalEngine:
         from policy_engine.engines.masking.perturbing import RowKeys  # noqa: PLC0415 (compiled)
 
         if unit:
-            words = words_of_persons(texts_of_persons(table, unit), key)
+            words = words_of_persons(known_texts_of(table, unit), key)
         else:
             keys = RowKeys.of(table, key)
             words = words_of_rows(keys.keys, keys.repeats)
         kind = type_of_persons(table, unit) if unit else ""
         return with_words(table, words, names), kind
+
+    def respelt(self, table: pa.Table, unit: str, key: bytes) -> Respelt:
+        """Return who may be written another way in other tables, and what tells that."""
+        return respelt_words(known_texts_of(table, unit), key)
 
     def everybody(self, table: pa.Table) -> NDArray[np.uint64]:
         """Return the persons of the rows of a table, (rows,)."""

@@ -114,6 +114,66 @@ def person_texts(column: pa.Array, kind: pa.DataType | None = None) -> pa.Array:
     return pa.array(texts, pa.string()).take(encoded.indices)
 
 
+def known_texts(column: pa.Array, kind: pa.DataType | None = None) -> pa.Array:
+    """Return a text for each row's person, by which tables of other times know it again, (rows,).
+
+    It is that of `person_texts`, but where that is what a column of texts has, blanks around it do
+    not count, nor does in which form Unicode writes a character: what is blank names nobody. `kind`
+    and errors are as there.
+    """
+    texts = person_texts(column, kind)
+    if person_type(column.type, kind) != TEXT:
+        return texts  # numbers and points in time have one text already
+    # A column of fixed width pads its texts (CHAR(4) has "996 "), and systems differ in whether
+    # they write a letter and its accent as one character or as two, which Unicode has as equal
+    # (Annex 15): who is written another way in a later table did not leave, and nobody new came.
+    # Case, and what NFKC folds further, may tell persons apart, and is kept.
+    bare = pc.utf8_normalize(pc.utf8_trim_whitespace(texts), form="NFC")
+    return pc.if_else(pc.equal(bare, ""), pa.scalar(None, pa.string()), bare)
+
+
+def respelt_texts(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Return the distinct `known_texts` of persons that somebody may have written another way, and
+    the text that all such ways have in common, (persons,) each.
+
+    That is the text without case, blanks, punctuation and what is not seen, and of a number the
+    number: persons whose own text is that already are left out.
+    """
+    distinct = texts.unique().drop_null().to_pylist()
+    pairs = [(one, plain) for one in distinct if (plain := _bare(one)) != one]
+    persons, plain_texts = ([pair[place] for pair in pairs] for place in (0, 1))
+    return pa.array(persons, pa.string()), pa.array(plain_texts, pa.string())
+
+
+def _bare(person: str) -> str:
+    """Return a text without what may be written in several ways; as it is if that is all."""
+    if is_number(person):
+        digits, _, power = plain_number(person).partition("e")
+        if not power:
+            return digits
+        is_whole = power.isdecimal() and int(power) <= _MOST_ZEROS
+        return digits + "0" * int(power) if is_whole else f"{digits}e{power}"
+    if person.isascii():
+        return person.casefold().translate(_NOT_COMPARED) or person
+    folding = normalize("NFKC", normalize("NFKC", person).casefold())
+    return "".join(one for one in folding if not _is_apart(one)) or person
+
+
+def _is_apart(character: str) -> bool:
+    """Tell whether a character is blank, punctuation or not seen."""
+    kind = category(character)
+    return kind in _UNSEEN or kind[0] in "PZ"
+
+
+_NOT_COMPARED = dict.fromkeys(one for one in range(128) if _is_apart(chr(one)))
+
+
+_MOST_ZEROS = 18
+"""Numbers with more zeros at their end are compared as digits and a power of ten."""
+TEXT = "text"
+"""The word for the type of a column of texts."""
+
+
 def person_type(column: pa.DataType, kind: pa.DataType | None = None) -> str:
     """Return a word for the type by which `person_texts` tells persons apart.
 
@@ -127,7 +187,7 @@ def person_type(column: pa.DataType, kind: pa.DataType | None = None) -> str:
         read = kind
     if pa.types.is_integer(read):
         return "integer"
-    return "text" if is_text(read) else str(read)
+    return TEXT if is_text(read) else str(read)
 
 
 def _read(texts: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -4,7 +4,14 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from policy_engine.engines.persons import alike_persons, person_marks, person_numbers, person_texts
+from policy_engine.engines.persons import (
+    alike_persons,
+    known_texts,
+    person_marks,
+    person_numbers,
+    person_texts,
+    respelt_texts,
+)
 from policy_engine.errors import DataError
 
 STAMP = pa.timestamp("us")
@@ -112,3 +119,27 @@ def test_numbers_of_any_exponent_and_length_name_persons():
 def test_persons_who_look_alike_are_counted(texts, alike):
     halves = [pa.chunked_array([texts[:1]]), pa.chunked_array([texts[1:]])]
     assert alike_persons(halves, "who") == alike
+
+
+def test_persons_are_known_again_however_a_text_is_padded_or_composed():
+    texts = ["996", "996 ", " 996", "e\u0301", "\u00e9", "Ann", "ann", "\u3000", "", None, "a  b"]
+    assert known_texts(pa.array(texts)).to_pylist() == [
+        *["996"] * 3,
+        *["\u00e9"] * 2,
+        *["Ann", "ann"],
+        *[None] * 3,
+        "a  b",
+    ]
+    # Numbers in texts, and numbers, are known by their value as before.
+    assert known_texts(pa.array(["996 ", "996"]), pa.int64()).to_pylist() == ["996", "996"]
+    assert known_texts(pa.array([996, None])).to_pylist() == ["996", None]
+
+
+def test_what_all_ways_to_write_a_person_have_in_common():
+    texts = ["P-01", "p 01", "P01\u200b", "p01", "996", "0996", "996.0", "1.5", "--", None]
+    persons, plain = (one.to_pylist() for one in respelt_texts(pa.array(texts)))
+    assert dict(zip(persons, plain, strict=True)) == {
+        **dict.fromkeys(texts[:3], "p01"),
+        **dict.fromkeys(texts[5:7], "996"),
+        "1.5": "15e-1",
+    }

@@ -11,8 +11,10 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.identified import (
     ReleasedPersons,
+    Respelt,
     Words,
     released_persons,
+    respelt_words,
     with_intersections,
     with_words,
     words_in,
@@ -20,7 +22,7 @@ from policy_engine.engines.identified import (
     words_of_rows,
 )
 from policy_engine.engines.origins import WORD
-from policy_engine.engines.persons import person_texts, person_type
+from policy_engine.engines.persons import known_texts, person_type
 from policy_engine.engines.reading_back import cell_columns
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.masking import keys_of_rows, with_row_keys
@@ -32,7 +34,7 @@ from policy_engine.engines.spark.values import (
     quote_name,
     text_types,
 )
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.plan.joint import EARLIER, within_name
 from policy_engine.plan.steps import Anonymize
 
@@ -54,7 +56,7 @@ def identify_frame(
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gather_tables(batches):
             if unit:
-                words = words_of_persons(person_texts(unchunk(table.column(unit)), kind), key)
+                words = words_of_persons(known_texts(unchunk(table.column(unit)), kind), key)
             else:
                 keys = keys_of_rows(table, key)
                 words = words_of_rows(keys.keys, keys.repeats)
@@ -64,14 +66,45 @@ def identify_frame(
     return map_in_tasks(keyed, put, StructType(fields)), type_of_unit
 
 
+def respelt_in_frame(
+    frame: DataFrame, unit: str, key: bytes, most: int, *, is_csv: bool
+) -> Respelt:
+    """Return who may be written another way in other tables: as the local engine's `respelt`.
+
+    Raises DataError (R011) for more than `most`, which the driver is not to hold.
+    """
+    column = frame.select(quote_name(unit))
+    [kind] = text_types(column, numbers=is_csv).values()
+
+    @carry_errors
+    def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in gather_tables(batches):
+            respelt = respelt_words(known_texts(unchunk(table.column(0)), kind), key)
+            pairs = [from_numpy(one.view(np.int64).copy()) for one in respelt]
+            yield from pa.table(pairs, names=[WORD, "plain"]).to_batches()
+
+    fields = [StructField(WORD, LongType()), StructField("plain", LongType())]
+    pairs = map_in_tasks(column, put, StructType(fields)).distinct().limit(most + 1).toArrow()
+    if pairs.num_rows > most:
+        raise _too_many_error("its persons are", most)
+    persons, plain = (
+        to_numpy(unchunk(one)).astype(np.int64).view(np.uint64) for one in pairs.columns
+    )
+    return persons, plain
+
+
+def _too_many_error(rows: str, most: int) -> PolicyEngineError:
+    message = f"What releases tell together is found out by the driver, and {rows} "
+    hint = "Let it hold more with SparkEngine(most_linked=...), or release without a ledger."
+    return DataError.of("R011", f"{message}more than the {most:,} that it holds.", hint)
+
+
 def persons_of_frame(frame: DataFrame, most: int) -> Words:
     """Return the persons of the rows of a frame, (rows,). Raises DataError (R011) for more than
     `most`, which the driver is not to hold."""
     rows = frame.count()
     if rows > most:
-        message = f"What releases tell together is found out by the driver, and {rows:,} rows are "
-        hint = "Let it hold more with SparkEngine(most_linked=...), or release without a ledger."
-        raise DataError.of("R011", f"{message}more than the {most:,} that it holds.", hint)
+        raise _too_many_error(f"{rows:,} rows are", most)
     return words_in(frame.select(WORD).toArrow())
 
 

@@ -28,7 +28,7 @@ from policy_engine.engines.engine import (
     silent,
 )
 from policy_engine.engines.guiding import GuideFitting
-from policy_engine.engines.identified import ReleasedPersons
+from policy_engine.engines.identified import ReleasedPersons, Respelt
 from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import MaskingEvidence
@@ -50,6 +50,7 @@ from policy_engine.engines.spark.identified import (
     identify_frame,
     persons_of_frame,
     persons_of_release,
+    respelt_in_frame,
 )
 from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.joining import join_frames
@@ -403,6 +404,13 @@ class SparkRun:
         with running(self._engine.spark, "reading"):
             frame, kind = identify_frame(table.frame, unit, key, names, is_csv=table.is_csv)
         return table._replace(frame=frame), kind
+
+    def respelt(self, table: InputFrame, unit: str, key: bytes) -> Respelt:
+        """Return who may be written another way in other tables, and what tells that. Raises
+        DataError (R011) where the driver cannot hold so many."""
+        most = self._engine.most_linked
+        with running(self._engine.spark, "reading"):
+            return respelt_in_frame(table.frame, unit, key, most, is_csv=table.is_csv)
 
     def everybody(self, table: InputFrame) -> NDArray[np.uint64]:
         """Return the persons of the rows of a table, (rows,). Raises DataError (R011) where the

@@ -1,7 +1,7 @@
 """Looks at a release together with those before it while it is made, and records it."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.engine import Engine, StoredData, WrittenTable
-from policy_engine.engines.identified import words_of_persons
+from policy_engine.engines.identified import Respelt, words_of_persons
+from policy_engine.engines.persons import TEXT
 from policy_engine.errors import LedgerError, PolicyEngineError, Problem, format_count
 from policy_engine.kernels.intersections import (
     TooManyPairsError,
@@ -25,17 +26,26 @@ from policy_engine.release.budget.entries import AnnouncedRelease
 from policy_engine.release.composition.figures import (
     ComparedReleases,
     Composition,
+    DisagreeingVersions,
     UnknownRelease,
 )
-from policy_engine.release.composition.invariance import Version
-from policy_engine.release.composition.kept_classes import KeptClasses
-from policy_engine.release.composition.measuring import MeasuredRelease, unknown_persons
+from policy_engine.release.composition.invariance import Version, disagreements
+from policy_engine.release.composition.kept_classes import NOBODY, KeptClasses
+from policy_engine.release.composition.measuring import (
+    MeasuredRelease,
+    persons_written_anew,
+    unknown_persons,
+)
 from policy_engine.release.composition.release_ledger import (
     DataOfRelease,
     EarlierRelease,
     ReleaseLedger,
 )
 
+_AS_WRITTEN = (
+    "an earlier version of the engine kept its persons as they are written: those whose text has "
+    "blanks around it, or other characters for the same letters, may not be known again"
+)
 _TOO_MANY = "persons are in too many classes to look at all their intersections"
 
 
@@ -56,6 +66,7 @@ class Composing:
     is_joint: bool = False
     measured: MeasuredRelease | None = None
     _everybody: NDArray[np.uint64] | None = field(default=None, repr=False)
+    _respelt: Respelt = field(default=(NOBODY, NOBODY), repr=False)
     _unit_type: str = ""
     _nameless: int = 0
     _repeated: bool = False
@@ -120,7 +131,10 @@ class Composing:
             check_read(releases, source.digest, source.location)
             sources = (source,)
         key = self.ledger.key
+        as_read = table
         table, self._unit_type = engine.identify(table, plan.unit, key, names)
+        if self._unit_type == TEXT:
+            self._respelt = engine.respelt(as_read, plan.unit, key)
         persons = engine.everybody(table)
         if plan.unit:
             nobody = words_of_persons(pa.nulls(1, pa.string()), key)
@@ -163,7 +177,7 @@ class Composing:
                 return
             self.measured = MeasuredRelease(released, self._everybody, self.step, engine.taxonomies)
             self._classes = KeptClasses.of(
-                released, self._everybody, self.ledger.key, self._unit_type
+                released, self._everybody, self.ledger.key, self._unit_type, self._respelt
             )
 
     def look(self) -> Composition:
@@ -188,9 +202,11 @@ class Composing:
             except TooManyPairsError:
                 unknown.append(_unknown(one, _TOO_MANY))
         not_unique = None
+        disagreeing: tuple[DisagreeingVersions, ...] = ()
         if self.bound == "m-invariant" and self._classes is not None:
             own = Version(self._classes)
             versions = {one.entry: Version(one.classes) for one in earlier if one.classes}
+            disagreeing = _disagreeing(compared, versions)
             m = self.step.least_values
             not_unique = own.not_unique(m)
             not_unique += sum(versions[one.entry].not_unique(m) for one in compared)
@@ -209,6 +225,7 @@ class Composing:
             k=self.step.k if self.plan.anonymize else 1,
             joint=self.is_joint,
             not_unique=not_unique,
+            disagreeing=disagreeing,
             earlier=tuple(compared),
             together=together,
             unknown=tuple(unknown),
@@ -297,13 +314,41 @@ class Composing:
             for name in sorted({*own, *others, *kept.signatures}):
                 if name not in others or own.get(name) != others[name]:
                     return _other_type(name, others.get(name), own.get(name))
-        return unknown_persons(self._everybody, kept.persons, unit)
+        unknown = unknown_persons(self._everybody, kept.persons, unit)
+        if self._unit_type == TEXT and not unknown:
+            return self._written_anew(kept)
+        return unknown
+
+    def _written_anew(self, kept: KeptClasses) -> str:
+        """Return why persons whom texts tell apart may not be known again."""
+        if kept.as_written or self._everybody is None:
+            return _AS_WRITTEN
+        return persons_written_anew(
+            self._everybody, self._respelt, kept.persons, kept.respelt, self.plan.unit
+        )
 
 
 def _other_type(name: str, before: str | None, now: str | None) -> str:
     """Say that the values of a column may be written another way in two releases."""
     was, is_now = before or "of an unknown type", now or "of an unknown type"
     return f"{name!r} was {was}, and is {is_now}: equal values may not be known again"
+
+
+def _disagreeing(
+    compared: Sequence[ComparedReleases], versions: Mapping[int, Version]
+) -> tuple[DisagreeingVersions, ...]:
+    """Return which earlier versions are not m-invariant with each other: a new version without the
+    persons of whom they tell something would not show it."""
+    return tuple(
+        DisagreeingVersions(
+            release=compared[pair.first].release,
+            entry=compared[pair.first].entry,
+            other=compared[pair.second].release,
+            other_entry=compared[pair.second].entry,
+            persons=pair.persons,
+        )
+        for pair in disagreements([versions[one.entry] for one in compared])
+    )
 
 
 def _unknown(one: EarlierRelease, reason: str) -> UnknownRelease:

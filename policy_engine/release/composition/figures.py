@@ -87,6 +87,23 @@ class UnknownRelease(_Frozen):
     reason: str
 
 
+class DisagreeingVersions(_Frozen):
+    """Two earlier versions of a table that are not m-invariant together, by names and entries in
+    the ledger: how many `persons` are in both, but in classes with other sensitive values."""
+
+    release: str
+    entry: Count
+    other: str
+    other_entry: Count
+    persons: Count
+
+    def sentence(self) -> str:
+        """Return it in words."""
+        names = f"{self.release} (entry {self.entry}) and {self.other} (entry {self.other_entry})"
+        number = f"{format_count(self.persons, 'person')} {_verb(self.persons)}"
+        return f"The earlier versions {names} do not agree: {number} in classes with other values."
+
+
 class Composition(_Frozen):
     """What a release tells of persons together with those before it, for the owner alone.
 
@@ -94,13 +111,15 @@ class Composition(_Frozen):
     `together` all of them at once, None where there is none. Of `unknown` ones nothing is known.
     Classes that are `joint` were formed so that bounds hold within the earlier ones. Where
     m-invariance is asked for, `not_unique` classes, of this release or an earlier one, have fewer
-    than m rows, or values that repeat.
+    than m rows, or values that repeat, and of the earlier versions `disagreeing` pairs are not
+    m-invariant together, each with the first version that has the persons.
     """
 
     bound: CompositionBound = ""
     k: Count
     joint: bool = False
     not_unique: Count | None = None
+    disagreeing: tuple[DisagreeingVersions, ...] = ()
     earlier: tuple[ComparedReleases, ...] = ()
     together: ComparedReleases | None = None
     unknown: tuple[UnknownRelease, ...] = ()
@@ -113,7 +132,7 @@ class Composition(_Frozen):
         """
         if self.bound == "m-invariant":
             is_kept = not self.not_unique and not any(one.changed for one in self.earlier)
-            return is_kept and not self.unknown
+            return is_kept and not self.disagreeing and not self.unknown
         figures = (*self.earlier, *([self.together] if self.together else []))
         return not self.unknown and all(one.holds for one in figures)
 
@@ -127,5 +146,7 @@ class Composition(_Frozen):
             classes = f"{self.not_unique:,} {'class' if self.not_unique == 1 else 'classes'}"
             verb = "has" if self.not_unique == 1 else "have"
             yield f"{classes} {verb} fewer than m rows, or sensitive values that repeat."
+        for pair in self.disagreeing:
+            yield pair.sentence()
         for other in self.unknown:
             yield f"What it tells together with {other.release} is not known: {other.reason}."

@@ -5,6 +5,7 @@ Xiao and Tao, "m-invariance: towards privacy preserving re-publication of dynami
 in several versions is, in each of them, in a class with the same values (its signature).
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,6 +74,56 @@ class Version:
             else (np.zeros((len(place), 0), np.uint64))
         )
         return MarkedPersons(persons.persons[is_in], marks)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Two versions, by their places, and how many persons are in both, but in classes with other
+    values."""
+
+    first: int
+    second: int
+    persons: int
+
+
+def disagreements(versions: Sequence[Version]) -> Iterator[Disagreement]:
+    """Yield which versions do not agree about how many persons, in the order of places.
+
+    Each person is looked up in the first version it is in, and in every later one: where these
+    agree, all do. So time grows with the rows of all versions, and not with the pairs of versions.
+    """
+    marked = [version.signatures() for version in versions]
+    width = max((one.marks.shape[1] for one in marked), default=0) + 1
+    marks = np.concatenate([_as_wide(one.marks, width) for one in marked] or [_NO_MARKS])
+    persons = np.concatenate([one.persons for one in marked] or [_NO_MARKS[:, 0]])
+    places = np.repeat(np.arange(len(marked)), [len(one.persons) for one in marked])
+    order = np.lexsort((places, persons))
+    marks, persons, places = marks[order], persons[order], places[order]
+    first = np.searchsorted(persons, persons)
+    is_other = (marks != marks[first]).any(axis=1)
+    is_again = np.zeros(len(persons), np.bool_)
+    is_again[1:] = (persons[1:] == persons[:-1]) & (places[1:] == places[:-1])
+    # Who is in several classes of a version has no single signature, in whichever of two it is.
+    several = np.unique(np.stack([first[is_again], places[is_again]], axis=1), axis=0)
+    is_several = np.isin(first * (len(marked) + 1) + places, several @ [len(marked) + 1, 1])
+    is_other |= is_several | is_several[first]
+    is_other &= places != places[first]
+    pairs = np.stack([places[first], places, first], axis=1)[is_other]
+    pairs = np.unique(pairs, axis=0)[:, :2]  # a person counts once for each pair of versions
+    for (one, other), count in zip(*np.unique(pairs, axis=0, return_counts=True), strict=True):
+        yield Disagreement(int(one), int(other), int(count))
+
+
+_NO_MARKS = np.zeros((0, 1), np.uint64)
+
+
+def _as_wide(marks: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
+    """Return marks with as many columns as the widest has, the first of which is their own
+    number: versions with other columns agree about nobody."""
+    wide = np.zeros((len(marks), width), np.uint64)
+    wide[:, 0] = marks.shape[1]
+    wide[:, 1 : marks.shape[1] + 1] = marks
+    return wide
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.engines.identified import ReleasedPersons, words_of_persons
+from policy_engine.engines.identified import ReleasedPersons, Respelt, words_of_persons
 from policy_engine.kernels.intersections import OUTSIDE, PersonClasses
 
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
-_VERSION = 1
+NOBODY = np.zeros(0, np.uint64)
+_VERSION = 2
+_AS_WRITTEN = 1
+"""The version that has persons of a column of texts as they are written, with blanks around."""
 _LEVEL = 1
 """Words are random bits, which nothing compresses: class numbers are compressed by any level."""
 
@@ -38,17 +41,26 @@ class KeptClasses:
     """The classes of a release: of all persons of its input, and the values in each class.
 
     `unit_type` is a word for the type of the unit of privacy, and `types` those of the sensitive
-    columns; None where nobody recorded them.
+    columns; None where nobody recorded them. `respelt` are the words of persons who may be written
+    another way elsewhere, and words that all these ways have in common. Of persons `as_written`, an
+    earlier version of the engine kept the words of texts that others may pad.
     """
 
     persons: PersonClasses
     signatures: Mapping[str, Signatures] = field(default_factory=dict)
     unit_type: str | None = None
     types: Mapping[str, str] | None = None
+    respelt: Respelt = (NOBODY, NOBODY)
+    as_written: bool = False
 
     @classmethod
     def of(
-        cls, released: ReleasedPersons, everybody: Words, key: bytes, unit_type: str
+        cls,
+        released: ReleasedPersons,
+        everybody: Words,
+        key: bytes,
+        unit_type: str,
+        respelt: Respelt,
     ) -> "KeptClasses":
         """Return what is kept of a release, whose values get words by a key."""
         signatures = {}
@@ -60,7 +72,7 @@ class KeptClasses:
             is_known = codes >= 0
             signatures[name] = _signatures(released.classes[is_known], words[codes[is_known]])
         persons = released.person_classes(everybody)
-        return cls(persons, signatures, unit_type, released.types)
+        return cls(persons, signatures, unit_type, released.types, respelt)
 
     def packed(self) -> bytes:
         """Return the text that `unpacked` reads."""
@@ -70,10 +82,11 @@ class KeptClasses:
             "pairs": len(self.persons.persons),
             "columns": columns,
         }
-        facts |= {"unit": self.unit_type, "types": self.types}
+        facts |= {"unit": self.unit_type, "types": self.types, "respelt": len(self.respelt[0])}
         arrays: list[NDArray[np.integer]] = [self.persons.persons, self.persons.classes]
         for one in self.signatures.values():
             arrays += [one.classes, one.values, one.rows]
+        arrays += self.respelt
         body = b"".join(
             one.astype("<u8" if one.dtype == np.uint64 else "<i8").tobytes() for one in arrays
         )
@@ -84,7 +97,7 @@ class KeptClasses:
         """Return what a text tells. Raises ValueError for another one."""
         head, _, body = text.partition(b"\n")
         facts = json.loads(head)
-        if facts.get("version") != _VERSION:
+        if facts.get("version") not in (_VERSION, _AS_WRITTEN):
             raise ValueError("classes of another version")
         data, place = zlib.decompress(body), 0
 
@@ -106,7 +119,11 @@ class KeptClasses:
             )
             for name, count in facts["columns"].items()
         }
-        return cls(persons, signatures, facts.get("unit"), facts.get("types"))
+        as_written = facts["version"] == _AS_WRITTEN
+        count = 0 if as_written else facts["respelt"]
+        respelt = (numbers(count, "<u8").astype(np.uint64), numbers(count, "<u8").astype(np.uint64))
+        unit, types = facts.get("unit"), facts.get("types")
+        return cls(persons, signatures, unit, types, respelt, as_written)
 
     @property
     def count(self) -> int:

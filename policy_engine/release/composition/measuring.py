@@ -7,7 +7,8 @@ import numpy as np
 
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.encoding import ancestry
-from policy_engine.engines.identified import ReleasedPersons, Words
+from policy_engine.engines.identified import ReleasedPersons, Respelt, Words
+from policy_engine.errors import format_count
 from policy_engine.kernels import diversity
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.intersections import (
@@ -98,6 +99,37 @@ def _finite(measured: Measurement) -> Measurement:
     if np.isfinite(measured.achieved):
         return measured
     return measured.model_copy(update={"achieved": 1e300})
+
+
+def persons_written_anew(
+    own: Words, respelt: Respelt, earlier: PersonClasses, earlier_respelt: Respelt, unit: str
+) -> str:
+    """Return why persons of two releases who are not known again may be the same, empty where they
+    are not.
+
+    Words tell only whether texts are equal: of persons who may be written another way, a second
+    word tells what all ways have in common. One that somebody has who left and somebody who joined
+    may be one person, who would count as two, and hide that few did either.
+    """
+    own, before = distinct_words(own), distinct_words(earlier.persons)
+    joined = _common_words(own[~are_among(own, before)], respelt)
+    left = _common_words(before[~are_among(before, own)], earlier_respelt)
+    alike = int(are_among(joined, left).sum())
+    if not alike:
+        return ""
+    words = f"{format_count(alike, 'person')} who left and joined {'is' if alike == 1 else 'are'} "
+    return f"{words}the same but for case, blanks or punctuation, as far as {unit!r} tells"
+
+
+def _common_words(persons: Words, respelt: Respelt) -> Words:
+    """Return what all ways to write some persons have in common, each once."""
+    keys, plain = respelt
+    if not len(keys):
+        return persons
+    order = np.argsort(keys)
+    keys, plain = keys[order], plain[order]
+    place = np.minimum(np.searchsorted(keys, persons), len(keys) - 1)
+    return distinct_words(np.where(keys[place] == persons, plain[place], persons))
 
 
 def unknown_persons(own: Words, earlier: PersonClasses, unit: str) -> str:

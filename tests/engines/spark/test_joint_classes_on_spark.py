@@ -40,6 +40,39 @@ def people(tmp_path):
     return str(path)
 
 
+@pytest.mark.parametrize("ids", [["996 ", "e\u0301"], ["A-996", "\u00e9"]])
+def test_persons_are_known_again_as_on_the_local_engine(cluster, tmp_path, ids):
+    rest = [f"P{one:02}" for one in range(14)]
+    columns = {"age": [*range(16)], "zip": [one * 7 % 16 for one in range(16)]}
+    columns["disease"] = [f"d{one % 5}" for one in range(16)]
+    asked = {"k": 4, "unit": "id"}
+    ledgers, found = [tmp_path / f"{one}.ledger" for one in ("local", "spark")], []
+    first, then = tmp_path / "first.parquet", tmp_path / "then.parquet"
+    pq.write_table(pa.table({"id": ["996", "\u00e9", *rest], **columns}), first)
+    pq.write_table(pa.table({"id": [*ids, *[one + " " for one in rest]], **columns}), then)
+    for ledger, engines in zip(ledgers, [("local", cluster), (cluster, "local")], strict=True):
+        released(asking("ByAge", ["age"], **asked), str(first), ledger, engine=engines[0])
+        told = released(asking("ByZip", ["zip"], **asked), str(then), ledger, engine=engines[1])
+        found.append(told.record.composition)
+    assert found[0] == found[1]
+    assert found[0].together.persons == 16 + (ids[0] == "A-996")
+
+
+@pytest.mark.parametrize("engines", [("local", "spark"), ("spark", "local")])
+def test_who_is_written_in_another_case_is_not_known_on_either_engine(cluster, tmp_path, engines):
+    columns = {"age": [*range(8)], "zip": [one * 5 % 8 for one in range(8)], "disease": ["d"] * 8}
+    rest = [f"P{one}" for one in range(7)]
+    paths = [tmp_path / "first.parquet", tmp_path / "then.parquet"]
+    for path, name in zip(paths, ["Ann-1", "ann 1"], strict=True):
+        pq.write_table(pa.table({"id": [name, *rest], **columns}), path)
+    for path, name, quasi in zip(paths, engines, ["age", "zip"], strict=True):
+        engine = cluster if name == "spark" else name
+        policy = asking(f"By{quasi}", [quasi], k=2, unit="id")
+        told = released(policy, str(path), tmp_path / "ledger", engine=engine)
+    [unknown] = told.record.composition.unknown
+    assert "same but for case" in unknown.reason
+
+
 def rows_of(release):
     table = release.table if isinstance(release.table, pa.Table) else release.table.toArrow()
     return Counter(tuple(map(str, row.values())) for row in table.to_pylist())

@@ -1,5 +1,8 @@
 """A release looked at together with earlier ones, and made jointly with them."""
 
+import json
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,6 +11,7 @@ from repeated_releases import asking, classes_of, fewest, released
 
 from policy_engine import PolicyEngineError
 from policy_engine.release.budget import BudgetLedger
+from policy_engine.release.composition.kept_classes import NOBODY, KeptClasses
 
 # Two tables of the same patients, as two wards publish them: each is 3-anonymous, and together they
 # tell who has what (the attack of Ganta, Kasiviswanathan and Smith, KDD 2008, section 2).
@@ -142,6 +146,71 @@ def test_persons_of_another_type_are_not_known_again(ledger):
     assert unknown.reason.startswith("'id' was integer, and is double")
     problem = refused(released, asking("Last", ["zip"], **unit, **INTERSECTED), floats, ledger)
     assert problem.code == "B013"
+
+
+def in_texts(ids):
+    """Return eight patients, of whom pairs are near in age, and others in their codes."""
+    return pa.table(
+        {
+            "id": ids,
+            "age": [20, 60, 21, 61, 22, 62, 23, 63],
+            "zip": [10, 11, 50, 51, 12, 13, 52, 53],
+            "disease": ["flu", "hiv", "ulcer", "angina", "cold", "gout", "mumps", "rabies"],
+        }
+    )
+
+
+IDS = [str(one) for one in range(996, 1004)]
+
+
+def test_persons_are_known_again_where_a_column_pads_its_texts(ledger):
+    unit = {"unit": "id"}
+    released(asking("ByAge", ["age"], k=4, **unit), in_texts(IDS), ledger)
+    padded = in_texts([one.ljust(4) for one in IDS])
+    told = released(asking("ByZip", ["zip"], k=4, **unit), padded, ledger).record.composition
+    [found] = told.earlier
+    assert (found.persons, found.joined, found.left) == (8, 0, 0)
+    assert (found.least, found.below) == (2, 8)
+    asked = asking("Joint", ["zip"], k=4, **unit, **INTERSECTED)
+    problem = refused(released, asked, padded, ledger)
+    assert problem.code == "B013"
+
+
+@pytest.mark.parametrize(
+    ("before", "now"), [("Ann-1", "ann 1"), ("Ann-1", "ANN1"), ("0996", "996"), ("996.0", "996")]
+)
+def test_who_left_and_joined_in_another_case_is_not_known(ledger, before, now):
+    unit = {"unit": "id", "k": 2}
+    released(asking("ByAge", ["age"], **unit), in_texts([before, *IDS[1:]]), ledger)
+    table = in_texts([now, *IDS[1:]])
+    told = released(asking("ByZip", ["zip"], **unit), table, ledger).record.composition
+    [unknown] = told.unknown
+    assert unknown.reason.startswith("1 person who left and joined is the same but for case")
+    problem = refused(released, asking("Z", ["zip"], **unit, **INTERSECTED), table, ledger)
+    assert problem.code == "B013"
+
+
+def test_persons_of_texts_whom_an_earlier_version_kept_are_not_known(ledger, monkeypatch):
+    unit = {"unit": "id", "k": 2}
+    packed = KeptClasses.packed
+
+    def packed_before(classes):
+        head, _, body = packed(replace(classes, respelt=(NOBODY, NOBODY))).partition(b"\n")
+        facts = json.loads(head) | {"version": 1}
+        del facts["respelt"]
+        return json.dumps(facts).encode() + b"\n" + body
+
+    monkeypatch.setattr(KeptClasses, "packed", packed_before)
+    released(asking("ByAge", ["age"], **unit), in_texts(IDS), ledger)
+    numbers = ledger.with_suffix(".numbers")
+    released(asking("ByAge", ["age"], **unit), PATIENTS, numbers)
+    monkeypatch.undo()
+    told = released(asking("ByZip", ["zip"], **unit), in_texts(IDS), ledger).record.composition
+    [unknown] = told.unknown
+    assert "an earlier version of the engine kept its persons" in unknown.reason
+    told = released(asking("ByZip", ["zip"], **unit), PATIENTS, numbers).record.composition
+    assert not told.unknown
+    assert told.together.persons == 6
 
 
 def test_tables_without_a_person_in_common_are_not_known(ledger):

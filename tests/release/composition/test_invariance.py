@@ -1,13 +1,17 @@
 """m-invariance, on the tables of Xiao and Tao, SIGMOD 2007."""
 
+from itertools import combinations
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from repeated_releases import asking, released
 
 from policy_engine import PolicyEngineError
 from policy_engine.kernels.intersections import OUTSIDE, PersonClasses
-from policy_engine.release.composition.invariance import Version
+from policy_engine.release.composition.invariance import Disagreement, Version, disagreements
 from policy_engine.release.composition.kept_classes import KeptClasses, Signatures
 
 # Tables 1 to 3: Bob, Alice, Andy, David, Gary, Helen, Jane, Ken, Linda, Paul, Steve; in the second
@@ -101,3 +105,55 @@ def test_values_that_repeat_in_a_class_are_refused(tmp_path):
     asked = asking("V1", ["age"], **ASKED, composition="m-invariant")
     with pytest.raises(PolicyEngineError, match="B013"):
         released(asked, rows, tmp_path / "releases.ledger")
+
+
+def test_earlier_versions_that_do_not_agree_are_refused(tmp_path):
+    # Bob is in {dyspepsia, bronchitis} and, in a version without a bound, in {dyspepsia, hiv}: that
+    # tells his disease, and the new version is without him.
+    ledger, asked = tmp_path / "releases.ledger", {**ASKED, "composition": "m-invariant"}
+    released(asking("V1", ["age"], **asked), BEFORE, ledger)
+    diseases = ["dyspepsia", "hiv", *DISEASES[2:]]
+    now = people(["Bob", "Emily", "Jane", "Ken"], [21, 25, 41, 43], diseases)
+    released(asking("V2", ["age"], **ASKED), now, ledger)
+    with pytest.raises(PolicyEngineError, match="B013") as raised:
+        released(asking("V3", ["age"], **asked), BEFORE.slice(2), ledger)
+    told = " ".join(raised.value.problems[0].values)
+    assert "http://example.com/V1 (entry 2) and http://example.com/V2 (entry 5)" in told
+    assert "do not agree: 1 person is in classes with other values" in told
+
+
+def test_versions_are_compared_in_pairs_by_the_first_that_has_a_person():
+    same = version([(1, 3, 10), (9, 3, 11)])
+    other = version([(1, 0, 10), (9, 0, 12), (3, 1, 12), (4, 1, 13)])
+    nobody = Version(KeptClasses(PersonClasses.of(np.array([1], np.uint64), np.array([OUTSIDE]))))
+    assert [*disagreements([])] == [*disagreements([FIRST])] == [*disagreements([nobody] * 2)] == []
+    assert [*disagreements([FIRST, same, nobody, FIRST])] == []
+    found = [*disagreements([FIRST, same, other])]
+    assert found == [Disagreement(0, 2, 1), Disagreement(1, 2, 1)]
+
+
+def test_versions_of_who_is_in_several_classes_or_of_other_columns_do_not_agree():
+    several = version([(1, 0, 10), (1, 1, 10), (2, 0, 11), (3, 1, 11)])
+    assert [*disagreements([several])] == []
+    [found] = disagreements([FIRST, several])
+    assert (found.first, found.second) == (0, 1)
+    assert found.persons == several.changed(FIRST) == 2
+    assert [*disagreements([several, FIRST])] == [Disagreement(0, 1, 2)]
+    without = Version(KeptClasses(FIRST.classes.persons))
+    assert [*disagreements([FIRST, without])] == [Disagreement(0, 1, 4)]
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.integers(0, 4), st.tuples(st.integers(0, 1), st.integers(10, 12))),
+        min_size=2,
+        max_size=4,
+    )
+)
+@settings(max_examples=30, deadline=None)
+def test_versions_disagree_where_any_two_of_them_do(drawn):
+    versions = [
+        version([(person, *cells) for person, cells in one.items()]) for one in drawn if one
+    ]
+    pairs = [*combinations(versions, 2)]
+    assert bool([*disagreements(versions)]) == any(two.changed(one) for one, two in pairs)
