@@ -100,9 +100,9 @@ class Supervisor:
     preparation: Preparation
     at_once: int
     lease: float
-    signer: Signer | None = None
-    """What signs the certificates of releases."""
     attempts: list[RunAttempt] = field(default_factory=list)
+    signer: Signer | None = field(default=None, kw_only=True)
+    """What signs the certificates of releases."""
     _seen: dict[tuple[str, int], tuple[int, float]] = field(default_factory=dict)
     _beat: float = 0.0
     _shown: float = 0.0
@@ -336,7 +336,7 @@ def _supervisor(
     path_of = paths(settings, database)
     preparation = Preparation(database, folders, path_of, limits, kinds, settings.cluster)
     signer = read_signer(settings.sign) if settings.sign else None
-    return Supervisor(queue, preparation, settings.runs_at_once, settings.lease, signer)
+    return Supervisor(queue, preparation, settings.runs_at_once, settings.lease, signer=signer)
 
 
 @dataclass
