@@ -303,7 +303,7 @@ def query_data(
         raise ArgumentError.of("U002", message, "Give them to `decider`.")
     proofs = vouched_proofs(in_force, certificates, trust, time, status, located.values())
     if compiled is not None:
-        compiled = _standing(compiled, located.values())
+        compiled = _standing(compiled, _places(located.values()))
     decision_log = None if log is None else open_log(log, log_key)
     asset_owners = load_owners(owners, in_force, reading.get("contexts"))
 
@@ -550,13 +550,14 @@ def vouched_proofs(
     SignatureError (Y005 to Y007, Y014) for a status that does not count, and as reading proofs does
     without a trust. Under one, a certificate that cannot be read denies.
     """
+    paths = _places(data)
     if isinstance(sources, Vouched) and trust is None:
-        return _again_vouched(sources, status, data)
+        more = read_status(status, paths)
+        return sources if more == Withdrawals() else _again_vouched(sources, more)
     places = [
         one if isinstance(one, Certificate | Attestation) else parse_location(one)
         for one in sources
     ]
-    paths = [parse_location(one) for one in data if isinstance(one, str | Path)]
     withdrawals = read_status(status, [*places, *paths])
     trusted = None if trust is None else load_trust(trust)
     if trusted is None and withdrawals == Withdrawals():
@@ -564,26 +565,25 @@ def vouched_proofs(
     return vouch(policies, places, trusted, load_proofs, withdrawals=withdrawals, now=time)
 
 
-def _again_vouched(proofs: Vouched, status: Sequence[StatusSource], data: Iterable[Any]) -> Vouched:
-    """Return proofs that a trust covers already, without those that were withdrawn by more."""
-    paths = [parse_location(one) for one in data if isinstance(one, str | Path)]
-    more = read_status(status, paths)
-    if more == Withdrawals():
-        return proofs
+def _again_vouched(proofs: Vouched, more: Withdrawals) -> Vouched:
+    """Return proofs that were judged already, without those that are withdrawn by more."""
     withdrawals = proofs.withdrawals.merged(more)
     return replace(proofs.grounds, withdrawals=withdrawals).at(proofs.time)
 
 
-def _standing(compiled: Decider, data: Iterable[Any]) -> Decider:
+def _standing(compiled: Decider, data: Sequence[Location]) -> Decider:
     """Return what decides without outputs that statements beside the data withdraw."""
-    paths = [parse_location(one) for one in data if isinstance(one, str | Path)]
-    more, proofs = read_status((), paths), compiled.proofs
+    more, proofs = read_status((), data), compiled.proofs
     if more == Withdrawals():
         return compiled
     if not isinstance(proofs, Vouched):
         proofs = vouch((), proofs, None, load_proofs)
-    withdrawals = proofs.withdrawals.merged(more)
-    return compiled.with_proofs(replace(proofs.grounds, withdrawals=withdrawals).at(proofs.time))
+    return compiled.with_proofs(_again_vouched(proofs, more))
+
+
+def _places(data: Iterable[Any]) -> list[Location]:
+    """Return where data is that is given by its path."""
+    return [parse_location(one) for one in data if isinstance(one, str | Path)]
 
 
 def standing_proofs(sources: Sequence[ProofSource]) -> Sequence[Certificate | Attestation]:

@@ -102,7 +102,7 @@ def print_notes(policies: "InForce") -> None:
         typer.echo(f"note: {note}", err=True)
 
 
-_UNSIGNED = "unsigned: policies and certificates are taken for what they say; give --trust FILE"
+_UNSIGNED = "unsigned: signatures were not checked; to check them, give --trust FILE"
 
 
 def print_unsigned(trust: object, *, is_data: bool = False) -> None:
