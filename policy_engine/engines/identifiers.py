@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import from_numpy, from_texts, unchunk
 from policy_engine.engines.encoding import encode
+from policy_engine.engines.person_spellings import known_spellings
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
 from policy_engine.kernels.grouping import Groups, distinct
@@ -60,7 +61,9 @@ def pseudonyms(name: str, column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArra
     """Return the HMAC-SHA256 of every value's text in UTF-8, as 64 hexadecimal digits.
 
     The same value under the same `release_key` is the same pseudonym in every column (RFC 2104).
-    A missing value stays missing. Raises DataError (C009) where values have no text.
+    Texts are those by which persons are known: two spellings of one person have one pseudonym, for
+    k counts pseudonyms. A missing value stays missing. Raises DataError (C009) where values have
+    no text.
     """
     try:
         column = column.cast(pa.string())
@@ -70,7 +73,7 @@ def pseudonyms(name: str, column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArra
     texts = unchunk(pc.dictionary_encode(column))
     values = [
         hmac.new(key, value.encode(), hashlib.sha256).hexdigest()
-        for value in texts.dictionary.to_pylist()
+        for value in pc.fill_null(known_spellings(texts.dictionary), "").to_pylist()
     ]
     return pa.chunked_array([pa.DictionaryArray.from_arrays(texts.indices, from_texts(values))])
 

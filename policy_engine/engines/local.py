@@ -61,9 +61,9 @@ from policy_engine.engines.persons import uncounted_persons
 from policy_engine.engines.preparation import (
     PreparedTable,
     check_feasible,
-    known_texts_of,
     overview,
     prepare,
+    texts_of_persons,
     type_of_persons,
 )
 from policy_engine.engines.reading_back import groups
@@ -394,7 +394,7 @@ class LocalEngine:
         from policy_engine.engines.masking.perturbing import RowKeys  # noqa: PLC0415 (compiled)
 
         if unit:
-            words = words_of_persons(known_texts_of(table, unit), key)
+            words = words_of_persons(texts_of_persons(table, unit), key)
         else:
             keys = RowKeys.of(table, key)
             words = words_of_rows(keys.keys, keys.repeats)
@@ -403,7 +403,7 @@ class LocalEngine:
 
     def respelt(self, table: pa.Table, unit: str, key: bytes) -> Respelt:
         """Return who may be written another way in other tables, and what tells that."""
-        return respelt_words(known_texts_of(table, unit), key)
+        return respelt_words(texts_of_persons(table, unit), key)
 
     def everybody(self, table: pa.Table) -> NDArray[np.uint64]:
         """Return the persons of the rows of a table, (rows,)."""

@@ -14,6 +14,7 @@ from policy_engine.engines.arrays import is_text, to_numpy
 from policy_engine.engines.contents import texts_of_values
 from policy_engine.engines.distinct_values import index_distinct
 from policy_engine.engines.generalizations.decimals import is_number, plain_number
+from policy_engine.engines.person_spellings import known_spellings
 from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.errors import DataError, PolicyEngineError
 
@@ -75,7 +76,8 @@ def _distinct_persons(column: pa.ChunkedArray, name: str) -> tuple[pa.Array, lis
     empty for nobody."""
     rows, values = index_distinct(name, column)
     is_float = pa.types.is_floating(values.type)
-    return rows, [_person(text or "", is_float=is_float) for text in texts_of_values(values)]
+    spellings = known_spellings(pa.array(texts_of_values(values), pa.string())).to_pylist()
+    return rows, [_person(text or "", is_float=is_float) for text in spellings]
 
 
 def _mark(person: str) -> int:
@@ -85,15 +87,15 @@ def _mark(person: str) -> int:
 
 
 def _person(text: str, *, is_float: bool) -> str:
-    bare = text.strip()
-    return (_figure(bare) or "") if is_float or is_number(bare) else bare
+    return (_figure(text) or "") if is_float or is_number(text) else text
 
 
 def person_texts(column: pa.Array, kind: pa.DataType | None = None) -> pa.Array:
     """Return a text for each row's person, missing where a row names nobody, (rows,).
 
     `kind` is the inferred type of a column of texts. Equal numbers, and equal points in time, are
-    the same person. Raises DataError (C009) for a type that has no text.
+    the same person; so are texts of one spelling (`known_spellings`). Tables of other times know a
+    person again by it. Raises DataError (C009) for a type that has no text.
     """
     if pa.types.is_nested(column.type):
         message = f"The unit of privacy is a column of type {column.type}, which names no person."
@@ -111,29 +113,14 @@ def person_texts(column: pa.Array, kind: pa.DataType | None = None) -> pa.Array:
         _figure(text) if is_figure and text else text or None
         for text in values.cast(pa.string()).to_pylist()
     ]
-    return pa.array(texts, pa.string()).take(encoded.indices)
-
-
-def known_texts(column: pa.Array, kind: pa.DataType | None = None) -> pa.Array:
-    """Return a text for each row's person, by which tables of other times know it again, (rows,).
-
-    It is that of `person_texts`, but where that is what a column of texts has, blanks around it do
-    not count, nor does in which form Unicode writes a character: what is blank names nobody. `kind`
-    and errors are as there.
-    """
-    texts = person_texts(column, kind)
-    if person_type(column.type, kind) != TEXT:
-        return texts  # numbers and points in time have one text already
-    # A column of fixed width pads its texts (CHAR(4) has "996 "), and systems differ in whether
-    # they write a letter and its accent as one character or as two, which Unicode has as equal
-    # (Annex 15): who is written another way in a later table did not leave, and nobody new came.
-    # Case, and what NFKC folds further, may tell persons apart, and is kept.
-    bare = pc.utf8_normalize(pc.utf8_trim_whitespace(texts), form="NFC")
-    return pc.if_else(pc.equal(bare, ""), pa.scalar(None, pa.string()), bare)
+    persons = pa.array(texts, pa.string())
+    if person_type(column.type, kind) == TEXT:  # numbers and points in time have one text already
+        persons = known_spellings(persons)
+    return persons.take(encoded.indices)
 
 
 def respelt_texts(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Return the distinct `known_texts` of persons that somebody may have written another way, and
+    """Return the distinct `person_texts` of persons that somebody may have written another way, and
     the text that all such ways have in common, (persons,) each.
 
     That is the text without case, blanks, punctuation and what is not seen, and of a number the

@@ -17,7 +17,8 @@ from policy_engine.engines.generalizations import Generalizer, encode_quasi_iden
 from policy_engine.engines.guiding import targets_in
 from policy_engine.engines.identified import joint_trees
 from policy_engine.engines.number_lists import is_array_of_numbers
-from policy_engine.engines.persons import known_texts, person_texts, person_type
+from policy_engine.engines.person_spellings import encoded_persons
+from policy_engine.engines.persons import person_texts, person_type
 from policy_engine.engines.text_types import infer_column_type
 from policy_engine.errors import DataError, Problem, format_count
 from policy_engine.kernels.axis import Axis, Codes
@@ -182,7 +183,10 @@ def unbounded_columns(step: Anonymize, released: Sequence[str]) -> tuple[str, ..
 
 def _persons(table: pa.Table, name: str) -> Codes:
     """Return the number of each row's person, (rows,); all rows without one are of person 0."""
-    return _encode_column(table, name).values() + np.int32(1)
+    place = table.schema.get_field_index(name)
+    persons = encoded_persons(table.column(place))
+    numbers = field_marks.is_untyped(table.schema.field(place))
+    return encode(name, persons, numbers=numbers, is_generalised=False).values() + np.int32(1)
 
 
 def _label(table: pa.Table, step: Anonymize) -> ColumnCodes | None:
@@ -205,23 +209,14 @@ def _person_texts(table: pa.Table, name: str) -> Iterator[pa.ChunkedArray]:
 def texts_of_persons(table: pa.Table, name: str) -> pa.Array:
     """Return a text for each row's person, missing where a row names nobody, (rows,).
 
-    Raises DataError (C009) for a type that has no text.
+    Other tables know persons again by it. Raises DataError (C009) for a type that has no text.
     """
     field, column = table.schema.field(name), unchunk(table.column(name))
     return person_texts(column, infer_column_type(column, numbers=field_marks.is_untyped(field)))
 
 
-def known_texts_of(table: pa.Table, name: str) -> pa.Array:
-    """Return a text for each row's person, by which other tables know it again, (rows,).
-
-    Raises DataError (C009) for a type that has no text.
-    """
-    field, column = table.schema.field(name), unchunk(table.column(name))
-    return known_texts(column, infer_column_type(column, numbers=field_marks.is_untyped(field)))
-
-
 def type_of_persons(table: pa.Table, name: str) -> str:
-    """Return a word for the type by which `known_texts_of` tells persons apart."""
+    """Return a word for the type by which `texts_of_persons` tells persons apart."""
     field, column = table.schema.field(name), unchunk(table.column(name))
     kind = infer_column_type(column, numbers=field_marks.is_untyped(field))
     return person_type(field.type, kind)

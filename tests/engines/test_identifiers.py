@@ -48,7 +48,8 @@ def test_pseudonyms_are_the_hmac_of_the_texts():
     table = {"name": ["Ann", "Zoë 李", " x ", "1.50"], "age": [1, 1, 1, 1]}
     release = applied(table, key=KEY, **NAMED)
     found = release.table["name"].to_pylist()
-    assert set(found) == {pseudonym_of(name, release) for name in table["name"]}
+    # Blanks around a text do not make another person of it.
+    assert set(found) == {pseudonym_of(name.strip(), release) for name in table["name"]}
     assert hmac_of(b"Ann", KEY) == hmac.new(KEY, b"Ann", hashlib.sha256).digest()
 
 

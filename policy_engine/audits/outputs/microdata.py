@@ -15,6 +15,7 @@ from policy_engine.audits.outputs.chosen_rows import chosen_rows
 from policy_engine.audits.outputs.interval_texts import with_interval_texts
 from policy_engine.audits.outputs.model import Counts, Figures
 from policy_engine.audits.outputs.row_contents import check_contents, check_labels
+from policy_engine.engines.person_spellings import known_persons
 from policy_engine.errors import (
     DataError,
     PolicyEngineError,
@@ -105,7 +106,7 @@ class Microdata:
 
     @cached_property
     def _coded_unit(self) -> CodedColumn:
-        return coded(self.unit, self.column(self.unit))
+        return coded(self.unit, known_persons(self.column(self.unit)))
 
     def _units_in(self, whole: "Microdata") -> Counts:
         """Return the number that each row's unit has in the whole table."""

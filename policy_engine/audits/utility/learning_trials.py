@@ -22,6 +22,7 @@ from policy_engine.audits.utility.matching import encoded
 from policy_engine.audits.utility.repeated_splits import SplitFigure
 from policy_engine.data.cells import read_cell
 from policy_engine.engines.arrays import is_text
+from policy_engine.engines.person_spellings import known_persons
 from policy_engine.engines.tables import infer_types
 from policy_engine.errors import DataError, PlanError
 from policy_engine.methods.audits.classifier import Estimator, Network
@@ -103,8 +104,9 @@ class LearningTrial:
         rows = np.arange(self.table.num_rows)
         groups, strata = rows, np.zeros(len(rows), dtype=np.int64)
         if self.unit:
-            field, column = self.table.schema.field(self.unit), self.table.column(self.unit)
-            groups = encoded(self.unit, field, column).codes.astype(np.int64)
+            field = self.table.schema.field(self.unit)
+            persons = known_persons(self.table.column(self.unit))
+            groups = encoded(self.unit, field, persons).codes.astype(np.int64)
         elif self.classes:
             strata = self._numbers.astype(np.int64)
         for seed in range(draws):

@@ -12,6 +12,7 @@ from policy_engine.audits.utility.matching import MatchedColumn, encoded, match
 from policy_engine.audits.utility.model import Classification
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy
+from policy_engine.engines.person_spellings import known_persons
 from policy_engine.errors import PolicyEngineError
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.spread import Floats, Ints, Spread
@@ -80,7 +81,8 @@ def _held_out(original: pa.Table, unit: str, seed: int) -> NDArray[np.bool_]:
     """Draw the rows held out, (rows,); of one person, all or none."""
     rows = np.arange(original.num_rows)
     if unit:
-        rows = encoded(unit, original.schema.field(unit), original.column(unit)).codes
+        persons = known_persons(original.column(unit))
+        rows = encoded(unit, original.schema.field(unit), persons).codes
     drawn: NDArray[np.bool_] = np.random.default_rng(seed).random(len(rows)) < HELD_OUT
     return drawn[rows]
 

@@ -14,7 +14,11 @@ from policy_engine.decision import Decider, Decision, Request, RowAccess, World,
 from policy_engine.decision.history import History
 from policy_engine.decision.model import Grant
 from policy_engine.decision.query import logic, running
-from policy_engine.decision.query.checking.checkable_query import dataset_rows, make_checkable
+from policy_engine.decision.query.checking.checkable_query import (
+    dataset_rows,
+    make_checkable,
+    with_known_units,
+)
 from policy_engine.decision.query.checking.checked_answer import answer_checked
 from policy_engine.decision.query.checking.checked_query import NotCheckableError
 from policy_engine.decision.query.checking.checked_task import (
@@ -265,7 +269,8 @@ def _checked(
     task: CheckedTask, granted: QueryDecision, *, run: bool, key: bytes, weighs: bool
 ) -> QueryResult:
     """Return the answer to a query that the decision lets be read once it has passed a check."""
-    reading, tables, asker = task.reading, task.tables, task.asker
+    reading, asker = task.reading, task.asker
+    tables = with_known_units(task.tables, task.views, task.check, asker.asset)
     result = QueryResult(
         permitted=False,
         columns=reading.columns,

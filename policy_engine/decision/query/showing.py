@@ -38,7 +38,7 @@ def read_views(
         {view.table: _numbered(view, tables_read[view.table], tables) for view in filtered_views},
     )
     visible = {}
-    for view in views.values():
+    for iri, view in views.items():
         table = tables_read[view.table]
         # If no column is read, a single one, for the number of rows.
         table = table.select(view.columns or table.column_names[:1])
@@ -47,7 +47,8 @@ def read_views(
         if view.table in filtered:
             row_numbers = filtered[view.table].column(0).to_numpy()[row_numbers]
         is_as_stored = key is None and rows == table.num_rows and not has_codes(table)
-        visible[view.table] = tables.typed(table if is_as_stored else take_rows(table, row_numbers))
+        typed = tables.typed(table if is_as_stored else take_rows(table, row_numbers))
+        visible[view.table] = tables.with_known_units(iri, typed)
         if numbered:
             column = pa.array(row_numbers)
             visible[view.table] = visible[view.table].append_column(numbered, column)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from policy_engine import terms
 from policy_engine.data.catalog import Catalog, Dataset
 from policy_engine.data.table_files import list_table_files
+from policy_engine.engines.person_spellings import known_persons
 from policy_engine.engines.tables import infer_types, plain_texts, read_table
 from policy_engine.errors import PolicyEngineError, QueryError, did_you_mean, join_names
 
@@ -23,9 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tables:
-    """The datasets of a catalog by the names that a query may use for them."""
+    """The datasets of a catalog by the names that a query may use for them.
+
+    `units` are the columns that tell persons apart, by dataset.
+    """
 
     catalog: Catalog
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def _types(self) -> "dict[tuple[str, tuple[str, ...]], Mapping[str, pa.DataType]]":
@@ -91,6 +96,16 @@ class Tables:
             return plain_texts(table.select(selected))
         location = Path(self.catalog.dataset(iri).location)
         return read_table(location, tuple(selected)).select(selected)
+
+    def with_known_units(self, iri: str, table: "pa.Table") -> "pa.Table":
+        """Return rows of a dataset with the text by which each person is known in the column of its
+        unit: who is written in two ways counts once."""
+        if self.units.get(iri) not in table.column_names:
+            return table
+        place = table.schema.get_field_index(self.units[iri])
+        field = table.schema.field(place)
+        persons = known_persons(table.column(place))
+        return table.set_column(place, field.with_type(persons.type), persons)
 
     def typed(self, table: "pa.Table") -> "pa.Table":
         """Return a table that was read with the engine's types; NaN becomes missing."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_texts, to_numpy, unchunk, value_type
 from policy_engine.engines.identifiers import check_key
+from policy_engine.engines.person_spellings import encoded_persons
 from policy_engine.engines.randomising.values import values_of
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.statistics.row_cells import encoded, has_texts, texts_of
@@ -46,12 +47,13 @@ def memory_key(key: bytes | None) -> bytes:
 def person_words(persons: pa.ChunkedArray, secret: bytes) -> tuple[Words, Bools]:
     """Return the hashes of the persons of rows, (rows, 2), and which rows have one, (rows,).
 
-    Persons count by their texts, so that 5 is the person "5" of a file of texts. A value
-    that is missing, empty or blank names nobody. Raises DataError (C009) for a type without text.
+    Persons count by their texts, so that 5 is the person "5" of a file of texts, in whatever
+    spelling (`known_persons`). A value that is missing, empty or blank names nobody. Raises
+    DataError (C009) for a type without text.
     """
     if not has_texts(value_type(persons.type)):
         return row_keys([persons], secret), to_numpy(unchunk(persons).is_valid())
-    codes = encoded(persons)
+    codes = encoded(encoded_persons(persons))
     texts = [*(text or "" for text in texts_of(codes.dictionary)), ""]
     words = row_keys([from_texts(texts)], secret)
     is_person = np.array([bool(text.strip()) for text in texts])

@@ -22,7 +22,7 @@ from policy_engine.engines.identified import (
     words_of_rows,
 )
 from policy_engine.engines.origins import WORD
-from policy_engine.engines.persons import known_texts, person_type
+from policy_engine.engines.persons import person_texts, person_type
 from policy_engine.engines.reading_back import cell_columns
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.masking import keys_of_rows, with_row_keys
@@ -56,7 +56,7 @@ def identify_frame(
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gather_tables(batches):
             if unit:
-                words = words_of_persons(known_texts(unchunk(table.column(unit)), kind), key)
+                words = words_of_persons(person_texts(unchunk(table.column(unit)), kind), key)
             else:
                 keys = keys_of_rows(table, key)
                 words = words_of_rows(keys.keys, keys.repeats)
@@ -79,7 +79,7 @@ def respelt_in_frame(
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gather_tables(batches):
-            respelt = respelt_words(known_texts(unchunk(table.column(0)), kind), key)
+            respelt = respelt_words(person_texts(unchunk(table.column(0)), kind), key)
             pairs = [from_numpy(one.view(np.int64).copy()) for one in respelt]
             yield from pa.table(pairs, names=[WORD, "plain"]).to_batches()
 

@@ -26,7 +26,7 @@ from policy_engine.engines.statistics.contributions import ABSENT
 from policy_engine.engines.statistics.tallies import (
     Key,
     Tallies,
-    code_texts,
+    code_units,
     key_text,
     merged,
     tally_table,
@@ -66,7 +66,7 @@ def _by_unit(frame: DataFrame, step: AggregateStep, name: str) -> DataFrame:
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gather_tables(batches):
-            units = code_texts(table.column(step.unit))
+            units = code_units(table.column(step.unit))
             places = np.where(units.codes == ABSENT, len(units.texts), units.codes)
             texts = pa.array([*units.texts, None], pa.string()).take(pa.array(places))
             yield from table.append_column(name, texts).to_batches()

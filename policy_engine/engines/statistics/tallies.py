@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_texts
+from policy_engine.engines.person_spellings import encoded_persons
 from policy_engine.engines.statistics.contributions import (
     ABSENT,
     Integers,
@@ -64,6 +65,11 @@ def code_texts(column: pa.ChunkedArray | pa.Array) -> Coded:
     return Coded(np.append(codes, ABSENT).astype(np.int64)[rows], tuple(places))
 
 
+def code_units(column: pa.ChunkedArray) -> Coded:
+    """Return the persons of rows by the texts by which they are known; blank ones are missing."""
+    return code_texts(encoded_persons(column))
+
+
 def group_rows(
     table: pa.Table, step: AggregateStep, public: Sequence[Key] | None
 ) -> tuple[Integers, tuple[Key, ...]]:
@@ -102,7 +108,7 @@ def tally_table(
     (C009) for columns whose values have no text.
     """
     check_types(table.schema, step.columns_used)
-    units = code_texts(table.column(step.unit))
+    units = code_units(table.column(step.unit))
     groups, keys = group_rows(table, step, public)
     values = row_values(table, step)
     is_counted = counted_rows(table, step)

@@ -1,6 +1,6 @@
 """A query whose answer can be checked: with the unit of privacy of its rows, and what it joins."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
@@ -97,10 +97,7 @@ def make_checkable(
     query = read_checked(reading.tree, names)
     is_plain = is_plain_query(query)
 
-    def find_unit(iri: str) -> str | None:
-        name = column_name(asset(iri), check.unit) if check.unit else None
-        return tables.catalog.dataset(iri).find_column(name) if name is not None else None
-
+    find_unit = partial(_unit_column, check=check, tables=tables, asset=asset)
     unit_columns = {name for iri in views if (name := find_unit(iri)) is not None}
     for name in unit_columns:
         check_unit_is_no_measure(query.aggregates, name)
@@ -129,6 +126,22 @@ def make_checkable(
     )
 
 
+def with_known_units(
+    tables: Tables, iris: Iterable[str], check: OutputCheck, asset: Callable[[str], str] = str
+) -> Tables:
+    """Return tables that know the column of the unit of each dataset."""
+    columns = {iri: _unit_column(iri, check, tables, asset) for iri in iris}
+    units = {iri: name for iri, name in columns.items() if name is not None}
+    return replace(tables, units=units) if units else tables
+
+
+def _unit_column(
+    iri: str, check: OutputCheck, tables: Tables, asset: Callable[[str], str]
+) -> str | None:
+    name = column_name(asset(iri), check.unit) if check.unit else None
+    return tables.catalog.dataset(iri).find_column(name) if name is not None else None
+
+
 def _with(view: TableView, name: str | None) -> TableView:
     if name is None or name in view.columns:
         return view
@@ -147,7 +160,8 @@ def dataset_rows(checkable: CheckableQuery, tables: Tables) -> DatasetRows:
         return DatasetRows(checkable.row, np.ones(rows, np.int64), numbers, values, *conditions)
     name = column_name(checkable.asset, checkable.check.unit) or ""
     name = dataset.find_column(name) or name
-    units = tables.typed(tables.read(checkable.dataset, (name,)))[name]
+    stored = tables.typed(tables.read(checkable.dataset, (name,)))
+    units = tables.with_known_units(checkable.dataset, stored)[name]
     numbers = unit_numbers(units.combine_chunks())
     more = np.append(numbers, len(units))
     return DatasetRows(checkable.row, np.bincount(numbers), more, values, *conditions)
@@ -173,7 +187,8 @@ def unit_numbers(units: "pa.Array") -> "NDArray[np.int64]":
 
 def _named_table(tables: Tables, name: str, columns: tuple[str, ...]) -> "pa.Table":
     dataset = tables.dataset(name)
-    return tables.typed(tables.read(dataset.iri, columns or dataset.columns[:1]))
+    stored = tables.read(dataset.iri, columns or dataset.columns[:1])
+    return tables.with_known_units(dataset.iri, tables.typed(stored))
 
 
 def _column_values(iri: str, tables: Tables, name: str) -> "NDArray[np.float64] | None":
